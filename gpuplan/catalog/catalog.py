@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from gpuplan.catalog.tables import CatalogError, Column, short
 from gpuplan.facts import Brief, Fact, Several, Source, Value, did_you_mean
+from gpuplan.wording import said
 
 _T = TypeVar("_T")
 
@@ -33,7 +34,8 @@ class Item(Brief):
             return self.facts[parameter]
         except KeyError:
             names = ", ".join(self.facts)
-            raise CatalogError(f"{self.table}/{self.id} has no {parameter}; it has {names}") from None
+            words = {"item": f"{self.table}/{self.id}", "parameter": parameter, "names": names}
+            raise CatalogError(said("catalog.item has", **words)) from None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -53,7 +55,8 @@ class Row(Brief):
             return self.cells[column]
         except KeyError:
             names = ", ".join(self.cells)
-            raise CatalogError(f"{self.table} has no column {column}; it has {names}") from None
+            message = said("catalog.row has", table=self.table, column=column, names=names)
+            raise CatalogError(message) from None
 
     @property
     def key(self) -> str:
@@ -155,4 +158,5 @@ def _pick(mapping: Mapping[str, _T], key: str, what: str) -> _T:
     try:
         return mapping[key]
     except KeyError:
-        raise CatalogError(f"there is no {what} {short(key)}{did_you_mean(key, mapping)}") from None
+        close = did_you_mean(key, mapping)
+        raise CatalogError(said("catalog.nothing", what=what, key=short(key), close=close)) from None

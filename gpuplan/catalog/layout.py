@@ -19,6 +19,7 @@ from gpuplan.catalog.tables import (
     short,
 )
 from gpuplan.facts import Source
+from gpuplan.wording import said
 
 _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "facts": ("item", "parameter", "value", "low", "high", "unit", "basis", "source", "locator", "note"),
@@ -72,7 +73,7 @@ def read_layout(root: Path) -> Layout:
         cells = dict(zip(names["parameters"], line.cells, strict=True))
         entries = parameters.setdefault(cells["table"], {})
         if cells["parameter"] in entries:
-            raise line.error("parameter", f"{short(cells['parameter'])} is there twice; keep one of the two")
+            raise line.error("parameter", said("catalog.twice", name=short(cells["parameter"])))
         entries[cells["parameter"]] = _column(line, cells, "parameter")
     for name in META:
         for line in files[name]:
@@ -91,11 +92,11 @@ def _check_declared(root: Path, kinds: Mapping[str, str], names: Mapping[str, tu
     schema = f"{root.name}/schema.csv"
     for table, kind in {**kinds, **{name: name for name in META}}.items():
         if kind not in _COLUMNS or (kind in META and table != kind):
-            message = f"{short(kind)} is no kind of table; it needs facts, rows, measured or sources"
+            message = said("catalog.kind", kind=short(kind))
             raise CatalogError(message, file=f"{root.name}/tables.csv", column="kind")
         described = names.get("facts" if kind == "facts" else table)
         if described is None:
-            raise CatalogError(f"does not describe the table {short(table)}", file=schema)
+            raise CatalogError(said("catalog.undescribed", table=short(table)), file=schema)
         missing = [name for name in _COLUMNS[kind] if name not in described]
         exact = kind in ("facts", *META)
         if (
@@ -104,17 +105,17 @@ def _check_declared(root: Path, kinds: Mapping[str, str], names: Mapping[str, tu
             or (kind in ("rows", "measured") and described[0] != "id")
         ):
             needed = ", ".join(_COLUMNS[kind])
-            raise CatalogError(f"the table {short(table)} needs the columns {needed}", file=schema)
+            raise CatalogError(said("catalog.table needs", table=short(table), columns=needed), file=schema)
 
 
 def _column(line: Line, cells: Mapping[str, str], name: str) -> Column:
     if cells["type"] not in TYPES:
-        allowed = ", ".join(TYPES)
-        raise line.error("type", f"{short(cells['type'])} is not allowed; it needs one of {allowed}")
+        needs = said("catalog.one of", names=", ".join(TYPES))
+        raise line.error("type", said("catalog.not allowed", value=short(cells["type"]), needs=needs))
     try:
         bounds = [parse_number(cells[side]) if cells[side] else None for side in ("min", "max")]
     except NotAllowed as error:
-        raise line.error("min", f"a bound needs {error}") from None
+        raise line.error("min", said("catalog.bound", needs=error)) from None
     return Column(
         name=cells[name],
         type=cells["type"],

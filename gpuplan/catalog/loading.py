@@ -18,6 +18,7 @@ from gpuplan.catalog.catalog import Catalog, Item, Row
 from gpuplan.catalog.layout import META, Layout, parse_line, read_layout
 from gpuplan.catalog.tables import CatalogError, Column, Line, NotAllowed, read_lines, short
 from gpuplan.facts import Fact, Named, Source, data_root, did_you_mean
+from gpuplan.wording import said
 
 _ANY = "any"
 
@@ -92,8 +93,7 @@ def _own_files(folder: Path, layout: Layout) -> dict[str, Path]:
     try:
         paths = sorted(folder.iterdir())
     except (OSError, ValueError):
-        message = "is not a folder that can be read; name one with tables like gpus.csv"
-        raise CatalogError(message, file=str(folder)) from None
+        raise CatalogError(said("catalog.no folder"), file=str(folder)) from None
     files: dict[str, Path] = {}
     for path in paths:
         name = f"{folder.name}/{path.name}"
@@ -101,11 +101,11 @@ def _own_files(folder: Path, layout: Layout) -> dict[str, Path]:
         if hidden or (path.is_dir() and path.suffix.lower() != ".csv"):
             continue
         if path.suffix == ".csv" and path.stem in (*META, "inputs"):
-            raise CatalogError("belongs to gpuplan and cannot be replaced; leave it out", file=name)
+            raise CatalogError(said("catalog.own"), file=name)
         if path.suffix != ".csv" or path.stem not in layout.kinds:
             names = [f"{table}.csv" for table in layout.kinds]
-            close = did_you_mean(path.name, names) or f"; tables are {', '.join(names)}"
-            raise CatalogError(f"is not a table of the catalog{close}", file=name)
+            close = did_you_mean(path.name, names) or said("catalog.tables", names=", ".join(names))
+            raise CatalogError(said("catalog.no table", close=close), file=name)
         files[path.stem] = path
     return files
 
@@ -119,7 +119,7 @@ def _overlay(raw: _Raw, layout: Layout, files: Mapping[str, Path]) -> None:
         for line in read_lines(path, tuple(column.name for column in columns)):
             key = line.cells[:width]
             if key in seen:
-                message = f"{short('/'.join(key))} is already in line {seen[key]}; keep one of the two"
+                message = said("catalog.twice in lines", key=short("/".join(key)), line=seen[key])
                 raise line.error(columns[width - 1].name, message)
             seen[key] = line.number
             raw[table][key] = line
@@ -174,9 +174,9 @@ def _check_references(records: Mapping[str, _Records], layout: Layout, ids: Mapp
 def _check_reference(line: Line, column: Column, named: str, ids: Mapping[str, set[str]]) -> None:
     table, id = named.partition("/")[::2] if column.references == _ANY else (column.references, named)
     if id not in ids.get(table, ()):
-        what = "source" if table == "sources" else f"id in {table}"
-        close = did_you_mean(id, ids.get(table, ())) or f"; it must be in {table}.csv"
-        raise line.error(column.name, f"there is no {what} {short(named)}{close}")
+        key = "catalog.no source" if table == "sources" else "catalog.no id"
+        close = did_you_mean(id, ids.get(table, ())) or said("catalog.in table", table=table)
+        raise line.error(column.name, said(key, table=table, name=short(named), close=close))
 
 
 def _source(cells: Mapping[str, Any]) -> Source:
@@ -210,7 +210,7 @@ def _items(table: str, records: _Records, parameters: Mapping[str, Column]) -> M
     for item, facts in by_item.items():
         for parameter in parameters.values():
             if parameter.required and parameter.name not in facts:
-                message = f"{short(item)} has no {parameter.name}, which every item needs"
+                message = said("catalog.needed", item=short(item), parameter=parameter.name)
                 raise first[item].error("parameter", message)
     names = {item: str(facts["name"].value if "name" in facts else item) for item, facts in by_item.items()}
     return Named(
@@ -222,11 +222,13 @@ def _parameter(table: str, line: Line, cells: Mapping[str, Any], parameters: Map
     """The parameter that a line of a fact table is about, in its unit."""
     parameter = parameters.get(cells["parameter"])
     if parameter is None:
-        close = did_you_mean(cells["parameter"], parameters) or f"; {table} has {', '.join(parameters)}"
-        raise line.error("parameter", f"there is no parameter {short(cells['parameter'])}{close}")
+        every = said("catalog.parameters", table=table, names=", ".join(parameters))
+        words = {"name": short(cells["parameter"]), "close": did_you_mean(cells["parameter"], parameters)}
+        words["close"] = words["close"] or every
+        raise line.error("parameter", said("catalog.no parameter", **words))
     if (cells["unit"] or "") != parameter.unit:
-        message = f"{short(cells['unit'] or '')} is not allowed; it needs {parameter.unit or 'no unit'}"
-        raise line.error("unit", message)
+        needs = parameter.unit or said("catalog.no unit")
+        raise line.error("unit", said("catalog.not allowed", value=short(cells["unit"] or ""), needs=needs))
     return parameter
 
 
@@ -234,9 +236,10 @@ def _fact(key: str, line: Line, cells: Mapping[str, Any], parameter: Column) -> 
     try:
         value = parameter.parse(cells["value"])
     except NotAllowed as error:
-        raise line.error("value", f"{parameter.name}: {error}") from None
+        raise line.error("value", said("catalog.parameter", parameter=parameter.name, error=error)) from None
     if value is None or isinstance(value, tuple):
-        raise line.error("value", f"{parameter.name}: it needs {parameter.expects()}")
+        words = {"parameter": parameter.name, "needs": parameter.expects()}
+        raise line.error("value", said("catalog.parameter needs", **words))
     try:
         return Fact(
             key=key,

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from gpuplan.facts import Value
+from gpuplan.wording import NAMES, said
 
 Cell = Value | tuple[str, ...] | None
 """A parsed cell: empty is None, a list of ids is a tuple."""
@@ -63,7 +64,7 @@ def read_lines(path: Path, columns: tuple[str, ...]) -> list[Line]:
     lines = []
     for line in csv_lines(path, name):
         if any(map(_CONTROL.search, line.cells)):
-            raise line.error("", "a cell has a line break or control character; keep each row on one line")
+            raise line.error("", said("catalog.control"))
         lines.append(line)
     _check_shape(name, lines, columns)
     return lines[1:]
@@ -78,7 +79,7 @@ def csv_lines(path: Path, name: str) -> Iterator[Line]:
             if any(cells):
                 yield Line(name, reader.line_num, cells)
     except csv.Error as error:
-        raise CatalogError(f"is not well-formed CSV ({error})", file=name, row=reader.line_num) from None
+        raise CatalogError(said("catalog.no CSV", error=error), file=name, row=reader.line_num) from None
 
 
 def _text_of(path: Path, name: str) -> str:
@@ -87,33 +88,34 @@ def _text_of(path: Path, name: str) -> str:
             data = file.read(MAX_BYTES + 1)
         size = max(len(data), path.stat().st_size)
     except FileNotFoundError:
-        raise CatalogError("there is no such file", file=name) from None
+        raise CatalogError(said("catalog.no file"), file=name) from None
     except OSError as error:
-        raise CatalogError(f"cannot be read ({error.strerror or 'no reason given'})", file=name) from None
+        why = error.strerror or said("catalog.no reason")
+        raise CatalogError(said("catalog.unreadable", why=why), file=name) from None
     if size > MAX_BYTES:
-        raise CatalogError(f"the file has {size:,} bytes; at most {MAX_BYTES:,} are read", file=name)
+        raise CatalogError(said("catalog.bytes", size=f"{size:,}", most=f"{MAX_BYTES:,}"), file=name)
     if b"\0" in data:
-        raise CatalogError("is not a text file; a table is CSV in UTF-8", file=name)
+        raise CatalogError(said("catalog.no text"), file=name)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         where = data.count(b"\n", 0, error.start) + 1
-        message = "is not UTF-8; save it as CSV with the encoding UTF-8"
-        raise CatalogError(message, file=name, row=where) from None
+        raise CatalogError(said("catalog.no UTF-8"), file=name, row=where) from None
 
 
 def _check_shape(name: str, lines: list[Line], columns: tuple[str, ...]) -> None:
     if not lines:
-        raise CatalogError(f"is empty; the first line must be {','.join(columns)}", file=name)
+        raise CatalogError(said("catalog.empty", columns=",".join(columns)), file=name)
     header = lines[0].cells
     if header != columns:
         odd = [c for c in header if c not in columns] or [c for c in columns if c not in header]
-        why = f"; look at {short(odd[0])}" if odd else ""
-        why += "; columns are separated by commas" if len(header) == 1 else ""
-        raise CatalogError(f"the columns must be {','.join(columns)}{why}", file=name, row=lines[0].number)
+        why = said("catalog.look at", column=short(odd[0])) if odd else ""
+        why += said("catalog.commas") if len(header) == 1 else ""
+        message = said("catalog.columns", columns=",".join(columns), why=why)
+        raise CatalogError(message, file=name, row=lines[0].number)
     for line in lines:
         if len(line.cells) != len(columns):
-            raise line.error("", f"has {len(line.cells)} cells; the table has {len(columns)} columns")
+            raise line.error("", said("catalog.cells", cells=len(line.cells), columns=len(columns)))
 
 
 # ---- cells
@@ -151,29 +153,29 @@ def _parse_ids(text: str) -> tuple[str, ...]:
     return tuple(_parse_id(part.strip()) for part in text.split(";"))
 
 
-_parse_id = _matching(
-    r"[A-Za-z0-9][A-Za-z0-9._+/-]*", "an id of letters, digits and . _ + / -, without spaces", str
-)
+NEEDS = NAMES["catalog cell"]
+"""Type of a column -> what a cell holds, in words."""
+_parse_id = _matching(r"[A-Za-z0-9][A-Za-z0-9._+/-]*", NEEDS["exact id"], str)
 parse_number = _matching(
     r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?",
-    "a number with a decimal point and no thousands separator",
+    NEEDS["exact number"],
     _finite,
 )
 _parse_date = _matching(
     r"[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?",
-    "an ISO date such as 2024-10-03, 2024-10 or 2024",
+    NEEDS["exact date"],
     _day,
 )
-TYPES: Mapping[str, tuple[Callable[[str], Cell], str]] = {
-    "id": (_parse_id, "an id"),
-    "text": (str, "a text"),
-    "int": (_matching(r"[+-]?[0-9]{1,15}", "a whole number", int), "a whole number"),
-    "number": (parse_number, "a number"),
-    "bool": (_matching("true|false", "true or false", lambda text: text == "true"), "true or false"),
-    "date": (_parse_date, "an ISO date"),
-    "ids": (_parse_ids, "ids separated by '; '"),
+TYPES: Mapping[str, Callable[[str], Cell]] = {
+    "id": _parse_id,
+    "text": str,
+    "int": _matching(r"[+-]?[0-9]{1,15}", NEEDS["int"], int),
+    "number": parse_number,
+    "bool": _matching("true|false", NEEDS["bool"], lambda text: text == "true"),
+    "date": _parse_date,
+    "ids": _parse_ids,
 }
-"""Type of a column -> the reader of a cell, and the content that it expects, in words."""
+"""Type of a column -> the reader of a cell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,29 +199,34 @@ class Column:
         """Value of a cell; NotAllowed when it does not fit."""
         if not text:
             if self.required:
-                raise NotAllowed(f"the cell is empty; it needs {self.expects()}")
+                raise NotAllowed(said("catalog.cell empty", needs=self.expects()))
             return None
         try:
-            value = TYPES[self.type][0](text)
+            value = TYPES[self.type](text)
         except NotAllowed as error:
-            raise NotAllowed(f"{short(text)} is not allowed; it needs {error}") from None
+            raise NotAllowed(said("catalog.not allowed", value=short(text), needs=error)) from None
         if self.allowed and text not in self.allowed:
-            raise NotAllowed(f"{short(text)} is not allowed; it needs {self.expects()}")
+            raise NotAllowed(said("catalog.not allowed", value=short(text), needs=self.expects()))
         if isinstance(value, int | float) and not isinstance(value, bool):
             low, high = self.min, self.max
             if (low is not None and value < low) or (high is not None and value > high):
-                raise NotAllowed(f"{short(text)} is out of range; it needs {self.expects()}")
+                raise NotAllowed(said("catalog.out of range", value=short(text), needs=self.expects()))
         return value
 
     def expects(self) -> str:
         """Allowed content of the column, in words."""
         if self.allowed:
-            return "one of " + ", ".join(self.allowed)
-        words = TYPES[self.type][1]
-        if self.min is not None and self.max is not None:
-            words += f" from {self.min:g} to {self.max:g}"
-        elif self.min is not None:
-            words += f" of at least {self.min:g}"
-        elif self.max is not None:
-            words += f" of at most {self.max:g}"
-        return words + (f" in {self.unit}" if self.unit not in ("", "1") else "")
+            return said("catalog.one of", names=", ".join(self.allowed))
+        what, ends = NEEDS[self.type], (self.min is not None, self.max is not None)
+        low, high = (None if end is None else f"{end:g}" for end in (self.min, self.max))
+        if any(ends):
+            what = said(RANGES[ends], what=what, low=low, high=high)
+        return what if self.unit in ("", "1") else said("catalog.in unit", what=what, unit=self.unit)
+
+
+RANGES = {
+    (True, True): "catalog.from to",
+    (True, False): "catalog.at least",
+    (False, True): "catalog.at most",
+}
+"""(has a low end, has a high end) -> the key of a range in words."""
