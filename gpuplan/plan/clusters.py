@@ -146,15 +146,18 @@ def _clusters(
     for at, home in enumerate(sorted(together, key=lambda home: first.get(home, LAST)), 1):
         requests, rooms = tuple(together[home]), left
         if at < len(together) and left:
-            hosts = placed(requests, left, room, within.spare).hosts[: len(left)]
-            idle = sorted(
-                (n for n, host in enumerate(hosts) if not host), key=lambda n: left[n], reverse=True
-            )
-            taken = {n for n, host in enumerate(hosts) if host} | {*idle[: within.spare]}
+            taken = _taken(requests, left, room, within.spare)
             rooms = tuple(old_room for n, old_room in enumerate(left) if n in taken)
             left = tuple(old_room for n, old_room in enumerate(left) if n not in taken)
         clusters += [Cluster(layout, home) for layout in _few_large(requests, rooms, room, within)]
     return tuple(_numbered(clusters))
+
+
+def _taken(requests: tuple[Request, ...], left: tuple[Room, ...], room: Room, spare: int) -> set[int]:
+    """Positions of the existing hosts that these requests take, and of the largest others as spare ones."""
+    hosts = placed(requests, left, room, spare).hosts[: len(left)]
+    idle = sorted((n for n, host in enumerate(hosts) if not host), key=lambda n: left[n], reverse=True)
+    return {n for n, host in enumerate(hosts) if host} | {*idle[:spare]}
 
 
 def _few_large(

@@ -255,16 +255,10 @@ def _spare_hosts(scenario: Scenario, pools: Sequence[Pool], postures: Sequence[P
     failures, several = scenario.availability.host_failures, len(pools) > 1
     accepted = scenario.availability.maintenance_failure_accepted
     spare = failures if accepted else failures + 1
-    case = (
-        "spare hosts, failure in maintenance accepted"
-        if accepted
-        else "spare hosts, failure in maintenance not accepted"
-    )
-    if spare == 0:
-        case = "no spare host"
-    elif any(pool.mixed for pool in pools):
-        spare = sum(pool.hosts_for_failures for pool in pools)
-        case = "spare hosts, placed again"
+    if spare and any(pool.mixed for pool in pools):
+        case, spare = "spare hosts, placed again", sum(pool.hosts_for_failures for pool in pools)
+    else:
+        case = _spare_case(spare, accepted)
     chosen = next(p for p in postures if p.chosen)
     bet = "decided.bet of hours" if chosen.exposed_h else "decided.bet of two failures"
     return found(
@@ -280,6 +274,15 @@ def _spare_hosts(scenario: Scenario, pools: Sequence[Pool], postures: Sequence[P
         its="its" if several else "the",
         bet=said(bet, hours=hours(chosen.exposed_h), chance=chosen.chance),
     )
+
+
+def _spare_case(spare: int, accepted: bool) -> str:
+    """The case of alike hosts."""
+    if not spare:
+        return "no spare host"
+    if accepted:
+        return "spare hosts, failure in maintenance accepted"
+    return "spare hosts, failure in maintenance not accepted"
 
 
 def _lost(hosts: int, alike: bool) -> str:
@@ -379,8 +382,8 @@ def _network(scenario: Scenario, groups: Sequence[GroupPlan]) -> Found:
 
 def _fabric(scenario: Scenario, fabric: Cabling) -> Found:
     ports, transport = fabric.ports, TRANSPORT_NAMES[scenario.network.transport]
-    words = {"ports": ports.shared, "link": scenario.network.link_gbit_s}
-    words |= {"rdma": ports.rdma, "transport": transport}
+    link = scenario.network.link_gbit_s
+    words = {"ports": ports.shared, "link": link, "rdma": ports.rdma, "transport": transport}
     each = said("decided.ports and RDMA" if ports.rdma else "decided.ports", **words)
     keys = ["network.ports.shared", *["network.ports.rdma"] * bool(ports.rdma)]
     if fabric.switches is None:

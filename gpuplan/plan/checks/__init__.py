@@ -26,6 +26,7 @@ __all__ = ["CHECKS", "LEVELS", "Message", "check_plan"]
 CHECKS = (
     demand.nothing_asked,
     demand.unplaced,
+    demand.beyond_total,
     failures.after_failure,
     models.slower_after_failure,
     models.replicas_together,

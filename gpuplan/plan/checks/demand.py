@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from gpuplan.plan.access import GroupPlan, RuledOut
 from gpuplan.plan.checks.message import Message, about, message
@@ -21,10 +22,8 @@ def nothing_asked(plan: Plan) -> Iterator[Message]:
 
 def unplaced(plan: Plan) -> Iterator[Message]:
     """VMs without a GPU, and why."""
-    pairs = [(g, missing) for g in plan.groups for missing in g.unplaced]
-    beyond = [pair for pair in pairs if pair[1].code == "beyond-stated-total"]
     alike: dict[tuple[str, ...], list[GroupPlan]] = {}
-    for group, missing in pairs:
+    for group, missing in ((g, missing) for g in plan.groups for missing in g.unplaced):
         if missing.code == "no-mode-possible":
             why = dict.fromkeys(out.reason.text for out in _against(plan, group))
             alike.setdefault((_others(group), missing.reason, " ".join(why)), []).append(group)
@@ -33,14 +32,19 @@ def unplaced(plan: Plan) -> Iterator[Message]:
         code = "decided-mode-impossible" if others else "no-access-mode"
         words = {"reason": reason, "why": because, "others": others}
         yield from about(plan, code, groups, sources=sources, **words)
+
+
+def beyond_total(plan: Plan) -> Iterator[Message]:
+    """VMs that a stated total leaves without a GPU."""
+    beyond = [(g, left) for g in plan.groups for left in g.unplaced if left.code == "beyond-stated-total"]
     if beyond:
         yield message(
             plan,
             "beyond-stated-total",
-            vms=sum(missing.vms for _, missing in beyond),
-            gpus=sum(missing.gpus for _, missing in beyond),
+            vms=sum(left.vms for _, left in beyond),
+            gpus=sum(left.gpus for _, left in beyond),
             reason=beyond[0][1].reason,
-            groups=some_of([f"{group.name} {number(missing.vms)}" for group, missing in beyond]),
+            groups=some_of([f"{group.name} {number(left.vms)}" for group, left in beyond]),
         )
 
 
@@ -61,7 +65,7 @@ def stated_total(plan: Plan) -> Iterator[Message]:
     stated, needed = plan.scenario.demand.stated_gpus, plan.lines["demand.groups_gpus"].value
     if stated is None or not plan.groups or needed == stated:
         return
-    words = {"stated": stated, "needed": whole(needed)}
+    words: dict[str, Any] = {"stated": stated, "needed": whole(needed)}
     if plan.scenario.deciding_total_gpus is None:
         key, level = ("check.more", "warn") if needed > stated else ("check.fewer", "note")
         apart = said(key, gpus=whole(abs(needed - stated)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from gpuplan.plan.checks.message import Message, about, message, placed
 from gpuplan.plan.hardware import architecture_of, fit_of
@@ -58,8 +59,8 @@ def ordered(plan: Plan) -> Iterator[Message]:
         yield message(plan, code, part=part.name, size=part.size, rule=part.rule, key=path)
     if domain and domain.short:
         path = "cost.management_hosts" if settings.management_hosts else "management.hosts"
-        words = {"hosts": domain.hosts, "needed": domain.needed_hosts, "short": domain.short}
-        yield message(plan, "management-too-small", key=path, **words)
+        sizes: Any = {"hosts": domain.hosts, "needed": domain.needed_hosts, "short": domain.short}
+        yield message(plan, "management-too-small", key=path, **sizes)
 
 
 PATHS = {
@@ -154,8 +155,8 @@ def cluster_size(plan: Plan) -> Iterator[Message]:
         yield message(plan, "cluster-too-large", pools=names, hosts=hosts, most=most)
     for pool in plan.pools:
         if pool.hosts < int(least.value):
-            words = {"hosts": pool.hosts, "least": least.value}
-            yield message(plan, "cluster-too-small", pool=pool.name, locator=least.locator, **words)
+            sizes: Any = {"hosts": pool.hosts, "least": least.value}
+            yield message(plan, "cluster-too-small", pool=pool.name, locator=least.locator, **sizes)
 
 
 def mig_restart(plan: Plan) -> Iterator[Message]:

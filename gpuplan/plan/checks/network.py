@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from gpuplan.facts import SCENARIO_SOURCE
 from gpuplan.locales import written
@@ -72,7 +73,7 @@ def training_network(plan: Plan) -> Iterator[Message]:
         stated = plan.scenario.training.hosts
         yield message(plan, "job-needs-hosts", workload=job.workload_name, stated=stated, fewest=job.hosts)
     if named and plan.pools and (job.hosts > hosts or job.gpus_per_host > per_host):
-        words = {"wanted": job.hosts, "each": job.gpus_per_host, "hosts": hosts, "per_host": per_host}
+        words: Any = {"wanted": job.hosts, "each": job.gpus_per_host, "hosts": hosts, "per_host": per_host}
         yield message(plan, "job-larger-than-design", **words)
     for use in groups:
         if use.verdict != "good":

@@ -42,10 +42,7 @@ def upgrades(plan: Plan) -> Iterator[Message]:
         names, lacking = {group.id: group.name for group in plan.groups}, rehearsed.not_started[1]
         proof = said("check.no order helps" if rehearsed.upgrade.proven else "check.no order found")
         free = list(itertools.islice(_by_settings(plan, rehearsed), 1))
-        remedies = free or [
-            *itertools.islice(_by_shapes(plan, rehearsed, set(down)), 1),
-            *itertools.islice(_by_hosts(plan, rehearsed), 1),
-        ]
+        remedies = free or _by_change(plan, rehearsed, set(down))
         yield message(
             plan,
             "upgrade-shuts-down",
@@ -101,6 +98,12 @@ def _changed(plan: Plan, now: Rehearsed, changes: Sequence[Change]) -> Rehearsed
         scenario = scenario.with_value(change.path, change.value)
     reserved = scenario.availability.reserved_hosts
     return replace(now, rules=readings(scenario, plan.catalog, now.pool), reserved=reserved)
+
+
+def _by_change(plan: Plan, now: Rehearsed, down: set[str]) -> list[tuple[str, str]]:
+    """(path, words) of the first other shape of VMs, and of the fewest hosts, that keep every VM running."""
+    shapes, hosts = _by_shapes(plan, now, down), _by_hosts(plan, now)
+    return [*itertools.islice(shapes, 1), *itertools.islice(hosts, 1)]
 
 
 def _by_shapes(plan: Plan, now: Rehearsed, down: set[str]) -> Iterator[tuple[str, str]]:

@@ -176,9 +176,27 @@ def _changes(scenario: Scenario, catalog: Catalog, use: LlmTrainingUse) -> tuple
     good = float(catalog.assumptions["network-planning"].fact("good_share").value)
     if round(use.efficiency, 2) >= good or use.hosts == 1:
         return ()
+    spread = [
+        (
+            said("advice.sharding", how=words),
+            replace(scenario, training=replace(scenario.training, sharding=name)),
+        )
+        for name, words in NAMES["sharding"].items()
+        if name != use.run.sharding
+    ]
+    ways = []
+    for share, choices in ((0.95, _networks(scenario, use)), (1.0, spread)):
+        faster = _faster(catalog, use, [(words, other, use.hosts) for words, other in choices])
+        ways += [next(words for speed, words in faster if speed >= share * max(faster)[0])] if faster else []
+    more = [(said("advice.hosts", hosts=count), scenario, count) for count in HOSTS if count > use.hosts][:1]
+    return (*ways, *(words for _, words in _faster(catalog, use, more)))
+
+
+def _networks(scenario: Scenario, use: LlmTrainingUse) -> list[tuple[str, Scenario]]:
+    """Faster networks with RDMA, in words and as the scenario with them: by one link, and by one for each GPU."""
     network, links = scenario.network, scenario.training.links or 1
     over = "roce" if network.transport == "tcp" else network.transport
-    networks = [
+    return [
         (
             said("advice.links with RDMA", links=count, link=link),
             replace(
@@ -193,20 +211,6 @@ def _changes(scenario: Scenario, catalog: Catalog, use: LlmTrainingUse) -> tuple
         and link >= network.link_gbit_s
         and (link, count, over) != (network.link_gbit_s, links, network.transport)
     ]
-    spread = [
-        (
-            said("advice.sharding", how=words),
-            replace(scenario, training=replace(scenario.training, sharding=name)),
-        )
-        for name, words in NAMES["sharding"].items()
-        if name != use.run.sharding
-    ]
-    ways = []
-    for share, choices in ((0.95, networks), (1.0, spread)):
-        faster = _faster(catalog, use, [(words, other, use.hosts) for words, other in choices])
-        ways += [next(words for speed, words in faster if speed >= share * max(faster)[0])] if faster else []
-    more = [(said("advice.hosts", hosts=count), scenario, count) for count in HOSTS if count > use.hosts][:1]
-    return (*ways, *(words for _, words in _faster(catalog, use, more)))
 
 
 def _faster(
