@@ -157,15 +157,9 @@ NEEDS = NAMES["catalog cell"]
 """Type of a column -> what a cell holds, in words."""
 _parse_id = _matching(r"[A-Za-z0-9][A-Za-z0-9._+/-]*", NEEDS["exact id"], str)
 parse_number = _matching(
-    r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?",
-    NEEDS["exact number"],
-    _finite,
+    r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", NEEDS["exact number"], _finite
 )
-_parse_date = _matching(
-    r"[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?",
-    NEEDS["exact date"],
-    _day,
-)
+_parse_date = _matching(r"[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?", NEEDS["exact date"], _day)
 TYPES: Mapping[str, Callable[[str], Cell]] = {
     "id": _parse_id,
     "text": str,

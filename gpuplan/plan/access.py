@@ -216,12 +216,7 @@ def _profile_line(
 
 
 def _stun(
-    trail: Trail,
-    scenario: Scenario,
-    catalog: Catalog,
-    group: Group,
-    weighed: Weighed,
-    frame_buffer_mb: int,
+    trail: Trail, scenario: Scenario, catalog: Catalog, group: Group, weighed: Weighed, frame_buffer_mb: int
 ) -> float | None:
     """Stun of one VM in vMotion, with all its frame buffer in use; None where it is not moved, or not known.
 

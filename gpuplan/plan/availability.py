@@ -42,11 +42,7 @@ class Posture:
 
 
 def postures_of(
-    trail: Trail,
-    scenario: Scenario,
-    catalog: Catalog,
-    requests: Requests,
-    chosen: Mapping[str, Division],
+    trail: Trail, scenario: Scenario, catalog: Catalog, requests: Requests, chosen: Mapping[str, Division]
 ) -> tuple[Posture, ...]:
     """Compare N+0, N+1, N+2, the chosen tolerance and one host more: hosts, and hours a year at risk, with their lines.
 
@@ -177,13 +173,7 @@ def _mixed_hosts_lines(
 
 
 def _posture_hosts(
-    trail: Trail,
-    here: Trail,
-    scenario: Scenario,
-    cluster: Named,
-    laid: Layout,
-    failures: int,
-    needed: Line,
+    trail: Trail, here: Trail, scenario: Scenario, cluster: Named, laid: Layout, failures: int, needed: Line
 ) -> Line:
     """Hosts of a cluster in another posture than the chosen one: placed again, if hosts differ."""
     if failures == scenario.availability.host_failures:

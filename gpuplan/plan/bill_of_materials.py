@@ -270,11 +270,7 @@ class _Bill:
 
 
 def _hardware(
-    made: _Bill,
-    scenario: Scenario,
-    catalog: Catalog,
-    counts: Counts,
-    growth: Sequence[Mapping[str, int]],
+    made: _Bill, scenario: Scenario, catalog: Catalog, counts: Counts, growth: Sequence[Mapping[str, int]]
 ) -> Iterator[Material]:
     """List servers, GPUs and the network of the GPU hosts, including purchases for the growth alone."""
     gpu, fabric, named = catalog.gpus[scenario.hardware.gpu], counts.fabric, scenario.hardware.server

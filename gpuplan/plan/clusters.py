@@ -279,11 +279,7 @@ def _shifted(host: Host, shift: Mapping[str, int]) -> Host:
 
 
 def pools(
-    trail: Trail,
-    scenario: Scenario,
-    catalog: Catalog,
-    requests: Requests,
-    divided: Mapping[str, Division],
+    trail: Trail, scenario: Scenario, catalog: Catalog, requests: Requests, divided: Mapping[str, Division]
 ) -> tuple[Pool, ...]:
     """Return each cluster of hosts, with its placement and the effect of failures on it."""
     all_pools: list[Pool] = []

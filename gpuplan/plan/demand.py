@@ -237,12 +237,7 @@ def _load_line(trail: Trail, scenario: Scenario, catalog: Catalog, group: Group,
 
 
 def _target_lines(
-    trail: Trail,
-    scenario: Scenario,
-    catalog: Catalog,
-    pool: str,
-    want: Needed,
-    groups: Mapping[str, Group],
+    trail: Trail, scenario: Scenario, catalog: Catalog, pool: str, want: Needed, groups: Mapping[str, Group]
 ) -> dict[str, Fact | Line]:
     """Add lines from the load of a pool to its GPU demand; return the inputs of the groups' lines."""
     here = trail.about(f"pools.{pool}")

@@ -271,11 +271,7 @@ class _Ordered:
             sizes.fact("memory_per_gpu_memory"),
         )
         gib, taken = self.memory_gib + added, self._taken(self.memory_gib, "GB", added)
-        words = sizes.words() | {
-            "taken": taken,
-            "multiple": ranged(multiple),
-            "gpus_gib": number(gpus_gib),
-        }
+        words = sizes.words() | {"taken": taken, "multiple": ranged(multiple), "gpus_gib": number(gpus_gib)}
         behind = self._behind("memory_gib_each")
         when = "" if gib else "by GPU"
         if offered := self.scenario.hardware.memory_gib_per_host:

@@ -242,9 +242,7 @@ class _Domain:
         sizes, left = self.sizes, hosts - 1
         words = sizes.words() | {"left": amount(left, "host"), "sockets": 2, "vcpus": number(vcpus.value)}
         processors, cores = self._processors(vcpus, hosts, words)
-        words |= {
-            "raw": number(round(float(raw.value) / 1000, 1)),
-        }
+        words |= {"raw": number(round(float(raw.value) / 1000, 1))}
         part, memory_gib = self._memory(memory, hosts, words)
         disks = 0
         if self.vsan:

@@ -105,11 +105,7 @@ def vendor_rules(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPla
 
 
 def network_use(
-    trail: Trail,
-    scenario: Scenario,
-    catalog: Catalog,
-    groups: Sequence[GroupPlan],
-    pools: Sequence[Pool],
+    trail: Trail, scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan], pools: Sequence[Pool]
 ) -> NetworkUse:
     """Return the effect of the network on every group that depends on it, and on the training job of the scenario."""
     by_id = {g.id: g for g in scenario.groups}
@@ -174,11 +170,7 @@ def _trains_together(catalog: Catalog, group: Group) -> bool:
 
 
 def _remote(
-    trail: Trail,
-    scenario: Scenario,
-    catalog: Catalog,
-    groups: Sequence[GroupPlan],
-    pools: Sequence[Pool],
+    trail: Trail, scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan], pools: Sequence[Pool]
 ) -> list[RemoteUse]:
     """Each group whose GPUs are reached over the network, with the other groups' traffic on its link."""
     by_id = {g.id: g for g in scenario.groups}
@@ -186,8 +178,7 @@ def _remote(
     presets = {p.id: catalog.row("network_workloads", usual_workload(catalog, by_id[p.id])) for p in plans}
     needs = {
         p.id: needs_gbit_s(
-            presets[p.id],
-            native_time_s(catalog, presets[p.id], scenario.hardware.gpu, min(1.0, p.gpus_each)),
+            presets[p.id], native_time_s(catalog, presets[p.id], scenario.hardware.gpu, min(1.0, p.gpus_each))
         )
         for p in plans
     }

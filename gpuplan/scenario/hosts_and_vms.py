@@ -16,7 +16,7 @@ _CPU_AND_MEMORY = r"(?:\s*,?\s*(?P<vcpus>\d{1,9})\s*vCPUs?)?(?:\s*,?\s*(?P<memor
 _HOSTS = re.compile(
     _NAME
     + r"(?P<hosts>\d{1,9})(?:\s*hosts?)?(?:\s*x\s*(?P<gpus>\d{1,9})(?:\s+(?P<gpu>[a-z][a-z0-9.-]{1,59}))?)?"
-    + _CPU_AND_MEMORY,
+    + _CPU_AND_MEMORY
 )
 _VMS = re.compile(_NAME + r"(?P<vms>\d{1,9})(?:\s*VMs?)?\s*x" + _CPU_AND_MEMORY)
 

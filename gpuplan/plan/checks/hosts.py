@@ -144,12 +144,7 @@ def cluster_size(plan: Plan) -> Iterator[Message]:
         )
     joined = sum(map(len, plan.requests.there.values()))
     if left := joined - sum(pool.existing_hosts for pool in plan.pools):
-        yield message(
-            plan,
-            "hosts-left-out",
-            left=left,
-            most=most,
-        )
+        yield message(plan, "hosts-left-out", left=left, most=most)
     if larger := [pool for pool in plan.pools if pool.hosts > most]:
         hosts, names = max(pool.hosts for pool in larger), some_of([pool.name for pool in larger])
         yield message(plan, "cluster-too-large", pools=names, hosts=hosts, most=most)

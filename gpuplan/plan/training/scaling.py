@@ -231,11 +231,7 @@ def _moved(scenario: Scenario, catalog: Catalog, job: Job, hosts: Fact, path: st
     words = {"parameters": network["parameters"], "network": network["name"]}
     weights = said("training.gradient", bytes=GRADIENT_BYTES[scenario.training.gradients], **words)
     gradient = replace(
-        network.fact("parameters"),
-        key=f"{path}/gradient_mb",
-        value=job.gradient_mb,
-        unit="MB",
-        note=weights,
+        network.fact("parameters"), key=f"{path}/gradient_mb", value=job.gradient_mb, unit="MB", note=weights
     )
     moved: dict[str, Fact | Line] = {
         "gradient_mb": gradient,
@@ -326,9 +322,7 @@ def curves(scenario: Scenario, catalog: Catalog) -> tuple[Curve, ...]:
 
 
 def beside(
-    scenario: Scenario,
-    others: Sequence[tuple[int, str, int | None]],
-    draw: Callable[[Scenario, bool], Curve],
+    scenario: Scenario, others: Sequence[tuple[int, str, int | None]], draw: Callable[[Scenario, bool], Curve]
 ) -> tuple[Curve, ...]:
     """The curve of a scenario, and curves with other links, transports and numbers of links."""
     network, training = scenario.network, scenario.training
