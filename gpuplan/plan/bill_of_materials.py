@@ -187,18 +187,15 @@ def _ai_add_on(scenario: Scenario, catalog: Catalog) -> bool:
 
 def bill(
     trail: Trail,
-    scenario: Scenario,
-    catalog: Catalog,
     prices: PriceList,
     counts: Counts,
     growth: Sequence[Mapping[str, int]],
     domain: ManagementDomain,
 ) -> tuple[Material, ...]:
     """List all items of a design; items that only its growth takes are listed with none at the start."""
-    builder, hosts = _Bill(trail, scenario, catalog, prices), counts.at_start()
-    many = counts.of(hosts)
+    builder, scenario, many = _Bill(trail, prices, counts), counts.scenario, counts.of(counts.at_start())
     materials = [
-        *_hardware(builder, scenario, catalog, counts, growth),
+        *_hardware(builder, counts, growth),
         _platform(builder, counts, many["platform"]),
     ]
     if counts.ai_add_on and many["ai-add-on"]:
@@ -206,17 +203,17 @@ def bill(
         words = {"cores": number(many["ai-add-on"]), "price": price}
         materials.append(builder.material("ai-add-on", many["ai-add-on"], "", words))
     if many["gpu-software"]:
-        materials.append(_gpu_software(builder, scenario, catalog, many["gpu-software"]))
+        materials.append(_gpu_software(builder, many["gpu-software"]))
     materials += _management_platform(builder, counts, domain)
-    return (*materials, *_domain(builder, scenario, counts, domain))
+    return (*materials, *_domain(builder, counts, domain))
 
 
 class _Bill:
     """Makes the lines of the bill of materials, each with its price and, in the trail, its cost."""
 
-    def __init__(self, trail: Trail, scenario: Scenario, catalog: Catalog, prices: PriceList) -> None:
-        self.trail, self.scenario, self.catalog, self.prices = trail, scenario, catalog, prices
-        self.cost = scenario.cost
+    def __init__(self, trail: Trail, prices: PriceList, counts: Counts) -> None:
+        self.trail, self.prices, self.scenario, self.catalog = trail, prices, counts.scenario, counts.catalog
+        self.cost = self.scenario.cost
 
     def material(
         self,
@@ -269,10 +266,9 @@ class _Bill:
         )
 
 
-def _hardware(
-    made: _Bill, scenario: Scenario, catalog: Catalog, counts: Counts, growth: Sequence[Mapping[str, int]]
-) -> Iterator[Material]:
+def _hardware(made: _Bill, counts: Counts, growth: Sequence[Mapping[str, int]]) -> Iterator[Material]:
     """List servers, GPUs and the network of the GPU hosts, including purchases for the growth alone."""
+    scenario, catalog = made.scenario, made.catalog
     gpu, fabric, named = catalog.gpus[scenario.hardware.gpu], counts.fabric, scenario.hardware.server
     many, years = counts.of(counts.at_start()), [counts.of(hosts) for hosts in growth]
     server, instead = server_price(scenario, catalog)
@@ -353,14 +349,14 @@ def included_years(scenario: Scenario, catalog: Catalog) -> int:
     return int(catalog.gpus[scenario.hardware.gpu].value("nvaie_years") or 0)
 
 
-def _gpu_software(made: _Bill, scenario: Scenario, catalog: Catalog, gpus: int) -> Material:
+def _gpu_software(made: _Bill, gpus: int) -> Material:
     """NVIDIA AI Enterprise: one licence for each shared physical GPU, and for each GPU of a board with several."""
-    choice, years = scenario.cost.gpu_licence, included_years(scenario, catalog)
-    term, owned = scenario.cost.licence_term_years, choice == "owned"
+    choice, years = made.cost.gpu_licence, included_years(made.scenario, made.catalog)
+    term, owned = made.cost.licence_term_years, choice == "owned"
     status = {"subscription": "yearly", "perpetual": "bought", "owned": "there"}[choice]
     price = {"subscription": TERM_PRICES["nvaie"][term], "perpetual": "nvaie-perpetual", "owned": ""}[choice]
-    paid = years < scenario.cost.years
-    days = catalog.products["nvidia-ai-enterprise"].value("bundled_after_days")
+    paid = years < made.cost.years
+    days = made.catalog.products["nvidia-ai-enterprise"].value("bundled_after_days")
     with_board = said("bill.with board", years=years, days=days) if years and not owned else ""
     if paid and choice == "subscription":
         with_board += f"; {said('bill.then by subscription') if years else in_advance(term)}"
@@ -373,13 +369,10 @@ def _gpu_software(made: _Bill, scenario: Scenario, catalog: Catalog, gpus: int) 
     return made.material("gpu-software", gpus, choice, words)
 
 
-def _domain(made: _Bill, scenario: Scenario, counts: Counts, domain: ManagementDomain) -> Iterator[Material]:
+def _domain(made: _Bill, counts: Counts, domain: ManagementDomain) -> Iterator[Material]:
     """List the items that the reference architecture puts around the GPU hosts, as the management domain sizes them."""
-    settings, vcenter, nsx = (
-        scenario.cost,
-        domain.of("vcenter", domain=True),
-        domain.of("nsx-manager", domain=True),
-    )
+    scenario, settings = made.scenario, made.cost
+    vcenter, nsx = (domain.of(component, domain=True) for component in ("vcenter", "nsx-manager"))
     cluster = domain.of("nsx-manager").nodes
     hosts = sum(counts.at_start().values())
     words = {

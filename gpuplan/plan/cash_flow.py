@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, weakest
 from gpuplan.models import cost, power
 from gpuplan.models.licences import ordered_licences, perpetual_payment, subscription_payments
@@ -22,7 +21,6 @@ from gpuplan.plan.bill_of_materials import BY_CORE, Counts, Material, included_y
 from gpuplan.plan.growth import Growth
 from gpuplan.plan.power import PowerUse, racks_at_sites, usual_power_w
 from gpuplan.plan.prices import TERM_PRICES, Price, factor
-from gpuplan.scenario import Scenario
 from gpuplan.wording import said
 
 RESIDUAL = "Residual value"
@@ -93,17 +91,10 @@ class Flows:
     """The yearly flows of each part, and their inputs: quantities, computed once, times prices."""
 
     def __init__(
-        self,
-        scenario: Scenario,
-        catalog: Catalog,
-        price: PriceOf,
-        counts: Counts,
-        use: PowerUse,
-        growth: Growth,
-        materials: Sequence[Material],
+        self, price: PriceOf, counts: Counts, use: PowerUse, growth: Growth, materials: Sequence[Material]
     ) -> None:
-        self.scenario, self.catalog, self.price, self.counts = scenario, catalog, price, counts
-        self.use, self.growth = use, growth
+        self.price, self.counts, self.use, self.growth = price, counts, use, growth
+        self.scenario, self.catalog = scenario, catalog = counts.scenario, counts.catalog
         self.materials = {m.key: m for m in materials}
         self.years = scenario.cost.years
         needs = [counts.of(hosts) for hosts in growth.hosts]

@@ -91,8 +91,8 @@ def costs(trail: Trail, counts: Counts, use: PowerUse, growth: Growth, domain: M
     scenario, catalog = counts.scenario, counts.catalog
     prices = PriceList(scenario, catalog)
     trail = trail.saying(currency=prices.currency)
-    materials = bill(trail, scenario, catalog, prices, counts, growth.hosts, domain)
-    flows = Flows(scenario, catalog, prices.price, counts, use, growth, materials)
+    materials = bill(trail, prices, counts, growth.hosts, domain)
+    flows = Flows(prices.price, counts, use, growth, materials)
     parts = flows.parts()
     cash = _cash_lines(trail, parts, flows, prices.currency)
     rate = factor(scenario, catalog, "discount_rate")

@@ -47,15 +47,7 @@ class CostRanges(Brief):
 def cost_ranges(counts: Counts, use: PowerUse, growth: Growth, costs: Costs) -> CostRanges:
     """The range of each total of a plan's cost."""
     planned = {price.key: price for price in costs.prices}
-    flows = Flows(
-        counts.scenario,
-        counts.catalog,
-        lambda key, *_: planned.get(key),
-        counts,
-        use,
-        growth,
-        costs.materials,
-    )
+    flows = Flows(lambda key, *_: planned.get(key), counts, use, growth, costs.materials)
 
     def case(causes: Collection[str], end: str) -> Case:
         return Case(

@@ -126,15 +126,7 @@ def test_at_other_prices_it_is_the_plan_with_those_stated(example: Plan, cause: 
     prices = {price.key: price for price in costs.prices}
     counts = example.counts
     assert counts is not None
-    flows = Flows(
-        scenario,
-        example.catalog,
-        lambda key, *_: prices.get(key),
-        counts,
-        example.power,
-        example.growth,
-        costs.materials,
-    )
+    flows = Flows(lambda key, *_: prices.get(key), counts, example.power, example.growth, costs.materials)
     assert flows.parts() == costs.parts
     moved = {
         key: float(price.fact.high)
