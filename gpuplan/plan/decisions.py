@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from gpuplan.catalog import Catalog
 from gpuplan.facts import Brief, Several, own_rows
 from gpuplan.locales import written
 from gpuplan.plan.access import GroupPlan
@@ -86,21 +85,21 @@ def decide(
     """The decisions of a plan in the order of a design document: hosts, failures, access, network, platform, cost."""
     if counts is None:
         return ()
-    scenario, catalog, pools, fabric = counts.scenario, counts.catalog, counts.pools, counts.fabric
+    scenario, pools, fabric = counts.scenario, counts.pools, counts.fabric
     of_kind = whole_pools(pools).values()
     decided = [
-        *_enough(scenario, pools, groups, lines),
-        _gpus_per_host(scenario, catalog, groups),
+        *_enough(counts, groups, lines),
+        _gpus_per_host(counts, groups),
         *(_hosts_for_demand(pool, len(of_kind) > 1, lines) for pool in of_kind),
         *(_clusters(pool, len(of_kind) > 1, counts, lines) for pool in of_kind if len(pool.clusters) > 1),
         _spare_hosts(scenario, pools, postures),
-        _capacity(scenario, pools, groups, lines),
+        _capacity(counts, groups, lines),
         *_allocation(pools, groups),
         *_power_on(starts),
         _network(scenario, groups),
         _fabric(scenario, fabric),
         _workload_domain(pools, groups),
-        *([_cost(scenario, catalog, pools, lines, money.hosts[-1])] if money is not None else ()),
+        *([_cost(counts, lines, money.hosts[-1])] if money is not None else ()),
     ]
     return Several(_decision(at, decision, lines) for at, decision in enumerate(decided, 1))
 
@@ -117,16 +116,14 @@ def _decision(at: int, found: Found, lines: Mapping[str, Line]) -> Decision:
     return Decision(at, found.case, title, decision, why, so, found.lines, sources)
 
 
-def _enough(
-    scenario: Scenario, pools: Sequence[Pool], groups: Sequence[GroupPlan], lines: Mapping[str, Line]
-) -> Iterator[Found]:
+def _enough(made: Counts, groups: Sequence[GroupPlan], lines: Mapping[str, Line]) -> Iterator[Found]:
     """Decide the GPU count, where it is not simply the sum of the groups' peaks."""
-    demand = scenario.demand
+    demand = made.scenario.demand
     if groups and demand.rule == "stated":
         yield _stated_total(groups, lines)
     if demand.rule in ("sum", "stated"):
         return
-    at_target = [key for kind in whole_pools(pools) if (key := f"pools.{kind}.gpus_for_target") in lines]
+    at_target = [key for kind in whole_pools(made.pools) if (key := f"pools.{kind}.gpus_for_target") in lines]
     methods = {lines[key].function.rpartition(".")[2] for key in at_target}
     told_apart = all(name.startswith(("closed", "kaufman")) for name in methods)
     per_group = demand.for_whom == "each" and told_apart
@@ -151,7 +148,8 @@ def _stated_total(groups: Sequence[GroupPlan], lines: Mapping[str, Line]) -> Fou
     return found("enough by the stated total", *keys, gpus=gpus, needed=needed, so=so)
 
 
-def _gpus_per_host(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan]) -> Found:
+def _gpus_per_host(made: Counts, groups: Sequence[GroupPlan]) -> Found:
+    scenario, catalog = made.scenario, made.catalog
     hardware, per_host = scenario.hardware, scenario.hardware.gpus_per_host
     existing = [kind for kind in host_kinds(hardware.existing) if joins(scenario, kind)]
     largest = max(groups, key=lambda g: g.gpus_each, default=None)
@@ -292,9 +290,8 @@ def _lost(hosts: int, alike: bool) -> str:
     return said("decided.largest lost" if hosts == 1 else "decided.several largest lost", hosts=hosts)
 
 
-def _capacity(
-    scenario: Scenario, pools: Sequence[Pool], groups: Sequence[GroupPlan], lines: Mapping[str, Line]
-) -> Found:
+def _capacity(made: Counts, groups: Sequence[GroupPlan], lines: Mapping[str, Line]) -> Found:
+    scenario, pools = made.scenario, made.pools
     keys = ("totals.hosts", "totals.gpus", "demand.gpus", "totals.gpus_after_failure")
     hosts, gpus, demanded, left = (lines[key].value for key in keys)
     demanded, occupied = whole(demanded), sum(pool.gpus_occupied for pool in pools)
@@ -418,18 +415,17 @@ def _workload_domain(pools: Sequence[Pool], groups: Sequence[GroupPlan]) -> Foun
     return found("workload domain", clusters=clusters, clients=said("decided.clients") if remote else "")
 
 
-def _cost(
-    scenario: Scenario, catalog: Catalog, pools: Sequence[Pool], lines: Mapping[str, Line], last_hosts: int
-) -> Found:
+def _cost(made: Counts, lines: Mapping[str, Line], last_hosts: int) -> Found:
     """State the licences and the cost of the design."""
-    cost, hosts = scenario.cost, lines["totals.hosts"].value
+    scenario, catalog, cost = made.scenario, made.catalog, made.scenario.cost
+    hosts = lines["totals.hosts"].value
     keys, licensed = ["cost.net_present", "cost.total"], ""
     for key, unit in (("cost.licensed_cores", "core"), ("cost.licensed_sockets", "licence")):
         if key in lines and cost.platform_licence != "owned":
             licensed += f", {counted(lines[key].value, unit)}"
             keys.append(key)
     sources: tuple[str, ...] = ()
-    software, shared = "", sum(pool.gpus for pool in pools if pool.gpu_mode == "vgpu")
+    software, shared = "", sum(pool.gpus for pool in made.pools if pool.gpu_mode == "vgpu")
     if shared:
         licence = catalog.products["nvidia-ai-enterprise"]
         sources, years = licence.fact("licence_unit").sources, included_years(scenario, catalog)

@@ -153,7 +153,8 @@ def token_speed(each_ms: Range) -> Range:
 def serving_of(asks: Asks, engine: Engine) -> Serving:
     """The replicas that a group needs; a ScenarioError where its promises cannot be kept."""
     group = asks.group
-    wanted = Asked(_load(asks), _promise(asks), arrivals_of(asks), int(asks.value("least_replicas")))
+    promise = Promise(float(asks.value("first_token_s")), float(asks.value("tokens_per_s")))
+    wanted = Asked(_load(asks), promise, arrivals_of(asks), int(asks.value("least_replicas")))
     load = wanted.load
     sizes = tuple(_size(engine, gpus, wanted, _longest(asks)) for gpus in engine.sizes)
     size = min(sizes, key=lambda each: (each.gpus_in_all, each.gpus))
@@ -214,10 +215,6 @@ def _load(asks: Asks, share: str = "active_share") -> Load:
         beside = part / group.active_share if group.active_share else 0.0
         return Load(**tokens, requests_per_second=group.requests_per_s * beside)
     return Load(**tokens, requests=float(demand.active_people(group.people, active_share=part)))
-
-
-def _promise(asks: Asks) -> Promise:
-    return Promise(float(asks.value("first_token_s")), float(asks.value("tokens_per_s")))
 
 
 def _longest(asks: Asks) -> int:
