@@ -204,15 +204,13 @@ def _profile_line(
     trail: Trail, scenario: Scenario, group: Group, profile: sharing.Profile, row: Row, most: int
 ) -> None:
     column = "max_per_gpu" if most == profile.max_per_gpu else "max_per_gpu_mixed"
-    key = f"profiles/{profile.name}/{column}"
-    count = Fact(key, most, "1", None, None, row.basis, row.sources, row.locator, row.note)
-    at = f"groups.{group.id}"
+    count = replace(row.fact(column), key=f"profiles/{profile.name}/{column}", value=most)
+    here, at = trail.about(f"groups.{group.id}", name=group.name), f"groups.{group.id}"
     inputs: dict[str, Fact | Line] = {"gpus_each": scenario.fact(f"{at}.gpus_each"), "max_per_gpu": count}
     several = share_each(group) < 1 and group.vgpus_each > 1
     if several:
         inputs["vgpus_each"] = scenario.fact(f"{at}.vgpus_each")
-    here, when = trail.about(at, name=group.name), "several" * several
-    here.record("profile", sharing.smallest_profile, profile.name, inputs, when=when)
+    here.record("profile", sharing.smallest_profile, profile.name, inputs, when="several" * several)
 
 
 def _stun(
@@ -229,10 +227,8 @@ def _stun(
     stun_s = vm_stun_s(scenario, catalog, group, frame_buffer_mb) if frame_buffer_mb else None
     if stun_s is None:
         return None
-    here, key = (
-        trail.about(f"groups.{group.id}", name=group.name),
-        "stun_as_vgpu_s" if weighed_against else "stun_s",
-    )
+    here = trail.about(f"groups.{group.id}", name=group.name)
+    key = "stun_as_vgpu_s" if weighed_against else "stun_s"
     if group.stun_read_s is not None:
         read = scenario.fact(f"groups.{group.id}.stun_read_s")
         here.record(key, availability.stun_time_s, stun_s, when="read", stun_read_s=read)
@@ -240,13 +236,8 @@ def _stun(
     measured = stun_item(catalog, scenario.platform.vsphere, scenario.hardware.gpu)
     used_gb = frame_buffer_mb / MIB_PER_GIB
     used = derived(f"groups/{group.id}/frame buffer of a VM", used_gb, "frame buffer of a VM")
-    line = here.compute(
-        key,
-        availability.stun_time_s,
-        frame_buffer_gb=used,
-        fixed_s=measured.fact("fixed_s"),
-        copy_rate_gb_s=measured.fact("copy_rate_gb_s"),
-    )
+    inputs = {"frame_buffer_gb": used, **{n: measured.fact(n) for n in ("fixed_s", "copy_rate_gb_s")}}
+    line = here.compute(key, availability.stun_time_s, inputs)
     return None if weighed_against else float(line.value)
 
 

@@ -216,8 +216,7 @@ class Flows:
             if managing := self.materials.get("management-platform"):
                 self._subscribed(managing, choice, [int(managing.quantity), *[0] * self.years], 0)
         elif choice == "socket":
-            name = f"{material.name}: support"
-            support = self.price("platform-support-socket-year", name, "socket-year")
+            support = self.price("platform-support-socket-year", f"{material.name}: support", "socket-year")
             self._buy(material)
             for bought, licences in enumerate(self._more("platform")):
                 self._supported(material, support, licences, bought, 0)

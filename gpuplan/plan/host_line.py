@@ -266,10 +266,8 @@ class _Ordered:
     def memory(self) -> tuple[HostPart, int]:
         """Memory modules and their size."""
         sizes, added = self.sizes, self.beside[1]
-        gpus_gib, multiple = (
-            self.gpus * float(self.gpu.fact("memory_gib").value),
-            sizes.fact("memory_per_gpu_memory"),
-        )
+        gpus_gib = self.gpus * float(self.gpu.fact("memory_gib").value)
+        multiple = sizes.fact("memory_per_gpu_memory")
         gib, taken = self.memory_gib + added, self._taken(self.memory_gib, "GB", added)
         words = sizes.words() | {"taken": taken, "multiple": ranged(multiple), "gpus_gib": number(gpus_gib)}
         behind = self._behind("memory_gib_each")

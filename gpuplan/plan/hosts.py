@@ -168,24 +168,17 @@ def undivided_pool(
     trail: Trail, scenario: Scenario, requests: Requests, cluster: Named, laid: Layout
 ) -> Pool:
     """The hosts for the groups of one pool: the fewest on which everything fits, plus failover capacity."""
-    here, parts = (
-        trail.about(f"pools.{cluster.id}", name=cluster.name),
-        _parts(trail, scenario, cluster.kind, requests),
-    )
-    demanded = here.add_up("gpus_demanded", demand.total_demand_gpus, parts)
-    _hosts_by_gpus(here, laid, demanded)
-    _demand_lines(here, scenario, demanded, laid)
+    whole_pool_lines(trail, scenario, requests, cluster.kind, laid)
+    here = trail.about(f"pools.{cluster.id}", name=cluster.name)
     return _pool(here, scenario, requests, cluster, laid, laid)
 
 
 def whole_pool_lines(
     trail: Trail, scenario: Scenario, requests: Requests, kind: str, laid: Layout
 ) -> dict[str, Line]:
-    """Add the hosts for the demand of a divided pool, as if it were one cluster, and the GPUs of each of its groups."""
-    here, parts = (
-        trail.about(f"pools.{kind}", name=POOL_NAMES[kind]),
-        _parts(trail, scenario, kind, requests),
-    )
+    """Add the hosts for the demand of a pool, as if it were one cluster; return the GPUs of each of its groups."""
+    here = trail.about(f"pools.{kind}", name=POOL_NAMES[kind])
+    parts = _parts(trail, scenario, kind, requests)
     demanded = here.add_up("gpus_demanded", demand.total_demand_gpus, parts)
     _hosts_by_gpus(here, laid, demanded)
     _demand_lines(here, scenario, demanded, laid)
@@ -202,10 +195,8 @@ def cluster_of_pool(
     parts: Mapping[str, Line],
 ) -> Pool:
     """One cluster of a pool that is divided; ``parts`` are the GPUs of each group in all of its clusters."""
-    here, names = (
-        trail.about(f"pools.{cluster.id}", name=cluster.name),
-        {g.id: g.name for g in requests.groups},
-    )
+    here = trail.about(f"pools.{cluster.id}", name=cluster.name)
+    names = {g.id: g.name for g in requests.groups}
     lines = {}
     for request in laid.asked:
         if request.group not in parts:  # VMs without a GPU

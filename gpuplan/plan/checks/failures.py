@@ -98,10 +98,8 @@ def stun_over_limit(plan: Plan) -> Iterator[Message]:
     """Report VMs whose stun in vMotion is longer than the limit."""
     limit, needing = int(stun_limit_s(plan.scenario, plan.catalog)), _needing(plan)
     slow = [g for g, stun_s in _stunned(plan) if stun_s > limit and g.id not in needing]
-    rule, longest = (
-        plan.catalog.row("rules", "vmotion-stun-limit"),
-        max((g.stun_s or 0 for g in slow), default=0),
-    )
+    rule = plan.catalog.row("rules", "vmotion-stun-limit")
+    longest = max((g.stun_s or 0 for g in slow), default=0)
     sources = (*_measured(plan).fact("limit_s").sources, *rule.sources)
     yield from about(
         plan, "stun-over-limit", slow, stun_s=written(longest, ".0f"), limit=limit, sources=sources

@@ -225,11 +225,9 @@ def _longest(asks: Asks) -> int:
 def check_lengths(asks: Asks) -> None:
     """Reject requests beyond the context of the model, or beyond the longest request that is stated."""
     model = asks.catalog.row("llm_models", str(asks.group.model))
-    usual, longest, most = (
-        int(asks.value("tokens_in") + asks.value("tokens_out")),
-        asks.group.longest_context,
-        int(model["context_tokens"]),
-    )
+    usual = int(asks.value("tokens_in") + asks.value("tokens_out"))
+    longest = asks.group.longest_context
+    most = int(model["context_tokens"])
     words = {"model": model["name"], "most": written(most, ",")}
     if longest is not None and longest > most:
         raise asks.refuse("longest_context", written(longest, ","), "limit.context", **words)

@@ -274,7 +274,6 @@ def _use(scenario: Scenario, catalog: Catalog, work: LlmTraining, run: TrainingR
     if work.tokens is not None:
         hours = [tokens_time_h(work.tokens, gpus=run.gpus, tokens_per_gpu=one) for one in (speed, high, low)]
     measured = gpu in MEASURED
-    name = catalog.gpus[gpu].name
     return LlmTrainingUse(
         run=run,
         times=times,
@@ -299,7 +298,7 @@ def _use(scenario: Scenario, catalog: Catalog, work: LlmTraining, run: TrainingR
         hours_low=hours[1],
         hours_high=hours[2],
         basis="fitted" if measured else "assumed",
-        how=said("llm.job fitted" if measured else "llm.job unseen", gpu=name),
+        how=said("llm.job fitted" if measured else "llm.job unseen", gpu=catalog.gpus[gpu].name),
     )
 
 
