@@ -10,7 +10,7 @@ from gpuplan.models.availability.survey import Loss, failure_survey
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.layouts import numbered_from_1
 from gpuplan.plan.plan import Plan
-from gpuplan.scenario import Field, Problem, ScenarioError, as_python, show
+from gpuplan.scenario import Field, ScenarioError, as_python, problem, show
 
 WORST_SHOWN = 8
 NUMBER = Field("host", "Host", "int", 1)
@@ -40,8 +40,8 @@ def _places(pool: Pool, hosts: Iterable[int]) -> set[int]:
     numbers = host_numbers(hosts)
     for number in numbers:
         if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= pool.hosts:
-            allowed = f"a host of the {pool.name}, 1 to {pool.hosts}" if pool.hosts else "no host is there"
-            raise ScenarioError([Problem("host", show(number), allowed)])
+            key = "limit.host" if pool.hosts else "limit.no hosts"
+            raise ScenarioError([problem("host", show(number), key, pool=pool.name, hosts=pool.hosts)])
     return {number - 1 for number in numbers}
 
 

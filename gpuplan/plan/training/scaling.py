@@ -105,7 +105,7 @@ def job_of(
     network, size = catalog.row("neural_networks", preset["neural_network"]), preset["batch"]
     speed = gpu_speed(catalog, preset, scenario.hardware.gpu)
     if own and training.gpu_samples_per_s is not None:
-        speed = Speed(scenario.fact("training.gpu_samples_per_s"), "as the customer measured it")
+        speed = Speed(scenario.fact("training.gpu_samples_per_s"), said("training.measured"))
     elif own and training.batch not in (None, size):
         speed = speed.but("with another batch", "assumed")
     size = (training.batch if own else None) or size
@@ -130,7 +130,7 @@ def _latency(fitted: Fact, scenario: Scenario, path: str) -> Fact:
         scenario.fact("network.latency_us"),
         key=f"{path}/step_latency_us",
         value=longer,
-        note="half the stated round trip, which is longer than what was fitted",
+        note=said("training.half round trip"),
     )
 
 
