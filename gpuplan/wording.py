@@ -127,6 +127,11 @@ def some_of(names: Sequence[str]) -> str:
     return ", ".join(names) if left < 2 else f"{', '.join(names[:MOST_NAMES])} and {number(left)} more"
 
 
+def joined(names: Sequence[str]) -> str:
+    """A list of names in a sentence, ``and`` before the last."""
+    return said("headline.and").join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
 def is_currency(unit: str) -> bool:
     """True if a unit is a currency code."""
     return len(unit) == 3 and unit.isalpha() and unit.isupper() and unit != "GPU"
@@ -330,38 +335,23 @@ def moment(quarter: int) -> str:
 
 def target_words(rule: str, chance: float, wait_min: float, each: bool) -> str:
     """Word the promise of a target: ``at most 5 % of the requests of each group have to wait``."""
-    whom = "of the requests of each group" if each else "of all requests"
-    what = {
-        "wait": "have to wait",
-        "wait-time": f"wait longer than {number(wait_min)} min",
-        "denied": "are denied",
-    }[rule]
-    return f"at most {stated_percent(chance)} {whom} {what}"
+    promises = NAMES["target of each group" if each else "target of all requests"]
+    return told(promises[rule], {"chance": chance, "wait": wait_min})
 
 
 def believe_words(method: str, low: float, high: float, measured: bool = False) -> str:
     """Say why to trust a method; ``low`` and ``high`` are the planning values for bursts, if none is ``measured``."""
-    least = "as peaked" if round(low) == 1 else f"{number(round(low))} times as peaked"
-    traces = f"of two public traces one is {least} as independent arrivals, the other {number(round(high))} times as bursty"
     if method == "closed":
-        return (
-            "The number of users is known and each has one session at a time, which limits demand: choose Known users. "
-            "If they also start unattended jobs, choose Bursts."
-        )
+        return said("demand.believe closed")
     if measured:
-        return (
-            "Work arrives as jobs whose burstiness is stated, as an audit measures it: choose Bursts with that peakedness. "
-            "Fewer GPUs are a bet against bursts."
-        )
-    return (
-        f"Work arrives as jobs, and jobs on real clusters arrive in bursts: {traces}. Choose Bursts: plan within the range, and audit "
-        "the customer's own jobs to narrow it."
-    )
+        return said("demand.believe measured")
+    key = "demand.believe as peaked" if round(low) == 1 else "demand.believe more peaked"
+    return said(key, low=round(low), high=round(high))
 
 
 def years_left_out(years: int, asked: int) -> str:
     """Say that growth is not planned for all requested years; empty if it is."""
-    return f"From year {years + 1} on, one group outgrows a single design." if years < asked else ""
+    return said("demand.years left out", year=years + 1) if years < asked else ""
 
 
 def held_for_each(method: str, rule: str) -> bool:
@@ -398,24 +388,50 @@ TEXTS: Mapping[str, str] = {row["key"]: row["text"] for row in own_rows("words/r
 """Key -> a text of the reports."""
 
 
-TOLD: Mapping[str, Callable[[Any], str]] = {"#": number, "%": percent, "names": some_of}
+TOLD: Mapping[str, Callable[[Any], str]] = {
+    "#": number,
+    "%": percent,
+    "capital": capital,
+    "money": lambda value: money(value, "").strip(),
+    "names": some_of,
+    "rough": rough,
+    "share": share_words,
+    "stated": stated_percent,
+    "watts": watts,
+    "whole": lambda value: number(round(value)),
+}
 """Format in a text -> the function that words a value."""
 
 
 class _Teller(string.Formatter):
-    """Fills values into a text: ``{hosts:host}`` with its unit, ``{hosts:~carry}`` the verb of a count, ``{n:words}`` in words, ``{n:words host}`` both."""
+    """Fills values into a text, each by its `worded` format."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        if not format_spec:
-            return str(value)
-        if format_spec.startswith("~"):
-            return verb(value, format_spec[1:])
-        if format_spec[1:5] == "ords":
-            text = f"{in_words(value)} {unit_of(value, format_spec[6:])}".rstrip()
-            return capital(text) if format_spec[0] == "W" else text
-        if format_spec in TOLD:
-            return TOLD[format_spec](value)
-        return amount(value, format_spec)
+        return worded(value, format_spec)
+
+
+def worded(value: Any, spec: str) -> str:
+    """A value by its format in a text.
+
+    ``host`` is its unit, ``~carry`` the verb of a count, ``words`` the count in words, ``words host`` both, ``no host`` a count that
+    may be none, ``@verdict`` a choice by its name, ``.2f`` a number in Python's format with the signs of the locale.
+    """
+    if not spec:
+        return str(value)
+    if spec in TOLD:
+        return TOLD[spec](value)
+    if spec[0] == "~":
+        return verb(value, spec[1:])
+    if spec[0] == "@":
+        return NAMES[spec[1:]].get(value, str(value))
+    if spec[0] == "." or spec == "g":
+        return written(value, spec)
+    if spec.startswith("no "):
+        return counted(value, spec[3:])
+    if spec[1:5] == "ords":
+        text = f"{in_words(value)} {unit_of(value, spec[6:])}".rstrip()
+        return capital(text) if spec[0] == "W" else text
+    return amount(value, spec)
 
 
 def said(key: str, /, **values: object) -> str:

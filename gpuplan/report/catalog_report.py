@@ -8,7 +8,7 @@ from gpuplan.catalog import Catalog, Item, Row
 from gpuplan.report.table import grid_text
 from gpuplan.report.tables.plan import ITEM_TABLES
 from gpuplan.report.text import Block, chapter, page
-from gpuplan.wording import amount, basis_word, number
+from gpuplan.wording import amount, basis_word, number, said
 
 
 def catalog_text(catalog: Catalog, query: str = "") -> str:
@@ -41,7 +41,7 @@ def _overview(catalog: Catalog) -> list[str]:
     return [
         _grid(f"Catalog {catalog.digest}", ("Table", "Entries"), rows, (1,)),
         *(_items(catalog, name) for name in named),
-        "'gpuplan catalog WORD' searches; an id or a table name shows every value with its source.",
+        said("sources.how to search"),
     ]
 
 

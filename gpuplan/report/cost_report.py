@@ -22,7 +22,7 @@ from gpuplan.report.tables.alternatives import alternative_words, rent_by_year
 from gpuplan.report.tables.alternatives import alternatives as alternatives_table
 from gpuplan.report.tables.models import token_costs
 from gpuplan.report.text import chapter, page, pairs
-from gpuplan.wording import basis_word, counted, money, stated_percent, watts
+from gpuplan.wording import basis_word, said
 
 
 def cost_dict(plan: Plan) -> dict[str, Any]:
@@ -54,12 +54,12 @@ def cost_text(plan: Plan) -> str:
     """Return the cost of a plan as text."""
     costs, use = plan.costs, plan.power
     if costs is None or use is None:
-        return page(plan.scenario.name, "No workloads yet, so nothing is bought.")
-    word, years = fitted(cost.cost_by_year(plan))
+        return page(plan.scenario.name, said("cost.nothing bought"))
+    unit, years = fitted(cost.cost_by_year(plan))
     return page(
         plan.scenario.name,
         _answer(plan, costs, use),
-        chapter(years, title=f"Payments by year, in {word}{costs.currency}"),
+        chapter(years, title=said("cost.payments by year", unit=unit, currency=costs.currency)),
         chapter(cost.cost_by_part(plan), before=cost.ranges_words(plan)),
         cost.cost_by_group(plan),
         token_costs(plan),
@@ -76,47 +76,46 @@ def cost_text(plan: Plan) -> str:
 def _answer(plan: Plan, costs: Costs, use: PowerUse) -> str:
     """Say what the plan costs in total, and what that excludes."""
     span = cost.headlines(plan)
-    used = f", {span['gpu_hour_used']} used (GPUs are used {cost.use_words(plan)})"
-    rows = [
-        (
-            "Net present cost",
-            f"{span['net_present']}; {money(costs.net_present, '').strip()} exactly, over {counted(costs.years, 'year')}, later payments discounted at "
-            f"{stated_percent(costs.discount_rate)} a year",
-        ),
-        ("For", f"{cost.hosts_over_years(costs)}"),
-        ("TCO", span["total"]),
-        ("At the start", f"{span['at_start']}, including {span['hardware']} hardware"),
-        ("Per GPU-hour", f"{span['gpu_hour_installed']} installed{used * (costs.gpu_hour_used is not None)}"),
-        ("Power", f"{watts(use.typical_w)} typical, {watts(use.peak_w)} at peak"),
-    ]
-    left_out = (("Cost excludes", costs.excludes), ("Not part of it", costs.outside))
-    rows += [(name, "; ".join(items)) for name, items in left_out if items]
-    return chapter("", pairs(rows), cost.growth_words(costs))
+    exact = said("cost.answer net present", **span, costs=costs)
+    used = "cost.answer installed" if costs.gpu_hour_used is None else "cost.answer installed and used"
+    rows = (
+        (said("summary.net present"), exact),
+        (said("cost.answer for"), cost.hosts_over_years(costs)),
+        (said("cost.answer total"), span["total"]),
+        (said("cost.answer start"), said("cost.answer at start", **span)),
+        (said("cost.answer per gpu hour"), said(used, **span, use=cost.use_words(plan))),
+        (said("summary.power"), said("cost.answer power", use=use)),
+        (said("cost.answer excludes"), "; ".join(costs.excludes)),
+        (said("cost.answer outside"), "; ".join(costs.outside)),
+    )
+    return chapter("", pairs(row for row in rows if row[1]), cost.growth_words(costs))
 
 
 def _known(costs: Costs) -> str:
     """Say how certain the prices are."""
     counts = Counter(price.fact.basis for price in costs.prices)
-    kinds = ", ".join(f"{counts[basis]} {basis_word(basis)}" for basis in BASES if counts[basis])
-    old = sum(price.old for price in costs.prices)
-    return (
-        f"{counted(len(costs.prices), 'price')}: {kinds}; {old} older than a year on {written_day(costs.as_of)}; "
-        f"{len(costs.unknown)} unknown. 'prices: {{KEY: ...}}' in the scenario states one."
+    return said(
+        "cost.prices known",
+        prices=len(costs.prices),
+        kinds=", ".join(f"{counts[basis]} {basis_word(basis)}" for basis in BASES if counts[basis]),
+        old=sum(price.old for price in costs.prices),
+        day=written_day(costs.as_of),
+        unknown=len(costs.unknown),
     )
 
 
 def _unknown(costs: Costs) -> str:
     """Explain the keys of unknown prices."""
-    named = "; ".join(f"{item.key} is {item.name}" for item in costs.unknown)
-    return f"Unknown: {named}." if named else ""
+    prices = "; ".join(said("cost.price unknown", item=item) for item in costs.unknown)
+    return said("cost.prices unknown", prices=prices) if prices else ""
 
 
 def _rent_by_year(plan: Plan) -> str:
     rentals = rent_terms(plan)
     if not rentals:
         return ""
-    word, paid = fitted(rent_by_year(rentals, added_up=True))
-    return chapter(paid, title=f"Rent or buy: paid to date, in {word}{rentals[0].currency}")
+    unit, paid = fitted(rent_by_year(rentals, added_up=True))
+    return chapter(paid, title=said("cost.rent to date", unit=unit, currency=rentals[0].currency))
 
 
 def _internal(plan: Plan) -> str:
@@ -124,7 +123,5 @@ def _internal(plan: Plan) -> str:
     table = cost.margin(plan)
     if table is None:
         return ""
-    margin = stated_percent(plan.scenario.internal.margin or 0)
-    unit = table.columns[1].unit
-    lead = f"Over all years in {unit}, with a margin of {margin} of the selling price. --customer leaves this out."
-    return chapter(table, before=lead)
+    margin = plan.scenario.internal.margin or 0
+    return chapter(table, before=said("cost.with a margin", unit=table.columns[1].unit, margin=margin))

@@ -17,18 +17,7 @@ from gpuplan.report.figures import Figures, total_words, waits
 from gpuplan.report.plan_data import as_json, fields_of
 from gpuplan.report.tables import demand
 from gpuplan.report.text import chapter, page
-from gpuplan.wording import (
-    NAMES,
-    RULE_NAMES,
-    amount,
-    believe_words,
-    moment,
-    number,
-    percent,
-    share_words,
-    week_hours,
-    years_left_out,
-)
+from gpuplan.wording import NAMES, RULE_NAMES, believe_words, moment, said, week_hours, years_left_out
 
 
 def demand_dict(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> dict[str, Any]:
@@ -121,12 +110,9 @@ def demand_text(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> str:
 
 def _planned(plan: Plan) -> str:
     """Say how many GPUs are planned, and why."""
-    stated, figures = plan.scenario.demand.stated_gpus, Figures(plan)
-    rule = RULE_NAMES[plan.scenario.demand.rule].lower()
-    text = f"{amount(figures.demand, 'GPU')} planned; sizing rule: {rule}."
-    if stated is None:
-        return text
-    return f"{text} {amount(stated, 'GPU')} stated, {number(figures.needed)} needed by the groups."
+    inputs = plan.scenario.demand
+    key = "demand.planned" if inputs.stated_gpus is None else "demand.planned and stated"
+    return Figures(plan).said(key, rule=RULE_NAMES[inputs.rule].lower(), stated=inputs.stated_gpus)
 
 
 def _queue(plan: Plan) -> str:
@@ -134,36 +120,26 @@ def _queue(plan: Plan) -> str:
     if (chances := waits(plan)) is None:
         return ""
     now, after = chances
-    return (
-        f"Requests beyond the plan queue: the probability of waiting in the busiest hours is {now}, {after} with "
-        f"{amount(Figures(plan).down, 'host')} lost."
-    )
+    return Figures(plan).said("demand.queue", now=now, after=after)
 
 
 def _methods_text(plan: Plan, found: Methods, name: str) -> str:
     target, bursts = found.target, burst_fact(plan.catalog)
     measured = plan.scenario.demand.peakedness is not None
-    said = believe_words(found.believe, float(bursts.low or 1), float(bursts.high or 1), measured)
-    return chapter(
-        demand.methods(found),
-        f"{said} The formulas treat the GPUs as one pool without host boundaries; --simulate includes them.",
-        title=f"{name}: {target.words}",
-    )
+    believed = believe_words(found.believe, float(bursts.low or 1), float(bursts.high or 1), measured)
+    about = f"{believed} {said('demand.one pool')}"
+    return chapter(demand.methods(found), about, title=f"{name}: {target.words}")
 
 
 ENDED = NAMES["end of simulation"]
 
 
 def _simulation(plan: Plan, simulation: PoolSimulation) -> str:
-    result, when = simulation.simulated, "busiest hours" if simulation.when == "busiest" else "whole week"
-    growing = (
-        " The queue was still growing at the end: wait times depend on how long it ran." * result.growing
-    )
-    down = f", {simulation.down} down" if simulation.down else ""
-    return chapter(
-        demand.simulated(plan, simulation_dict(simulation)),
-        f"utilisation {percent(result.utilisation.value)}; {number(result.requests)} requests in {number(round(result.hours))} h; "
-        f"{ENDED[result.ended]}; {share_words(0.95)} intervals.{growing} Requests come independently of each other: bursts are not in it. Where "
-        "jobs come in bursts, trust the replay of an audit.",
-        title=f"Simulated on {amount(simulation.hosts, 'host')} with {amount(simulation.gpus, 'GPU')}{down} ({when})",
-    )
+    result = simulation.simulated
+    figures = said("demand.simulation", result=result, ended=ENDED[result.ended], share=0.95)
+    growing = [said("demand.simulation still growing")] if result.growing else []
+    when = said("demand.busiest hours" if simulation.when == "busiest" else "demand.whole week")
+    key = "demand.simulated with hosts down" if simulation.down else "demand.simulated on"
+    title = said(key, of=simulation, when=when)
+    about = " ".join((figures, *growing, said("demand.simulation without bursts")))
+    return chapter(demand.simulated(plan, simulation_dict(simulation)), about, title=title)

@@ -13,11 +13,11 @@ from gpuplan.analysis.sensitivity import Bar, Threshold
 from gpuplan.locales import spoken
 from gpuplan.plan import Plan
 from gpuplan.report.plan_data import as_json, fields_of
-from gpuplan.report.table import csv_text, indented, text
+from gpuplan.report.table import Table, csv_text, indented, text
 from gpuplan.report.tables import explore, sensitivity
 from gpuplan.report.text import Block, chapter, page, pairs
 from gpuplan.scenario import Scenario
-from gpuplan.wording import amount, counted, money
+from gpuplan.wording import money, said
 
 SHOWN = 12
 """Ranked designs, and kinds of reasons, in the text; CSV and JSON have all."""
@@ -70,71 +70,61 @@ def exploration_text(
 ) -> str:
     """Return an exploration as text."""
     data = exploration_dict(found, scenario)
-    ranked = explore.designs(data, data["best"], "The cheapest design for each hardware, and its drawbacks")
-    frontier = explore.designs(
-        data, data["frontier"], "Frontier: not beaten in cost, capacity shortfall and waiting together"
-    )
+    ranked = explore.designs(data, data["best"], said("explored.best"))
+    frontier = explore.designs(data, data["frontier"], said("explored.frontier"))
     out = explore.reasons(data)
     return page(
         scenario.name,
         _answer(found),
-        chapter(ranked.top(SHOWN), _left(len(ranked.rows), "design"), below=("why_not",)),
+        chapter(ranked.top(SHOWN), _left("explored.more designs", ranked), below=("why_not",)),
         _variants(found),
         explore.works(data),
         frontier.without("why_not"),
         _to_win(conditions, beside),
         explore.unpriced(data),
-        chapter(out.top(SHOWN), _left(len(out.rows), "reason")),
-        chapter("Notes", *found.notes),
+        chapter(out.top(SHOWN), _left("explored.more reasons", out)),
+        chapter(said("explored.notes"), *found.notes),
     )
 
 
 def _answer(found: Exploration) -> str:
-    planned = len(found.ranked) + len(found.unpriced) + len(found.rejected)
-    return chapter(
-        "",
-        f"{counted(planned, 'design')} planned: {len(found.ranked)} ranked, {len(found.unpriced)} without a price for the GPU, "
-        f"server or adapter, {len(found.rejected)} ruled out.",
-        pairs(
-            (
-                ("Winner", _in_short(found.winner, found.currency) if found.winner else "none"),
-                ("Current design", _in_short(found.asked, found.currency)),
-            )
-        ),
-    )
+    ranked, unpriced, rejected = map(len, (found.ranked, found.unpriced, found.rejected))
+    counts = {"ranked": ranked, "unpriced": unpriced, "rejected": rejected}
+    winner = _in_short(found.winner, found.currency) if found.winner else said("explored.no winner")
+    current = _in_short(found.asked, found.currency)
+    designs = pairs(((said("explored.winner"), winner), (said("explored.current"), current)))
+    return chapter("", said("explored.planned", planned=sum(counts.values()), **counts), designs)
 
 
 def _variants(found: Exploration) -> str:
-    more = counted(len(found.ranked) - len(found.best), "variant")
-    text = f"{more} of these with another link, sharing mode or more failover capacity: see --csv or --json."
-    return text if len(found.ranked) > len(found.best) else ""
+    left = len(found.ranked) - len(found.best)
+    return said("explored.variants", left=left) if left > 0 else ""
 
 
-def _left(count: int, what: str) -> str:
-    return f"{counted(count - SHOWN, what)} more: see --csv or --json." if count > SHOWN else ""
+def _left(key: str, table: Table) -> str:
+    return said(key, left=len(table.rows) - SHOWN) if len(table.rows) > SHOWN else ""
 
 
 def _to_win(conditions: Sequence[Condition], beside: Option | None) -> str:
     if beside is None:
         return ""
-    said = ("no: " * (not condition.possible) + condition.text for condition in conditions)
-    return chapter(f"What would make this win: {beside.label}", *said)
+    texts = (c.text if c.possible else said("explored.not possible", text=c.text) for c in conditions)
+    return chapter(said("explored.to win", beside=beside), *texts)
 
 
 def _in_short(option: Option, currency: str) -> str:
     """Describe a design with its results and the exclusions of its cost, or why it is out."""
+    hosts = option.hosts or 0
     if option.reasons:
-        return f"{option.label}: out. {'; '.join(option.reasons)}"
-    hosts = counted(option.hosts or 0, "host")
+        return said("explored.out", option=option, reasons="; ".join(option.reasons))
     if option.unpriced:
-        return f"{option.label}: {hosts}, no price of {', '.join(option.unpriced)}"
+        return said("explored.unpriced", option=option, hosts=hosts, names=", ".join(option.unpriced))
     cost = "-" if option.net_present is None else money(option.net_present, currency)
-    without = f"; leaves out {'; '.join(option.excludes)}" if option.excludes else ""
-    without += "".join(f"; confirm {text}" for text in option.confirm)
-    grown = ""
-    if option.hosts_at_end and option.hosts_at_end > (option.hosts or 0):
-        grown = f" growing to {option.hosts_at_end}"
-    return f"{option.label}: {cost} net present, {hosts}{grown}{without}"
+    key = "explored.in short growing" if (option.hosts_at_end or 0) > hosts else "explored.in short"
+    parts = [said(key, option=option, cost=cost, hosts=hosts)]
+    if option.excludes:
+        parts.append(said("explored.leaves out", names="; ".join(option.excludes)))
+    return "; ".join([*parts, *(said("explored.confirm", text=text) for text in option.confirm)])
 
 
 def exploration_csv(found: Exploration, scenario: Scenario) -> str:
@@ -165,17 +155,16 @@ def sensitivity_text(plan: Plan, bars: Sequence[Bar], limits: Sequence[Threshold
     """Return the strongest drivers of the answer as text."""
     name, currency = plan.scenario.name, plan.scenario.cost.currency
     if plan.costs is None:
-        return page(name, "No workloads yet, so there is nothing to vary.")
-    now, hosts = plan.costs.net_present, amount(plan.totals.hosts, "host")
+        return page(name, said("sensitivity.nothing"))
+    now, hosts = plan.costs.net_present, plan.totals.hosts
     data = sensitivity_dict(plan, bars, limits)
     broken = (bar for bar in bars if bar.cost_low is None or bar.cost_high is None)
     return page(
         name,
-        f"As planned: {money(now, currency)} net present cost, {hosts}. Each input is varied to its own low and high, "
-        "with everything else unchanged.",
+        said("sensitivity.as planned", cost=money(now, currency), hosts=hosts),
         sensitivity.bars(data["bars"], now, currency),
-        chapter(sensitivity.thresholds(data["thresholds"]), title=f"Where it is no longer {hosts}"),
-        chapter("Notes", *(f"{bar.label}: {bar.note}" for bar in broken)),
+        chapter(sensitivity.thresholds(data["thresholds"]), title=said("sensitivity.no longer", hosts=hosts)),
+        chapter(said("explored.notes"), *(f"{bar.label}: {bar.note}" for bar in broken)),
     )
 
 
@@ -194,5 +183,5 @@ def compare_text(found: Comparison) -> str:
     return page(
         "",
         chapter("", Block(text(table)), *map(Block, table.notes)),
-        chapter("Differences in words", *sentences),
+        chapter(said("compared.in words"), *sentences),
     )

@@ -216,6 +216,11 @@ def paper_of(plan: Plan) -> str:
     return chosen.paper or (LOCALES[chosen.locale].paper if chosen.locale else "")
 
 
+def design_name(plan: Plan) -> str:
+    """The name of a design in a title."""
+    return plan.scenario.name or said("summary.design")
+
+
 def total_words(plan: Plan) -> str:
     """Describe the demand where no workload is described."""
     stated = plan.scenario.demand.stated_gpus

@@ -15,7 +15,7 @@ from gpuplan.plan.sizing_rule import Target
 from gpuplan.plan.training.use import TrainingUse
 from gpuplan.report.figures import Figures, open_points
 from gpuplan.scenario import RISKS
-from gpuplan.wording import TRANSPORT_NAMES, amount, counted, said
+from gpuplan.wording import TRANSPORT_NAMES, amount, counted, joined, said
 
 EMPTY = said("headline.empty")
 
@@ -74,7 +74,7 @@ def network(plan: Plan) -> Headline:
     inputs, verdicts = plan.scenario.network, link_verdicts(plan)
     link = f"{written(inputs.link_gbit_s, 'g')} Gbit/s {TRANSPORT_NAMES[inputs.transport]}"
     sentences = [
-        f"{words} {_listed(things)}"
+        f"{words} {joined(things)}"
         for verdict, words in LINK_IS.items()
         if (things := _depending(verdicts, verdict))
     ]
@@ -114,11 +114,7 @@ def _depending(found: Sequence[LinkVerdict], verdict: str) -> list[str]:
 
 def _few(names: Sequence[str]) -> str:
     """Return one or two names, or the count of more."""
-    return said("headline.and").join(names) if len(names) < 3 else said("headline.few", count=len(names))
-
-
-def _listed(things: Sequence[str]) -> str:
-    return said("headline.and").join(filter(None, (", ".join(things[:-1]), things[-1])))
+    return joined(names) if len(names) < 3 else said("headline.few", count=len(names))
 
 
 def cost(plan: Plan) -> Headline:
@@ -152,7 +148,7 @@ def to_confirm(plan: Plan, messages: Sequence[Message]) -> str:
     fixed = said("headline.points to fix", points=stops) if stops else ""
     points = said("headline.points", points=warns) if warns else ""
     planning = amount(values, "planning value") if values else ""
-    confirmed = said("headline.and").join(filter(None, (points, planning)))
+    confirmed = joined([*filter(None, (points, planning))])
     left = said("headline.to confirm", points=confirmed) if confirmed else ""
     return ", ".join(filter(None, (fixed, left))) or said("headline.nothing to confirm")
 

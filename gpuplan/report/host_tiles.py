@@ -11,7 +11,7 @@ from gpuplan.plan import Plan
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.sharing import more_that_fit, starts_of
 from gpuplan.units import MIB_PER_GIB
-from gpuplan.wording import number
+from gpuplan.wording import joined, number, said
 
 SHOWN_PLACES = 8
 """Most places on a GPU that are listed; of more, the first and the last."""
@@ -54,7 +54,10 @@ def on_each_gpu(loads: Host, gpus: int) -> list[Load | None]:
 
 def room_words(family: Family, counts: Sequence[int]) -> str:
     """Return the VMs that still fit on a GPU with these counts."""
-    return " or ".join(f"{more} more {name}" for more, name in more_that_fit(family, counts))
+    return said("hosts.or").join(
+        said("hosts.more of a profile", more=more, profile=name)
+        for more, name in more_that_fit(family, counts)
+    )
 
 
 def layout_words(plan: Plan, family: Family, counts: Sequence[int]) -> str:
@@ -62,12 +65,11 @@ def layout_words(plan: Plan, family: Family, counts: Sequence[int]) -> str:
     starts = starts_of(plan.scenario, plan.catalog, family.profiles, counts)
     if starts is None:
         return ", ".join(f"{n} x {name}" for n, name in zip(counts, family.profiles, strict=True) if n)
-    return ", ".join(f"{name} at {places_words(where)}" for name, where in starts)
+    return ", ".join(said("hosts.profile at", profile=name, places=places_words(at)) for name, at in starts)
 
 
 def places_words(numbers: Sequence[int]) -> str:
     """Return numbers as a list that ends with 'and'; of many the first and the last."""
     if len(numbers) > SHOWN_PLACES:
-        return f"{number(len(numbers))} places from {numbers[0]} to {numbers[-1]}"
-    *before, last = map(number, numbers)
-    return f"{', '.join(before)} and {last}" if before else last
+        return said("hosts.places", places=len(numbers), first=numbers[0], last=numbers[-1])
+    return joined([*map(number, numbers)])

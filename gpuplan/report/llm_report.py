@@ -10,20 +10,17 @@ from gpuplan.analysis.llm_predictions import QUANTITIES, Prediction
 from gpuplan.analysis.llm_traffic import GroupTraffic
 from gpuplan.locales import per_cent, spoken, written
 from gpuplan.plan import Plan
+from gpuplan.report.figures import design_name
 from gpuplan.report.plan_data import as_json, fields_of
 from gpuplan.report.table import Table, Worded, tabulate, two_places
 from gpuplan.report.tables.models import few_digits, seconds, waits
 from gpuplan.report.text import chapter, page
 from gpuplan.simulation.batching import Simulated
-from gpuplan.wording import number, points, said, share_words
+from gpuplan.wording import NAMES, points, said, share_words
 
 LISTED = 60
 """Rows that are printed; of more, those furthest off."""
-NAMES = {
-    "tpot_ms": "Time per token",
-    "ttft_ms": "First token",
-    "tokens_per_s": "Tokens per second",
-}
+FIGURES = NAMES["figure of a run"]
 
 
 def llm_runs_dict(found: Sequence[Prediction]) -> dict[str, Any]:
@@ -45,7 +42,7 @@ def _errors(found: Sequence[Prediction]) -> list[tuple[str, Errors]]:
     return [(name, e) for name, e in by if e]
 
 
-def llm_runs_text(found: Sequence[Prediction], title: str = "Runs of language models") -> str:
+def llm_runs_text(found: Sequence[Prediction]) -> str:
     """Measured figures of runs beside their predictions, and their errors."""
     ranked = sorted((p for p in found if p.error is not None), key=lambda p: -abs(p.error or 0.0))
     short = len(found) > LISTED
@@ -57,17 +54,17 @@ def llm_runs_text(found: Sequence[Prediction], title: str = "Runs of language mo
         **digits,
         quantity=_quantity,
         error=Worded(lambda error: per_cent(f"{100 * error:+.0f} %")),
-        held=Worded(lambda held: "" if held else "OUTSIDE"),
-        title=title,
+        held=Worded(lambda held: "" if held else said("llm.outside")),
+        title=said("llm.runs"),
     )
-    all_of = f"The {LISTED} furthest off of {written(len(ranked), ',')} figures; --json prints all."
+    all_of = said("llm.runs shown", shown=LISTED, runs=written(len(ranked), ",")) if short else ""
     missing = [p for p in found if p.predicted is None]
-    why = tabulate("llm_not_predicted", missing[:LISTED], quantity=_quantity, title="Not predicted")
-    return page("", chapter(rows, all_of * short), why, error_table(found))
+    why = tabulate("llm_not_predicted", missing[:LISTED], quantity=_quantity, title=said("llm.not predicted"))
+    return page("", chapter(rows, all_of), why, error_table(found))
 
 
 def _quantity(prediction: Prediction) -> str:
-    return NAMES[prediction.quantity]
+    return FIGURES[prediction.quantity]
 
 
 def _digits(value: float) -> str:
@@ -81,8 +78,8 @@ def _per_cent(value: float) -> str:
 def error_table(found: Sequence[Prediction]) -> Table:
     """Errors of predictions by figure, and how many were held between low and high."""
     shares: dict[str, Any] = dict.fromkeys(("median", "mean", "nine_in_ten", "held"), Worded(_per_cent))
-    rows = [{"name": NAMES[name]} | fields_of(stats) for name, stats in _errors(found)]
-    return tabulate("llm_errors", rows, **shares, width=Worded(two_places), title="Errors")
+    rows = [{"name": FIGURES[name]} | fields_of(stats) for name, stats in _errors(found)]
+    return tabulate("llm_errors", rows, **shares, width=Worded(two_places), title=said("llm.errors"))
 
 
 # Traffic on the models of a plan
@@ -114,13 +111,12 @@ def traffic_dict(plan: Plan, found: Played) -> dict[str, Any]:
 def traffic_text(plan: Plan, found: Played) -> str:
     """Traffic as text for a terminal."""
     return page(
-        f"{plan.scenario.name or 'Design'}: requests as they come",
+        said("traffic.title", name=design_name(plan)),
         *(
             chapter(
                 waits(of, [(of.replicas, played)]),
                 started(of),
-                "By formula: an M/G/k queue whose speed depends on the requests at once. Simulated: continuous batching, request by request, "
-                "in the busiest hour.",
+                said("traffic.methods"),
                 before=asked(of),
                 title=of.name,
             )
@@ -132,12 +128,8 @@ def traffic_text(plan: Plan, found: Played) -> str:
 def asked(of: GroupTraffic) -> str:
     """Say how requests arrive."""
     traffic = of.traffic
-    peaked = f"peakedness {written(traffic.peakedness, 'g')}"
-    bursts = "independent of each other" if traffic.peakedness == 1 else peaked
-    return (
-        f"{few_digits(of.per_second)} requests a second in the busiest hour, {bursts}; prompts of {number(traffic.tokens_in)} tokens, answers of "
-        f"{number(traffic.tokens_out)} on average; spread {written(traffic.spread_in, 'g')} and {written(traffic.spread_out, 'g')} (standard deviation over mean)."
-    )
+    key = "traffic.asked" if traffic.peakedness == 1 else "traffic.asked in bursts"
+    return said(key, rate=few_digits(of.per_second), traffic=traffic)
 
 
 def started(of: GroupTraffic) -> str:

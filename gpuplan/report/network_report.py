@@ -7,7 +7,7 @@ from typing import Any
 
 from gpuplan.analysis.rdma_claims import CLAIMED_GBIT_S, claims
 from gpuplan.facts import Fact
-from gpuplan.locales import spoken, written
+from gpuplan.locales import spoken
 from gpuplan.plan import Plan
 from gpuplan.plan.fabric import Cabling
 from gpuplan.plan.network import carried
@@ -19,7 +19,7 @@ from gpuplan.report.plan_data import as_json, fields_of
 from gpuplan.report.tables import network
 from gpuplan.report.tables.network import curve_network, network_name
 from gpuplan.report.text import Content, chapter, page
-from gpuplan.wording import AGGREGATION_NAMES, amount, basis_word, number, percent
+from gpuplan.wording import AGGREGATION_NAMES, amount, basis_word, said
 
 
 def network_dict(plan: Plan) -> dict[str, Any]:
@@ -56,9 +56,9 @@ def network_text(plan: Plan) -> str:
     """Return the network of a plan as text for a terminal."""
     scenario, catalog = plan.scenario, plan.catalog
     jobs, hosts = plan.network.asked, max(2, scenario.training.hosts)
-    job = plan.network.training[-1]
+    job, claimed = plan.network.training[-1], tcp_rate(scenario, catalog, CLAIMED_GBIT_S)
     how = job.spread or AGGREGATION_NAMES[scenario.training.aggregation]
-    scaling = "Scaling of" if plan.network.job_named else "Example (no job entered): scaling of"
+    scaling = "network.scaling of" if plan.network.job_named else "network.scaling of an example"
     return page(
         scenario.name,
         _link(plan),
@@ -67,11 +67,12 @@ def network_text(plan: Plan) -> str:
         network.carried_work(carried(scenario, catalog), hosts),
         chapter(network.training(plan).without("work", "basis"), *map(_job, jobs)),
         chapter(
-            network.scaling(job_curves(scenario, catalog)), title=f"{scaling} {job.workload_name}, {how}"
+            network.scaling(job_curves(scenario, catalog)),
+            title=said(scaling, work=job.workload_name, how=how),
         ),
         chapter(
             network.vendor_claims(claims(scenario, catalog)),
-            _claimed(tcp_rate(scenario, catalog, CLAIMED_GBIT_S)),
+            said("network.claimed", tcp=amount(claimed.value, claimed.unit)),
         ),
         _fabric(plan.cabling),
     )
@@ -81,65 +82,51 @@ def _link(plan: Plan) -> str:
     scenario, catalog, inputs = plan.scenario, plan.catalog, plan.scenario.network
     trip, tcp = round_trip(scenario, catalog), tcp_rate(scenario, catalog)
     many = many_tcp_rate(scenario, catalog)
-    more = "" if many == tcp else f", and {amount(many.value, many.unit)} over many connections"
-    guess = "; it is not measured, so the plan uses the recommended maximum"
-    return (
-        f"{network_name(inputs.link_gbit_s, inputs.transport)}, MTU {inputs.mtu_bytes}. Round trip {_fact(trip)}"
-        f"{guess if inputs.latency_us is None else ''}. A host moves {_fact(tcp)} over TCP{more}, if its link is as fast."
+    network = network_name(inputs.link_gbit_s, inputs.transport)
+    trip_key = "network.round trip assumed" if inputs.latency_us is None else "network.round trip"
+    tcp_key = "network.tcp" if many == tcp else "network.tcp of many"
+    sentences = (
+        said("network.link in short", network=network, mtu=inputs.mtu_bytes),
+        said(trip_key, trip=_fact(trip)),
+        said(tcp_key, tcp=_fact(tcp), many=amount(many.value, many.unit)),
     )
+    return " ".join(sentences)
 
 
 def _fact(fact: Fact) -> str:
     """Return a value with its range and basis."""
-    has_range = fact.low is not None and fact.high is not None
-    spread = f", {written(fact.low, 'g')} to {written(fact.high, 'g')}" if has_range else ""
-    return f"{amount(fact.value, fact.unit)} ({basis_word(fact.basis)}{spread})"
+    key = "network.fact" if fact.low is None or fact.high is None else "network.fact with range"
+    return said(key, value=amount(fact.value, fact.unit), basis=basis_word(fact.basis), fact=fact)
 
 
 def _remote(plan: Plan) -> str:
     table = network.remote_gpus(plan).without("work")
     if not table.rows:
-        none = "No GPU is reached over the network: vGPU, MIG and passthrough are in the VM's own host."
-        return chapter(table.title, none)
+        return chapter(table.title, said("network.no remote here"))
     return chapter(table, *map(_work, plan.network.remote))
 
 
 def _work(use: RemoteUse) -> str:
-    usual = "" if use.chosen else " (usual for this workload)"
-    return f"{use.name}: {use.workload_name}{usual}; speed of the GPU {use.speed}{_would_help(use.changes)}"
+    key = "network.remote work" if use.chosen else "network.remote work as usual"
+    return _with_changes(said(key, use=use), use.changes)
 
 
-def _would_help(changes: Sequence[str]) -> str:
-    return f". What would change it: {'; '.join(changes)}." if changes else "."
+def _with_changes(sentence: str, changes: Sequence[str]) -> str:
+    """Return a sentence and what would change the result."""
+    return f"{sentence} {said('network.would help', changes='; '.join(changes))}" if changes else sentence
 
 
 def _job(use: TrainingUse) -> str:
-    speed = f"{number(round(use.one_gpu_per_s))} {use.unit}/s on one GPU, {use.speed}"
-    if use.per_gpu and use.mfu and use.memory_gib:
-        low, middle, high = (number(round(end)) for end in use.per_gpu)
-        speed = (
-            f"{use.spread}; {middle} tokens/s a GPU ({low} to {high}), {number(round(use.one_gpu_per_s))} on one host with memory "
-            f"enough, {use.speed}; MFU {percent(use.mfu)}, {use.memory_gib:.0f} GiB on each GPU"
-        )
-    return (
-        f"{use.name}: {use.workload_name}, {speed}; a step of "
-        f"{written(use.compute_s, '.3f')} s takes {written(use.step_s, '.3f')} s; a host moves {written(use.needs_gbit_s, '.1f')} Gbit/s on average; "
-        f"{basis_word(use.basis)}{_would_help(use.changes)}"
-    )
-
-
-def _claimed(tcp: Fact) -> str:
-    return (
-        f"The claim names neither model nor batch size. On 100 Gbit/s with {amount(tcp.value, tcp.unit)} over TCP this applies where the "
-        "speed-up is 2 or more; the last column is the TCP rate at which it would be 2."
-    )
+    key = "network.job of a model" if use.per_gpu and use.mfu and use.memory_gib else "network.job"
+    return _with_changes(said(key, use=use), use.changes)
 
 
 def _fabric(fabric: Cabling | None) -> Iterator[Content]:
     """Yield the switches and cables, the settings, and the capacity that remains when a part fails."""
     if fabric is None:
-        yield chapter("Fabric", "No GPU hosts, so no fabric.")
+        yield chapter(said("network.fabric"), said("network.no fabric"))
         return
-    yield chapter(network.cabling(fabric), title="Fabric")
-    yield chapter("Settings", *(f"{setting.where}: {setting.what}" for setting in fabric.settings))
+    yield chapter(network.cabling(fabric), title=said("network.fabric"))
+    settings = (said("network.setting", setting=setting) for setting in fabric.settings)
+    yield chapter(said("network.fabric settings"), *settings)
     yield network.part_failures(fabric)

@@ -12,12 +12,14 @@ from gpuplan.models.power_on import Play
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.over_time.rehearsal import Failed, Rehearsed, Turn
+from gpuplan.report.figures import design_name
 from gpuplan.report.plan_data import as_json, fields_of
+from gpuplan.report.plan_report import lost_title
 from gpuplan.report.table import Table, words
 from gpuplan.report.tables import over_time as tables
 from gpuplan.report.text import Block, Content, chapter, page, wrapped
 from gpuplan.scenario import UNASSIGNED
-from gpuplan.wording import amount, capital, number, run_words, verb
+from gpuplan.wording import capital, run_words, said
 
 CELLS, FREE = 8, "."
 """Characters of a GPU in a picture, and the sign of a part without a VM."""
@@ -29,7 +31,7 @@ def power_on_text(plan: Plan, studies: Sequence[PowerOnStudy]) -> str:
     several = len(studies) > 1
     answers = [f"{study.made.pool.name}: " * several + tables.answer(study.made) for study in studies]
     return page(
-        f"{plan.scenario.name or 'Design'}: power-on",
+        said("power on.title", name=design_name(plan)),
         answers or tables.NOT_TRIED,
         *(table if several else table.without("pool") for table in _tables(studies).values()),
     )
@@ -74,7 +76,7 @@ def _cluster(study: PowerOnStudy) -> dict[str, Any]:
 def watched_text(plan: Plan, orders: Sequence[Watched]) -> str:
     """One order of each cluster as text, VM by VM, with a picture of the hosts after it."""
     chapters = [_watched(plan, order) for order in orders] or tables.NOT_TRIED
-    return page(f"{plan.scenario.name or 'Design'}: power-on, VM by VM", chapters)
+    return page(said("power on.title of an order", name=design_name(plan)), chapters)
 
 
 def _watched(plan: Plan, order: Watched) -> list[Content]:
@@ -85,13 +87,11 @@ def _watched(plan: Plan, order: Watched) -> list[Content]:
         for at, column in enumerate(table.columns)
         if not any(words(cells[at], column) for cells in table.cells())
     ]
-    result = f"All {amount(vms, 'VM')} start"
-    if refused:
-        result = f"{amount(refused, 'VM')} of {number(vms)} {verb(refused, 'do')} not start"
+    result = "power on.some do not start" if refused else "power on.all start"
     idle, gpus = round(play.cluster.idle_gpus(), 2), sum(room.gpus for room in play.cluster.rooms)
     return [
         chapter(table.without(*empty), before=f"{capital(reading.words)}.", title=pool.name),
-        f"{result}; {number(idle)} of {amount(gpus, 'GPU')} {verb(idle, 'are')} idle.",
+        said(result, vms=vms, refused=refused, idle=idle, gpus=gpus),
         Block(picture(plan, play)),
     ]
 
@@ -110,7 +110,7 @@ def picture(plan: Plan, play: Play, at: int | None = None) -> str:
     """Draw the hosts after ``at`` power-ons, or all: each part of a GPU with a VM has the letter of its group."""
     play.go(len(play.steps) if at is None else at)
     letters = {group.id: group.letter for group in plan.groups} | {UNASSIGNED: "*"}
-    names = [f"Host {number(at)}" for at in range(1, len(play.cluster.rooms) + 1)]
+    names = [said("drawing.hosts.host", number=at) for at in range(1, len(play.cluster.rooms) + 1)]
     wide = max(map(len, names), default=0)
     lines = [
         f"{name:{wide}}  "
@@ -156,7 +156,7 @@ def rehearsal_text(plan: Plan, pools: tuple[Pool, ...]) -> str:
     """Return upgrades, restarts and a week of arrivals and departures in some clusters as text."""
     starts = dict.fromkeys(tables.start_sentence(rehearsal) for rehearsal in tables.rehearsals(plan, *pools))
     chapters = (_chapters(plan, pool) for pool in pools)
-    return page("Rehearsal", (wrapped(start, rest="") for start in starts), chapters)
+    return page(said("rehearsal.title"), (wrapped(start, rest="") for start in starts), chapters)
 
 
 def _chapters(plan: Plan, pool: Pool) -> list[str]:
@@ -177,17 +177,15 @@ def _chapters(plan: Plan, pool: Pool) -> list[str]:
 @spoken
 def emptied_text(plan: Plan, rehearsed: Rehearsed, turn: Turn) -> str:
     """Return the evacuation of one host as text, VM by VM."""
-    return _one(
-        rehearsed, f"Host {turn.host} of the {rehearsed.pool.name} emptied", tables.emptied(plan, turn)
-    )
+    title = said("rehearsal.emptied", host=turn.host, pool=rehearsed.pool.name)
+    return _one(rehearsed, title, tables.emptied(plan, turn))
 
 
 @spoken
 def restart_text(plan: Plan, rehearsed: Rehearsed, failed: Failed) -> str:
     """Return the restarts after a failure of some hosts as text."""
-    hosts = f"{'Host' if len(failed.hosts) == 1 else 'Hosts'} {run_words(sorted(failed.hosts))}"
-    table = tables.restart(plan, rehearsed, failed)
-    return _one(rehearsed, f"{hosts} of the {rehearsed.pool.name} lost", table)
+    title = lost_title(rehearsed.pool, failed.hosts, run_words(sorted(failed.hosts)))
+    return _one(rehearsed, title, tables.restart(plan, rehearsed, failed))
 
 
 def _one(rehearsed: Rehearsed, title: str, table: Table) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from typing import Any
 
 from gpuplan.locales import spoken
@@ -20,7 +20,7 @@ from gpuplan.report.tables.network import fabric_words, network_name, speed_kept
 from gpuplan.report.tables.plan import clusters_alike, equipment, groups, hosts
 from gpuplan.report.tables.platform import host_line, hosts_there, inventory, management, management_hosts
 from gpuplan.report.text import Block, chapter, page, pairs, wrapped
-from gpuplan.wording import MODE_NAMES, capital, counted, verb
+from gpuplan.wording import said
 
 MOST_HOSTS = 24
 """Most hosts of a cluster that are listed individually."""
@@ -30,34 +30,33 @@ MOST_HOSTS = 24
 def plan_text(plan: Plan) -> str:
     """The design as text: the answer, the groups, the hosts, the decisions and the messages."""
     return page(
-        plan.scenario.name + (f" for {plan.scenario.customer}" if plan.scenario.customer else ""),
+        said("summary.title of a customer" if plan.scenario.customer else "summary.title", of=plan.scenario),
         pairs((name, f"{value}  ({note})") for name, value, note in key_figures(plan)),
         groups(plan),
         serving(plan),
         tuning(plan),
         retrieval(plan),
-        chapter("Why this access mode", *_access(plan)),
+        chapter(said("table.groups.why"), *_access(plan)),
         (hosts_there(plan), inventory(plan)) if plan.inventory else (),
         (_pool(plan, pool) for pool in clusters_alike(plan)),
-        chapter("Power-on", *dict.fromkeys(trial.sentence for trial in plan.power_on.values())),
+        chapter(said("power on.chapter"), *dict.fromkeys(trial.sentence for trial in plan.power_on.values())),
         chapter(host_line(plan).without("sources"), below=("rule",)),
         management(plan).without("sources"),
         chapter(management_hosts(plan).without("sources"), below=("rule",)),
         postures(plan),
-        chapter("Network", pairs(_network(plan))),
+        chapter(said("network.title"), pairs(_network(plan))),
         speed_kept(plan),
-        chapter("Design decisions", *_decisions(plan)),
-        chapter("Messages", *_messages(plan)),
+        chapter(said("table.decisions.all"), *_decisions(plan)),
+        chapter(said("table.messages"), *_messages(plan)),
     )
 
 
 def _access(plan: Plan) -> Iterator[str]:
     """Yield the reason for each group's access to its GPUs."""
     for group in plan.groups:
-        why = " ".join(reason.text for reason in group.reasons)
-        yield f"{group.name}: {MODE_NAMES[group.mode]}. {why}"
-        yield from (f"    but: {reason.text}" for reason in group.against)
-        yield from (f"    not {MODE_NAMES[other.mode]}: {other.reason.text}" for other in group.ruled_out)
+        yield said("summary.access", group=group, why=" ".join(reason.text for reason in group.reasons))
+        yield from (said("summary.access but", reason=reason) for reason in group.against)
+        yield from (said("summary.access not", other=other) for other in group.ruled_out)
 
 
 def _pool(plan: Plan, pool: Pool) -> str:
@@ -69,16 +68,16 @@ def _pool(plan: Plan, pool: Pool) -> str:
 def _network(plan: Plan) -> Iterator[tuple[str, str]]:
     """The link and the fabric; ``gpuplan network`` has the rest."""
     network = plan.scenario.network
-    yield "Link", network_name(network.link_gbit_s, network.transport)
+    yield said("summary.link"), network_name(network.link_gbit_s, network.transport)
     if plan.cabling is not None:
-        yield "Fabric", fabric_words(plan.cabling)
+        yield said("network.fabric"), fabric_words(plan.cabling)
 
 
 def _decisions(plan: Plan) -> Iterator[str]:
     for entry in plan.decisions:
         yield f"({entry.number}) {entry.decision}"
-        yield f"    Justification: {entry.justification}"
-        yield f"    Implication: {entry.implication}"
+        yield said("summary.justification", entry=entry)
+        yield said("summary.implication", entry=entry)
 
 
 def _messages(plan: Plan) -> Iterator[str]:
@@ -98,30 +97,34 @@ def failed_vms(plan: Plan, pool: Pool, outcome: Outcome) -> Table:
         for load in host
         for slot in load.slots
     }
-    vms = [(group, vm, "restarts", to) for group, vm, to in outcome.restarted]
-    vms += [(group, vm, "makes room", to) for group, vm, _, to in outcome.moved]
+    restarts, moves = said("table.failed_vms.restarts"), said("table.failed_vms.moves")
+    vms = [(group, vm, restarts, to) for group, vm, to in outcome.restarted]
+    vms += [(group, vm, moves, to) for group, vm, _, to in outcome.moved]
     rows: list[tuple[Any, ...]] = [(*vm[:3], on[vm[:2]], vm[3]) for vm in vms if vm[:2] not in lost]
-    rows += [(*vm, "has no GPU", on[vm], None) for vm in outcome.unplaced]
+    rows += [(*vm, said("table.failed_vms.no gpu"), on[vm], None) for vm in outcome.unplaced]
     named = tuple((names[group], *more) for group, *more in rows)
-    return Table("failed_vms", columns("failed_vms"), named, title="Affected VMs")
+    return Table("failed_vms", columns("failed_vms"), named)
 
 
 @spoken
 def failure_text(plan: Plan, pool: Pool, hosts: tuple[int, ...], outcome: Outcome) -> str:
     """The failure of some hosts of a cluster as text for a terminal."""
-    lost = f"{'Host' if len(hosts) == 1 else 'Hosts'} {', '.join(map(str, hosts))} of the {pool.name} lost"
-    restarted, moved, unplaced = (
-        counted(len(vms), "VM") for vms in (outcome.restarted, outcome.moved, outcome.unplaced)
-    )
-    others = " and in other clusters" * (len(plan.pools) > 1)
     missing = plan.placed.missing
-    said = (
-        f"Restarted: {restarted}. Moved to make room: {moved}. Left without a GPU: {unplaced}."
-        + f" {capital(counted(missing, 'more planned VM'))} {verb(missing, 'have')} none in any case."
-        * bool(missing)
-        + f" VMs on other hosts{others} keep running."
+    sentences = (
+        said("summary.failure", **{name: len(getattr(outcome, name)) for name in AFFECTED}),
+        said("summary.failure missing", vms=missing) if missing else "",
+        said("summary.failure others in clusters" if len(plan.pools) > 1 else "summary.failure others"),
     )
-    return page(lost, said, failed_vms(plan, pool, outcome))
+    title = lost_title(pool, hosts, ", ".join(map(str, hosts)))
+    return page(title, " ".join(filter(None, sentences)), failed_vms(plan, pool, outcome))
+
+
+AFFECTED = ("restarted", "moved", "unplaced")
+
+
+def lost_title(pool: Pool, hosts: Sized, names: str) -> str:
+    """Title of a report on the loss of some hosts."""
+    return said("summary.host lost" if len(hosts) == 1 else "summary.hosts lost", hosts=names, pool=pool.name)
 
 
 def failure_dict(plan: Plan, pool: Pool, hosts: tuple[int, ...], outcome: Outcome) -> dict[str, Any]:

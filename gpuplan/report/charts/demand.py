@@ -290,7 +290,7 @@ def week_chart(data: Spec, look: Look) -> Spec:
     }
     axis = {
         "values": list(range(0, 168, 24)),
-        "labelExpr": "['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'][datum.value / 24]",
+        "labelExpr": f"{list(DAY_NAMES)}[datum.value / 24]",
         "labelAlign": "left",
     }
     scale = {"domain": [0, 168], "nice": False}

@@ -21,6 +21,7 @@ from gpuplan.report.tables.plan import by_cluster, group_names
 from gpuplan.wording import (
     amount,
     capital,
+    joined,
     moment,
     number,
     percent,
@@ -28,7 +29,6 @@ from gpuplan.wording import (
     said,
     some_of,
     stated_percent,
-    verb,
 )
 
 Hosts = Mapping[str, int | None]
@@ -244,39 +244,31 @@ def refusal_words(request: Request, refusal: Refusal, rules: Rules) -> str:
 def _lacking(request: Request, refusal: Refusal, rules: Rules) -> str:
     """Say what a VM finds on no host."""
     if refusal.short_of:
-        return f"Hosts with the GPUs it needs have too little {' and '.join(refusal.short_of)} left."
+        return said("power on.short of", what=said("headline.and").join(refusal.short_of))
     if request.family:
-        what = request.profile or "it"
-        if request.shares == 1:
-            return f"No GPU has a place for {what}."
-        return f"No host has {number(request.shares)} places for {what}."
+        key = "power on.no place" if request.shares == 1 else "power on.no places"
+        return said(key, shares=request.shares, profile=request.profile or "it")
     free, needed = refusal.free_on_a_host, request.gpus
     if free < needed:
-        needs = "a free GPU" if needed == 1 else f"{number(needed)} free GPUs in one host"
-        most = f"no host has more than {number(free)}" if free else "none is free"
-        return f"It needs {needs}, and {most}."
-    what = "make up an NVSwitch partition" if rules.partitions else "lie in one NVLink domain"
-    return f"No {number(needed)} free GPUs of a host {what}."
+        several = "power on.needs gpus" if free else "power on.needs gpus and none is free"
+        return said("power on.needs a gpu" if needed == 1 else several, gpus=needed, free=free)
+    return said("power on.no partition" if rules.partitions else "power on.no nvlink domain", gpus=needed)
 
 
 def _standing(request: Request, refusal: Refusal) -> str:
     """Say what occupies the GPUs."""
     parts = list[str]()
-    for profiles, many in refusal.locked:
-        locked = "" if parts else f" {verb(many, 'are')} locked"
-        parts.append(f"{number(many)}{locked} to {' and '.join(profiles)}")
-    open_ones = refusal.open - refusal.neutral if request.family else 0
-    counts = (
-        (refusal.full, "have", "the size it needs and no place left"),
-        (open_ones, "have", "a place for one more"),
-        (refusal.whole, "belong", "to VMs with whole GPUs"),
-        (refusal.neutral, "are", "free"),
-    )
-    parts += [f"{number(many)} {verb(many, does)} {words}" for many, does, words in counts if many > 0]
-    if not parts:
-        return ""
-    *before, last = parts
-    return f"Of {amount(refusal.gpus, 'GPU')} {', '.join(before)}{' and ' * bool(before)}{last}."
+    for profiles, gpus in refusal.locked:
+        key = "power on.more locked" if parts else "power on.locked"
+        parts.append(said(key, gpus=gpus, profiles=said("headline.and").join(profiles)))
+    counts = {
+        "power on.full": refusal.full,
+        "power on.open": refusal.open - refusal.neutral if request.family else 0,
+        "power on.whole": refusal.whole,
+        "power on.neutral": refusal.neutral,
+    }
+    parts += [said(key, gpus=gpus) for key, gpus in counts.items() if gpus > 0]
+    return said("power on.of gpus", gpus=refusal.gpus, parts=joined(parts)) if parts else ""
 
 
 # ---- rehearsal
