@@ -10,7 +10,7 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.report.drawing import EDGE, INK, LINE, PALE, SIZE, SOFT, WHITE, WIDTH, Area, Drawing, wrapped
 from gpuplan.report.physical import Rack, alike, on_kubernetes, racks
 from gpuplan.report.tables.plan import equipment
-from gpuplan.wording import MODE_NAMES, amount, said
+from gpuplan.wording import MODE_NAMES, NAMES, amount, said
 
 MOST_BOXES, MOST_RACKS, ACROSS = 3, 8, 4
 """Most clusters, and most kinds of racks, that are drawn; racks side by side."""
@@ -106,7 +106,7 @@ def _below(plan: Plan) -> list[_Box]:
     network = said(
         "logical.network", link=plan.scenario.network.link_gbit_s, ports=fabric.ports.total if fabric else 2
     )
-    storage = said(f"logical.storage {plan.scenario.hardware.storage or 'external'}")
+    storage = NAMES["storage in the document"][plan.scenario.hardware.storage or "external"]
     named = (
         ("logical.management head", managed),
         ("logical.network head", network),

@@ -15,7 +15,7 @@ from gpuplan.plan import Plan
 from gpuplan.plan.hosts import Pool
 from gpuplan.report.bitfusion import all_servers
 from gpuplan.scenario import Group
-from gpuplan.wording import said
+from gpuplan.wording import NAMES, said
 
 LEAST_DIGITS = 2
 TAKEN_ADDRESSES = 3
@@ -130,6 +130,9 @@ def names(plan: Plan) -> Iterator[Named]:
         yield Named(said("physical.racks"), plan.power.racks, "rack-01", f"rack-{plan.power.racks:02}")
 
 
+NETWORKS = NAMES["network of a host"]
+
+
 class Network(NamedTuple):
     """A network of the workload domain: its traffic, and the number of addresses that it needs."""
 
@@ -157,9 +160,7 @@ def networks(plan: Plan) -> tuple[Network, ...]:
     needs.append(("vm", vms, 1500))
     if ports and ports.rdma:
         needs.append(("rdma", hosts * ports.rdma, mtu))
-    return tuple(
-        Network(key, said(f"physical.{key}"), count, prefix(count), size) for key, count, size in needs
-    )
+    return tuple(Network(key, NETWORKS[key], count, prefix(count), size) for key, count, size in needs)
 
 
 def _vms(plan: Plan) -> Iterator[int]:

@@ -24,7 +24,7 @@ from gpuplan.deliver.what_if.answers import ASIDE, Answer, Axis, WhatIf, sizes
 from gpuplan.deliver.what_if.texts import FIGURES, MEASURES, Measure, Teller, named
 from gpuplan.locales import spoken, written_day
 from gpuplan.report.figures import as_of, paper_of
-from gpuplan.wording import said, short_number, unit_of
+from gpuplan.wording import NAMES, said, short_number, told, unit_of
 
 
 @spoken
@@ -49,7 +49,7 @@ def what_if_page(found: WhatIf, *, brand: Brand = PLAIN) -> str:
         axes=found.axes,
         brand=brand,
         customer=customer,
-        figures=FIGURES,
+        figures={key: told(text, {"years": scenario.cost.years}) for key, text in FIGURES.items()},
         fixed=tuple(_fixed(found)),
         labels=[texts.label(axis) for axis in found.axes],
         logo=b64encode(brand.logo).decode(),
@@ -57,7 +57,7 @@ def what_if_page(found: WhatIf, *, brand: Brand = PLAIN) -> str:
         own=teller.texts(found.own),
         row_label=partial(_row_label, found),
         rows=tuple(_measures(found)),
-        said=lambda key, **values: said(f"whatif.{key}", **values),
+        said=said,
         script=script,
         script_hash=_hash(script),
         style=style,
@@ -131,7 +131,7 @@ def _measures(found: WhatIf) -> Iterator[Measure]:
 
 def _row_label(found: WhatIf, measure: Measure) -> str:
     costs = found.scenario.cost
-    label = said(f"whatif.row {measure.key}", years=costs.years)
+    label = told(NAMES["what-if row"][measure.key], {"years": costs.years})
     return said("whatif.currency", label=label, currency=costs.currency) if measure.kind == "money" else label
 
 

@@ -13,6 +13,7 @@ from gpuplan.locales import written
 from gpuplan.report.drawing import clean_text
 from gpuplan.scenario import Problem
 from gpuplan.wording import (
+    NAMES,
     capital,
     headline_money,
     money,
@@ -20,6 +21,7 @@ from gpuplan.wording import (
     priced,
     said,
     short_number,
+    told,
     unit_of,
     watts,
     whole_percent,
@@ -38,8 +40,8 @@ def named(text: str) -> str:
 
 def label(axis: Axis) -> str:
     """Return the name of an axis."""
-    key = "bought price" if axis.bought else axis.kind
-    return said(f"whatif.{key}", name=named(axis.name), unit=unit_of(2, axis.unit))
+    text = NAMES["what-if slider"]["bought price" if axis.bought else axis.kind]
+    return told(text, {"name": named(axis.name), "unit": unit_of(2, axis.unit)})
 
 
 def readout(axis: Axis, at: int) -> str:
@@ -128,8 +130,8 @@ MEASURES = (
 
 
 BY_KEY = {measure.key: measure for measure in MEASURES}
-FIGURES = ("hosts", "gpus", "placed", "cost", "hour", "power")
-"""Large figures of the page; each has a note, and its difference from the design."""
+FIGURES = NAMES["what-if figure"]
+"""Large figures of the page with their names; each has a note, and its difference from the design."""
 
 
 HEADLINES = {

@@ -12,8 +12,9 @@ from gpuplan.wording import said
 
 TITLE = {"text": said("chart.capacity.title"), "subtitle": said("chart.capacity.subtitle")}
 STATES = {
-    fits: said(f"chart.capacity.{state}")
-    for fits, state in ((True, "all fit"), (False, "not all fit"), (None, "not known"))
+    True: said("chart.capacity.all fit"),
+    False: said("chart.capacity.not all fit"),
+    None: said("chart.capacity.not known"),
 }
 """Texts that say whether every VM on the hosts can restart after a loss."""
 

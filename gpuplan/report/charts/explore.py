@@ -9,7 +9,8 @@ from gpuplan.report.colours import COLOURS, OKABE_ITO
 from gpuplan.report.tables.sensitivity import input_words
 from gpuplan.wording import NAMES, amount, hours, money, percent, said
 
-ENDS = {said("chart.tornado.low"): OKABE_ITO[1], said("chart.tornado.high"): OKABE_ITO[3]}
+END_NAMES = NAMES["end of a bar"]
+ENDS = {END_NAMES["low"]: OKABE_ITO[1], END_NAMES["high"]: OKABE_ITO[3]}
 """Colour of the two ends of a bar."""
 HOURS = [0, 0.01, 0.1, 1, 10, 100, 1000]
 LINE = 40
@@ -137,7 +138,7 @@ def tornado_rows(bars: Sequence[Spec], view: str, now: float, currency: str) -> 
     rows = [
         {
             "input": bar["label"],
-            "end": said(f"chart.tornado.{end}"),
+            "end": END_NAMES[end],
             "value": value,
             "middle": now,
             "at": input_words(bar, bar[end]),

@@ -132,5 +132,5 @@ def scaling_chart(data: Spec, look: Look) -> Spec:
             per_s=said("chart.scaling.together"),
         ),
     )
-    about = said(f"chart.scaling.about {'efficiency' if efficiency else 'throughput'}")
+    about = said("chart.scaling.about efficiency" if efficiency else "chart.scaling.about throughput")
     return chart([*([band] if efficiency else []), others, chosen, points], look, about, 260, 320)

@@ -71,8 +71,8 @@ def _left_out(found: Sequence[Alternative]) -> list[str]:
             continue
         more, less = (_beyond(*both) for both in ((option, found[0]), (found[0], option)))
         if more or less:
-            differs = "more and less" if more and less else "more" if more else "less"
-            sentence = said(f"table.excludes {differs}", more=more, less=less)
+            one = "table.excludes more" if more else "table.excludes less"
+            sentence = said("table.excludes more and less" if more and less else one, more=more, less=less)
             names.setdefault(sentence, []).append(option.name)
     return [said("table.the cost", names=", ".join(who), differs=sentence) for sentence, who in names.items()]
 

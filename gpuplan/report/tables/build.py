@@ -79,7 +79,7 @@ def software(plan: Plan) -> Table:
 def storage(plan: Plan) -> Table:
     """Tabulate the shared storage of the workload domain: known values, and those that its owner fills in."""
     bought = plan.scenario.cost.storage_tb
-    kind = Cell(said(f"logical.storage {plan.scenario.hardware.storage or 'external'}"))
+    kind = NAMES["storage in the document"][plan.scenario.hardware.storage or "external"]
     rows = (
         (said("storage.kind"), kind),
         (said("storage.capacity"), Cell(f"{number(bought)} TB") if bought else to_fill()),

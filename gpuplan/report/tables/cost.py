@@ -35,9 +35,9 @@ from gpuplan.wording import (
 
 PER = NAMES["per"]
 """Units of a price, in words."""
-STATUS = {status: said(f"table.materials.{status}") for status in ("included", "there", "to be sized")}
+STATUS = NAMES["material not paid"]
 """Text in place of a cost for items that are not paid."""
-PAID = {status: said(f"table.materials.{status}") for status in ("bought", "yearly")}
+PAID = NAMES["material paid"]
 """Text for the time of payment."""
 NONE = Cell(None, words="")
 """Empty cell of a row of totals."""
@@ -188,28 +188,23 @@ def per_unit(plan: Plan) -> Table:
     costs, ranges = plan.costs, plan.cost_ranges
     rows: list[tuple[str, Cell]] = []
     if costs is not None and ranges is not None:
-        rows += [
-            (said(f"table.per_unit.{name}"), _unit_price(value, ends, f"cost.{name}"))
-            for name, value, ends in (
-                ("gpu_hour_used", costs.gpu_hour_used, ranges.gpu_hour_used),
-                ("gpu_hour_installed", costs.gpu_hour_installed, ranges.gpu_hour_installed),
-            )
-            if value is not None
-        ]
-    several = len(plan.token_costs) > 1
+        used, installed = costs.gpu_hour_used, costs.gpu_hour_installed
+        if used is not None:
+            cell = _unit_price(used, ranges.gpu_hour_used, "cost.gpu_hour_used")
+            rows.append((said("table.per_unit.gpu_hour_used"), cell))
+        cell = _unit_price(installed, ranges.gpu_hour_installed, "cost.gpu_hour_installed")
+        rows.append((said("table.per_unit.gpu_hour_installed"), cell))
     for price in plan.token_costs.values():
-        who = f", {price.name}" if several else ""
+        who = f", {price.name}" if len(plan.token_costs) > 1 else ""
         rows += [
-            (said(f"table.per_unit.{line}") + who, _unit_price(value, None, f"groups.{price.id}.{line}"))
-            for line, value in (
-                ("million_in", price.million_in),
-                ("million_out", price.million_out),
-                ("user_month", price.user_month),
-            )
-            if value is not None
+            (label + who, _unit_price(value, None, f"groups.{price.id}.{name}"))
+            for name, label in PER_UNIT.items()
+            if (value := getattr(price, name)) is not None
         ]
-    currency = plan.scenario.cost.currency
-    return Table("per_unit", columns("per_unit", currency), tuple(rows))
+    return Table("per_unit", columns("per_unit", plan.scenario.cost.currency), tuple(rows))
+
+
+PER_UNIT = NAMES["price per unit"]
 
 
 def _unit_price(value: float, ends: tuple[float, float] | None, line: str) -> Cell:

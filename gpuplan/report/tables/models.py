@@ -95,7 +95,7 @@ def _way(price: TokenPrice) -> str:
     return f"{WAYS[price.way]}, {price.note}"
 
 
-WAYS = {way: said(f"table.token_prices.{way}") for way in ("rent", "price")}
+WAYS = NAMES["token price"]
 
 
 def _traced(name: str) -> Callable[[TokenPrice], Cell]:

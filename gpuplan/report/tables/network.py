@@ -17,8 +17,9 @@ from gpuplan.report.table import NOTHING, Cell, Column, Table, Worded, columns, 
 from gpuplan.wording import TRANSPORT_NAMES, VERDICTS, amount, number, said, share_range
 
 MET = {
-    met: said(f"table.rules.{word}")
-    for met, word in ((True, "is met"), (False, "not met"), (None, "not measured"))
+    True: said("table.rules.is met"),
+    False: said("table.rules.not met"),
+    None: said("table.rules.not measured"),
 }
 """Texts for a vendor's rule that is met, not met, or not measured."""
 SHOWN_HOSTS = (1, 2, 4, 8, 16, 32, 64)

@@ -410,8 +410,8 @@ def upgrade_sentence(rehearsed: Rehearsed) -> str:
     if set(rehearsed.ways) == {STAYS}:
         return said("rehearsal.any order", static=_static(upgrade.down[1]))
     if upgrade.works:
-        every = "every vm that starts" if rehearsed.not_started[1] else "every vm"
-        other = said(f"rehearsal.{'every other vm' if upgrade.down[1] else every}")
+        every = "rehearsal.every vm that starts" if rehearsed.not_started[1] else "rehearsal.every vm"
+        other = said("rehearsal.every other vm" if upgrade.down[1] else every)
         text = said("rehearsal.finds a place", vms=capital(other), hosts=hosts)
         if not shut:
             text = said("rehearsal.runs", vms=other, hosts=hosts)

@@ -69,12 +69,12 @@ def idle_text(plan: Plan, idle: Idle) -> str:
         few = any(request.gpus <= idle.room for request in pool.requests)
         why = said("table.idle.little left" if few else "table.idle.no vm so few")
     else:
-        places = "memory" if idle.family == "bitfusion" else "place" if idle.room == 1 else "places"
+        places = "table.idle.place" if idle.room == 1 else "table.idle.places"
         each = "" if idle.count == 1 else said("table.idle.on each")
         what = said(
             "table.free of shared as",
             room=number(idle.room),
-            places=said(f"table.idle.{places}"),
+            places=said("table.idle.memory" if idle.family == "bitfusion" else places),
             each=each,
             gpus=amount(idle.count, "GPU"),
             family=idle.family,
@@ -288,10 +288,10 @@ def _filled(pool: Pool, at: int, names: Mapping[str, str]) -> tuple[Any, ...]:
             mode = MODE_NAMES.get(load.family.name, load.family.name)
             counts[said("table.hosts.shared", who=who, mode=mode)] += 1
         else:
-            having = "without" if not load.gpus else "with a gpu" if load.gpus == 1 else "with gpus"
+            having = "table.hosts.with a gpu" if load.gpus == 1 else "table.hosts.with gpus"
             group = load.slots[0].group
             who = said("table.hosts.stated total") if group == UNASSIGNED else names[group]
-            counts[said(f"table.hosts.{having}", who=who, gpus=load.gpus)] += 1
+            counts[said(having if load.gpus else "table.hosts.without", who=who, gpus=load.gpus)] += 1
     gpus, taken = pool.rooms[at].gpus, sum(load.gpus for load in pool.placement[at])
     holds = "; ".join(f"{n} x {what}" if n > 1 else what for what, n in counts.items()) or said(
         "table.hosts.spare"

@@ -76,8 +76,8 @@ def _appliance(appliance: Appliance) -> str:
 
 
 def _where(appliance: Appliance) -> str:
-    place = "on gpu cluster" if appliance.on_gpu_hosts else "in management domain"
-    return said(f"table.management.{place}")
+    there = appliance.on_gpu_hosts
+    return said("table.management.on gpu cluster" if there else "table.management.in management domain")
 
 
 def _notes(plan: Plan) -> tuple[str, ...]:
