@@ -394,6 +394,7 @@ TOLD: Mapping[str, Callable[[Any], str]] = {
     "capital": capital,
     "money": lambda value: money(value, "").strip(),
     "names": some_of,
+    "points": lambda share: points(100 * share),
     "rough": rough,
     "share": share_words,
     "stated": stated_percent,
@@ -424,7 +425,7 @@ def worded(value: Any, spec: str) -> str:
         return verb(value, spec[1:])
     if spec[0] == "@":
         return NAMES[spec[1:]].get(value, str(value))
-    if spec[0] == "." or spec == "g":
+    if spec[0] in ".," or spec == "g":
         return written(value, spec)
     if spec.startswith("no "):
         return counted(value, spec[3:])

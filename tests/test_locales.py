@@ -20,8 +20,8 @@ from gpuplan.plan import make_plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.report import amount, cost_text, explain, money, percent, plan_tables, plan_text
 from gpuplan.report.charts.look import LIGHT, config
+from gpuplan.report.exported import csv_text
 from gpuplan.report.plan_data import costs_dict
-from gpuplan.report.table import csv_text
 from gpuplan.scenario import Scenario, field_of, load_scenario, parse_value
 from gpuplan.scenario.sections import Format
 from gpuplan.wording import kept_range, share_range, stated_percent

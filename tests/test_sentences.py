@@ -29,7 +29,7 @@ EXEMPT = {
     "deliver/document/test_html_file.py": MARKUP,
     "deliver/test_pptx.py::test_a_template_keeps_its_looks_and_loses_its_slides": OWN,
     "deliver/test_pptx.py::test_the_appendix_has_every_decision_and_what_is_to_confirm": OTHERS,
-    "report/test_table.py": OWN,
+    "report/test_text.py": OWN,
     "scenario/test_hosts_and_vms.py": "the text is the format that is parsed",
     "test_approved.py": OWN,
     "test_golden.py": "keys and values",

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gpuplan.locales import written
-from gpuplan.report.table import Cell, Table, Worded, columns, listed, tabulate, two_places
+from gpuplan.report.kinds import two_places
+from gpuplan.report.table import Cell, Table, Worded, columns, listed, tabulate
 from gpuplan.report.tables.models import few_digits
 from gpuplan.wording import NAMES, number, said
 

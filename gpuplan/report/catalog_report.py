@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from gpuplan.catalog import Catalog, Item, Row
-from gpuplan.report.table import grid_text
 from gpuplan.report.tables.plan import ITEM_TABLES
-from gpuplan.report.text import Block, chapter, page
+from gpuplan.report.text import Block, chapter, grid_text, page
 from gpuplan.wording import amount, basis_word, number, said
 
 

@@ -16,12 +16,11 @@ from gpuplan.plan import Plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.power import PowerUse
 from gpuplan.report.plan_data import as_json, costs_dict, fields_of, power_dict
-from gpuplan.report.table import fitted
 from gpuplan.report.tables import cost
 from gpuplan.report.tables.alternatives import alternative_words, rent_by_year
 from gpuplan.report.tables.alternatives import alternatives as alternatives_table
 from gpuplan.report.tables.models import token_costs
-from gpuplan.report.text import chapter, page, pairs
+from gpuplan.report.text import chapter, fitted, page, pairs
 from gpuplan.wording import basis_word, said
 
 

@@ -12,10 +12,11 @@ from gpuplan.analysis.ranking import Exploration, why_not
 from gpuplan.analysis.sensitivity import Bar, Threshold
 from gpuplan.locales import spoken
 from gpuplan.plan import Plan
+from gpuplan.report.exported import csv_text
 from gpuplan.report.plan_data import as_json, fields_of
-from gpuplan.report.table import Table, csv_text, indented, text
+from gpuplan.report.table import Table
 from gpuplan.report.tables import explore, sensitivity
-from gpuplan.report.text import Block, chapter, page, pairs
+from gpuplan.report.text import Block, chapter, indented, page, pairs, text
 from gpuplan.scenario import Scenario
 from gpuplan.wording import money, said
 

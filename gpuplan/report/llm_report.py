@@ -12,11 +12,11 @@ from gpuplan.locales import per_cent, spoken, written
 from gpuplan.plan import Plan
 from gpuplan.report.figures import design_name
 from gpuplan.report.plan_data import as_json, fields_of
-from gpuplan.report.table import Table, Worded, tabulate, two_places
+from gpuplan.report.table import Table, Worded, tabulate
 from gpuplan.report.tables.models import few_digits, seconds, waits
 from gpuplan.report.text import chapter, page
 from gpuplan.simulation.batching import Simulated
-from gpuplan.wording import NAMES, points, said, share_words
+from gpuplan.wording import NAMES, said, share_words
 
 LISTED = 60
 """Rows that are printed; of more, those furthest off."""
@@ -71,15 +71,10 @@ def _digits(value: float) -> str:
     return written(value, ",.4g") if value < 1e4 else written(value, ",.0f")
 
 
-def _per_cent(value: float) -> str:
-    return points(100 * value)
-
-
 def error_table(found: Sequence[Prediction]) -> Table:
     """Errors of predictions by figure, and how many were held between low and high."""
-    shares: dict[str, Any] = dict.fromkeys(("median", "mean", "nine_in_ten", "held"), Worded(_per_cent))
     rows = [{"name": FIGURES[name]} | fields_of(stats) for name, stats in _errors(found)]
-    return tabulate("llm_errors", rows, **shares, width=Worded(two_places), title=said("llm.errors"))
+    return tabulate("llm_errors", rows, title=said("llm.errors"))
 
 
 # Traffic on the models of a plan

@@ -12,14 +12,14 @@ from gpuplan.plan.checks import check_plan
 from gpuplan.plan.hosts import Pool
 from gpuplan.report.figures import key_figures
 from gpuplan.report.plan_data import as_json
-from gpuplan.report.table import Table, columns, indented
+from gpuplan.report.table import Table, columns
 from gpuplan.report.tables import group_names, idle_text
 from gpuplan.report.tables.availability import postures
 from gpuplan.report.tables.models import retrieval, serving, tuning
 from gpuplan.report.tables.network import fabric_words, network_name, speed_kept
 from gpuplan.report.tables.plan import clusters_alike, equipment, groups, hosts
 from gpuplan.report.tables.platform import host_line, hosts_there, inventory, management, management_hosts
-from gpuplan.report.text import Block, chapter, page, pairs, wrapped
+from gpuplan.report.text import Block, chapter, indented, page, pairs, wrapped
 from gpuplan.wording import said
 
 MOST_HOSTS = 24

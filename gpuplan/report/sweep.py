@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from gpuplan.analysis.variants import figure, outcome_of
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Asked, make_plan, planned
-from gpuplan.report.table import Column, columns, frame, listed
+from gpuplan.report.exported import frame
+from gpuplan.report.table import Column, columns, listed
 from gpuplan.scenario import Scenario, ScenarioError, field_of
 
 if TYPE_CHECKING:

@@ -25,6 +25,7 @@ from gpuplan.facts import TRANSLATION, data_root, own_rows
 NOT_READ_IN_FILES = {
     *(
         "about_modes",
+        "cells",
         "chapters",
         "columns",
         "commands",

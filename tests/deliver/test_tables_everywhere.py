@@ -22,7 +22,8 @@ from gpuplan.deliver.document.docx_file import docx_bytes
 from gpuplan.deliver.document.html_file import html_text
 from gpuplan.deliver.pptx import pptx_bytes
 from gpuplan.report import cost_text, plan_frames, plan_tables, plan_text
-from gpuplan.report.table import Cell, Column, Table, csv_text, records, screen
+from gpuplan.report.exported import csv_text
+from gpuplan.report.table import Cell, Column, Table, records, screen
 from gpuplan.report.tables import availability, cost
 from gpuplan.report.tables import plan as topics
 

@@ -10,8 +10,8 @@ from gpuplan.plan import fail_hosts
 from gpuplan.report import failure_dict, failure_text
 from gpuplan.report.demand_report import demand_text
 from gpuplan.report.plan_report import plan_text
-from gpuplan.report.table import text as text_of
 from gpuplan.report.tables import plan_tables
+from gpuplan.report.text import text as text_of
 from gpuplan.scenario import from_dict
 from gpuplan.wording import PAGE_WIDTH
 

@@ -2,76 +2,46 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import replace
 from math import inf
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
+from costs_table import COSTS
 
 import gpuplan
+from gpuplan.report.exported import csv_text, frame
+from gpuplan.report.kinds import KINDS
 from gpuplan.report.table import (
+    CELLS,
     COLUMNS,
-    KINDS,
     UNSORTED,
     Cell,
     Column,
     Table,
     Worded,
     columns,
-    csv_text,
-    fitted,
-    frame,
-    grid_text,
     heads,
     listed,
     records,
-    scaled,
     screen,
     tabulate,
-    text,
     texts,
 )
-from gpuplan.wording import PAGE_WIDTH, TEXTS
+from gpuplan.report.text import text
+from gpuplan.wording import TEXTS
+
+
+class CostShare(NamedTuple):
+    """Cost of a group."""
+
+    id: str
+    total: float
+    share: float
+
 
 PACKAGE = Path(gpuplan.__file__).parent
-
-COSTS = Table(
-    "costs",
-    (
-        Column("part", "Part"),
-        Column("total", "Paid in all", "money", "EUR"),
-        Column("share", "Share", "share"),
-        Column("sources", "Sources", "sources", detail=True),
-    ),
-    (
-        ("GPUs", Cell(1_234_567.4, line="cost.gpus"), 0.25, ("a", "b")),
-        ("Racks", Cell(None, words="no price known"), None, ()),
-    ),
-    notes=("Prices of today.",),
-    title="What is paid",
-)
-
-
-def test_a_reader_sees_each_value_as_its_kind_is_said() -> None:
-    assert heads(COSTS.shown()) == ("Part", "Paid in all", "Share")
-    assert texts(COSTS.shown()) == [("GPUs", "1\u202f234\u202f567", "25 %"), ("Racks", "no price known", "")]
-    assert texts(COSTS)[0][3] == "a, b"
-
-
-def test_a_terminal_aligns_numbers_at_the_right() -> None:
-    assert text(COSTS).splitlines() == [
-        "Part      Paid in all  Share",
-        "GPUs        1\u202f234\u202f567   25 %",
-        "Racks  no price known",
-    ]
-
-
-def test_programs_get_what_was_not_rounded() -> None:
-    assert records(COSTS)[0] == {"part": "GPUs", "total": 1_234_567.4, "share": 0.25, "sources": ("a", "b")}
-    assert next(csv.DictReader(io.StringIO(csv_text(COSTS))))["total"] == "1234567.4"
-    assert frame(COSTS)["total"][0] == 1_234_567.4
 
 
 def test_the_screen_knows_why() -> None:
@@ -96,11 +66,6 @@ def test_a_long_table_is_sorted_on_the_screen_by_value_not_by_text() -> None:
     assert screen(dressed)["rows"][3][0]["sort"] == -3
 
 
-def test_only_money_is_scaled() -> None:
-    assert texts(scaled(COSTS, 1000).shown())[0] == ("GPUs", "1\u202f235", "25 %")
-    assert texts(scaled(COSTS, 1000))[1][1] == "no price known"
-
-
 def test_a_column_more_is_in_every_rendering() -> None:
     more = replace(
         COSTS,
@@ -114,59 +79,11 @@ def test_a_column_more_is_in_every_rendering() -> None:
     assert csv_text(more).splitlines()[0].endswith(",users")
 
 
-def test_a_kind_that_is_not_known_is_refused() -> None:
-    with pytest.raises(KeyError, match="furlongs"):
-        texts(replace(COSTS, columns=(Column("part", "Part", "furlongs"), *COSTS.columns[1:])))
-
-
-def test_tables_are_aligned() -> None:
-    text = grid_text(
-        ("Name", "Count", "Text"), [("a", "1", "x"), ("long name", "1000", "word " * 40)], right=(1,)
-    )
-    lines = text.splitlines()
-    assert lines[0] == "Name       Count  Text"
-    assert lines[1] == "a              1  x"
-    assert all(len(line) <= PAGE_WIDTH.get() for line in lines)
-    assert lines[-1].startswith(" " * 18)
-    assert grid_text(("", ""), []) == ""
-
-
-def test_a_line_that_is_too_long_gives_way_in_its_heads_and_texts() -> None:
-    text = grid_text(
-        ("Name", "A long head of a number", "Text", "More"),
-        [("name " * 12, "12", "text " * 12, "more " * 12)],
-        right=(1,),
-    )
-    assert max(map(len, text.splitlines())) <= PAGE_WIDTH.get()
-    assert " ".join(text.split()).count("more") == 12
-
-
 def test_totals_are_for_readers() -> None:
     table = replace(COSTS, totals=1)
     assert len(texts(table)) == 2
     assert len(records(table)) == len(frame(table)) == 1
     assert len(table.top(0).rows) == 1
-
-
-def test_what_is_written_below_a_row() -> None:
-    assert text(COSTS, below=("share",)).splitlines()[1:] == [
-        "GPUs        1\u202f234\u202f567",
-        f"{' ' * 12}25 %",
-        "Racks  no price known",
-    ]
-
-
-def test_a_page_too_narrow_for_money_tells_it_in_thousands() -> None:
-    wide = Table(
-        "wide",
-        tuple(Column(f"y{n}", f"Year {n}", "money") for n in range(9)),
-        (tuple(123_456_789.0 for _ in range(9)),),
-        title="Wide",
-    )
-    word, table = fitted(wide)
-    assert word == "thousands of "
-    assert texts(table)[0][0] == "123\u202f457"
-    assert fitted(COSTS) == ("", scaled(COSTS, 1))
 
 
 def test_the_screen_draws_more_in_a_column() -> None:
@@ -230,3 +147,14 @@ def test_every_listed_table_is_made_and_each_column_of_it_is_of_a_known_kind() -
         for row in rows:
             assert (row["kind"] or "text") in KINDS and row["detail"] in ("", "yes"), row
             assert row["head"] in TEXTS or "." not in row["head"], row
+
+
+def test_a_cell_has_format_line_and_tone_as_the_data_say() -> None:
+    assert {name for name, _ in CELLS} <= {*COLUMNS}
+    for table, column in CELLS:
+        assert column in {row["column"] for row in COLUMNS[table]}, (table, column)
+    (row,) = tabulate("cost_by_group", [CostShare("a", 12.0, 0.5)], "EUR", group=lambda _: "A").rows
+    assert row[1] == Cell(12.0, line="groups.a.cost")
+    work = {"gpu": "T4", "groups": ("a",), "ratio": 0.333, "how": "x", "basis": "assumed"}
+    ((*_, ratio, how, _),) = tabulate("works", [work], title="").rows
+    assert (ratio.words, how.tone) == ("0.33", "small")

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gpuplan.report.table import Column, Table
-from gpuplan.report.text import Block, chapter, heading, page, pairs, wrapped
+from costs_table import COSTS
+
+from gpuplan.report.table import Column, Table, texts
+from gpuplan.report.text import Block, chapter, fitted, grid_text, heading, page, pairs, scaled, text, wrapped
+from gpuplan.wording import PAGE_WIDTH
 
 COUNTS = Table(
     "counts", (Column("a", "A"), Column("b", "B", "number")), (("x", 1),), notes=("Counted.",), title="Counts"
@@ -41,3 +44,59 @@ def test_a_chapter_is_a_table_with_what_is_said_of_it() -> None:
 
 def test_pairs_are_aligned() -> None:
     assert pairs([("a", "1"), ("long", "2")]) == "a     1\nlong  2"
+
+
+def test_a_terminal_aligns_numbers_at_the_right() -> None:
+    assert text(COSTS).splitlines() == [
+        "Part      Paid in all  Share",
+        "GPUs        1\u202f234\u202f567   25 %",
+        "Racks  no price known",
+    ]
+
+
+def test_only_money_is_scaled() -> None:
+    assert texts(scaled(COSTS, 1000).shown())[0] == ("GPUs", "1\u202f235", "25 %")
+    assert texts(scaled(COSTS, 1000))[1][1] == "no price known"
+
+
+def test_tables_are_aligned() -> None:
+    text = grid_text(
+        ("Name", "Count", "Text"), [("a", "1", "x"), ("long name", "1000", "word " * 40)], right=(1,)
+    )
+    lines = text.splitlines()
+    assert lines[0] == "Name       Count  Text"
+    assert lines[1] == "a              1  x"
+    assert all(len(line) <= PAGE_WIDTH.get() for line in lines)
+    assert lines[-1].startswith(" " * 18)
+    assert grid_text(("", ""), []) == ""
+
+
+def test_a_line_that_is_too_long_gives_way_in_its_heads_and_texts() -> None:
+    text = grid_text(
+        ("Name", "A long head of a number", "Text", "More"),
+        [("name " * 12, "12", "text " * 12, "more " * 12)],
+        right=(1,),
+    )
+    assert max(map(len, text.splitlines())) <= PAGE_WIDTH.get()
+    assert " ".join(text.split()).count("more") == 12
+
+
+def test_what_is_written_below_a_row() -> None:
+    assert text(COSTS, below=("share",)).splitlines()[1:] == [
+        "GPUs        1\u202f234\u202f567",
+        f"{' ' * 12}25 %",
+        "Racks  no price known",
+    ]
+
+
+def test_a_page_too_narrow_for_money_tells_it_in_thousands() -> None:
+    wide = Table(
+        "wide",
+        tuple(Column(f"y{n}", f"Year {n}", "money") for n in range(9)),
+        (tuple(123_456_789.0 for _ in range(9)),),
+        title="Wide",
+    )
+    word, table = fitted(wide)
+    assert word == "thousands of "
+    assert texts(table)[0][0] == "123\u202f457"
+    assert fitted(COSTS) == ("", scaled(COSTS, 1))

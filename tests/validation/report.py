@@ -15,8 +15,7 @@ from gpuplan.plan.training.llm import ITEM
 from gpuplan.plan.training.scaling import WIDTH
 from gpuplan.plan.weighing import stun_item
 from gpuplan.report.plan_data import plain
-from gpuplan.report.table import text
-from gpuplan.report.text import chapter, heading, wrapped
+from gpuplan.report.text import chapter, heading, text, wrapped
 from validation import tables
 from validation.calibration import (
     ITEMS,

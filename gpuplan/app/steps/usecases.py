@@ -15,7 +15,7 @@ from gpuplan.facts import own_rows
 from gpuplan.plan.access import GroupPlan, Reason
 from gpuplan.plan.llm import INPUTS, TUNING
 from gpuplan.report import amount, number
-from gpuplan.report.table import one_place
+from gpuplan.report.kinds import one_place
 from gpuplan.report.workloads import KIND_NAMES, access, gets, kind_name, sentence
 from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, field_of
 from gpuplan.widgets import contract

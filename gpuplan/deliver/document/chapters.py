@@ -27,7 +27,7 @@ from gpuplan.plan import Plan
 from gpuplan.report import architecture, charts, diagrams, figures, tables
 from gpuplan.report.figures import paper_of
 from gpuplan.report.table import Table
-from gpuplan.report.tables import build
+from gpuplan.report.tables import acceptance, build
 from gpuplan.wording import said
 
 Row = Mapping[str, str]
@@ -43,7 +43,7 @@ MODULES = {
 REPORT = {
     module.__name__.rpartition(".")[2]: module
     for module in (
-        *(tables.alternatives, tables.availability, build, tables.cost, tables.demand),
+        *(acceptance, tables.alternatives, tables.availability, build, tables.cost, tables.demand),
         *(
             tables.models,
             tables.network,

@@ -17,7 +17,7 @@ from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.hosts import Pool
 from gpuplan.report.bitfusion import Servers, gpu_gib, servers_of
 from gpuplan.report.physical import on_kubernetes
-from gpuplan.report.tables.build import restart_ranks
+from gpuplan.report.tables.acceptance import restart_ranks
 from gpuplan.units import exact
 from gpuplan.wording import MODE_NAMES, said
 

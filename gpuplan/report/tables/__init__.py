@@ -9,17 +9,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from gpuplan.plan import Plan, of_design
-from gpuplan.report.table import Table, frame
-from gpuplan.report.tables import (
-    alternatives,
-    availability,
-    cost,
-    models,
-    network,
-    over_time,
-    plan,
-    platform,
-)
+from gpuplan.report.exported import frame
+from gpuplan.report.table import Table
+from gpuplan.report.tables import alternatives, availability, cost, models, network, over_time, plan, platform
 from gpuplan.report.tables.plan import gpu_rows, group_names, host_kinds, idle_text
 from gpuplan.scenario import pick
 

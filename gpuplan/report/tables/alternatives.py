@@ -11,7 +11,7 @@ from gpuplan.analysis.purchase_plan import posture_costs
 from gpuplan.analysis.rent_or_buy import RentOrBuy, RentRow, no_rental, rent_terms
 from gpuplan.locales import written, written_day
 from gpuplan.plan import Plan
-from gpuplan.report.table import NOTHING, Cell, Column, Table, Worded, columns, tabulate
+from gpuplan.report.table import NOTHING, Cell, Column, Table, columns, tabulate
 from gpuplan.wording import NAMES, counted, money, number, percent, rounded_money, said, stated_percent
 
 TERM_NAMES = NAMES["rental term"]
@@ -58,7 +58,6 @@ def alternatives(plan: Plan, known: Sequence[Alternative] | None = None) -> Tabl
         hosts_at_end=lambda each: each.hosts[-1] if each.hosts else None,
         gpus_at_end=lambda each: each.gpus[-1] if each.gpus else None,
         excludes=lambda each: "; ".join(each.excludes),
-        gives_up=lambda each: Cell(each.gives_up, tone="small"),
         notes=tuple(notes),
     )
 
@@ -202,6 +201,5 @@ def offers(plan: Plan, found: Sequence[RentOrBuy]) -> Table:
         "offers",
         [row for row in found[0].rows if row.id not in compared],
         found[0].currency,
-        term=Worded(TERM_NAMES.get),
         sources=titles,
     )

@@ -150,7 +150,6 @@ def cost_by_part(plan: Plan) -> Table:
         "cost_by_part",
         costs.parts if costs else (),
         currency,
-        total=lambda part: Cell(part.total, line=f"cost.parts.{part.key}"),
         low=partial(end, 0),
         high=partial(end, 1),
         share=share,
@@ -228,7 +227,6 @@ def cost_by_group(plan: Plan) -> Table:
         plan.costs.groups if plan.costs and plan.groups else (),
         currency,
         group=lambda each: names[each.id],
-        total=lambda group: Cell(group.total, line=f"groups.{group.id}.cost"),
     )
 
 
@@ -242,8 +240,6 @@ def bill_of_materials(plan: Plan) -> Table:
         currency,
         name=lambda m: Cell(m.name, more={"note": m.part}),
         quantity=_quantity,
-        unit=Worded(lambda unit: "" if unit == "1" else unit),
-        rule=lambda m: Cell(m.rule, tone="small"),
         status=Worded(lambda status: PAID.get(status, STATUS.get(status))),
         unit_price=_price_of_one,
         known=_price_known,
@@ -300,7 +296,6 @@ def prices(plan: Plan) -> Table:
         "prices",
         [*map(_known_price, plan.costs.prices if plan.costs else ()), *unknown],
         currency,
-        per=Worded(lambda per: PER.get(per, per)),
         currency=lambda _: currency,
     )
 

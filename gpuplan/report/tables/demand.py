@@ -43,7 +43,6 @@ def rules(found: Sequence[RuleAnswer]) -> Table:
         found,
         rule=lambda a: Cell(a.rule, words=_chosen(RULE_NAMES[a.rule], a.chosen)),
         gpus=Worded(lambda gpus: said("table.not applicable") if gpus is None else number(whole(gpus))),
-        method=Worded(lambda method: METHOD_NAMES.get(method, "")),
     )
 
 
@@ -170,7 +169,6 @@ def simulated_hosts(found: Sequence[Simulated]) -> Table:
     return tabulate(
         "simulated_hosts",
         found,
-        hosts=Worded(lambda hosts: amount(hosts, "host")),
         chance=partial(_uncertain, "chance"),
         wait_p90_h=lambda simulation: simulation["overall"]["wait_p90_h"],
         utilisation=lambda simulation: simulation["utilisation"]["value"],

@@ -10,7 +10,6 @@ from typing import Any
 
 from gpuplan.analysis.candidates import Candidate
 from gpuplan.analysis.option import Option
-from gpuplan.locales import written
 from gpuplan.report.table import Cell, Column, Table, Worded, columns, tabulate
 from gpuplan.report.tables.alternatives import count_over_years
 from gpuplan.wording import said
@@ -44,8 +43,6 @@ def works(found: Found) -> Table:
         "works",
         found["works"],
         groups=Worded(lambda names: ", ".join(names)),
-        ratio=Worded(lambda ratio: written(ratio, ".2g")),
-        how=lambda work: Cell(work["how"], tone="small"),
         title=said("table.works", own=reference),
     )
 

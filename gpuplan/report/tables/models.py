@@ -12,10 +12,9 @@ from gpuplan.locales import written
 from gpuplan.models.llm.shape import Range
 from gpuplan.models.llm.traffic import Answers
 from gpuplan.plan import Plan
-from gpuplan.plan.llm.retrieval import Retrieval
 from gpuplan.plan.llm.serving import Serving
 from gpuplan.plan.llm.tuning import METHODS, Tuning
-from gpuplan.report.table import Cell, Table, Worded, tabulate
+from gpuplan.report.table import Cell, Table, tabulate
 from gpuplan.simulation.batching import Simulated
 from gpuplan.simulation.jobs import Estimate
 from gpuplan.wording import NAMES, number, rough, rough_range, said, share_words
@@ -30,10 +29,6 @@ def serving(plan: Plan) -> Table:
         "serving",
         [served for served in plan.llm.serving.values() if served.replicas],
         model=lambda made: f"{made.model}, {precisions[made.weights]}",
-        requests=_figure("requests", "requests_at_once"),
-        limited_by=Worded(LIMITS.get),
-        gpus_each=_figure("gpus", "replica_gpus"),
-        replicas=_figure("replicas", "replicas"),
         first_token=_range(_first_token_s, "llm_first_token_s"),
         tokens_per_s=_range(lambda made: made.tokens_per_s, "llm_tokens_per_s"),
         replica_tokens=_range(lambda made: made.found.token_rate, "llm_replica_tokens"),
@@ -47,10 +42,7 @@ def tuning(plan: Plan) -> Table:
         "tuning",
         list(plan.llm.tuning.values()),
         model=lambda made: f"{made.model}, {METHODS[made.method]}",
-        tokens=_figure("tokens", "job_h"),
-        jobs_per_day=lambda made: Cell(made.jobs_per_day, words=None),
-        gpus_each=lambda made: Cell(made.gpus * made.hosts, line=f"groups.{made.id}.job_gpus"),
-        memory_gib=lambda made: Cell(made.memory.total_gib, words=rough(made.memory.total_gib)),
+        gpus_each=lambda made: made.gpus * made.hosts,
         tokens_per_gpu=_range(lambda made: made.tokens_per_gpu, "job_tokens"),
         hours=_range(lambda made: made.hours, "job_h"),
     )
@@ -62,12 +54,6 @@ def retrieval(plan: Plan) -> Table:
         "retrieval",
         list(plan.llm.retrieval.values()),
         models=lambda made: ", ".join(model.name for model in made.models),
-        queries_per_s=_rough("queries_per_s", "queries"),
-        busy_gpus=_rough("busy_gpus", "rag_gpus"),
-        gpus_each=_figure("gpus", "rag_share"),
-        replicas=_figure("replicas", "rag_replicas"),
-        index_gib=_rough("index_gib", "rag_index_gib"),
-        database_vms=_figure("database_vms", "rag_database_vms"),
     )
 
 
@@ -111,21 +97,6 @@ def _traced(name: str) -> Callable[[TokenPrice], Cell]:
 
 def _first_token_s(made: Serving) -> Range:
     return Range(*(ms / 1e3 for ms in made.found.first_token_ms))
-
-
-def _figure(name: str, line: str) -> Callable[[Serving | Tuning | Retrieval], Cell]:
-    """A figure with its line."""
-    return lambda made: Cell(getattr(made, name), line=f"groups.{made.id}.{line}")
-
-
-def _rough(name: str, line: str) -> Callable[[Retrieval], Cell]:
-    """Return a rough figure, with its line."""
-
-    def held(made: Retrieval) -> Cell:
-        value = getattr(made, name)
-        return Cell(value, words=rough(value), line=f"groups.{made.id}.{line}")
-
-    return held
 
 
 def _range(of: Callable[[Any], Range], line: str) -> Callable[[Serving | Tuning], Cell]:

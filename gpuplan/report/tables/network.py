@@ -13,8 +13,8 @@ from gpuplan.plan.network import Carried
 from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training.scaling import MAX_HOSTS, Curve
 from gpuplan.plan.training.use import TrainingUse
-from gpuplan.report.table import NOTHING, Cell, Column, Table, Worded, columns, listed, tabulate, two_places
-from gpuplan.wording import TRANSPORT_NAMES, VERDICTS, amount, number, said, share_range
+from gpuplan.report.table import NOTHING, Cell, Column, Table, Worded, columns, listed, tabulate
+from gpuplan.wording import TRANSPORT_NAMES, amount, number, said, share_range
 
 MET = {
     True: said("table.rules.is met"),
@@ -47,10 +47,8 @@ def remote_gpus(plan: Plan) -> Table:
     return tabulate(
         "remote_gpus",
         plan.network.remote,
-        gbit_s_each=Worded(two_places),
         kept=lambda use: _kept(use, _slowdown(use)),
         slowdown=_slowed,
-        verdict=Worded(VERDICTS.get),
         group_id=lambda use: use.id if use.id in groups else "",
     )
 
@@ -78,9 +76,7 @@ def training(plan: Plan) -> Table:
         plan.network.asked,
         efficiency=lambda use: _efficiency(use, f"{use.path}.efficiency"),
         per_s=_per_s,
-        hours=Worded(lambda h: None if h is None else written(h, ".1f")),
         knee_hosts=_knee,
-        verdict=Worded(VERDICTS.get),
         notes=(said("table.hours need epochs training"),),
     )
 
@@ -101,7 +97,6 @@ def speed_kept(plan: Plan) -> Table:
         link_verdicts(plan),
         work=_work,
         kept=_speed,
-        verdict=Worded(VERDICTS.get),
         sources=lambda each: each.use.sources if each.use else (),
     )
 
@@ -142,9 +137,8 @@ def carried_work(found: Sequence[Carried], hosts: int) -> Table:
         "carried",
         found,
         kept=lambda each: _kept(each.remote),
-        kept_verdict=Worded(VERDICTS.get),
         efficiency=trained,
-        efficiency_verdict=Worded(VERDICTS.get, _job_verdict),
+        efficiency_verdict=lambda each: each.training.verdict if each.training else None,
         heads={"efficiency": said("table.carried.efficiency", hosts=hosts)},
         notes=(said("table.share of the speed"),),
     )
@@ -175,13 +169,9 @@ def scaling(found: Sequence[Curve], shown: Sequence[int] = SHOWN_HOSTS) -> Table
     )
 
 
-def _job_verdict(each: Carried) -> str | None:
-    return each.training.verdict if each.training else None
-
-
 def vendor_claims(found: Sequence[Claim]) -> Table:
     """Tabulate the conditions under which the vendor's doubling with PVRDMA holds, for each kind of work."""
-    return tabulate("claims", found, speedup=_speedup, tcp_gbit_s=Worded(two_places))
+    return tabulate("claims", found, speedup=_speedup)
 
 
 def _speedup(claim: Claim) -> Cell:

@@ -16,7 +16,8 @@ from gpuplan.plan.over_time.power_on import PowerOn, distinct
 from gpuplan.plan.over_time.rehearsal import Failed, Lived, Rehearsed, Turn
 from gpuplan.plan.over_time.rules import alike
 from gpuplan.plan.over_time.tried import Tried, label
-from gpuplan.report.table import Cell, Column, Table, Worded, between, columns, listed, one_place, tabulate
+from gpuplan.report.kinds import between, one_place
+from gpuplan.report.table import Cell, Column, Table, columns, listed, tabulate
 from gpuplan.report.tables.plan import by_cluster, group_names
 from gpuplan.wording import (
     amount,
@@ -36,12 +37,6 @@ Hosts = Mapping[str, int | None]
 FOR_DEMAND, NOT_KNOWN = said("power on.for demand"), said("power on.not known")
 SHARED, NOT_TRIED = said("power on.shared"), said("power on.not tried")
 NOT_REHEARSED, TOO_LARGE = said("rehearsal.not rehearsed"), said("rehearsal.too large")
-HAPPENS = {
-    MOVES: said("rehearsal.moves"),
-    RESTARTS: said("rehearsal.restarts"),
-    DOWN: said("rehearsal.down"),
-}
-"""Outcome for a VM on a host that is evacuated."""
 
 
 def _range(ends: tuple[float, float], words: Callable[[float], str], value: Any) -> Cell:
@@ -339,7 +334,6 @@ def emptied(plan: Plan, turn: Turn) -> Table:
         "emptied",
         turn.went,
         group=lambda each: names[each.group],
-        how=Worded(HAPPENS.get),
         title=said("table.emptied", host=turn.host),
     )
 

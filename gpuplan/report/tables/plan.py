@@ -160,7 +160,6 @@ def totals(plan: Plan) -> Table:
     return tabulate(
         "totals",
         [line for key, line in plan.lines.items() if key == "demand.gpus" or key.startswith("totals.")],
-        value=lambda line: Cell(line.value, line=line.key),
     )
 
 
@@ -336,7 +335,6 @@ def lines(plan: Plan, *starts: str) -> Table:
         "lines",
         [line for line in plan.lines.values() if not starts or line.key.startswith(starts)],
         value=_line_value,
-        unit=Worded(lambda unit: "" if unit == "1" else unit),
         formula=formula_text,
         text=_line_text,
         inputs=lambda line: "; ".join(f"{i.label} = {amount(i.value, i.unit)}" for i in line.inputs),

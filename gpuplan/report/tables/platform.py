@@ -27,7 +27,7 @@ def _size(part: HostPart) -> Cell:
     return Cell(part.size, words=words, line=part.line, tone="warn" if part.short else "")
 
 
-PART_COLUMNS = columns("columns", size=_size, rule=lambda part: Cell(part.rule, tone="small"))
+PART_COLUMNS = columns("columns", size=_size)
 
 
 def host_line(plan: Plan) -> Table:
@@ -231,11 +231,10 @@ def behaviour(plan: Plan) -> Table:
     return tabulate(
         "platform_rules",
         platform_rules(plan),
-        topic=Worded(capital),
         text=lambda rule: f"{rule.text} ({capital(rule.conflict)}.)" if rule.conflict else rule.text,
     )
 
 
 def hand_over(plan: Plan) -> Table:
     """Tabulate the checks on the cluster itself before hand-over."""
-    return tabulate("hand_over", [rule for rule in platform_rules(plan) if rule.check], topic=Worded(capital))
+    return tabulate("hand_over", [rule for rule in platform_rules(plan) if rule.check])

@@ -17,7 +17,7 @@ from gpuplan.deliver.infrastructure.vms import (
     vms_of,
 )
 from gpuplan.report.bitfusion import gpus_of
-from gpuplan.report.tables.build import RESTARTS
+from gpuplan.report.tables.acceptance import RESTARTS
 
 
 def test_every_placed_vm_is_made_once(example: Plan) -> None:

@@ -13,7 +13,8 @@ from gpuplan.analysis.alternatives import alternatives as compared
 from gpuplan.analysis.purchase_plan import posture_costs
 from gpuplan.analysis.rent_or_buy import rent_or_buy, rent_terms
 from gpuplan.catalog import Catalog
-from gpuplan.report.table import csv_text, records, texts
+from gpuplan.report.exported import csv_text
+from gpuplan.report.table import records, texts
 from gpuplan.report.tables import alternatives as tables
 from gpuplan.scenario import from_dict, load_scenario
 from gpuplan.wording import money, percent

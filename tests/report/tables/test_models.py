@@ -11,8 +11,9 @@ from gpuplan.analysis.llm_traffic import played, traffic_of
 from gpuplan.analysis.rent_or_buy import token_prices
 from gpuplan.catalog import Catalog
 from gpuplan.report import plan_dict, plan_text
-from gpuplan.report.table import records, text
+from gpuplan.report.table import records
 from gpuplan.report.tables.models import serving, token_costs, waits
+from gpuplan.report.text import text
 
 
 def test_a_row_for_each_group_with_a_model_and_none_without(catalog: Catalog, example: Plan) -> None:

@@ -12,11 +12,13 @@ from approved import is_approved
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.report import plan_text
-from gpuplan.report.table import Column, Table, csv_text, records, screen, text, texts
+from gpuplan.report.exported import csv_text
+from gpuplan.report.table import Column, Table, records, screen, texts
 from gpuplan.report.tables import TABLES, gpu_rows, plan_frames, plan_tables
 from gpuplan.report.tables import plan as topic
 from gpuplan.report.tables.cost import cost_by_group
 from gpuplan.report.tables.plan import equipment, hosts, placement
+from gpuplan.report.text import text
 from gpuplan.scenario import UNASSIGNED, from_dict
 
 

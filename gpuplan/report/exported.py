@@ -1,0 +1,73 @@
+"""Tables for other programs: CSV that no spreadsheet runs, and pandas frames with units."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING, Any
+
+from gpuplan.report.kinds import KEY
+from gpuplan.report.table import Table, records
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+"""Characters that a spreadsheet reads as the beginning of a formula."""
+KIND_UNITS = {
+    "number": "1",
+    "whole": "1",
+    "mean": "1",
+    "hours": "h",
+    "wait": "h",
+    "watts": "W",
+    "share": "1",
+    "portion": "1",
+    "range": "1",
+    "points": "%",
+}
+"""Units of kinds whose values need no unit in the head: counts, and shares, of which 1 is all."""
+
+
+def csv_text(table: Table) -> str:
+    """The records as CSV, unrounded; text that a spreadsheet would take for a formula is quoted with an apostrophe."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow([column.key for column in table.columns])
+    writer.writerows([[_harmless(flat(value)) for value in row.values()] for row in records(table)])
+    return out.getvalue()
+
+
+def _harmless(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value
+
+
+def frame(table: Table) -> pd.DataFrame:
+    """The records as a pandas frame; pandas comes with ``gpuplan[app]``.
+
+    ``attrs`` has the title, the units of columns with a single unit, and the heads of the columns as ``labels``.
+    """
+    import pandas as pd
+
+    rows = [[flat(value) for value in row.values()] for row in records(table)]
+    df = pd.DataFrame(rows, columns=[column.key for column in table.columns])
+    df = df[[column.key for column in sorted(table.columns, key=lambda column: column.kind != KEY)]]
+    by_row = {"unit", "per"} & {column.key for column in table.columns}
+    units = {
+        column.key: column.unit or KIND_UNITS.get(column.kind, "")
+        for column in table.columns
+        if not (by_row and column.kind == "number")
+    }
+    df.attrs = {
+        "title": table.title,
+        "units": {key: unit for key, unit in units.items() if unit},
+        "labels": {column.key: column.label for column in table.columns if column.label},
+    }
+    return df
+
+
+def flat(value: Any) -> Any:
+    """Return a value as text or number for one cell of a sheet."""
+    return "; ".join(map(str, value)) if isinstance(value, tuple | list) else value
