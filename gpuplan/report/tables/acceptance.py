@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -38,12 +37,17 @@ class Ruled(NamedTuple):
     sources: tuple[str, ...]
 
 
-def _holding(plan: Plan, table: str, columns: tuple[str, str, str], facts: _Facts) -> Iterator[Ruled]:
+def _holding(plan: Plan, table: str, columns: tuple[str, str, str], facts: Facts) -> Iterator[Ruled]:
     """The rows of a table of words that hold for a design."""
     for row in own_rows(f"words/{table}"):
-        if holds(listed(row["when"]), facts=facts.flags):
-            what, value, why = (told(row.get(name, ""), facts.words) for name in columns)
+        if holds(listed(row["when"]), facts=_flags(facts)):
+            what, value, why = (told(row.get(name, ""), facts) for name in columns)
             yield Ruled(row["area"], what, value, why, tuple(sources_of(plan.catalog, row["sources"])))
+
+
+def _flags(facts: Facts) -> frozenset[str]:
+    """Return the facts that hold."""
+    return frozenset(name for name, value in facts.items() if value)
 
 
 def cluster_settings(plan: Plan) -> Table:
@@ -54,13 +58,16 @@ def cluster_settings(plan: Plan) -> Table:
 
 def upgrade_order(plan: Plan) -> Table:
     """Tabulate the upgrade order of the platform's parts."""
-    flags = set(_facts(plan).flags) & {"always", "vgpu", "kubernetes"}
-    flags |= {"vcf"} if plan.scenario.cost.platform_licence == "vcf" else set()
-    flags |= {"vsan"} if plan.scenario.hardware.storage == "vsan" else set()
-    flags |= set() if "vgpu" in flags else {"no-vgpu"}
-    rows = [
-        row for row in own_rows("words/upgrade_order") if holds(listed(row["when"]), facts=frozenset(flags))
-    ]
+    facts = {name: value for name, value in _facts(plan).items() if name in ("always", "vgpu", "kubernetes")}
+    flags = _flags(
+        facts
+        | {
+            "vcf": plan.scenario.cost.platform_licence == "vcf",
+            "vsan": plan.scenario.hardware.storage == "vsan",
+            "no-vgpu": not facts["vgpu"],
+        }
+    )
+    rows = [row for row in own_rows("words/upgrade_order") if holds(listed(row["when"]), facts=flags)]
     numbered = ({**row, "number": str(at)} for at, row in enumerate(rows, 1))
     cited = partial(sources_of, plan.catalog)
     return tabulate("upgrade_order", numbered, sources=lambda row: tuple(cited(row["sources"])))
@@ -73,46 +80,30 @@ def acceptance(plan: Plan) -> Table:
     return tabulate("acceptance", numbered, result=lambda _: to_fill(said("build.result")))
 
 
-@dataclass(frozen=True, slots=True)
-class _Facts:
-    """Facts of a design, and the values that fill in the texts about it."""
-
-    flags: frozenset[str]
-    words: Mapping[str, object]
+Facts = Mapping[str, Any]
+"""Name of a fact of a design -> its value for texts; a row of words holds where the facts that it names are not empty."""
 
 
-def _facts(plan: Plan) -> _Facts:
-    words: dict[str, object] = {}
-    flags = {"always"} if plan.pools else set()
-    for part in (_hardware, _gpus, _placement, _failures, _moves, _work):
-        more, so = part(plan)
-        words |= more
-        flags |= {name for name, holding in so.items() if holding}
-    return _Facts(frozenset(flags), words)
-
-
-Facts = tuple[dict[str, object], dict[str, bool]]
+def _facts(plan: Plan) -> Facts:
+    parts = (_hardware, _gpus, _placement, _failures, _moves, _work)
+    return {"plan": plan, "always": bool(plan.pools)} | {
+        k: v for part in parts for k, v in part(plan).items()
+    }
 
 
 def _hardware(plan: Plan) -> Facts:
     transport, hosts = plan.scenario.network.transport, [pool.hosts for pool in plan.pools]
     lost = min(plan.scenario.availability.host_failures, max(1, min(hosts, default=2) - 1))
-    job = next(iter(plan.network.asked), None)
-    words: dict[str, object] = {
-        "plan": plan,
+    return {
         "tolerated": lost,
         "reserve": reserved_share(lost, min(hosts, default=1)),
+        "reserved": plan.scenario.availability.reserved_hosts,
         "board": plan.catalog.gpus[plan.scenario.hardware.gpu].name,
-        "job": job,
-    }
-    so = {
-        "reserved": plan.scenario.availability.reserved_hosts > 0,
-        "link": plan.cabling is not None,
+        "link": plan.cabling,
         "rdma": transport in ("roce", "roce-v1", "pvrdma"),
         "pvrdma": transport == "pvrdma",
-        "training": job is not None,
+        "training": next(iter(plan.network.asked), None),
     }
-    return words, so
 
 
 def reserved_share(lost: int, hosts: int) -> float:
@@ -128,7 +119,6 @@ def _gpus(plan: Plan) -> Facts:
     mig = [
         load.gpus for pool in plan.pools for host in pool.placement for load in host if _is_mig(plan, load)
     ]
-    fixed = [group.name for group in plan.groups if group.scheduler]
     counts = {
         profile.name: most_on_gpu(set_up, profile)
         for backing in ("timesliced", "mig")
@@ -136,25 +126,17 @@ def _gpus(plan: Plan) -> Facts:
     }
     used = dict.fromkeys(group.profile for group in plan.groups if group.profile and group.vms_placed)
     profiles = [said("build.profile", profile=name, count=counts[name]) for name in used if name in counts]
-    licensed = sum(pool.gpus for pool in plan.pools if pool.gpu_mode == "vgpu")
-    words: dict[str, object] = {
-        "platform": platform,
-        "mig_gpus": sum(mig),
-        "fixed": fixed,
-        "profiles": "; ".join(profiles),
-        "licensed": licensed,
-    }
-    so = {
+    return {
         "vgpu": "vgpu" in modes,
         "passthrough": "passthrough" in modes,
+        "platform": platform,
         "mixed": platform.vgpu_sizes == "mixed",
-        "mig": bool(mig),
-        "fixed": bool(fixed),
         "consolidation": platform.drs_consolidation,
-        "profiles": bool(profiles),
-        "licences": licensed > 0,
+        "mig": sum(mig),
+        "fixed": [group.name for group in plan.groups if group.scheduler],
+        "profiles": "; ".join(profiles),
+        "licences": sum(pool.gpus for pool in plan.pools if pool.gpu_mode == "vgpu"),
     }
-    return words, so
 
 
 def _is_mig(plan: Plan, load: Any) -> bool:
@@ -178,23 +160,17 @@ def _placement(plan: Plan) -> Facts:
         said("build.priority", rank=name, names=[g.name for g in plan.scenario.groups if g.priority == rank])
         for rank, name in ranks.items()
     ]
-    replicas = [serving.name for serving in plan.llm.serving.values() if serving.replicas > 1]
     trials = [trial for trial in plan.power_on.values() if trial.known]
     vms, missing = sum(group.vms_placed for group in plan.groups), plan.totals.unplaced_vms
     late = sum(trial.with_largest_first.most_missing for trial in trials)
-    words: dict[str, object] = {
-        "priorities": "; ".join(ranked),
+    return {
+        "priorities": "; ".join(ranked) if len(ranks) > 1 else "",
+        "vms": vms,
         "start": _start(vms, missing, late),
+        "power-on": trials,
         "orders": _orders(trials),
-        "replicas": replicas,
+        "replicas": [serving.name for serving in plan.llm.serving.values() if serving.replicas > 1],
     }
-    so = {
-        "priorities": len(ranks) > 1,
-        "vms": vms > 0,
-        "power-on": bool(trials),
-        "replicas": bool(replicas),
-    }
-    return words, so
 
 
 def _start(vms: int, missing: int, late: int) -> str:
@@ -218,18 +194,18 @@ def _failures(plan: Plan) -> Facts:
         key=lambda found: (found[0].unplaced, found[0].restarted),
         default=None,
     )
-    words: dict[str, object] = {"worst_host": "", "failure": "", "pair": ""}
-    if worst is not None:
-        loss, pool = worst
-        words["worst_host"] = host_name(pool, loss.hosts[0])
-        words["failure"] = _failure(plan, pool, loss)
-    survived = plan.placed.survived
-    words["pair"] = said("build.pair") if survived >= 2 else _pair(plan)
+    loss, pool = worst or (None, None)
     rehearsed = rehearsals(plan)
-    told_of = dict.fromkeys(upgrade_sentence(rehearsal) for rehearsal in rehearsed)
-    few = len(told_of) <= MOST_SENTENCES
-    words["upgrade"] = " ".join(told_of) if few else said("build.upgrades", chapter=said("operations.hosts"))
-    return words, {"maintenance": bool(rehearsed)}
+    upgrades = dict.fromkeys(upgrade_sentence(rehearsal) for rehearsal in rehearsed)
+    return {
+        "worst_host": host_name(pool, loss.hosts[0]) if loss and pool else "",
+        "failure": _failure(plan, pool, loss) if loss and pool else "",
+        "pair": said("build.pair") if plan.placed.survived >= 2 else _pair(plan),
+        "maintenance": rehearsed,
+        "upgrade": " ".join(upgrades)
+        if len(upgrades) <= MOST_SENTENCES
+        else said("build.upgrades", chapter=said("operations.hosts")),
+    }
 
 
 def _failure(plan: Plan, pool: Pool, loss: Loss) -> str:
@@ -260,16 +236,17 @@ def _moves(plan: Plan) -> Facts:
         for group in plan.groups
         if group.vms_placed and group.stun_s is not None and group.stun_s <= limit
     ]
-    longest = max(moved, key=lambda group: group.stun_s or 0, default=None)
-    static = [group.name for group in plan.groups if group.mode == "passthrough" and group.vms_placed]
-    words: dict[str, object] = {"longest": longest, "stun_limit": limit, "static": static}
-    return words, {"vmotion": longest is not None, "static": bool(static)}
+    return {
+        "vmotion": max(moved, key=lambda group: group.stun_s or 0, default=None),
+        "stun_limit": limit,
+        "static": [group.name for group in plan.groups if group.mode == "passthrough" and group.vms_placed],
+    }
 
 
 def _work(plan: Plan) -> Facts:
     serving = max(plan.llm.serving.values(), key=lambda each: each.replicas * each.gpus, default=None)
-    words: dict[str, object] = {"serving": serving, "on_time": _on_time(plan, serving.id) if serving else 0}
-    return words, {"serving": serving is not None, "kubernetes": bool(on_kubernetes(plan))}
+    on_time = _on_time(plan, serving.id) if serving else 0
+    return {"serving": serving, "on_time": on_time, "kubernetes": on_kubernetes(plan)}
 
 
 def _on_time(plan: Plan, group: str) -> float:
