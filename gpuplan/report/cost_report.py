@@ -16,7 +16,7 @@ from gpuplan.plan import Plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.power import PowerUse
 from gpuplan.report.plan_data import as_json, costs_dict, fields_of, power_dict
-from gpuplan.report.tables import cost
+from gpuplan.report.tables import cost, platform
 from gpuplan.report.tables.alternatives import alternative_words, rent_by_year
 from gpuplan.report.tables.alternatives import alternatives as alternatives_table
 from gpuplan.report.tables.models import token_costs
@@ -64,8 +64,8 @@ def cost_text(plan: Plan) -> str:
         token_costs(plan),
         chapter(cost.bill_of_materials(plan), below=("rule", "sources")),
         chapter(cost.prices(plan).without("name"), _unknown(costs), before=_known(costs)),
-        cost.power(use),
-        pairs(cost.power_points(use)),
+        platform.power(use),
+        pairs(platform.power_points(use)),
         chapter(alternatives_table(plan), *alternative_words(plan), below=("gives_up",)),
         _rent_by_year(plan),
         _internal(plan),

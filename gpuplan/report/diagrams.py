@@ -1,15 +1,13 @@
-"""Diagrams of a plan: the hosts with their workloads, and the fabric."""
+"""Drawing of the hosts with their workloads, and the look of a workload in all drawings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from gpuplan.locales import written
 from gpuplan.models.placement import Load, Room
 from gpuplan.plan import UNASSIGNED, Plan
 from gpuplan.plan.access import GroupPlan
-from gpuplan.plan.fabric import Cabling, Ports, Switches
 from gpuplan.plan.hosts import Pool
 from gpuplan.report.colours import OKABE_ITO
 from gpuplan.report.drawing import (
@@ -25,7 +23,6 @@ from gpuplan.report.drawing import (
     Drawing,
     pen_on,
     text_width,
-    wrapped,
 )
 from gpuplan.report.host_tiles import Shares, on_each_gpu
 from gpuplan.report.tables import group_names, host_kinds
@@ -42,8 +39,6 @@ MOST_PIECES = 8
 """Most parts of one group on a GPU that are separated by lines."""
 MOST_LISTED = 24
 """Most groups in the legend; beyond them only those drawn."""
-MOST_SWITCHES = 6
-"""Most spines, and most leaves, that are drawn individually."""
 
 
 class Symbol(NamedTuple):
@@ -240,178 +235,3 @@ def _legend_entries(plan: Plan, listed: Iterable[GroupPlan]) -> list[tuple[Symbo
         about = said("drawing.hosts.failover" if spare else "drawing.hosts.no vm")
         entries.append((Symbol("", WHITE, INK), said("drawing.hosts.free"), about))
     return entries
-
-
-# Fabric
-
-SIDE = 192
-"""Width of the column of words."""
-
-
-def fabric_svg(plan: Plan) -> str | None:
-    """Spines, leaves and hosts with the links between them; None where there are no hosts or no switches."""
-    cabling = plan.cabling
-    if cabling is None or cabling.switches is None:
-        return None
-    return _Fabric(
-        cabling, cabling.switches, infiniband=plan.scenario.network.transport == "infiniband"
-    ).svg()
-
-
-class _Fabric:
-    """The fabric in three rows, each labelled at its left: spines, leaves in pairs, hosts."""
-
-    def __init__(self, found: Cabling, switches: Switches, *, infiniband: bool) -> None:
-        self.drawing = Drawing()
-        self.found, self.switches, self.shape = found, switches, switches.shape
-        self.apart = found.ports.rdma if infiniband else 0
-        """InfiniBand ports of a host, on a fabric that is not drawn."""
-        self.rdma = 0 if infiniband else found.ports.rdma
-        pairs = min(self.shape.leaves, MOST_SWITCHES) // 2
-        self.spine_x = _spread(min(self.shape.spines, MOST_SWITCHES - 2))
-        self.pair_x = _spread(pairs)
-        self.cell = (WIDTH - SIDE) / pairs
-        self.gap = min(120.0, self.cell / 4)
-        self.one_pair = self.shape.leaves == 2
-
-    def svg(self) -> str:
-        shape, hosts = self.shape, amount(self.found.gpu_hosts, "GPU host")
-        spine_y = leaf_y = 4.0
-        if shape.spines:
-            head = _head(amount(shape.spines, "spine"), shape.spines - len(self.spine_x))
-            leaf_y = max(self._words(spine_y, head, self._spine_words()) + 12, spine_y + 110)
-        leaves = said("drawing.fabric.leaves", leaves=shape.leaves, where=self.switches.where)
-        head = _head(leaves, shape.leaves - 2 * len(self.pair_x))
-        host_y = max(self._words(leaf_y, head, self._leaf_words()) + 12, leaf_y + 110)
-        self._links(spine_y, leaf_y, host_y)
-        self._switches(spine_y, leaf_y)
-        for x in self.pair_x:
-            self._hosts(x, host_y)
-        end = self._words(host_y, hosts, self._host_words())
-        y = self._key(max(end, host_y + 60) + 8)
-        key = "drawing.fabric.about" if shape.spines else "drawing.fabric.about without spines"
-        about = said(key, spines=shape.spines, leaves=leaves, hosts=self.found.gpu_hosts)
-        return self.drawing.svg(y, about)
-
-    def _words(self, y: float, head: str, told: Iterable[str]) -> float:
-        """Write the labels at the left of a row, from a height on; return the height at which they end."""
-        self.drawing.text(0, y + 14, head, bold=True, room=SIDE - 8)
-        lines = [line for text in told for line in wrapped(text, SIDE - 8)]
-        for at, line in enumerate(lines, 1):
-            self.drawing.text(0, y + 14 + LINE * at, line, room=SIDE - 8, fill=SOFT)
-        return y + 14 + LINE * len(lines) + 4
-
-    def _spine_words(self) -> Iterable[str]:
-        yield self.switches.spine_name
-        yield said("drawing.fabric.spine ports", ports=self.shape.spine_ports_used)
-        yield said("drawing.fabric.each leaf")
-        yield f"{number(self.shape.links_per_spine)} x {number(self.switches.up_gbit_s)} Gbit/s"
-
-    def _leaf_words(self) -> Iterable[str]:
-        yield self.switches.leaf_name
-        yield said("drawing.fabric.leaf ports", ports=self.shape.down_ports_used)
-        if not self.shape.spines:
-            yield said("drawing.fabric.between")
-            yield f"{number(self.switches.peer_links)} x {number(self.switches.up_gbit_s)} Gbit/s"
-
-    def _host_words(self) -> Iterable[str]:
-        cabling = self.found
-        yield said("drawing.fabric.shared ports", ports=cabling.ports.shared)
-        if self.rdma:
-            yield said("drawing.fabric.rdma ports", ports=self.rdma)
-        yield said("drawing.fabric.speed", speed=self.switches.port_gbit_s)
-        if compute := cabling.compute_ports:
-            yield said("drawing.fabric.compute hosts", hosts=cabling.compute_hosts, ports=compute.total)
-        yield said("drawing.fabric.to each leaf", links=self.shape.host_links_per_leaf)
-
-    def _links(self, spine_y: float, leaf_y: float, host_y: float) -> None:
-        """Links between switches, and from both leaves of a pair to its hosts; wider the more there are."""
-        shape, blue, orange = self.shape, OKABE_ITO[0], OKABE_ITO[5]
-        link = self.drawing.line
-        for x in self.pair_x:
-            left, right = x - self.gap, x + self.gap
-            for leaf in (left, right):
-                for spine in self.spine_x:
-                    link(spine, spine_y + 34, leaf, leaf_y, stroke=SOFT, width=_width(shape.links_per_spine))
-            if not shape.spines:
-                peer = leaf_y + 17
-                link(left, peer, right, peer, stroke=SOFT, width=_width(self.switches.peer_links))
-            for middle, ports in self._host_places(x):
-                rdma = ports.rdma if self.rdma else 0
-                for side, leaf in ((-1, left), (1, right)):
-                    link(middle + side * 30, host_y, leaf, leaf_y + 34, stroke=blue, width=_width(1))
-                    if rdma > 1 or (rdma and side < 0):
-                        end = leaf - side * 22
-                        link(
-                            middle + side * 10, host_y, end, leaf_y + 34, stroke=orange, width=2, dashes="6 3"
-                        )
-
-    def _switches(self, spine_y: float, leaf_y: float) -> None:
-        for at, x in enumerate(self.spine_x, 1):
-            wide = min(120, (WIDTH - SIDE) / len(self.spine_x) - 8)
-            self._named_box(x, spine_y, wide, said("drawing.fabric.spine", number=at), fill="#e8e4f3")
-        for at, x in enumerate(self.pair_x, 1):
-            pair = "" if self.one_pair else str(at)
-            for twin, leaf in (("A", x - self.gap), ("B", x + self.gap)):
-                name = said("drawing.fabric.leaf", letter=f"{pair}{twin}")
-                self._named_box(leaf, leaf_y, min(120, self.cell / 2 - 8), name, fill="#dfe9f2")
-
-    def _named_box(self, x: float, y: float, wide: float, text: str, *, fill: str) -> None:
-        self.drawing.box(Area(x - wide / 2, y, wide, 34), fill=fill, stroke=SOFT)
-        self.drawing.text(x, y + 21.5, text, anchor="middle", room=wide - 4)
-
-    def _host_places(self, x: float) -> list[tuple[float, Ports]]:
-        """(middle of the box, ports of a host) for the hosts on a pair of leaves: of a single pair compute hosts are apart."""
-        if self.one_pair and self.found.compute_ports:
-            quarter = min(self.cell - 10, 400.0) / 4
-            return [(x - quarter, self.found.ports), (x + quarter, self.found.compute_ports)]
-        return [(x, self.found.ports)]
-
-    def _hosts(self, x: float, y: float) -> None:
-        """The hosts on a pair of leaves."""
-        places = self._host_places(x)
-        wide = min(self.cell - 10, 400.0) / len(places)
-        cabling, per_pair = self.found, self.shape.hosts_per_pair
-        kinds = ((cabling.gpu_hosts, "GPU host", PALE), (cabling.compute_hosts, "compute host", "#fdf3e1"))
-        for (middle, _), (count, what, fill) in zip(places, kinds, strict=False):
-            left = middle - wide / 2 + 2
-            for behind in (8, 4, 0) if (count if self.one_pair else per_pair) > 1 else (0,):
-                area = Area(left + behind / 2, y + behind, wide - behind - 4, 44)
-                self.drawing.box(area, fill=fill, stroke=SOFT)
-            text = amount(count, what) if self.one_pair else said("drawing.fabric.up to", hosts=per_pair)
-            self.drawing.text(middle, y + 26, text, anchor="middle", room=wide - 10, bold=True)
-
-    def _key(self, y: float) -> float:
-        """Explain the lines and the oversubscription."""
-        drawing, x = self.drawing, 0.0
-        keys = [(OKABE_ITO[0], "", said("drawing.fabric.shared key"))]
-        if self.rdma:
-            keys.append((OKABE_ITO[5], "6 3", said("drawing.fabric.rdma key")))
-        for stroke, dashes, text in keys:
-            drawing.line(x, y + 9, x + 34, y + 9, stroke=stroke, width=2, dashes=dashes)
-            drawing.text(x + 42, y + 14, text, fill=SOFT)
-            x += 42 + text_width(text) + 24
-        notes = []
-        if self.apart:
-            notes.append(said("drawing.fabric.infiniband", ports=self.apart))
-        ratio, most = self.shape.oversubscription, self.found.max_oversubscription
-        notes.append(
-            said("drawing.fabric.oversubscription", ratio=written(ratio, ".2f"), most=written(most, "g"))
-        )
-        for at, line in enumerate(notes, 1):
-            drawing.text(0, y + LINE * at + 14, line, fill=SOFT)
-        return y + LINE * (len(notes) + 1) + 4
-
-
-def _spread(count: int) -> list[float]:
-    """Spread ``count`` items side by side, right of the labels."""
-    return [SIDE + (WIDTH - SIDE) * (at + 0.5) / count for at in range(count)]
-
-
-def _head(text: str, left_out: int) -> str:
-    return said("drawing.fabric.not drawn", switches=text, left=left_out) if left_out else text
-
-
-def _width(links: int) -> float:
-    """Width of the line that represents ``links`` links."""
-    return min(6.0, 1.5 + links.bit_length() / 2)

@@ -17,6 +17,7 @@ from gpuplan.report.plan_data import as_json, fields_of
 from gpuplan.report.plan_report import lost_title
 from gpuplan.report.table import Table, words
 from gpuplan.report.tables import over_time as tables
+from gpuplan.report.tables import power_on
 from gpuplan.report.text import Block, Content, chapter, page, wrapped
 from gpuplan.scenario import UNASSIGNED
 from gpuplan.wording import capital, run_words, said
@@ -29,10 +30,10 @@ CELLS, FREE = 8, "."
 def power_on_text(plan: Plan, studies: Sequence[PowerOnStudy]) -> str:
     """Return power-on as text for a terminal."""
     several = len(studies) > 1
-    answers = [f"{study.made.pool.name}: " * several + tables.answer(study.made) for study in studies]
+    answers = [f"{study.made.pool.name}: " * several + power_on.answer(study.made) for study in studies]
     return page(
         said("power on.title", name=design_name(plan)),
-        answers or tables.NOT_TRIED,
+        answers or power_on.NOT_TRIED,
         *(table if several else table.without("pool") for table in _tables(studies).values()),
     )
 
@@ -41,9 +42,9 @@ def _tables(studies: Sequence[PowerOnStudy]) -> dict[str, Table]:
     """The settings of some clusters, the orders with a name, and the readings of the rules."""
     trials = [study.made for study in studies]
     return {
-        "settings": tables.settings(studies),
-        "named_orders": tables.named_orders(trials),
-        "readings": tables.readings(trials),
+        "settings": power_on.settings(studies),
+        "named_orders": power_on.named_orders(trials),
+        "readings": power_on.readings(trials),
     }
 
 
@@ -75,13 +76,13 @@ def _cluster(study: PowerOnStudy) -> dict[str, Any]:
 @spoken
 def watched_text(plan: Plan, orders: Sequence[Watched]) -> str:
     """One order of each cluster as text, VM by VM, with a picture of the hosts after it."""
-    chapters = [_watched(plan, order) for order in orders] or tables.NOT_TRIED
+    chapters = [_watched(plan, order) for order in orders] or power_on.NOT_TRIED
     return page(said("power on.title of an order", name=design_name(plan)), chapters)
 
 
 def _watched(plan: Plan, order: Watched) -> list[Content]:
     pool, reading, play = order
-    table, vms, refused = tables.steps(plan, play), len(play.steps), len(play.refused)
+    table, vms, refused = power_on.steps(plan, play), len(play.steps), len(play.refused)
     empty = [
         column.key
         for at, column in enumerate(table.columns)
@@ -99,7 +100,7 @@ def _watched(plan: Plan, order: Watched) -> list[Content]:
 def watched_dict(plan: Plan, orders: Sequence[Watched]) -> dict[str, Any]:
     """Return the same as plain JSON: key ``clusters``, each with ``id``, ``reading``, ``steps`` and ``idle_gpus``."""
     clusters = [
-        {"id": pool.id, "reading": reading.words, "steps": tables.steps(plan, play)}
+        {"id": pool.id, "reading": reading.words, "steps": power_on.steps(plan, play)}
         | {"idle_gpus": play.cluster.idle_gpus()}
         for pool, reading, play in orders
     ]

@@ -31,7 +31,8 @@ from gpuplan.plan.over_time import rehearsal
 from gpuplan.report import amount, number
 from gpuplan.report.figures import Figures, what_to_do
 from gpuplan.report.tables import build
-from gpuplan.report.tables.over_time import TOO_LARGE, power_on
+from gpuplan.report.tables.over_time import TOO_LARGE
+from gpuplan.report.tables.power_on import power_on
 from gpuplan.scenario import from_dict
 from gpuplan.wording import MODE_NAMES, headline_money, hours, said
 

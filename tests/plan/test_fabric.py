@@ -14,7 +14,7 @@ from gpuplan.plan.fabric import PORT_SPEEDS, TAKES, Cabling, Ports, cabling
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.network import NetworkUse
 from gpuplan.plan.trail import Trail
-from gpuplan.report.diagrams import fabric_svg
+from gpuplan.report.fabric_drawing import fabric_svg
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, from_dict
 
 LINKS = FIELD_BY_PATH["network.link_gbit_s"].choices

@@ -10,64 +10,19 @@ from xml.etree import ElementTree
 
 import pytest
 from approved import has_approved
+from drawn_designs import NAMESPACE, OTHERS, group, ids, parsed, texts
 
 from gpuplan import Plan, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.report.colours import OKABE_ITO
-from gpuplan.report.diagrams import MOST_HOSTS, fabric_svg, group_symbols, hosts_svg
+from gpuplan.report.diagrams import MOST_HOSTS, group_symbols, hosts_svg
 from gpuplan.report.drawing import text_width
+from gpuplan.report.fabric_drawing import fabric_svg
 from gpuplan.report.tables import host_kinds
 from gpuplan.scenario import from_dict
 
-NAMESPACE = "{http://www.w3.org/2000/svg}"
 SHAPES = {"svg", "title", "rect", "text", "line", "polygon"}
 CM_16_IN_POINTS = 16 / 2.54 * 72
-V100 = {"hardware": {"gpu": "v100-pcie-32gb"}, "platform": {"vsphere": "7.0", "bitfusion": True}}
-
-
-def group(name: str, people: int, gpus_each: object, **more: object) -> dict[str, object]:
-    return {
-        "id": name.lower(),
-        "name": name,
-        "people": people,
-        "active_share": 1.0,
-        "gpus_each": gpus_each,
-        **more,
-    }
-
-
-OTHERS: dict[str, dict[str, object]] = {
-    "one host": {"groups": [group("Alone", 2, 1)], "availability": {"host_failures": 0}},
-    "many hosts": {
-        "groups": [group("Many", 400, 1), group("Halves", 300, 0.5), group("Pairs", 100, 2, access="vgpu")],
-        "network": {"compute_hosts": 40},
-    },
-    "two pools": {
-        "groups": [
-            group("Own", 6, 1, access="passthrough"),
-            group("Quarter", 10, 0.25, access="vgpu"),
-            group("Remote", 12, 0.5, access="bitfusion", remote_allowed=True),
-        ],
-        "network": {"compute_hosts": 6, "transport": "pvrdma", "link_gbit_s": 25},
-        **V100,
-    },
-    "eight GPUs": {
-        "groups": [group("Eight", 6, 8), group("Slice", 30, 0.125), group("Whole", 9, 1)],
-        "hardware": {"gpus_per_host": 8},
-    },
-    "fractions": {
-        "groups": [
-            group(f"F{at}", 5, share, access="bitfusion", remote_allowed=True)
-            for at, share in enumerate((0.1, "1/7", 0.3, 0.05, 0.15, "1/3", 0.2, 0.01, 0.5, 0.7))
-        ],
-        "demand": {"rule": "stated", "stated_gpus": 30},
-        **V100,
-    },
-    "hosts there": {
-        "groups": [group("Some", 20, 1)],
-        "hardware": {"existing_hosts": 2, "existing_gpus_per_host": 2},
-    },
-}
 
 
 @pytest.fixture(scope="module")
@@ -78,18 +33,6 @@ def others(catalog: Catalog) -> dict[str, Plan]:
 @pytest.fixture(params=("starter", "enterprise", "current", *OTHERS))
 def plan(request: pytest.FixtureRequest, plans: dict[str, Plan], others: dict[str, Plan]) -> Plan:
     return {**plans, **others}[request.param]
-
-
-def parsed(svg: str) -> list[ElementTree.Element]:
-    return list(ElementTree.fromstring(svg).iter())
-
-
-def texts(svg: str) -> list[str]:
-    return [node.text or "" for node in parsed(svg) if node.tag == f"{NAMESPACE}text"]
-
-
-def ids(svg: str, head: str) -> list[str]:
-    return [node.get("id", "") for node in parsed(svg) if node.get("id", "").startswith(head)]
 
 
 def figures(plan: Plan) -> list[str]:
@@ -239,26 +182,6 @@ def test_nobody_asks_for_a_gpu(catalog: Catalog) -> None:
     plan = make_plan(from_dict({}), catalog)
     assert "no host" in texts(hosts_svg(plan))[0]
     assert fabric_svg(plan) is None
-
-
-def test_the_fabric_has_its_switches_and_speeds(plan: Plan) -> None:
-    found = plan.cabling
-    assert found is not None
-    assert found.switches is not None
-    svg = fabric_svg(plan)
-    assert svg is not None
-    shown, shape = texts(svg), found.switches.shape
-    said = " ".join(shown)
-    assert len([t for t in shown if re.fullmatch(r"Leaf \d*[AB]", t)]) == min(shape.leaves, 6)
-    assert len([t for t in shown if re.fullmatch(r"Spine \d+", t)]) == min(shape.spines, 4)
-    assert found.switches.leaf_name in said
-    assert f"{found.ports.shared} shared ports" in said
-    assert f"x {found.switches.up_gbit_s:g} Gbit/s" in said
-    assert (f"{found.gpu_hosts} GPU hosts" if found.gpu_hosts > 1 else "1 GPU host") in shown
-    if found.compute_hosts:
-        assert f"{found.compute_hosts} compute hosts" in said
-    dashed = [node for node in parsed(svg) if node.tag == f"{NAMESPACE}line" and node.get("stroke-dasharray")]
-    assert bool(dashed) is bool(found.ports.rdma)
 
 
 def test_hostile_names_are_harmless(plans: dict[str, Plan]) -> None:

@@ -24,7 +24,7 @@ from gpuplan.report.over_time_report import (
     watched_text,
 )
 from gpuplan.report.tables import over_time as tables
-from gpuplan.report.tables.over_time import NOT_TRIED
+from gpuplan.report.tables.power_on import NOT_TRIED
 from gpuplan.scenario import from_dict
 
 

@@ -20,6 +20,7 @@ from gpuplan.plan.over_time.tried import label
 from gpuplan.report import amount, group_names, number
 from gpuplan.report.table import Cell, Table, screen
 from gpuplan.report.tables import over_time as tables
+from gpuplan.report.tables import power_on as orders
 from gpuplan.widgets import contract
 from gpuplan.wording import capital, counted, headline_money, run_words, share_words, stated_percent, verb
 
@@ -51,7 +52,7 @@ def sentence(workbook: Workbook, pool: Pool) -> str:
 def power_on_data(workbook: Workbook) -> Contents:
     """Return in how many orders every VM starts, in the cluster with the fewest; or that vSphere places no VMs."""
     if not workbook.plan.power_on:
-        return tables.SHARED
+        return orders.SHARED
     trials = [trial for trial in made_of(workbook).values() if trial.known]
     if not trials:
         return "Too many VMs and hosts to try power-on orders here."
@@ -115,15 +116,15 @@ def _more_hosts(workbook: Workbook) -> str:
 def _tables(workbook: Workbook, done: tuple[PowerOnStudy, ...]) -> list[dict[str, Any]]:
     """Return settings, those not set with a way to take them; named orders; readings where there are several."""
     all_made = list(made_of(workbook).values())
-    hosts: Sequence[tuple[PowerOn, tables.Hosts]] = done or [(trial, {}) for trial in all_made if trial.known]
+    hosts: Sequence[tuple[PowerOn, orders.Hosts]] = done or [(trial, {}) for trial in all_made if trial.known]
     trials = [trial for trial, _ in hosts]
     if not trials:
         return []
     several = len(trials) > 1
-    settings = _with_uses(tables.settings(hosts), trials[0])
-    shown: list[Table] = [settings if done else settings.without("hosts"), tables.named_orders(trials)]
+    settings = _with_uses(orders.settings(hosts), trials[0])
+    shown: list[Table] = [settings if done else settings.without("hosts"), orders.named_orders(trials)]
     if any(len(trial.readings) > 1 for trial in trials):
-        shown.append(tables.readings(trials))
+        shown.append(orders.readings(trials))
     return [screen(table if several else table.without("pool")) for table in shown]
 
 
@@ -232,7 +233,7 @@ def _arrived(workbook: Workbook, play: Play) -> dict[str, str]:
         return {
             "tone": "bad",
             "lead": f"{name}{profile} does not start.",
-            "text": tables.refusal_words(request, play.refusal(), play.cluster.rules),
+            "text": orders.refusal_words(request, play.refusal(), play.cluster.rules),
         }
     return {"tone": "good", "lead": f"{name}{profile} starts", "text": f"{_spot_words(step.spot, play)}."}
 

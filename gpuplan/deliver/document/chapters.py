@@ -24,7 +24,7 @@ from gpuplan.deliver.executive import Executive, document_day
 from gpuplan.facts import own_rows
 from gpuplan.locales import spoken
 from gpuplan.plan import Plan
-from gpuplan.report import architecture, charts, diagrams, figures, tables
+from gpuplan.report import architecture, charts, diagrams, fabric_drawing, figures, tables
 from gpuplan.report.figures import paper_of
 from gpuplan.report.table import Table
 from gpuplan.report.tables import acceptance, build
@@ -52,6 +52,7 @@ REPORT = {
             architecture,
             charts,
             diagrams,
+            fabric_drawing,
             figures,
         ),
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gpuplan.deliver.document.blocks import MOST_ROWS, Block, Bullets, Draft, Paragraph, tabled
 from gpuplan.report.table import Table
-from gpuplan.report.tables import cost
+from gpuplan.report.tables import cost, platform
 from gpuplan.report.tables.sensitivity import compared as designs_compared
 from gpuplan.report.text import fitted
 from gpuplan.wording import said, stated_percent
@@ -74,7 +74,7 @@ def bill(draft: Draft) -> list[Block]:
 def power_points(draft: Draft) -> list[str]:
     """What follows from power and space."""
     return (
-        [f"{name}: {words}." for name, words in cost.power_points(draft.plan.power)]
+        [f"{name}: {words}." for name, words in platform.power_points(draft.plan.power)]
         if draft.plan.power
         else []
     )

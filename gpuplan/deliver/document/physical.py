@@ -15,6 +15,7 @@ from gpuplan.report.physical import on_kubernetes
 from gpuplan.report.table import Table, columns
 from gpuplan.report.tables import demand, idle_text, over_time
 from gpuplan.report.tables import plan as topics
+from gpuplan.report.tables import power_on as orders
 from gpuplan.wording import MODE_NAMES, NAMES, TRANSPORT_NAMES, amount, hours, said, some_of
 
 MOST_HOSTS = 24
@@ -126,8 +127,8 @@ def power_on(draft: Draft) -> list[Block]:
     """Say what happens to the VMs as vSphere starts them in turn, as set and otherwise."""
     trials = draft.plan.power_on.values()
     sources = [source for trial in trials for reading in trial.readings for source in reading.sources]
-    texts = [(trial.pool.name, over_time.answer(trial) + draft.cite(sources)) for trial in trials]
-    table = over_time.power_on(draft.plan)
+    texts = [(trial.pool.name, orders.answer(trial) + draft.cite(sources)) for trial in trials]
+    table = orders.power_on(draft.plan)
     several = len(trials) > 1
     return [*_of_pools(texts, several), *tabled(table if several else table.without("pool"))]
 

@@ -17,7 +17,7 @@ from gpuplan.plan import Plan
 from gpuplan.plan.llm import INPUTS
 from gpuplan.report.charts.availability import capacity_rows
 from gpuplan.report.table import Cell, Table, Worded, columns, tabulate
-from gpuplan.report.tables import availability, cost, demand, network, over_time, platform
+from gpuplan.report.tables import availability, cost, demand, network, platform, power_on
 from gpuplan.report.tables import plan as topics
 from gpuplan.report.tables.plan import catalog_name
 from gpuplan.report.tables.sensitivity import compared
@@ -111,7 +111,7 @@ def power_sheet(book: Book, plan: Plan) -> None:
     use, note = plan.power, said("sheet.power.note")
     if use and use.excludes:
         note += " " + said("sheet.power.not known", names="; ".join(use.excludes))
-    tables = [*([cost.power(use)] if use else []), _figures(plan, said("sheet.in all"), "power.")]
+    tables = [*([platform.power(use)] if use else []), _figures(plan, said("sheet.in all"), "power.")]
     book.topics(TABS["power"], note, map(book.block, tables))
 
 
@@ -190,7 +190,7 @@ def _words(plan: Plan, path: str, value: Any) -> str | None:
 PLAIN: Mapping[str, tuple[str, Callable[[Plan], Sequence[Table]]]] = {
     "power-on": (
         "sheet.power-on.note",
-        lambda plan: (over_time.power_on(plan), *over_time.by_reading_and_name(plan)),
+        lambda plan: (power_on.power_on(plan), *power_on.by_reading_and_name(plan)),
     ),
     "platform": (
         "sheet.platform.note",
@@ -201,7 +201,7 @@ PLAIN: Mapping[str, tuple[str, Callable[[Plan], Sequence[Table]]]] = {
         "sheet.sources.note",
         lambda plan: (ordered(topics.sources(plan, topics.cited_sources(plan)), *OF_SOURCES),),
     ),
-    "messages": ("sheet.messages.note", lambda plan: (topics.messages(plan), topics.idle(plan))),
+    "messages": ("sheet.messages.note", lambda plan: (topics.messages(plan), availability.idle(plan))),
 }
 """Sheets that show tables unchanged: the key of their note, and the tables."""
 

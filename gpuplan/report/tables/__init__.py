@@ -11,8 +11,19 @@ from typing import TYPE_CHECKING
 from gpuplan.plan import Plan, of_design
 from gpuplan.report.exported import frame
 from gpuplan.report.table import Table
-from gpuplan.report.tables import alternatives, availability, cost, models, network, over_time, plan, platform
-from gpuplan.report.tables.plan import gpu_rows, group_names, host_kinds, idle_text
+from gpuplan.report.tables import (
+    alternatives,
+    availability,
+    cost,
+    models,
+    network,
+    over_time,
+    plan,
+    platform,
+    power_on,
+)
+from gpuplan.report.tables.availability import idle_text
+from gpuplan.report.tables.plan import gpu_rows, group_names, host_kinds
 from gpuplan.scenario import pick
 
 if TYPE_CHECKING:
@@ -27,12 +38,12 @@ TABLES: dict[str, Callable[[Plan], Table]] = {
     "token_costs": models.token_costs,
     "pools": plan.pools,
     "placement": plan.placement,
-    "power_on": over_time.power_on,
+    "power_on": power_on.power_on,
     "failures": availability.failures,
     "upgrades": over_time.upgrades,
     "restarts": over_time.restarts,
     "shared_gpus": plan.shared_gpus,
-    "idle": plan.idle,
+    "idle": availability.idle,
     "inventory": platform.inventory,
     "hosts_there": platform.hosts_there,
     "postures": availability.postures,

@@ -1,4 +1,4 @@
-"""Tables of availability: the effects of host losses, and the requirements of each posture."""
+"""Tables of availability: the effects of host losses, the requirements of each posture, and idle GPUs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from gpuplan.models.availability.idle import Idle
 from gpuplan.models.availability.survey import Loss
 from gpuplan.plan import Plan
 from gpuplan.plan.availability import Posture
@@ -14,7 +15,7 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.plan.layouts import LossLevel
 from gpuplan.report.bitfusion import clients
 from gpuplan.report.table import Cell, Table, Worded, columns, tabulate
-from gpuplan.report.tables.plan import by_cluster
+from gpuplan.report.tables.plan import by_cluster, group_names
 from gpuplan.wording import hours, number, said
 
 
@@ -127,3 +128,38 @@ def _outage(posture: Posture) -> Cell:
 def not_sure(chance: float) -> float:
     """Return a probability for many clusters, which may round to 1 but is not certain."""
     return min(chance, math.nextafter(1, 0))
+
+
+IDLE = {
+    "whole": ("table.idle on", "table.idle each on"),
+    "memory": ("table.idle memory", "table.idle memory on each"),
+    "places": ("table.idle places", "table.idle places on each"),
+}
+"""What is idle -> key of its text on one host or GPU, and on several."""
+
+
+def idle_text(plan: Plan, idle: Idle) -> str:
+    """Say in one sentence what is idle, where, and who could use it."""
+    kind = "memory" if idle.family == "bitfusion" else "places"
+    one, several = IDLE["whole" if idle.kind == "whole" else kind]
+    what = said(one if idle.count == 1 else several, idle=idle)
+    if idle.fits:
+        names = group_names(plan)
+        return said("table.room for", what=what, groups=", ".join(names[g] for g in idle.fits))
+    why = "table.idle.no vm fits"
+    if idle.kind == "whole":
+        pool = next(pool for pool in plan.pools if idle in pool.idle)
+        few = any(request.gpus <= idle.room for request in pool.requests)
+        why = "table.idle.little left" if few else "table.idle.no vm so few"
+    return said("table.idle.stranded", what=what, why=said(why))
+
+
+def idle(plan: Plan) -> Table:
+    """Tabulate idle GPUs on hosts in use, and who could use them."""
+    names = group_names(plan)
+    return by_cluster(
+        "idle",
+        columns("idle", usable_by=lambda i: ", ".join(names[g] for g in i.fits)),
+        plan.pools,
+        lambda pool: pool.idle,
+    )

@@ -1,4 +1,4 @@
-"""Tables of cost: by year, part and group, the bill of materials, prices, margin; and power."""
+"""Tables of cost: by year, part and group, the bill of materials, prices, margin."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from gpuplan.plan.bill_of_materials import BY_CORE, Material, in_advance
 from gpuplan.plan.cash_flow import CostPart
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.cost_ranges import End
-from gpuplan.plan.power import PowerPart, PowerUse
 from gpuplan.plan.prices import Price
 from gpuplan.report.table import NOTHING, Cell, Column, Table, Worded, columns, listed, tabulate
 from gpuplan.report.tables.plan import group_names
 from gpuplan.wording import (
     NAMES,
     amount,
-    capital,
     counted,
     headline_money,
     money,
@@ -30,7 +28,6 @@ from gpuplan.wording import (
     rounded_money,
     said,
     stated_percent,
-    watts,
 )
 
 PER = NAMES["per"]
@@ -330,57 +327,6 @@ def _known_price(price: Price) -> dict[str, Any]:
     }
 
 
-def power(use: PowerUse) -> Table:
-    """Tabulate all parts that draw power and fill the racks."""
-    in_all = (
-        Cell(said("table.all parts"), tone="total"),
-        NONE,
-        Cell(use.typical_w, line="power.typical", tone="total"),
-        Cell(use.peak_w, line="power.peak", tone="total"),
-        Cell(use.rack_units_u, words=_height(use.rack_units_u)),
-    )
-    return tabulate(
-        "power",
-        use.parts,
-        part=lambda part: capital(part.name),
-        typical_w=lambda part: _watts(part, part.typical_w),
-        peak_w=lambda part: _watts(part, part.peak_w),
-        rack_units_u=Worded(_height),
-        totals=(in_all,),
-    )
-
-
-def power_points(use: PowerUse) -> list[tuple[str, str]]:
-    """Say what follows from the total power, and what is unknown about it."""
-    racks = said("table.power.beyond a rack")
-    if use.racks:
-        racks = said(
-            "table.with at most each", racks=number(use.racks), hosts=counted(use.hosts_per_rack, "host")
-        )
-    points = [
-        (
-            said("table.power.host"),
-            said(
-                "table.at full load typical",
-                peak=watts(use.host_peak_w),
-                typical=watts(use.host_typical_w),
-            ),
-        ),
-        (
-            said("table.power.cooling"),
-            said(
-                "table.typical kwh a year",
-                typical=watts(use.facility_w),
-                energy=number(round(use.energy_kwh)),
-            ),
-        ),
-        (said("table.power.heat"), f"{number(round(use.heat_btu_h))} BTU/h"),
-        (said("table.power.co2"), f"{number(round(use.emissions_kg / 1000, 1))} t"),
-        (said("table.power.racks"), racks),
-    ]
-    return [*points, (said("table.power.left out"), "; ".join(use.excludes))] if use.excludes else points
-
-
 def hosts_over_years(costs: Costs) -> str:
     """Return the hosts behind a cost: ``10 hosts, growing to 19 in year 5``."""
     grown = (
@@ -396,14 +342,6 @@ def growth_words(costs: Costs) -> str:
     if not costs.growth_left_out:
         return ""
     return said("table.from year on the", year=costs.growth_left_out)
-
-
-def _watts(part: PowerPart, value: float) -> Cell:
-    return Cell(value) if part.peak_w else Cell(None, words=said("table.not known"))
-
-
-def _height(units: float | None) -> str:
-    return said("table.not known") if units is None else f"{number(units)} U"
 
 
 def margin(plan: Plan) -> Table | None:

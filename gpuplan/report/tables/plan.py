@@ -10,7 +10,6 @@ from itertools import chain
 from typing import Any
 
 from gpuplan.catalog import Catalog
-from gpuplan.models.availability.idle import Idle
 from gpuplan.models.placement import Room
 from gpuplan.plan import Plan
 from gpuplan.plan.access import GroupPlan
@@ -55,34 +54,6 @@ def gpus_by_host(rooms: Sequence[Room]) -> str:
     """Count hosts by their number of GPUs: ``3 x 2 GPUs, 4 x 4 GPUs``."""
     counts = Counter(room.gpus for room in rooms)
     return ", ".join(f"{number(hosts)} x {amount(gpus, 'GPU')}" for gpus, hosts in counts.items())
-
-
-def idle_text(plan: Plan, idle: Idle) -> str:
-    """Say in one sentence what is idle, where, and who could use it."""
-    names = group_names(plan)
-    if idle.kind == "whole":
-        each = "" if idle.count == 1 else said("table.idle.each")
-        what = said(
-            "table.idle on", gpus=amount(idle.room, "GPU"), each=each, hosts=amount(idle.count, "host")
-        )
-        pool = next(pool for pool in plan.pools if idle in pool.idle)
-        few = any(request.gpus <= idle.room for request in pool.requests)
-        why = said("table.idle.little left" if few else "table.idle.no vm so few")
-    else:
-        places = "table.idle.place" if idle.room == 1 else "table.idle.places"
-        each = "" if idle.count == 1 else said("table.idle.on each")
-        what = said(
-            "table.free of shared as",
-            room=number(idle.room),
-            places=said("table.idle.memory" if idle.family == "bitfusion" else places),
-            each=each,
-            gpus=amount(idle.count, "GPU"),
-            family=idle.family,
-        )
-        why = said("table.idle.no vm fits")
-    if idle.fits:
-        return said("table.room for", what=what, groups=", ".join(names[g] for g in idle.fits))
-    return said("table.idle.stranded", what=what, why=why)
 
 
 def host_kinds(pool: Pool) -> list[list[int]]:
@@ -301,17 +272,6 @@ def _filled(pool: Pool, at: int, names: Mapping[str, str]) -> tuple[Any, ...]:
 def shared_gpus(plan: Plan) -> Table:
     """Tabulate shared GPUs, and how well their number is proven."""
     return by_cluster("shared_gpus", columns("shared_gpus"), plan.pools, lambda pool: pool.shared)
-
-
-def idle(plan: Plan) -> Table:
-    """Tabulate idle GPUs on hosts in use, and who could use them."""
-    names = group_names(plan)
-    return by_cluster(
-        "idle",
-        columns("idle", usable_by=lambda i: ", ".join(names[g] for g in i.fits)),
-        plan.pools,
-        lambda pool: pool.idle,
-    )
 
 
 def access_modes(plan: Plan) -> Table:

@@ -1,4 +1,4 @@
-"""Tables of the platform: a GPU host as ordered, management, hosts already there, what vSphere does, checks at hand-over."""
+"""Tables of the platform: a GPU host as ordered, management, hosts already there, power, what vSphere does, checks at hand-over."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from gpuplan.plan.host_line import HostPart
 from gpuplan.plan.hosts import whole_pools
 from gpuplan.plan.inventory import Inventory
 from gpuplan.plan.management import Appliance
+from gpuplan.plan.power import PowerPart, PowerUse
 from gpuplan.plan.sharing import version_order
 from gpuplan.plan.weighing import listed as listed_words
 from gpuplan.report.table import Cell, Table, Worded, columns, listed, tabulate
@@ -169,6 +170,53 @@ def hosts_there(plan: Plan) -> Table:
     return tabulate(
         "hosts_there", plan.inventory.kinds if plan.inventory else (), gpu=Worded(lambda id: gpus[id].name)
     )
+
+
+# Power
+
+
+def power(use: PowerUse) -> Table:
+    """Tabulate all parts that draw power and fill the racks."""
+    in_all = (
+        Cell(said("table.all parts"), tone="total"),
+        Cell(None, words=""),
+        Cell(use.typical_w, line="power.typical", tone="total"),
+        Cell(use.peak_w, line="power.peak", tone="total"),
+        Cell(use.rack_units_u, words=_height(use.rack_units_u)),
+    )
+    return tabulate(
+        "power",
+        use.parts,
+        part=lambda part: capital(part.name),
+        typical_w=lambda part: _watts(part, part.typical_w),
+        peak_w=lambda part: _watts(part, part.peak_w),
+        rack_units_u=Worded(_height),
+        totals=(in_all,),
+    )
+
+
+def power_points(use: PowerUse) -> list[tuple[str, str]]:
+    """Say what follows from the total power, and what is unknown about it."""
+    points = [
+        (said("table.power.host"), said("table.at full load typical", use=use)),
+        (said("table.power.cooling"), said("table.typical kwh a year", use=use)),
+        (said("table.power.heat"), said("table.power.heat an hour", use=use)),
+        (said("table.power.co2"), said("table.power.tonnes", tonnes=round(use.emissions_kg / 1000, 1))),
+        (
+            said("table.power.racks"),
+            said("table.with at most each" if use.racks else "table.power.beyond a rack", use=use),
+        ),
+        (said("table.power.left out"), "; ".join(use.excludes)),
+    ]
+    return [point for point in points if point[1]]
+
+
+def _watts(part: PowerPart, value: float) -> Cell:
+    return Cell(value) if part.peak_w else Cell(None, words=said("table.not known"))
+
+
+def _height(units: float | None) -> str:
+    return said("table.not known") if units is None else f"{number(units)} U"
 
 
 # What vSphere does by itself

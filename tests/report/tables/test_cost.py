@@ -8,7 +8,7 @@ from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.report import cost_text
 from gpuplan.report.table import Table, records, screen
-from gpuplan.report.tables import cost, plan_tables
+from gpuplan.report.tables import cost, plan_tables, platform
 from gpuplan.scenario import from_dict
 
 
@@ -37,7 +37,7 @@ def test_the_totals_below_the_rows_are_those_of_the_plan(example: Plan) -> None:
     costs, use = example.costs, example.power
     assert costs is not None
     assert use is not None
-    for table in (cost.cost_by_part(example), cost.power(use)):
+    for table in (cost.cost_by_part(example), platform.power(use)):
         assert table.totals == 1
     by_part = cost.cost_by_part(example)
     assert sum(row["total"] for row in records(by_part)) == pytest.approx(by_part.rows[-1][1].value)
