@@ -11,14 +11,14 @@ import numpy as np
 
 from gpuplan.analysis.llm_traffic import GroupTraffic
 from gpuplan.audit import REAL_TIME_S, Audit, Comparison, Reading, ServingGroup, Suggestion, tables
-from gpuplan.locales import written
+from gpuplan.locales import DAY_NAMES, written
 from gpuplan.report.kinds import one_place
 from gpuplan.report.plan_data import as_json, fields_of
 from gpuplan.report.table import Table
 from gpuplan.report.tables.models import few_digits, seconds
 from gpuplan.report.text import Block, Content, chapter, page, text
 from gpuplan.simulation.batching import Simulated
-from gpuplan.wording import DAY_NAMES, counted, points, rough, said, wait_words
+from gpuplan.wording import counted, points, rough, said, wait_words
 
 Replay = tuple[GroupTraffic, Simulated]
 """Requests of a trace on the replicas of a plan."""

@@ -24,6 +24,7 @@ from gpuplan.plan.over_time.rules import alike
 from gpuplan.plan.over_time.tried import more_words, steps_words
 from gpuplan.plan.placed import placed_of
 from gpuplan.plan.requests import joins
+from gpuplan.plan.sizing_rule import target_words
 from gpuplan.plan.trail import Line
 from gpuplan.scenario import Scenario, host_kinds
 from gpuplan.wording import (
@@ -35,7 +36,6 @@ from gpuplan.wording import (
     counted,
     hours,
     said,
-    target_words,
     told,
     whole,
 )

@@ -19,7 +19,7 @@ from gpuplan.models.demand import closed_groups, queueing
 from gpuplan.plan.working_week import Ask, Mix, weeks
 from gpuplan.scenario import MAX_VMS, Scenario
 from gpuplan.units import exact
-from gpuplan.wording import target_words
+from gpuplan.wording import NAMES, told
 
 FUNCTIONS: Mapping[tuple[str, str], Callable[..., Any]] = {
     ("closed", "wait"): closed_groups.closed_wait_chance,
@@ -43,6 +43,12 @@ MOST_UNITS = 5_000_000
 def burst_fact(catalog: Catalog) -> Fact:
     """Return the ratio of the peakedness of real demand to the peakedness of independent arrivals."""
     return catalog.assumptions["bursts"].fact("burst_factor")
+
+
+def target_words(rule: str, chance: float, wait_min: float, each: bool) -> str:
+    """Word the promise of a target: ``at most 5 % of the requests of each group have to wait``."""
+    promises = NAMES["target of each group" if each else "target of all requests"]
+    return told(promises[rule], {"chance": chance, "wait": wait_min})
 
 
 @dataclass(frozen=True)

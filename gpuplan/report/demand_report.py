@@ -9,15 +9,16 @@ from gpuplan.analysis.demand import Methods, chance_curve, methods, rule_answers
 from gpuplan.analysis.purchase_plan import purchase_plan
 from gpuplan.analysis.silos import silos
 from gpuplan.analysis.simulation import PoolSimulation, simulation_dict
-from gpuplan.locales import spoken
+from gpuplan.locales import moment, spoken, week_hours
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import WholePool, whole_pools
 from gpuplan.plan.sizing_rule import burst_fact
 from gpuplan.report.figures import Figures, total_words, waits
 from gpuplan.report.plan_data import as_json, fields_of
 from gpuplan.report.tables import demand
+from gpuplan.report.tables.demand import believe_words, years_left_out
 from gpuplan.report.text import chapter, page
-from gpuplan.wording import NAMES, RULE_NAMES, believe_words, moment, said, week_hours, years_left_out
+from gpuplan.wording import NAMES, RULE_NAMES, said
 
 
 def demand_dict(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> dict[str, Any]:

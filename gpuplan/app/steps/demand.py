@@ -20,6 +20,7 @@ from gpuplan.report import amount, number, percent
 from gpuplan.report.charts import demand as charts
 from gpuplan.report.table import screen
 from gpuplan.report.tables import demand as tables
+from gpuplan.report.tables.demand import years_left_out
 from gpuplan.scenario import FIELD_BY_PATH, GROUP_RULES, RISKS
 from gpuplan.widgets import contract
 from gpuplan.wording import (
@@ -31,7 +32,6 @@ from gpuplan.wording import (
     headline_money,
     stated_percent,
     whole,
-    years_left_out,
 )
 
 IN_MONEY = "The cost step has their prices."

@@ -27,9 +27,10 @@ from gpuplan.report import amount, number, percent
 from gpuplan.report.charts import demand as charts
 from gpuplan.report.table import Cell, Table, screen
 from gpuplan.report.tables import demand as tables
+from gpuplan.report.tables.demand import believe_words
 from gpuplan.scenario import RISKS
 from gpuplan.widgets import contract
-from gpuplan.wording import FORMULA_NAMES, METHOD_NAMES, NAMES, believe_words, mean_gpus, stated_percent
+from gpuplan.wording import FORMULA_NAMES, METHOD_NAMES, NAMES, mean_gpus, stated_percent
 
 
 def _pools(workbook: Workbook) -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import Any
 from gpuplan.analysis.demand import WeekDemand, hour_demand, local_quarters, week_demand
 from gpuplan.app.cards import Contents, Picture, chip, panel, said, select, visit
 from gpuplan.app.state import Workbook
+from gpuplan.locales import moment, week_hours
 from gpuplan.plan.demand import PoolDemand
 from gpuplan.plan.hosts import pool_names
 from gpuplan.plan.working_week import Mix
@@ -17,7 +18,7 @@ from gpuplan.report.charts import demand as charts
 from gpuplan.report.table import Column, Table, screen
 from gpuplan.report.tables import demand as tables
 from gpuplan.widgets import contract
-from gpuplan.wording import counted, mean_gpus, moment, week_hours
+from gpuplan.wording import counted, mean_gpus
 
 SHOWN_MIXES = 12
 """Mixes of a week that are listed."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gpuplan.analysis.demand import CurvePoint, Methods, WeekDemand, hour_demand
-from gpuplan.locales import written
+from gpuplan.locales import DAY_NAMES, written
 from gpuplan.plan import Plan
 from gpuplan.report.charts.look import (
     Look,
@@ -25,17 +25,7 @@ from gpuplan.report.charts.look import (
 )
 from gpuplan.report.colours import COLOURS, OKABE_ITO
 from gpuplan.report.drawing import pen_on
-from gpuplan.wording import (
-    DAY_NAMES,
-    METHOD_NAMES,
-    NAMES,
-    mean_gpus,
-    number,
-    percent,
-    said,
-    stated_percent,
-    whole,
-)
+from gpuplan.wording import METHOD_NAMES, NAMES, mean_gpus, number, percent, said, stated_percent, whole
 
 LINES = {
     "closed": (OKABE_ITO[0], [1, 0]),

@@ -9,6 +9,7 @@ from typing import Any
 from gpuplan.analysis.demand import MethodAnswer, Methods, RuleAnswer, WeekDemand, week_demand
 from gpuplan.analysis.purchase_plan import Year
 from gpuplan.analysis.silos import Silos
+from gpuplan.locales import moment, week_hours
 from gpuplan.plan import Plan
 from gpuplan.plan.demand import PoolDemand
 from gpuplan.plan.hosts import pool_names
@@ -22,13 +23,10 @@ from gpuplan.wording import (
     NAMES,
     RULE_NAMES,
     amount,
-    held_for_each,
     mean_gpus,
-    moment,
     number,
     percent,
     said,
-    week_hours,
     whole,
 )
 
@@ -105,6 +103,11 @@ def week(
             for at, (want, hosts) in enumerate(zip(pool.needed, pool.hosts, strict=True))
         ),
     )
+
+
+def held_for_each(method: str, rule: str) -> bool:
+    """True if a method tells groups apart; others answer for all requests together, of which large ones wait longer."""
+    return method == "closed" or (method == "poisson" and rule == "denied")
 
 
 def methods(found: Methods) -> Table:
@@ -215,3 +218,18 @@ def growth(found: Sequence[Year]) -> Table:
         year=Worded(lambda year: said("table.year", year=year)),
         gpus_demanded=Worded(lambda gpus: number(whole(gpus))),
     )
+
+
+def believe_words(method: str, low: float, high: float, measured: bool = False) -> str:
+    """Say why to trust a method; ``low`` and ``high`` are the planning values for bursts, if none is ``measured``."""
+    if method == "closed":
+        return said("demand.believe closed")
+    if measured:
+        return said("demand.believe measured")
+    key = "demand.believe as peaked" if round(low) == 1 else "demand.believe more peaked"
+    return said(key, low=round(low), high=round(high))
+
+
+def years_left_out(years: int, asked: int) -> str:
+    """Say that growth is not planned for all requested years; empty if it is."""
+    return said("demand.years left out", year=years + 1) if years < asked else ""

@@ -38,7 +38,7 @@ def curve_network(curve: Curve) -> str:
 
 
 def _share(low: float, typical: float, high: float, line: str = "") -> Cell:
-    return Cell(typical, words=share_range(low, typical, high), low=low, high=high, line=line)
+    return Cell(typical, share_range(low, typical, high), low, high, line)
 
 
 def remote_gpus(plan: Plan) -> Table:

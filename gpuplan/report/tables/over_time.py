@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from gpuplan.locales import moment
 from gpuplan.models.power_on.rehearsal import DOWN, MOVES, RESTARTS, STAYS
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import Pool
@@ -14,7 +15,7 @@ from gpuplan.plan.over_time.rehearsal import Failed, Lived, Rehearsed, Turn
 from gpuplan.report.kinds import between, one_place
 from gpuplan.report.table import Cell, Column, Table, columns, listed, tabulate
 from gpuplan.report.tables.plan import by_cluster, group_names
-from gpuplan.wording import amount, capital, moment, number, percent, run_words, said, some_of
+from gpuplan.wording import amount, capital, number, percent, run_words, said, some_of
 
 NOT_REHEARSED, TOO_LARGE = said("rehearsal.not rehearsed"), said("rehearsal.too large")
 

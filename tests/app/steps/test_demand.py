@@ -21,8 +21,11 @@ from gpuplan.app.steps import demand as step
 from gpuplan.app.steps import methods
 from gpuplan.app.steps import week as hourly
 from gpuplan.catalog import Catalog
+from gpuplan.locales import moment
+from gpuplan.plan.sizing_rule import target_words
+from gpuplan.report.tables.demand import believe_words
 from gpuplan.scenario import GROUP_RULES, RULES, from_dict
-from gpuplan.wording import believe_words, moment, stated_percent, target_words
+from gpuplan.wording import stated_percent
 
 PARTS = (
     step.rules_data,
