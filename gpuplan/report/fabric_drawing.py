@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gpuplan.locales import written
 from gpuplan.plan import Plan
 from gpuplan.plan.fabric import Cabling, Ports, Switches
 from gpuplan.report.colours import OKABE_ITO
@@ -163,10 +162,8 @@ class _Fabric:
         notes = []
         if self.apart:
             notes.append(said("drawing.fabric.infiniband", ports=self.apart))
-        ratio, most = self.shape.oversubscription, self.found.max_oversubscription
-        notes.append(
-            said("drawing.fabric.oversubscription", ratio=written(ratio, ".2f"), most=written(most, "g"))
-        )
+        most = self.found.max_oversubscription
+        notes.append(said("drawing.fabric.oversubscription", shape=self.shape, most=most))
         for at, line in enumerate(notes, 1):
             drawing.text(0, y + LINE * at + 14, line, fill=SOFT)
         return y + LINE * (len(notes) + 1) + 4

@@ -192,7 +192,7 @@ def key_figures(plan: Plan) -> list[tuple[str, str, str]]:
     ]
     if power is not None:
         key = "summary.power note in racks" if power.racks else "summary.power note"
-        note = said(key, peak=watts(power.peak_w), racks=power.racks)
+        note = said(key, power=power)
         rows.append((said("summary.power"), watts(power.typical_w), note))
     if costs is not None:
         rows.append((said("summary.net present"), figures.money, figures.cost_about))

@@ -133,8 +133,7 @@ def started(of: GroupTraffic) -> str:
     seen = said("traffic.queue grows")
     if of.p95_range_s:
         p95, low, high = map(seconds, (planned.p95_s, *of.p95_range_s))
-        promise = {"kept": planned.kept_share, "first_token": written(of.first_token_s, "g")}
-        seen = said("traffic.seen", share=share_words(0.95), p95=p95, low=low, high=high, **promise)
+        seen = said("traffic.seen", share=share_words(0.95), p95=p95, low=low, high=high, of=of)
     key = "traffic.uneven" if needed.replicas == of.replicas else "traffic.uneven kept"
     if needed.replicas is None:
         key = "traffic.uneven never kept"

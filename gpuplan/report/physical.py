@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import count, groupby
 from typing import NamedTuple
 
 from gpuplan.plan import Plan
@@ -69,32 +69,26 @@ def racks(plan: Plan) -> tuple[Rack, ...]:
     if use is None or not use.hosts_per_rack:
         return ()
     pairs = switches.shape.leaves // 2 if switches else 0
-    placed: list[Place] = []
-    rack = 0
+    places = list(_places(plan, use.hosts_per_rack, pairs))
+    sites = {pool.id: pool.site for pool in plan.pools}
+    leaves: dict[int, list[str]] = {}
+    for pair, rack in {place.pair: place.rack for place in reversed(places) if place.pair}.items():
+        leaves.setdefault(rack, []).extend(leaf_names(pair, pairs))
+    by_rack = ((rack, tuple(these)) for rack, these in groupby(places, key=lambda place: place.rack))
+    return tuple(
+        Rack(rack, sites[these[0].pool], tuple(leaves.get(rack, ())), these) for rack, these in by_rack
+    )
+
+
+def _places(plan: Plan, hosts_per_rack: int, pairs: int) -> Iterator[Place]:
+    """Yield the hosts in their racks, each site in racks of its own, on as many pairs of leaves."""
+    rack, placed = 0, count()
     for _, pools in groupby(plan.pools, key=lambda pool: pool.site):
         hosts = [(pool, number) for pool in pools for number in range(1, pool.hosts + 1)]
         for at, (pool, number) in enumerate(hosts):
-            if at % use.hosts_per_rack == 0:
-                rack += 1
-            pair = 1 + len(placed) * pairs // plan.totals.hosts if pairs else 0
-            placed.append(Place(host_name(pool, number), pool.id, number, rack, pair))
-    sites = {pool.id: pool.site for pool in plan.pools}
-    first = {place.pair: place.rack for place in reversed(placed)}
-    return tuple(
-        Rack(
-            number,
-            sites[places[0].pool],
-            tuple(
-                name
-                for pair, where in first.items()
-                if pair and where == number
-                for name in leaf_names(pair, pairs)
-            ),
-            tuple(places),
-        )
-        for number, these in groupby(placed, key=lambda place: place.rack)
-        if (places := list(these))
-    )
+            rack += at % hosts_per_rack == 0
+            pair = 1 + next(placed) * pairs // plan.totals.hosts if pairs else 0
+            yield Place(host_name(pool, number), pool.id, number, rack, pair)
 
 
 class Named(NamedTuple):

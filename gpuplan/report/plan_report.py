@@ -12,7 +12,7 @@ from gpuplan.plan.checks import check_plan
 from gpuplan.plan.hosts import Pool
 from gpuplan.report.figures import key_figures
 from gpuplan.report.plan_data import as_json
-from gpuplan.report.table import Table, columns
+from gpuplan.report.table import Table, filled
 from gpuplan.report.tables import group_names, idle_text
 from gpuplan.report.tables.availability import postures
 from gpuplan.report.tables.models import retrieval, serving, tuning
@@ -102,8 +102,7 @@ def failed_vms(plan: Plan, pool: Pool, outcome: Outcome) -> Table:
     vms += [(group, vm, moves, to) for group, vm, _, to in outcome.moved]
     rows: list[tuple[Any, ...]] = [(*vm[:3], on[vm[:2]], vm[3]) for vm in vms if vm[:2] not in lost]
     rows += [(*vm, said("table.failed_vms.no gpu"), on[vm], None) for vm in outcome.unplaced]
-    named = tuple((names[group], *more) for group, *more in rows)
-    return Table("failed_vms", columns("failed_vms"), named)
+    return filled("failed_vms", ((names[group], *more) for group, *more in rows))
 
 
 @spoken

@@ -21,7 +21,7 @@ from gpuplan.plan.trail import Line, Lines
 from gpuplan.report import tables
 from gpuplan.report.explain import Explanation, formula_text
 from gpuplan.report.figures import Figures
-from gpuplan.report.table import Column, Table, columns, heads, listed, numeric, tabulate, texts
+from gpuplan.report.table import Column, Table, filled, heads, listed, numeric, tabulate, texts
 from gpuplan.report.tables import plan_table
 from gpuplan.report.tables.sensitivity import compared
 from gpuplan.scenario import FIELD_BY_PATH, Scenario
@@ -130,10 +130,7 @@ def _scenario(scenario: Scenario) -> str:
         for path, field in FIELD_BY_PATH.items()
         if scenario.get(path) != field.default and "." in path
     ]
-    return _card(
-        _table(groups)
-        + _table(Table("inputs_stated", columns("inputs_stated"), tuple(stated), title="Inputs"))
-    )
+    return _card(_table(groups) + _table(filled("inputs_stated", stated, title="Inputs")))
 
 
 def _line(line: Line) -> str:
@@ -176,8 +173,8 @@ def _comparison(found: Comparison) -> str:
 
 
 def _catalog(catalog: Catalog) -> str:
-    name, note = "catalog_tables", f"catalog {catalog.digest}"
-    listing = Table(name, columns(name), tuple(catalog.titles.items()), notes=(note,), title="Catalog")
+    note = f"catalog {catalog.digest}"
+    listing = filled("catalog_tables", catalog.titles.items(), notes=(note,), title="Catalog")
     return _table(listing, most=len(listing.rows))
 
 
@@ -185,7 +182,7 @@ def _item(item: Item) -> str:
     facts = (
         (name, amount(fact.value, fact.unit), fact.basis, fact.sources) for name, fact in item.facts.items()
     )
-    return _table(Table("item_facts", columns("item_facts"), tuple(facts), title=item.name))
+    return _table(filled("item_facts", facts, title=item.name))
 
 
 def _record(record: Brief) -> str:

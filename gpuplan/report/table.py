@@ -253,6 +253,14 @@ def tabulate(
     return listed(name, columns(name, currency, **given), things, totals=totals, notes=notes, title=title)
 
 
+def filled(
+    name: str, rows: Iterable[tuple[Any, ...]], currency: str = "", /, *, title: str = BY_KEY, **given: Any
+) -> Table:
+    """Build a table of rows as they are, under its own `columns`."""
+    notes = tuple(given.pop("notes", ()))
+    return Table(name, columns(name, currency, **given), tuple(rows), notes=notes, title=title)
+
+
 def words(cell: Cell, column: Column) -> str:
     """Return the text of a value as readers see it: its own, or its kind's format; empty without a value."""
     if cell.words is not None:

@@ -21,6 +21,7 @@ from gpuplan.report.physical import host_name, on_kubernetes
 from gpuplan.report.table import Table, tabulate
 from gpuplan.report.tables.build import to_fill
 from gpuplan.report.tables.over_time import rehearsals, upgrade_sentence
+from gpuplan.scenario import Scenario
 from gpuplan.wording import said, told
 
 MOST_SENTENCES = 2
@@ -113,35 +114,34 @@ def reserved_share(lost: int, hosts: int) -> float:
 
 def _gpus(plan: Plan) -> Facts:
     set_up = as_set_up(plan.scenario, plan.power_on)
-    platform, version = set_up.platform, plan.catalog.vsphere[set_up.platform.vsphere]
-    gpu = plan.scenario.hardware.gpu
     modes = {pool.gpu_mode for pool in plan.pools}
-    mig = [
-        load.gpus for pool in plan.pools for host in pool.placement for load in host if _is_mig(plan, load)
-    ]
+    sliced = {group.id for group in plan.groups if group.backing == "mig"}
+    loads = (load for pool in plan.pools for host in pool.placement for load in host if load.slots)
+    return {
+        "vgpu": "vgpu" in modes,
+        "passthrough": "passthrough" in modes,
+        "platform": set_up.platform,
+        "mixed": set_up.platform.vgpu_sizes == "mixed",
+        "consolidation": set_up.platform.drs_consolidation,
+        "mig": sum(load.gpus for load in loads if load.slots[0].group in sliced),
+        "fixed": [group.name for group in plan.groups if group.scheduler],
+        "profiles": _profiles(plan, set_up),
+        "licences": sum(pool.gpus for pool in plan.pools if pool.gpu_mode == "vgpu"),
+    }
+
+
+def _profiles(plan: Plan, set_up: Scenario) -> str:
+    """Say how many VMs of each profile in use start on an empty GPU."""
+    gpu, version = plan.scenario.hardware.gpu, plan.catalog.vsphere[set_up.platform.vsphere]
     counts = {
         profile.name: most_on_gpu(set_up, profile)
         for backing in ("timesliced", "mig")
         for profile in profiles_of(plan.catalog, gpu, backing, version)
     }
     used = dict.fromkeys(group.profile for group in plan.groups if group.profile and group.vms_placed)
-    profiles = [said("build.profile", profile=name, count=counts[name]) for name in used if name in counts]
-    return {
-        "vgpu": "vgpu" in modes,
-        "passthrough": "passthrough" in modes,
-        "platform": platform,
-        "mixed": platform.vgpu_sizes == "mixed",
-        "consolidation": platform.drs_consolidation,
-        "mig": sum(mig),
-        "fixed": [group.name for group in plan.groups if group.scheduler],
-        "profiles": "; ".join(profiles),
-        "licences": sum(pool.gpus for pool in plan.pools if pool.gpu_mode == "vgpu"),
-    }
-
-
-def _is_mig(plan: Plan, load: Any) -> bool:
-    sliced = {group.id for group in plan.groups if group.backing == "mig"}
-    return bool(load.slots) and load.slots[0].group in sliced
+    return "; ".join(
+        said("build.profile", profile=name, count=counts[name]) for name in used if name in counts
+    )
 
 
 RESTARTS = ("highest", "high", "medium", "low", "lowest")

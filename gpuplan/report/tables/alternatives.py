@@ -9,10 +9,10 @@ from gpuplan.analysis.alternatives import Alternative, with_cheapest_rent
 from gpuplan.analysis.alternatives import alternatives as compared
 from gpuplan.analysis.purchase_plan import posture_costs
 from gpuplan.analysis.rent_or_buy import RentOrBuy, RentRow, no_rental, rent_terms
-from gpuplan.locales import written, written_day
+from gpuplan.locales import written_day
 from gpuplan.plan import Plan
 from gpuplan.report.table import NOTHING, Cell, Column, Table, columns, tabulate
-from gpuplan.wording import NAMES, counted, money, number, percent, rounded_money, said, stated_percent
+from gpuplan.wording import NAMES, money, number, rounded_money, said
 
 TERM_NAMES = NAMES["rental term"]
 
@@ -40,8 +40,7 @@ def alternatives(plan: Plan, known: Sequence[Alternative] | None = None) -> Tabl
     currency = plan.scenario.cost.currency
     notes = []
     if costs is not None:
-        years, rate = counted(costs.years, "year"), stated_percent(costs.discount_rate)
-        notes.append(said("table.every line covers the", years=years, rate=rate))
+        notes.append(said("table.every line covers the", costs=costs))
     demand, hardware = plan.scenario.demand, plan.scenario.hardware
     if any(option.key == "silos" for option in options) and (demand.rule == "stated" or hardware.existing):
         notes.append(said("table.silos are compared with"))
@@ -115,11 +114,7 @@ def alternative_words(plan: Plan) -> list[str]:
     if costs is None:
         return []
     sentences = [
-        said(
-            "table.n costs for each",
-            failures=rental.host_failures,
-            price=money(rental.hour_price, costs.currency),
-        )
+        said("table.n costs for each", rental=rental, price=money(rental.hour_price, costs.currency))
         for rental in posture_costs(plan)
         if rental.hour_price is not None
     ]
@@ -131,25 +126,15 @@ def alternative_words(plan: Plan) -> list[str]:
 
 def _rent_words(found: RentOrBuy) -> str:
     """Say at which utilisation renting costs as much as buying, and when buying has paid off."""
-    term = said(
-        "table.renting at per gpu",
-        term=TERM_NAMES[found.term],
-        price=money(found.gpu_hour_price, found.currency),
-    )
+    price = money(found.gpu_hour_price, found.currency)
+    at = "table.breaks even with buying"
     if found.breakeven_utilisation is None:
-        at = said("table.costs the same")
+        at = "table.costs the same"
     elif found.breakeven_utilisation > 1:
-        at = said("table.is cheaper at any", planned=percent(found.utilisation))
-    else:
-        at = said(
-            "table.breaks even with buying",
-            breakeven=percent(found.breakeven_utilisation),
-            planned=percent(found.utilisation),
-        )
-    when = said("table.buying does not pay off")
-    if found.crossover_year is not None:
-        when = said("table.buying pays off in", year=written(found.crossover_year, ".1f"))
-    return f"{term} {at}; {when}."
+        at = "table.is cheaper at any"
+    pays_off = found.crossover_year is not None
+    when = said("table.buying pays off in" if pays_off else "table.buying does not pay off", found=found)
+    return f"{said('table.renting at per gpu', found=found, price=price)} {said(at, found=found)}; {when}."
 
 
 def _offers(plan: Plan, found: Sequence[RentOrBuy]) -> str:

@@ -10,7 +10,7 @@ from gpuplan.plan import Plan
 from gpuplan.plan.access import GroupPlan
 from gpuplan.report.bitfusion import all_servers, server_memory_gib
 from gpuplan.report.physical import Rack, alike, host_name, names, networks, racks
-from gpuplan.report.table import Cell, Table, Worded, columns, tabulate
+from gpuplan.report.table import Cell, Table, Worded, filled, tabulate
 from gpuplan.wording import NAMES, amount, number, said
 
 TO_FILL = "fill"
@@ -64,7 +64,7 @@ def storage(plan: Plan) -> Table:
         (said("storage.policy"), to_fill()),
         (said("storage.datastore"), to_fill()),
     )
-    return Table("storage", columns("storage"), rows, title=said("storage.title"))
+    return filled("storage", rows, title=said("storage.title"))
 
 
 def order_lines(plan: Plan) -> Table:

@@ -15,12 +15,11 @@ from gpuplan.plan.cash_flow import CostPart
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.cost_ranges import End
 from gpuplan.plan.prices import Price
-from gpuplan.report.table import NOTHING, Cell, Column, Table, Worded, columns, listed, tabulate
+from gpuplan.report.table import NOTHING, Cell, Column, Table, Worded, columns, filled, listed, tabulate
 from gpuplan.report.tables.plan import group_names
 from gpuplan.wording import (
     NAMES,
     amount,
-    counted,
     headline_money,
     money,
     number,
@@ -51,15 +50,10 @@ def cost_by_year(plan: Plan) -> Table:
     """Tabulate the payments for each part in each year, and the hosts and GPU-hours of the year."""
     costs, years, currency = plan.costs, range(1, plan.scenario.cost.years + 1), plan.scenario.cost.currency
     part, start, *others = columns("cost_by_year", currency, at_start=partial(_in_a_year, 0))
+    names = {year: said("table.cost_by_year.name", year=year) for year in years}
     each_year = (
-        Column(
-            f"year_{year}",
-            said("table.cost_by_year.name", year=year),
-            "money",
-            currency,
-            of=partial(_in_a_year, year),
-        )
-        for year in years
+        Column(f"year_{year}", name, "money", currency, of=partial(_in_a_year, year))
+        for year, name in names.items()
     )
     shown = (part, start, *each_year, *others)
     if costs is None:
@@ -81,10 +75,7 @@ def cost_by_year(plan: Plan) -> Table:
             counts(said("table.cost_by_year.gpus"), (None, *costs.gpus)),
             counts(said("table.cost_by_year.hours used"), (None, *costs.used_gpu_hours)),
         ),
-        notes=(
-            said("table.running costs are paid"),
-            *_paid_in_advance(plan),
-        ),
+        notes=(said("table.running costs are paid"), *_paid_in_advance(plan)),
     )
 
 
@@ -92,10 +83,9 @@ def _paid_in_advance(plan: Plan) -> Iterable[str]:
     """Say how subscriptions are paid."""
     cost = plan.scenario.cost
     if cost.platform_licence in BY_CORE or cost.gpu_licence == "subscription":
-        whole = " " + said("table.the first term", years=counted(cost.years, "year"))
-        yield said("table.subscriptions are paid", when=in_advance(cost.licence_term_years)) + whole * (
-            cost.licence_term_years > 1
-        )
+        sentence = said("table.subscriptions are paid", when=in_advance(cost.licence_term_years))
+        whole = said("table.the first term", years=cost.years) if cost.licence_term_years > 1 else ""
+        yield f"{sentence} {whole}".rstrip()
 
 
 def _in_a_year(year: int, part: CostPart) -> Cell:
@@ -107,26 +97,15 @@ def _in_a_year(year: int, part: CostPart) -> Cell:
 def hosts_by_year(costs: Costs) -> Table:
     """Tabulate hosts and GPUs of each year, and how many hosts are bought at its start."""
     bought = (costs.hosts[0], *(now - before for before, now in pairwise(costs.hosts)))
-    return Table(
-        "hosts_by_year",
-        columns("hosts_by_year", year=Worded(lambda year: said("table.year", year=year))),
-        tuple(zip(range(1, costs.years + 1), costs.hosts, costs.gpus, bought, strict=True)),
-        notes=(said("table.years count from the"),),
-    )
+    rows = zip(range(1, costs.years + 1), costs.hosts, costs.gpus, bought, strict=True)
+    return filled("hosts_by_year", rows, notes=(said("table.years count from the"),))
 
 
 def cash_flow(plan: Plan) -> Table:
     """Tabulate the payments for each part in each year, one row each; year 0 is the start."""
-    currency = plan.scenario.cost.currency
-    return Table(
-        "cash_flow",
-        columns("cash_flow", currency),
-        tuple(
-            (part.name, year, paid)
-            for part in (plan.costs.parts if plan.costs else ())
-            for year, paid in enumerate(part.yearly)
-        ),
-    )
+    parts = plan.costs.parts if plan.costs else ()
+    rows = ((part.name, year, paid) for part in parts for year, paid in enumerate(part.yearly))
+    return filled("cash_flow", rows, plan.scenario.cost.currency)
 
 
 def cost_by_part(plan: Plan) -> Table:
@@ -197,7 +176,7 @@ def per_unit(plan: Plan) -> Table:
             for name, label in PER_UNIT.items()
             if (value := getattr(price, name)) is not None
         ]
-    return Table("per_unit", columns("per_unit", plan.scenario.cost.currency), tuple(rows))
+    return filled("per_unit", rows, plan.scenario.cost.currency)
 
 
 PER_UNIT = NAMES["price per unit"]
@@ -329,12 +308,8 @@ def _known_price(price: Price) -> dict[str, Any]:
 
 def hosts_over_years(costs: Costs) -> str:
     """Return the hosts behind a cost: ``10 hosts, growing to 19 in year 5``."""
-    grown = (
-        said("table.growing to in year", hosts=number(costs.hosts[-1]), year=costs.years)
-        if costs.hosts[-1] > costs.hosts[0]
-        else ""
-    )
-    return f"{amount(costs.hosts[0], 'host')}{grown}"
+    grows = costs.hosts[-1] > costs.hosts[0]
+    return said("table.hosts growing" if grows else "table.hosts at start", costs=costs, end=costs.hosts[-1])
 
 
 def growth_words(costs: Costs) -> str:

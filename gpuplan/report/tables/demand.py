@@ -14,7 +14,7 @@ from gpuplan.plan import Plan
 from gpuplan.plan.demand import PoolDemand
 from gpuplan.plan.hosts import pool_names
 from gpuplan.plan.working_week import Mix
-from gpuplan.report.table import Cell, Table, Worded, columns, tabulate
+from gpuplan.report.table import Cell, Table, Worded, filled, tabulate
 from gpuplan.report.tables.cost import NONE, toned
 from gpuplan.report.tables.plan import group_names
 from gpuplan.wording import (
@@ -83,26 +83,20 @@ def week(
     """Tabulate the GPUs and hosts that each cluster, or some of them, needs through the week, on a clock."""
     names = group_names(plan)
     clusters = pool_names(plan.pools)
-    return Table(
-        "week",
-        columns("week", heads={"when": said("table.week.when", clock=clock)}),
-        tuple(
-            (
-                Cell(pool.pool, words=clusters.get(pool.pool)),
-                want.mix.gpus,
-                want.gpus,
-                Cell(
-                    hosts,
-                    words=said("table.week.sized for", hosts=hosts) if at == pool.chosen else f"{hosts}",
-                ),
-                when(want.mix),
-                at == pool.chosen,
-                ", ".join(f"{names[g]}: {n}" for g, n in want.requests.items() if n),
-            )
-            for pool in (plan.hours if found is None else found)
-            for at, (want, hosts) in enumerate(zip(pool.needed, pool.hosts, strict=True))
-        ),
+    rows = (
+        (
+            Cell(pool.pool, words=clusters.get(pool.pool)),
+            want.mix.gpus,
+            want.gpus,
+            Cell(hosts, words=said("table.week.sized for", hosts=hosts) if at == pool.chosen else f"{hosts}"),
+            when(want.mix),
+            at == pool.chosen,
+            ", ".join(f"{names[g]}: {n}" for g, n in want.requests.items() if n),
+        )
+        for pool in (plan.hours if found is None else found)
+        for at, (want, hosts) in enumerate(zip(pool.needed, pool.hosts, strict=True))
     )
+    return filled("week", rows, heads={"when": said("table.week.when", clock=clock)})
 
 
 def held_for_each(method: str, rule: str) -> bool:

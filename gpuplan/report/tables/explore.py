@@ -10,7 +10,7 @@ from typing import Any
 
 from gpuplan.analysis.candidates import Candidate
 from gpuplan.analysis.option import Option
-from gpuplan.report.table import Cell, Column, Table, Worded, columns, tabulate
+from gpuplan.report.table import Cell, Column, Table, Worded, filled, tabulate
 from gpuplan.report.tables.alternatives import count_over_years
 from gpuplan.wording import said
 
@@ -68,9 +68,7 @@ def against(found: Found, option: Found) -> str:
 def unpriced(found: Found) -> Table:
     """Tabulate the items without a known price, and the number of designs that need each."""
     missing = Counter(name for option in found["unpriced"] for name in option["unpriced"])
-    return Table(
-        "unpriced", columns("unpriced"), tuple((count, name) for name, count in missing.most_common())
-    )
+    return filled("unpriced", ((count, name) for name, count in missing.most_common()))
 
 
 def without_price(options: Sequence[Found]) -> Table:
@@ -89,14 +87,8 @@ def reasons(found: Found) -> Table:
         reason = re.sub(r"(under |over )?\d[\d.,]*( ?%)", "\u2026\\2", "; ".join(option["reasons"]))
         by_reason.setdefault(reason, []).append(option["label"])
     listed = sorted(by_reason.items(), key=lambda each: (-len(each[1]), each[0]))
-    return Table(
-        "rejected",
-        columns("rejected"),
-        tuple(
-            (reason, len(labels), Cell(tuple(labels), words=_some(labels), tone="small"))
-            for reason, labels in listed
-        ),
-    )
+    rows = ((why, len(names), Cell(tuple(names), words=_some(names), tone="small")) for why, names in listed)
+    return filled("rejected", rows)
 
 
 def _some(labels: Sequence[str], most: int = 3) -> str:

@@ -13,7 +13,7 @@ from gpuplan.plan.network import Carried
 from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training.scaling import MAX_HOSTS, Curve
 from gpuplan.plan.training.use import TrainingUse
-from gpuplan.report.table import NOTHING, Cell, Column, Table, Worded, columns, listed, tabulate
+from gpuplan.report.table import NOTHING, Cell, Column, Table, Worded, columns, filled, listed, tabulate
 from gpuplan.wording import TRANSPORT_NAMES, amount, number, said, share_range
 
 MET = {
@@ -105,8 +105,8 @@ def _work(each: LinkVerdict) -> str:
     if each.use is None:
         return said("table.speed_kept.vmotion")
     if isinstance(each.use, RemoteUse):
-        return said("table.remote gpus", work=each.use.workload_name)
-    return said("table.training on", hosts=amount(each.use.hosts, each.place), work=each.use.workload_name)
+        return said("table.remote gpus", use=each.use)
+    return said("table.training on", hosts=amount(each.use.hosts, each.place), use=each.use)
 
 
 def _speed(each: LinkVerdict) -> Cell:
@@ -177,7 +177,7 @@ def vendor_claims(found: Sequence[Claim]) -> Table:
 def _speedup(claim: Claim) -> Cell:
     low, high = claim.speedup_low, claim.speedup_high
     typical = f"\u00d7\u202f{written(claim.speedup, '.2f')}"
-    words = said("table.claims.range", typical=typical, low=written(low, ".2f"), high=written(high, ".2f"))
+    words = said("table.claims.range", typical=typical, claim=claim)
     return Cell(claim.speedup, words, low, high, tone="strong" if round(claim.speedup, 2) >= 2 else "")
 
 
@@ -193,15 +193,14 @@ def part_failures(fabric: Cabling) -> Table:
 
 def fabric_words(fabric: Cabling) -> str:
     """Ports and switches in a line."""
-    ports = said("table.per host", ports=amount(fabric.ports.total, "port"))
+    reason = fabric.reason.replace("_", " ")
     if fabric.switches is None:
-        return said("table.fabric without switches", ports=ports, reason=fabric.reason.replace("_", " "))
-    shape, spine = fabric.switches.shape, fabric.switches.spine_name
-    leaves = f"{shape.leaves} x {fabric.switches.leaf_name}"
+        return said("table.fabric without switches", fabric=fabric, reason=reason)
+    switches, shape = fabric.switches, fabric.switches.shape
+    leaves = f"{shape.leaves} x {switches.leaf_name}"
     if shape.spines:
-        leaves = said("table.leaves under spines", leaves=leaves, spines=shape.spines, spine=spine)
-    ratio = written(shape.oversubscription, ".2f")
-    return said("table.fabric", ports=ports, leaves=leaves + fabric.switches.where, ratio=ratio)
+        leaves = said("table.leaves under spines", leaves=leaves, switches=switches)
+    return said("table.fabric", fabric=fabric, leaves=leaves + switches.where, shape=shape)
 
 
 def cabling(fabric: Cabling) -> Table:
@@ -217,17 +216,15 @@ def cabling(fabric: Cabling) -> Table:
             if fabric.compute_ports
             else []
         ),
-        (said("table.cabling.adapters"), said("table.with two ports each", adapters=number(fabric.adapters))),
+        (said("table.cabling.adapters"), said("table.with two ports each", fabric=fabric)),
         (said("table.cabling.distributed"), number(fabric.distributed_switches)),
         *_switches(fabric),
     ]
-    return Table("cabling", columns("cabling"), tuple(rows))
+    return filled("cabling", rows)
 
 
 def _ports(ports: Ports) -> str:
-    return said("table.cabling.teamed", ports=ports.shared) + (
-        said("table.for rdma only", rdma=number(ports.rdma)) if ports.rdma else ""
-    )
+    return said("table.cabling.teamed and rdma" if ports.rdma else "table.cabling.teamed", ports=ports)
 
 
 def _switches(fabric: Cabling) -> list[tuple[str, str]]:
@@ -235,30 +232,17 @@ def _switches(fabric: Cabling) -> list[tuple[str, str]]:
     if switches is None:
         none = said("table.cabling.no switches", reason=fabric.reason.replace("_", " "))
         return [(said("table.cabling.switches"), none)]
-    shape = switches.shape
+    shape, links = switches.shape, switches.shape.uplink_cables or switches.shape.peer_cables
     spines = f"{number(shape.spines)} x {switches.spine_name}"
-    oversubscription = said(
-        "table.1 at most 1",
-        ratio=written(shape.oversubscription, ".2f"),
-        most=written(fabric.max_oversubscription, "g"),
-    )
-    cables = said(
-        "table.to hosts at gbit",
-        hosts=number(shape.host_cables),
-        port=number(switches.port_gbit_s),
-        switches=number(shape.uplink_cables or shape.peer_cables),
-        uplink=number(switches.up_gbit_s),
-    )
+    if not shape.spines:
+        spines = said("table.none holds every host", switches=switches)
     return [
         (said("table.cabling.leaves"), f"{number(shape.leaves)} x {switches.leaf_name}{switches.where}"),
+        (said("table.cabling.spines"), spines),
+        (said("table.cabling.oversubscription"), said("table.1 at most 1", shape=shape, fabric=fabric)),
         (
-            said("table.cabling.spines"),
-            spines if shape.spines else said("table.none holds every host", pairs=switches.pairs),
+            said("table.cabling.cables"),
+            said("table.to hosts at gbit", shape=shape, switches=switches, links=links),
         ),
-        (said("table.cabling.oversubscription"), oversubscription),
-        (said("table.cabling.cables"), cables),
-        (
-            said("table.cabling.uplinks"),
-            said("table.cabling.uplinks to size", ports=number(switches.free_leaf_ports)),
-        ),
+        (said("table.cabling.uplinks"), said("table.cabling.uplinks to size", switches=switches)),
     ]

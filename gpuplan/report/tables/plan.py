@@ -18,7 +18,7 @@ from gpuplan.plan.hosts import POOL_NAMES, Pool, pool_names
 from gpuplan.plan.sharing import sharing_modes
 from gpuplan.plan.trail import Line
 from gpuplan.report.explain import formula_text
-from gpuplan.report.table import Cell, Column, Table, Worded, columns, tabulate
+from gpuplan.report.table import Cell, Column, Table, Worded, columns, filled, tabulate
 from gpuplan.scenario import OTHER_VMS, UNASSIGNED, other_vms
 from gpuplan.wording import MODE_NAMES, amount, capital, number, runs, said
 
@@ -155,14 +155,8 @@ def groups(plan: Plan) -> Table:
 
 
 def _why(group: GroupPlan) -> str:
-    return " ".join(
-        dict.fromkeys(
-            [
-                *(r.text for r in group.reasons),
-                *(f"{capital(u.reason.removesuffix('.'))}." for u in group.unplaced),
-            ]
-        )
-    )
+    unplaced = (f"{capital(missing.reason.removesuffix('.'))}." for missing in group.unplaced)
+    return " ".join(dict.fromkeys([*(reason.text for reason in group.reasons), *unplaced]))
 
 
 def _reasoned_by(group: GroupPlan) -> tuple[str, ...]:
@@ -234,15 +228,12 @@ def hosts(plan: Plan, pools: Sequence[Pool], most: int) -> Table:
             kinds.setdefault((*_filled(pool, at, names), at if by_host else None), []).append(at)
         loads = kinds.items() if by_host else sorted(kinds.items(), key=lambda kind: -len(kind[1]))
         rows += [(pool.name, alike[0] + 1, len(alike), *content[:-1]) for content, alike in loads]
-    return Table(
+    return filled(
         "hosts",
-        columns(
-            "hosts",
-            heads={} if by_host else {"host": said("table.hosts.first")},
-            hidden={"host": not by_host, "hosts": by_host},
-        ),
-        tuple(rows),
-        title=said("table.hosts.each") if by_host else said("table.hosts.alike"),
+        rows,
+        heads={} if by_host else {"host": said("table.hosts.first")},
+        hidden={"host": not by_host, "hosts": by_host},
+        title=said("table.hosts.each" if by_host else "table.hosts.alike"),
     )
 
 
@@ -263,9 +254,8 @@ def _filled(pool: Pool, at: int, names: Mapping[str, str]) -> tuple[Any, ...]:
             who = said("table.hosts.stated total") if group == UNASSIGNED else names[group]
             counts[said(having if load.gpus else "table.hosts.without", who=who, gpus=load.gpus)] += 1
     gpus, taken = pool.rooms[at].gpus, sum(load.gpus for load in pool.placement[at])
-    holds = "; ".join(f"{n} x {what}" if n > 1 else what for what, n in counts.items()) or said(
-        "table.hosts.spare"
-    )
+    loads = "; ".join(f"{n} x {what}" if n > 1 else what for what, n in counts.items())
+    holds = loads or said("table.hosts.spare")
     return at < pool.existing_hosts, gpus, taken, len(vms), holds, gpus - taken
 
 

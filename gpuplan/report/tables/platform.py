@@ -91,18 +91,14 @@ def _notes(plan: Plan) -> tuple[str, ...]:
         said(
             "table.management.hosts needed",
             model=capital(model),
-            size=domain.size,
-            hosts=domain.needed_hosts,
-            least=domain.min_hosts,
+            domain=domain,
             raw=round(domain.raw_gb / 1000, 1),
         )
     ]
     if plan.scenario.management.model == "simple" != domain.model:
         sentences.append(said("table.the simple model requires"))
     if domain.short:
-        sentences.append(
-            said("table.the stated are too", hosts=amount(domain.hosts, "host"), short=domain.short)
-        )
+        sentences.append(said("table.the stated are too", domain=domain))
     if any(a.basis == "assumed" for a in domain.appliances):
         sentences.append(said("table.sizes are published for"))
     return tuple(sentences)
