@@ -8,7 +8,7 @@ from typing import NamedTuple
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import Pool
 from gpuplan.report.drawing import EDGE, INK, LINE, PALE, SIZE, SOFT, WHITE, WIDTH, Area, Drawing, wrapped
-from gpuplan.report.physical import Rack, alike, on_kubernetes, racks
+from gpuplan.report.physical import Rack, alike, first_and_last, on_kubernetes, racks
 from gpuplan.report.tables.plan import equipment
 from gpuplan.wording import MODE_NAMES, NAMES, amount, said
 
@@ -189,12 +189,7 @@ def _rack(drawing: Drawing, these: Sequence[Rack], area: Area, units: int, host_
     bottom, high = top + units * UNIT - 2, (host_u or UNKNOWN_U) * UNIT
     for at in range(len(first.hosts)):
         drawing.box(Area(x + 3, bottom - (at + 1) * high, wide - 6, high - 1), fill=WHITE, rx=1)
-    lines = wrapped(_run([place.name for place in (*first.hosts, *last.hosts)]), wide)
-    lines += [_run(first.leaves)] if first.leaves else []
+    lines = wrapped(first_and_last([place.name for place in (*first.hosts, *last.hosts)]), wide)
+    lines += [first_and_last(first.leaves)] if first.leaves else []
     for row, line in enumerate(lines, 1):
         drawing.text(x, top + units * UNIT + LINE * row - 2, line, room=wide, fill=INK)
-
-
-def _run(names: Sequence[str]) -> str:
-    """The first and the last of some names."""
-    return names[0] if names[0] == names[-1] else f"{names[0]} \u2013 {names[-1]}"

@@ -84,7 +84,7 @@ Played = Sequence[tuple[GroupTraffic, Simulated]]
 """Each group with what the simulation found for its planned replicas."""
 
 
-def traffic_dict(plan: Plan, found: Played) -> dict[str, Any]:
+def traffic_dict(_plan: Plan, found: Played) -> dict[str, Any]:
     """Traffic as plain JSON values, all finite: key ``groups``, by id.
 
     Each has ``replicas`` (planned), ``replicas_needed`` (or ``why`` none do), ``p95_range_s``, ``waits`` by formula and simulated, and

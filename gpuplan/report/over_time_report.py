@@ -48,7 +48,7 @@ def _tables(studies: Sequence[PowerOnStudy]) -> dict[str, Table]:
     }
 
 
-def power_on_dict(plan: Plan, studies: Sequence[PowerOnStudy]) -> dict[str, Any]:
+def power_on_dict(_plan: Plan, studies: Sequence[PowerOnStudy]) -> dict[str, Any]:
     """Return power-on as plain JSON values, all finite: key ``clusters``.
 
     Each has ``id``, ``hosts``, ``reserved_hosts``, ``orders``, ``share``, ``sentence``, ``settings``, ``named_orders``, ``readings``, ``hosts_by_size`` and

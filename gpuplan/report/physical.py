@@ -174,6 +174,11 @@ def on_kubernetes(plan: Plan) -> tuple[Group, ...]:
     return tuple(group for group in plan.scenario.groups if group.runs_as == "kubernetes")
 
 
+def first_and_last(names: Sequence[str]) -> str:
+    """Return the first and the last of some names; one where they are the same."""
+    return names[0] if names[0] == names[-1] else f"{names[0]} \u2013 {names[-1]}"
+
+
 def alike(found: Sequence[Rack]) -> list[list[Rack]]:
     """Group consecutive identical racks."""
     return [list(these) for _, these in groupby(found, key=lambda rack: rack.kind)]

@@ -26,7 +26,7 @@ from gpuplan.report.charts.paper import day_spec, picture, picture_png, waiting_
 from gpuplan.report.explore_report import exploration_dict
 from gpuplan.report.plan_data import plain
 from gpuplan.scenario import Problem, ScenarioError, pick, show
-from gpuplan.wording import NAMES
+from gpuplan.wording import NAMES, said
 
 RENDERER = "gpuplan"
 """Name of altair's renderer that shows a chart without the internet."""
@@ -48,7 +48,7 @@ SHOWN = {
 """As text and shapes, in the colours of the page also after its theme was switched; the menu saves a picture and offers no editor on the internet."""
 WIDTH = 560
 WIDE = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
-NO_COST = "No cost: the design has no hosts or no prices"
+NO_COST = said("chart.none.cost")
 Drawn = tuple[Spec | None, str]
 """A chart, or None, and the text where there is nothing to draw."""
 TOP_ONLY = ("$schema", "config", "padding", "autosize")
@@ -108,7 +108,7 @@ class Plot:
             return _chart(None, NO_COST)
         now = plan.costs.net_present if view == "cost" else plan.totals.hosts
         rows = tornado_rows(plain(tornado(plan, progress=progress)), view, now, plan.costs.currency)
-        return _chart(tornado_chart(rows, NOTEBOOK) if rows["rows"] else None, "No input moves the answer")
+        return _chart(tornado_chart(rows, NOTEBOOK) if rows["rows"] else None, said("chart.none.tornado"))
 
     def frontier(self, progress: Progress | None = None) -> Any:
         """Draw net present cost against capacity shortfall of hundreds of priced designs, planned within half a minute.
@@ -118,7 +118,7 @@ class Plot:
         plan = self._plan
         exploration = explore(plan.scenario, plan.catalog, progress=progress or _progress())
         rows = frontier_rows(exploration_dict(exploration, plan.scenario))
-        return _chart(frontier_chart(rows, NOTEBOOK) if rows else None, "No design has every price")
+        return _chart(frontier_chart(rows, NOTEBOOK) if rows else None, said("chart.none.frontier"))
 
 
 def _cost(plan: Plan) -> Drawn:
@@ -126,16 +126,16 @@ def _cost(plan: Plan) -> Drawn:
 
 
 def _demand(plan: Plan, place: str = "UTC") -> Drawn:
-    return day_spec(plan, NOTEBOOK, place), "No workloads yet"
+    return day_spec(plan, NOTEBOOK, place), said("chart.none.demand")
 
 
 def _waiting(plan: Plan, pool: str = "") -> Drawn:
-    return waiting_spec(plan, NOTEBOOK, pool), "No requests for GPUs"
+    return waiting_spec(plan, NOTEBOOK, pool), said("chart.none.waiting")
 
 
 def _capacity(plan: Plan) -> Drawn:
     rows = capacity_rows(plan)
-    return capacity_chart(rows, NOTEBOOK) if rows else None, "No hosts"
+    return capacity_chart(rows, NOTEBOOK) if rows else None, said("chart.none.capacity")
 
 
 def _network(plan: Plan, view: str = "efficiency") -> Drawn:
@@ -222,6 +222,6 @@ def _progress() -> Progress | None:
     line = show.display(show.HTML(""), display_id=True)
 
     def told(done: int, of: int) -> None:
-        line.update(show.HTML(f"{done} of {of} designs planned" if done < of else ""))
+        line.update(show.HTML(said("chart.planned", done=done, of=of) if done < of else ""))
 
     return told

@@ -25,7 +25,7 @@ from gpuplan.report.table import Column, Table, filled, heads, listed, numeric, 
 from gpuplan.report.tables import plan_table
 from gpuplan.report.tables.sensitivity import compared
 from gpuplan.scenario import FIELD_BY_PATH, Scenario
-from gpuplan.wording import NAMES, amount, basis_word, number, short_watts
+from gpuplan.wording import NAMES, amount, basis_word, number, said, short_watts
 
 STEP_OF = {"workloads" if step == "usecases" else step: step for step in NAMES["step"]}
 """Name of a step as users type it -> the step."""
@@ -75,9 +75,9 @@ def _table(table: Table, most: int = MOST_ROWS) -> str:
         )
 
     body = "".join(row(cells, "td") for cells in rows[:most])
-    said = [*shown.notes, *[f"and {len(rows) - most} more rows"] * (len(rows) > most)]
+    notes = [*shown.notes, *([said("table.more rows", left=len(rows) - most)] if len(rows) > most else [])]
     title = f"<strong>{escape(shown.title)}</strong>" if shown.title else ""
-    below = f"<small>{escape(' '.join(said))}</small>" if said else ""
+    below = f"<small>{escape(' '.join(notes))}</small>" if notes else ""
     return _card(
         f"{title}<table><thead>{row(heads(shown), 'th')}</thead><tbody>{body}</tbody></table>{below}"
     )
@@ -110,7 +110,7 @@ def _totals(plan: Plan) -> str:
         if line := plan.lines.get(key):
             figures.append((line.label, short_watts(line.value) if line.unit == "W" else number(line.value)))
     if plan.costs:
-        figures.append(("Net present cost", Figures(plan).money))
+        figures.append((said("summary.net present"), Figures(plan).money))
     return _figures(figures)
 
 
@@ -150,9 +150,10 @@ def _lines(lines: Lines) -> str:
 
 
 def _costs(costs: Costs) -> str:
-    shown = (Column("name", "Part"), Column("total", f"{costs.currency} over {costs.years} years", "money"))
-    totals = (("All parts", costs.total), ("Net present cost", costs.net_present))
-    return _table(listed("costs", shown, costs.parts, totals=totals, title="Cost"))
+    total = Column("total", said("table.costs.total", costs=costs), "money")
+    totals = ((said("table.all parts"), costs.total), (said("summary.net present"), costs.net_present))
+    columns = (Column("name", said("table.costs.name")), total)
+    return _table(listed("costs", columns, costs.parts, totals=totals, title=said("table.costs")))
 
 
 def _explanation(why: Explanation) -> str:
@@ -168,8 +169,8 @@ def _explanation(why: Explanation) -> str:
 
 
 def _comparison(found: Comparison) -> str:
-    said = "".join(f"<li>{escape(sentence)}</li>" for sentence in found.sentences)
-    return _card(f"{_table(compared(found))}<ul>{said}</ul>")
+    items = "".join(f"<li>{escape(sentence)}</li>" for sentence in found.sentences)
+    return _card(f"{_table(compared(found))}<ul>{items}</ul>")
 
 
 def _catalog(catalog: Catalog) -> str:

@@ -7,7 +7,6 @@ The terminal (``gpuplan.report.text``), CSV and pandas (``gpuplan.report.exporte
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -22,12 +21,8 @@ from gpuplan.wording import TEXTS, capital, said, told, worded
 
 NOTHING = "\u2013"
 """Shown on the screen in place of an amount of none."""
-
-
 UNSORTED = 12
 """Most rows of a table that the screen does not sort; ``MOST`` in ``widgets/static/common.js``."""
-
-
 BY_KEY = "\ue000"
 """Marks heads and titles with texts in ``data/words``: ``table.TABLE.COLUMN``, or ``table.COLUMN`` if shared."""
 
@@ -72,8 +67,6 @@ COLUMNS: dict[str, list[dict[str, str]]] = {}
 """Table -> its columns: key, kind, unit, whether it is a detail, key of its head, and attribute of the rows' subjects."""
 for _row in own_rows("words/columns"):
     COLUMNS.setdefault(_row["table"], []).append(_row)
-
-
 CELLS: Mapping[tuple[str, str], tuple[str, dict[str, str]]] = {
     (row["table"], row["column"]): (row["format"], {"line": row["line"], "tone": row["tone"]})
     for row in own_rows("words/cells")
@@ -294,10 +287,6 @@ def records(table: Table) -> list[dict[str, Any]]:
     ]
 
 
-MIXED = re.compile("[a-z]+[A-Z]")
-"""Beginning of a name such as vGPU."""
-
-
 def screen(table: Table, title: str = "", more: str = "") -> dict[str, Any]:
     """Return the table for the app, under a title if its card has several; a long one can be sorted there."""
     shown = table.shown()
@@ -312,7 +301,7 @@ def screen(table: Table, title: str = "", more: str = "") -> dict[str, Any]:
                 if order not in (None, entry["text"]):
                     entry.setdefault("sort", order)
     return {
-        "title": title if MIXED.match(title) else capital(title),
+        "title": capital(title),
         "heads": [{"text": column.label, "numeric": KINDS[column.kind].numeric} for column in shown.columns],
         "rows": rows,
         "totals": shown.totals,

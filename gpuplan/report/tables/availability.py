@@ -78,15 +78,18 @@ def _unplaced(loss: Loss) -> Cell:
     return Cell(loss.unplaced, words=words, tone="bad" if loss.unplaced else "")
 
 
+LOST = {
+    1: ("table.failures.host", "table.failures.host alike"),
+    2: ("table.failures.pair", "table.failures.pair alike"),
+}
+"""Number of lost hosts -> key of their names, and where others have the same load."""
+
+
 def _lost(loss: Loss) -> Cell:
     """Name the lost hosts, and count the others with identical load."""
-    hosts = loss.hosts
-    key = "table.failures.host" if len(hosts) == 1 else "table.failures.pair"
-    if loss.alike > 1:
-        key += " alike"
-    return Cell(
-        hosts, words=said(key, hosts=said("table.failures.and").join(map(number, hosts)), alike=loss.alike)
-    )
+    one, several = LOST[min(len(loss.hosts), 2)]
+    hosts = said("table.failures.and").join(map(number, loss.hosts))
+    return Cell(loss.hosts, words=said(several if loss.alike > 1 else one, hosts=hosts, alike=loss.alike))
 
 
 def postures(plan: Plan) -> Table:

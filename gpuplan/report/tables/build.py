@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from gpuplan.plan import Plan
 from gpuplan.plan.access import GroupPlan
 from gpuplan.report.bitfusion import all_servers, server_memory_gib
-from gpuplan.report.physical import Rack, alike, host_name, names, networks, racks
+from gpuplan.report.physical import Rack, alike, first_and_last, host_name, names, networks, racks
 from gpuplan.report.table import Cell, Table, Worded, filled, tabulate
 from gpuplan.wording import NAMES, amount, number, said
 
@@ -171,7 +171,7 @@ def naming(plan: Plan) -> Table:
     return tabulate(
         "naming",
         list(names(plan)),
-        names=lambda each: each.first if each.first == each.last else f"{each.first} \u2013 {each.last}",
+        names=lambda each: first_and_last((each.first, each.last)),
         standard=lambda _: to_fill(),
         notes=(said("table.naming.note"),),
     )
@@ -213,8 +213,7 @@ def _run(first: int, last: int) -> str:
 
 
 def _hosts(these: Sequence[Rack]) -> str:
-    first, last = these[0].hosts[0].name, these[-1].hosts[-1].name
-    named = first if first == last else f"{first} \u2013 {last}"
+    named = first_and_last((these[0].hosts[0].name, these[-1].hosts[-1].name))
     return named if len(these) == 1 else said("build.hosts each", names=named, hosts=len(these[0].hosts))
 
 

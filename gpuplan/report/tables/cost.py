@@ -163,12 +163,11 @@ def per_unit(plan: Plan) -> Table:
     costs, ranges = plan.costs, plan.cost_ranges
     rows: list[tuple[str, Cell]] = []
     if costs is not None and ranges is not None:
-        used, installed = costs.gpu_hour_used, costs.gpu_hour_installed
-        if used is not None:
-            cell = _unit_price(used, ranges.gpu_hour_used, "cost.gpu_hour_used")
-            rows.append((said("table.per_unit.gpu_hour_used"), cell))
-        cell = _unit_price(installed, ranges.gpu_hour_installed, "cost.gpu_hour_installed")
-        rows.append((said("table.per_unit.gpu_hour_installed"), cell))
+        rows += [
+            (label, _unit_price(value, getattr(ranges, name), f"cost.{name}"))
+            for name, label in NAMES["price of a GPU-hour"].items()
+            if (value := getattr(costs, name)) is not None
+        ]
     for price in plan.token_costs.values():
         who = f", {price.name}" if len(plan.token_costs) > 1 else ""
         rows += [
@@ -215,7 +214,7 @@ def bill_of_materials(plan: Plan) -> Table:
         materials,
         currency,
         name=lambda m: Cell(m.name, more={"note": m.part}),
-        quantity=_quantity,
+        quantity=lambda m: Cell(m.quantity, words=amount(m.quantity, m.unit) if m.quantity else ""),
         status=Worded(lambda status: PAID.get(status, STATUS.get(status))),
         unit_price=_price_of_one,
         known=_price_known,
@@ -225,11 +224,6 @@ def bill_of_materials(plan: Plan) -> Table:
         hidden={"discount": not discounted},
         notes=(said("table.unit prices are rounded"),),
     )
-
-
-def _quantity(material: Material) -> Cell:
-    words = amount(material.quantity, material.unit) if material.quantity else ""
-    return Cell(material.quantity, words=words)
 
 
 def _price_known(material: Material) -> Cell:
@@ -314,9 +308,7 @@ def hosts_over_years(costs: Costs) -> str:
 
 def growth_words(costs: Costs) -> str:
     """Say from which year on the cost excludes growth; empty where it excludes none."""
-    if not costs.growth_left_out:
-        return ""
-    return said("table.from year on the", year=costs.growth_left_out)
+    return said("table.from year on the", year=costs.growth_left_out) if costs.growth_left_out else ""
 
 
 def margin(plan: Plan) -> Table | None:

@@ -15,7 +15,7 @@ from gpuplan.plan.over_time.rehearsal import Failed, Lived, Rehearsed, Turn
 from gpuplan.report.kinds import between, one_place
 from gpuplan.report.table import Cell, Column, Table, columns, listed, tabulate
 from gpuplan.report.tables.plan import by_cluster, group_names
-from gpuplan.wording import amount, capital, number, percent, run_words, said, some_of
+from gpuplan.wording import amount, number, percent, run_words, said, some_of
 
 NOT_REHEARSED, TOO_LARGE = said("rehearsal.not rehearsed"), said("rehearsal.too large")
 
@@ -155,27 +155,32 @@ def _worst_hour(week: Lived) -> Cell:
 def upgrade_sentence(rehearsed: Rehearsed) -> str:
     """Say whether hosts can be upgraded in turn, and in which order."""
     upgrade = rehearsed.upgrade
-    hosts = run_words(upgrade.order)
-    shut = len({(vm.group, vm.vm) for turn in upgrade.turns for vm in turn.went if vm.how == RESTARTS})
     if set(rehearsed.ways) == {STAYS}:
         return said("rehearsal.any order", static=_static(upgrade.down[1]))
+    shut = len({(vm.group, vm.vm) for turn in upgrade.turns for vm in turn.went if vm.how == RESTARTS})
+    sentences = [_static(upgrade.down[1])] if upgrade.works and upgrade.down[1] else []
+    sentences.append(_in_turn(rehearsed, shut > 0))
+    if shut:
+        sentences.append(
+            said("rehearsal.one shut down" if shut == 1 else "rehearsal.some shut down", vms=shut)
+        )
+        sentences += [said("rehearsal.dynamic")] * (rehearsed.pool.kind == "passthrough")
+    return " ".join(sentences)
+
+
+def _in_turn(rehearsed: Rehearsed, shut: bool) -> str:
+    """Say which VMs run while hosts are upgraded in turn; ``shut`` if some are shut down for it."""
+    upgrade, hosts = rehearsed.upgrade, run_words(rehearsed.upgrade.order)
+    least, most = upgrade.down
     if upgrade.works:
         every = "rehearsal.every vm that starts" if rehearsed.not_started[1] else "rehearsal.every vm"
-        other = said("rehearsal.every other vm" if upgrade.down[1] else every)
-        text = said("rehearsal.finds a place", vms=capital(other), hosts=hosts)
-        if not shut:
-            text = said("rehearsal.runs", vms=other, hosts=hosts)
-        text = f"{_static(upgrade.down[1])} {text}" if upgrade.down[1] else text
-    else:
-        least, most = upgrade.down
-        vms = amount(most, "VM") if least == most else capital(span_words(least, amount(most, "VM")))
-        proof = said("rehearsal.proven" if upgrade.proven else "rehearsal.not proven")
-        key = "rehearsal.one down" if most == 1 else "rehearsal.some down"
-        text = said(key, vms=vms, hosts=hosts, proof=proof)
-    if shut:
-        text += said("rehearsal.one shut down" if shut == 1 else "rehearsal.some shut down", vms=shut)
-        text += said("rehearsal.dynamic") * (rehearsed.pool.kind == "passthrough")
-    return text
+        vms = said("rehearsal.every other vm" if most else every)
+        return said("rehearsal.finds a place" if shut else "rehearsal.runs", vms=vms, hosts=hosts)
+    vms = amount(most, "VM") if least == most else span_words(least, amount(most, "VM"))
+    proof = said("rehearsal.proven" if upgrade.proven else "rehearsal.not proven")
+    return said(
+        "rehearsal.one down" if most == 1 else "rehearsal.some down", vms=vms, hosts=hosts, proof=proof
+    )
 
 
 def verdict(rehearsed: Rehearsed) -> str:

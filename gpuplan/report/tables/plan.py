@@ -85,12 +85,9 @@ def _alike(pools: Sequence[Pool], site: str) -> Pool:
         return pools[0]
     kind = pools[0].kind
     numbers = runs(int(pool.id.removeprefix(f"{kind}-")) for pool in pools)
-    listed = ", ".join(
-        said("table.range", low=run[0], high=run[-1]) if run[1:] else str(run[0]) for run in numbers
-    )
+    listed = [said("table.range", low=run[0], high=run[-1]) if run[1:] else str(run[0]) for run in numbers]
     key = "table.pools.alike at" if site else "table.pools.alike"
-    name = said(key, pool=POOL_NAMES[kind], numbers=listed, site=site)
-    return replace(pools[0], name=name)
+    return replace(pools[0], name=said(key, pool=POOL_NAMES[kind], numbers=", ".join(listed), site=site))
 
 
 def gpu_rows(pool: Pool, host: int) -> list[dict[str, Any]]:
@@ -138,14 +135,13 @@ def groups(plan: Plan) -> Table:
     """Tabulate the workload groups: how each reaches its GPUs, and how many it needs."""
     users = {group.id: group.people for group in plan.scenario.groups}
     clusters = pool_names(plan.pools)
-    lines = plan.lines
     return tabulate(
         "groups",
         plan.groups,
         use_case=Worded(partial(catalog_name, plan.catalog, "use_cases")),
         access=lambda g: MODE_NAMES[g.mode],
         people=lambda g: users[g.id],
-        gpus_held=lambda g: lines[f"groups.{g.id}.held_gpus"].value,
+        gpus_held=lambda g: plan.lines[f"groups.{g.id}.held_gpus"].value,
         pool=lambda g: clusters.get(g.pool, ""),
         vms_not_placed=lambda group: sum(missing.vms for missing in group.unplaced),
         why=_why,
