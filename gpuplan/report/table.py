@@ -57,10 +57,10 @@ class Column:
         else:
             name = self.of or self.key
             value = thing[name] if isinstance(thing, Mapping) else attrgetter(name)(thing)
-        if isinstance(value, Cell) or not (self.words or self.line or self.tone):
+        if not (self.words or self.line or self.tone):
             return value
-        words = self.words(value) if self.words else None
-        return Cell(value, words, line=self.line.format(row=thing), tone=self.tone)
+        cell = value if isinstance(value, Cell) else Cell(value, self.words(value) if self.words else None)
+        return replace(cell, line=cell.line or self.line.format(row=thing), tone=cell.tone or self.tone)
 
 
 COLUMNS: dict[str, list[dict[str, str]]] = {}

@@ -12,8 +12,7 @@ from gpuplan.locales import written
 from gpuplan.models.llm.shape import Range
 from gpuplan.models.llm.traffic import Answers
 from gpuplan.plan import Plan
-from gpuplan.plan.llm.serving import Serving
-from gpuplan.plan.llm.tuning import METHODS, Tuning
+from gpuplan.plan.llm.tuning import METHODS
 from gpuplan.report.table import Cell, Table, tabulate
 from gpuplan.simulation.batching import Simulated
 from gpuplan.simulation.jobs import Estimate
@@ -29,9 +28,9 @@ def serving(plan: Plan) -> Table:
         "serving",
         [served for served in plan.llm.serving.values() if served.replicas],
         model=lambda made: f"{made.model}, {precisions[made.weights]}",
-        first_token=_range(_first_token_s, "llm_first_token_s"),
-        tokens_per_s=_range(lambda made: made.tokens_per_s, "llm_tokens_per_s"),
-        replica_tokens=_range(lambda made: made.found.token_rate, "llm_replica_tokens"),
+        first_token=lambda made: _ranged(Range(*(ms / 1e3 for ms in made.found.first_token_ms))),
+        tokens_per_s=lambda made: _ranged(made.tokens_per_s),
+        replica_tokens=lambda made: _ranged(made.found.token_rate),
         title=said("table.serving.llm"),
     )
 
@@ -43,8 +42,8 @@ def tuning(plan: Plan) -> Table:
         list(plan.llm.tuning.values()),
         model=lambda made: f"{made.model}, {METHODS[made.method]}",
         gpus_each=lambda made: made.gpus * made.hosts,
-        tokens_per_gpu=_range(lambda made: made.tokens_per_gpu, "job_tokens"),
-        hours=_range(lambda made: made.hours, "job_h"),
+        tokens_per_gpu=lambda made: _ranged(made.tokens_per_gpu),
+        hours=lambda made: _ranged(made.hours),
     )
 
 
@@ -95,21 +94,10 @@ def _traced(name: str) -> Callable[[TokenPrice], Cell]:
     return held
 
 
-def _first_token_s(made: Serving) -> Range:
-    return Range(*(ms / 1e3 for ms in made.found.first_token_ms))
-
-
-def _range(of: Callable[[Any], Range], line: str) -> Callable[[Serving | Tuning], Cell]:
-    """Return a getter of a figure with a range, with its line."""
-
-    def held(made: Serving | Tuning) -> Cell:
-        figure = of(made)
-        words = f"{rough(figure.value)} ({rough_range(figure.low, figure.high)})"
-        return Cell(
-            figure.value, words=words, low=figure.low, high=figure.high, line=f"groups.{made.id}.{line}"
-        )
-
-    return held
+def _ranged(figure: Range) -> Cell:
+    """Return a rough figure with its range."""
+    words = f"{rough(figure.value)} ({rough_range(figure.low, figure.high)})"
+    return Cell(figure.value, words, figure.low, figure.high)
 
 
 # Waits

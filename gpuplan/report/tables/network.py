@@ -47,18 +47,10 @@ def remote_gpus(plan: Plan) -> Table:
     return tabulate(
         "remote_gpus",
         plan.network.remote,
-        kept=lambda use: _kept(use, _slowdown(use)),
-        slowdown=_slowed,
+        kept=_kept,
+        slowdown=lambda use: Cell(1 / use.kept, words=f"\u00d7\u202f{written(1 / use.kept, '.2f')}"),
         group_id=lambda use: use.id if use.id in groups else "",
     )
-
-
-def _slowdown(use: RemoteUse) -> str:
-    return f"network.remote.{use.id}.slowdown"
-
-
-def _slowed(use: RemoteUse) -> Cell:
-    return Cell(1 / use.kept, words=f"\u00d7\u202f{written(1 / use.kept, '.2f')}", line=_slowdown(use))
 
 
 def _kept(use: RemoteUse, line: str = "") -> Cell:
@@ -74,20 +66,15 @@ def training(plan: Plan) -> Table:
     return tabulate(
         "training",
         plan.network.asked,
-        efficiency=lambda use: _efficiency(use, f"{use.path}.efficiency"),
-        per_s=_per_s,
-        knee_hosts=_knee,
+        efficiency=_efficiency,
+        per_s=lambda use: Cell(use.per_s, words=f"{number(round(use.per_s))} {use.unit}"),
+        knee_hosts=lambda use: Cell(use.knee_hosts, words=_knee(use.knee_hosts)),
         notes=(said("table.hours need epochs training"),),
     )
 
 
-def _per_s(use: TrainingUse) -> Cell:
-    return Cell(use.per_s, words=f"{number(round(use.per_s))} {use.unit}", line=f"{use.path}.per_s")
-
-
-def _knee(use: TrainingUse) -> Cell:
-    words = f"{use.knee_hosts}" + "+" * (use.knee_hosts == MAX_HOSTS)
-    return Cell(use.knee_hosts, words=words, line=f"{use.path}.knee_hosts")
+def _knee(hosts: int) -> str:
+    return f"{hosts}+" if hosts == MAX_HOSTS else str(hosts)
 
 
 def speed_kept(plan: Plan) -> Table:
@@ -113,7 +100,7 @@ def _speed(each: LinkVerdict) -> Cell:
     if each.use is None:
         return Cell(None, words=each.words)
     if isinstance(each.use, RemoteUse):
-        return _kept(each.use, _slowdown(each.use))
+        return _kept(each.use, f"network.remote.{each.use.id}.slowdown")
     return _efficiency(each.use, f"{each.use.path}.efficiency")
 
 

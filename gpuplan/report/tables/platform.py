@@ -25,7 +25,7 @@ from gpuplan.wording import NAMES, amount, capital, counted, number, said
 def _size(part: HostPart) -> Cell:
     """Return the ordered size, and what is wrong with it."""
     words = f"{part.size}: {part.short}" if part.short else None
-    return Cell(part.size, words=words, line=part.line, tone="warn" if part.short else "")
+    return Cell(part.size, words=words, tone="warn" if part.short else "")
 
 
 PART_COLUMNS = columns("columns", size=_size)
