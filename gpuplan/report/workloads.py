@@ -10,7 +10,7 @@ from gpuplan.plan.llm.retrieval import Retrieval
 from gpuplan.plan.llm.serving import Serving
 from gpuplan.plan.llm.tuning import Tuning
 from gpuplan.scenario import Group, sites_people
-from gpuplan.wording import MODE_NAMES, NAMES, amount, capital, counted, number, rough, stated_percent
+from gpuplan.wording import MODE_NAMES, NAMES, capital, counted, joined, said
 
 KIND_NAMES = NAMES["kind of workload"]
 """The seven kinds of workloads by id, the most usual first."""
@@ -37,7 +37,7 @@ def sentence(plan: Plan, group: Group, planned: GroupPlan | None) -> Words:
         precision = plan.catalog.row("llm_precisions", llm.weights)["name"]
         return Words(f"{llm.model}, {precision} \u00b7 {llm.users}", llm.promises)
     if isinstance(llm, Tuning):
-        job = f"{amount(llm.gpus * llm.hosts, 'GPU')} for {rough(llm.hours.value)} h"
+        job = said("workload.job", gpus=llm.gpus * llm.hosts, llm=llm)
         return Words(f"{llm.model}, {llm.said}", _listed(job, _when(group)))
     if isinstance(llm, Retrieval):
         return Words(llm.model, llm.said)
@@ -47,25 +47,21 @@ def sentence(plan: Plan, group: Group, planned: GroupPlan | None) -> Words:
 
 def _who(group: Group) -> str:
     if group.jobs_per_day is not None:
-        length = f", {number(group.work_h)} h each" if group.work_h is not None else ""
-        return f"{number(group.jobs_per_day)} job{'s' * (group.jobs_per_day != 1)} per day{length}"
-    who = counted(group.people, WHO.get(group.use_case, WHO["others"]))
-    if group.people > 1:
-        who += (
-            ", all concurrent"
-            if group.active_share == 1
-            else f", {stated_percent(group.active_share)} concurrent"
+        return said("workload.jobs" if group.work_h is None else "workload.jobs of hours", group=group)
+    several, parts = group.people > 1, [counted(group.people, WHO.get(group.use_case, WHO["others"]))]
+    if several:
+        parts.append(
+            said("workload.all concurrent" if group.active_share == 1 else "workload.concurrent", group=group)
         )
-    return who + (
-        f", {number(group.vms_each)} VMs" + " each" * (group.people > 1) if group.vms_each > 1 else ""
-    )
+    if group.vms_each > 1:
+        parts.append(said("workload.vms each" if several else "workload.vms", group=group))
+    return _listed(*parts)
 
 
 def _when(group: Group) -> str:
     hours = (group.hours or "").replace("-", "\u2013")
     days = DAYS.get(group.days or "", "")
-    *before, last = [name for name, _ in sites_people(group.sites)] if group.sites else [""]
-    where = f"{', '.join(before)} and {last}" if before else last
+    where = joined([name for name, _ in sites_people(group.sites)]) if group.sites else ""
     return _listed(f"{hours} {days}".strip(), where)
 
 
@@ -76,11 +72,11 @@ def _listed(*parts: str) -> str:
 def gets(plan: Plan, group: Group, planned: GroupPlan | None) -> Words:
     """Say what one VM gets of the GPUs, and by which profile."""
     gpus = planned.gpus_each if planned else group.gpus_each
-    size = f"{number(gpus)} whole GPUs" if gpus > 1 else amount(gpus, "GPU")
+    size = said("workload.whole gpus" if gpus > 1 else "workload.gpus", gpus=gpus)
     profile = planned.profile if planned else ""
     if isinstance(plan.llm.of(group.id), Serving | Retrieval):
-        return Words(size, f"per replica{profile and f', {profile}'}")
-    return Words(size, profile or ("in one host" if gpus > 1 else "per VM"))
+        return Words(size, _listed(said("workload.per replica"), profile))
+    return Words(size, profile or said("workload.in one host" if gpus > 1 else "workload.per vm"))
 
 
 def access(planned: GroupPlan | None) -> Words:

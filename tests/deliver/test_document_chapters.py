@@ -25,12 +25,11 @@ from gpuplan.deliver.document import (
 )
 from gpuplan.deliver.document.blocks import Citations, Draft
 from gpuplan.deliver.document.chapters import chapter_of
-from gpuplan.deliver.executive import Executive, due, executive
+from gpuplan.deliver.executive import OWNERS, Executive, due, executive
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.over_time import rehearsal
 from gpuplan.report import amount, number
 from gpuplan.report.figures import Figures, what_to_do
-from gpuplan.report.tables import build
 from gpuplan.report.tables.over_time import TOO_LARGE
 from gpuplan.report.tables.power_on import power_on
 from gpuplan.scenario import from_dict
@@ -196,7 +195,7 @@ def test_every_message_is_a_risk_with_owner_and_day(example: Plan, chapters: tup
         assert row[0] == f"K{at}"
         assert row[2].startswith(message.text)
         assert row[3] == what_to_do(message)
-        assert row[4] == build.OWNERS[message.owner]
+        assert row[4] == OWNERS[message.owner]
         assert row[5] == due(example, message.days)
 
 
