@@ -154,7 +154,7 @@ def _clusters(
 
 
 def _taken(requests: tuple[Request, ...], left: tuple[Room, ...], room: Room, spare: int) -> set[int]:
-    """Positions of the existing hosts that these requests take, and of the largest others as spare ones."""
+    """Positions of the existing hosts that these requests take, and of the largest others for failover."""
     hosts = placed(requests, left, room, spare).hosts[: len(left)]
     idle = sorted((n for n, host in enumerate(hosts) if not host), key=lambda n: left[n], reverse=True)
     return {n for n, host in enumerate(hosts) if host} | {*idle[:spare]}
