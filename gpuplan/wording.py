@@ -291,6 +291,11 @@ def three_digits(value: float) -> str:
     return written(float(f"{value:.3g}"), "g") if value < 999.5 else number(round(value))
 
 
+def two_digits(value: float) -> str:
+    """A rate or a ratio, to two digits and never as a fraction."""
+    return f"{float(f'{value:.2g}'):,g}"
+
+
 def points(value: float) -> str:
     """A share in per cent, to one place."""
     return per_cent(f"{written(value, '.1f')} %")
@@ -320,8 +325,10 @@ def runs(numbers: Iterable[int]) -> list[list[int]]:
     return spans
 
 
-TEXTS: Mapping[str, str] = {row["key"]: row["text"] for row in own_rows("words/report")}
-"""Key -> a text of the reports."""
+TEXTS: Mapping[str, str] = {
+    row["key"]: row["text"] for name in ("words/report", "words/screen") for row in own_rows(name)
+}
+"""Key -> a text of the reports, or of the screen."""
 
 
 TOLD: Mapping[str, Callable[[Any], str]] = {
@@ -336,6 +343,11 @@ TOLD: Mapping[str, Callable[[Any], str]] = {
     "stated": stated_percent,
     "watts": watts,
     "whole": lambda value: number(round(value)),
+    "2": two_digits,
+    "3": three_digits,
+    "rough range": lambda ends: rough_range(ends.low, ends.high),
+    "kept": kept_share,
+    "short W": short_watts,
 }
 """Format in a text -> the function that words a value."""
 
@@ -372,7 +384,7 @@ def worded(value: Any, spec: str) -> str:
 
 
 def said(key: str, /, **values: object) -> str:
-    """A text of the reports by its key in ``data/words/report.csv``, with values filled in."""
+    """A text by its key in ``data/words``, ``report.csv`` or ``screen.csv``, with values filled in."""
     return told(TEXTS[key], values)
 
 

@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 from gpuplan.app import idle_work
 from gpuplan.plan import Plan
 from gpuplan.scenario import BETWEEN, Scenario
+from gpuplan.wording import said
 
 T = TypeVar("T")
 
@@ -130,7 +131,7 @@ class Runner:
             self._process = None
             self.state = "failed" if line["exit"] else "done"
             if line["exit"]:
-                self.error = line["error"] or "It ended without saying why."
+                self.error = line["error"] or said("screen.ended")
         else:
             self.done = float(line.get("done", self.done))
             self._pace(time.monotonic())

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from gpuplan.app.background import Runner
 from gpuplan.app.state import Workbook
 from gpuplan.app.uploading import CHUNK_BYTES, Upload
+from gpuplan.facts import own_rows
 from gpuplan.report.charts.look import Look, Spec
 from gpuplan.report.headlines import Headline
 from gpuplan.report.table import Table, screen
 from gpuplan.widgets import contract
-from gpuplan.wording import money, share_words, wait_words
+from gpuplan.wording import TEXTS, money, said, share_words, told, wait_words
 
 COLOURS = 8
 """Colours for groups in the stylesheet; after the last they start again, and the letter tells them apart."""
@@ -93,26 +95,48 @@ Contents = dict[str, Any] | Table | str | None
 T = TypeVar("T")
 
 
-Carding = Callable[[Callable[[Workbook], Contents]], Card]
+Carding = Callable[[Callable[..., Contents]], Card]
 """Decorator that makes a card of a function returning its contents."""
 
 
-def panel(
-    title: str = "", hint: str = "", *, needs: str = "", draws: str = "panel", slow: bool = False
-) -> Carding:
-    """Return a card under a title, unless its contents have one; ``draws`` names its file in ``widgets/static``.
+HEADS = {row["card"]: {"title": row["heading"], "hint": row["hint"]} for row in own_rows("words/pages")}
+"""Module and name of a card -> its heading, and the hint beside that."""
 
-    It is hidden without the part of the plan that it ``needs``.
-    """
 
-    def carded(contents: Callable[[Workbook], Contents]) -> Card:
+def _head(contents: Callable[[Workbook], Any]) -> dict[str, str]:
+    """Return the heading and the hint of the card that a function is for, without those that it has not."""
+    head = HEADS.get(f"{contents.__module__.rpartition('.')[2]}.{contents.__name__}", {})
+    return {name: text for name, text in head.items() if text}
+
+
+def card(draws: str, *, slow: bool = False) -> Callable[[Data], Card]:
+    """Return a card under its heading; ``draws`` names its file in ``widgets/static``."""
+
+    def carded(contents: Data) -> Card:
+        head = _head(contents)
+
+        def data(workbook: Workbook) -> Mapping[str, Any]:
+            body = contents(workbook)
+            return {**body, **head} if len(body) > 1 else body  # else it is hidden
+
+        return Card(draws, data, slow)
+
+    return carded
+
+
+def panel(*, needs: str = "", draws: str = "panel", slow: bool = False) -> Carding:
+    """Return a card under its heading; it is hidden without the part of the plan that it ``needs``, and made from that."""
+
+    def carded(contents: Callable[..., Contents]) -> Card:
+        head = _head(contents)
+
         def data(workbook: Workbook) -> dict[str, Any]:
-            body = None if needs and not getattr(workbook.plan, needs) else contents(workbook)
+            parts = (getattr(workbook.plan, needs),) if needs else ()
+            body = contents(workbook, *parts) if all(parts) else None
             if body is None:
                 return {"shown": False}
             if isinstance(body, str):
-                body = {"text": [said(body)]}
-            head = {name: text for name, text in (("title", title), ("hint", hint)) if text}
+                body = {"text": [plain(body)]}
             return {"shown": True, "stale": workbook.stale, **head, **_tabled(body)}
 
         return Card(draws, data, slow)
@@ -122,31 +146,33 @@ def panel(
 
 def details(
     key: str,
-    title: str,
-    hint: str | Callable[[Workbook], str],
     shown: Callable[[Workbook], Any],
     *,
+    hint: Callable[[Any], str] | None = None,
     old: Callable[[Workbook], bool] = lambda _workbook: False,
     slow: bool = False,
-) -> Carding:
-    """Return details whose contents are requested while they are open; ``old`` are those of another design."""
+) -> Callable[[Callable[..., dict[str, Any] | Table]], Card]:
+    """Return details whose contents are made from what is ``shown`` while they are open; ``old`` are those of another design.
 
-    def folded(contents: Callable[[Workbook], Contents]) -> Card:
+    The hint may count what is shown, or follow from it.
+    """
+
+    def folded(contents: Callable[..., dict[str, Any] | Table]) -> Card:
+        head = {"title": "", "hint": ""} | _head(contents)
+
         def data(workbook: Workbook) -> dict[str, Any]:
-            visible, opened = bool(shown(workbook)), key in workbook.opened
-            body = contents(workbook) if visible and opened else None
-            if isinstance(body, str):
-                body = {"text": [body]}
+            of, opened = shown(workbook), key in workbook.opened
+            count = len(of) if isinstance(of, Sized) else 0
             return {
-                "shown": visible,
+                **head,
+                "shown": bool(of),
                 "key": key,
-                "title": title,
-                "hint": hint if isinstance(hint, str) else hint(workbook),
+                "hint": hint(of) if hint and of else told(head["hint"], {"count": count}),
                 "open": opened,
                 "stale": workbook.stale or old(workbook),
                 "text": [],
                 "tables": [],
-                **_tabled(body or {}),
+                **_tabled(contents(workbook, of) if of and opened else {}),
             }
 
         return Card("tables", data, slow)
@@ -158,19 +184,37 @@ def _tabled(found: dict[str, Any] | Table) -> dict[str, Any]:
     return {"tables": [screen(found)]} if isinstance(found, Table) else found
 
 
-def said(*pieces: str | contract.Piece) -> list[contract.Piece]:
-    """Return a paragraph; a piece that is more than words names its action."""
-    return [{"text": piece} if isinstance(piece, str) else piece for piece in pieces]
+MARKED = re.compile(r"\*\*(.+?)\*\*|\[(.+?)\]\((.+?)\)|\{(\w+)\}")
+"""Marks in a text: ``**emphasised**``, ``[words](path of the input to which they lead)``, and a value."""
+
+
+def paragraph(key: str, /, **values: Any) -> list[contract.Piece]:
+    """Return a text of ``data/words/screen.csv`` in pieces: its marks, and values that are pieces themselves."""
+    pieces, text, at = list[contract.Piece](), TEXTS[key], 0
+    for mark in MARKED.finditer(text):
+        emphasised, words, path, name = mark.groups()
+        value = values.get(name)
+        if name and not isinstance(value, dict | list):
+            continue  # filled in with the text around it
+        pieces += plain(told(text[at : mark.start()], values))
+        at = mark.end()
+        if emphasised:
+            pieces.append({"text": told(emphasised, values), "strong": True})
+        elif words:
+            pieces.append(visit(told(words, values), told(path, values)))
+        else:
+            pieces += value if isinstance(value, list) else [value]
+    return pieces + plain(told(text[at:], values))
+
+
+def plain(*texts: str) -> list[contract.Piece]:
+    """Return texts as pieces of a paragraph."""
+    return [{"text": text} for text in texts if text]
 
 
 def visit(text: str, path: str) -> contract.Piece:
     """Return words in a paragraph that lead to an input."""
     return {"text": text, "visit": path}
-
-
-def strong(text: str) -> contract.Piece:
-    """Return emphasised words for a paragraph."""
-    return {"text": text, "strong": True}
 
 
 def attributes(of: object, *names: str) -> dict[str, Any]:
@@ -193,9 +237,18 @@ def sheet(table: Table, ids: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def figure(label: str, value: str, note: str, key: str = "") -> contract.Figure:
-    """Return a figure with its label, and a note below it."""
-    return {"label": label, "value": value, "note": note, "key": key}
+FIGURES = {row["figure"]: row for row in own_rows("words/figures")}
+
+
+def figure(name: str, /, **values: object) -> contract.Figure:
+    """Return a figure of ``data/words/figures.csv``: its label, its value, a note, and the line that explains it."""
+    row = FIGURES[name]
+    return {part: told(row[part], values) for part in ("label", "value", "note", "key")}  # type: ignore[return-value]
+
+
+def figures(names: Iterable[str], /, **values: object) -> list[contract.Figure]:
+    """Return figures made of the same values."""
+    return [figure(name, **values) for name in names]
 
 
 def select(what: str, label: str, value: str, options: Mapping[str, str]) -> contract.Select:
@@ -219,11 +272,6 @@ def tried(workbook: Workbook, key: str, work: Callable[[], T]) -> tuple[T | None
 def asked(workbook: Workbook, what: str) -> bool:
     """True if something that takes long for many groups is to be worked out."""
     return len(workbook.plan.groups) <= AT_ONCE or what in workbook.opened
-
-
-def rate(value: float) -> str:
-    """Return a rate or a ratio to two digits, never as a fraction."""
-    return f"{float(f'{value:.2g}'):,g}"
 
 
 def bare(value: float) -> str:
@@ -259,7 +307,7 @@ def source_titles(workbook: Workbook, sources: Sequence[str]) -> str:
 
 
 ADD_GROUP: contract.Button = {
-    "text": "Add a workload",
+    "text": said("screen.add a workload"),
     "event": "visit",
     "rest": {"path": "groups"},
     "key": "add-group",
@@ -268,7 +316,7 @@ ADD_GROUP: contract.Button = {
 """The button of a card without workloads."""
 
 
-STARTING = "Starting\u2026"
+STARTING = said("screen.starting")
 IDLE: Mapping[str, Any] = {
     "shown": True,
     "hint": "",
@@ -289,21 +337,20 @@ def background_card(
     workbook: Workbook,
     runner: Runner,
     key: str,
-    texts: tuple[str, str],
+    text: str,
     *,
-    again: bool = False,
     off: bool = False,
     empty: bool = False,
 ) -> dict[str, Any]:
     """Return the data that the cards of background work share.
 
-    ``key`` names its events (``KEY`` and ``cancel-KEY``), ``texts`` are those of its button for the first time and for
-    when there are results (``again``); ``off`` is true if it cannot be started, ``empty`` if a group comes first.
+    ``key`` names its events (``KEY`` and ``cancel-KEY``), ``text`` is that of its button; ``off`` is true if it cannot be
+    started, ``empty`` if a group comes first.
     """
     running = runner.state == "running"
-    stop = {"text": "Stop", "event": f"cancel-{key}", "key": f"{key}-stop"}
+    stop = {"text": said("screen.stop"), "event": f"cancel-{key}", "key": f"{key}-stop"}
     go = {
-        "text": texts[again],
+        "text": text,
         "event": key,
         "key": f"{key}-go",
         "primary": True,
@@ -322,8 +369,10 @@ def _progress(runner: Runner) -> contract.Progress:
     """Return the progress and the remaining time; before the work begins, that it is being prepared."""
     if not runner.started:
         return {"done": None, "text": STARTING}
-    left = f", {_left(runner.left_s)} left" if runner.left_s >= 1 else ""
-    return {"done": runner.done, "text": (runner.step or share_words(runner.done)) + left}
+    text = runner.step or share_words(runner.done)
+    if runner.left_s >= 1:
+        text = said("screen.time left", step=text, left=_left(runner.left_s))
+    return {"done": runner.done, "text": text}
 
 
 def _left(seconds: float) -> str:
@@ -339,4 +388,5 @@ def upload_data(upload: Upload, label: str, accept: str, event: str) -> dict[str
 def receiving(upload: Upload) -> contract.Progress:
     """Return the progress of an upload."""
     done = upload.got / upload.size
-    return {"done": done, "text": f"Receiving {upload.name[:60]}: {share_words(done)}"}
+    text = said("screen.receiving", name=upload.name[:60], done=share_words(done))
+    return {"done": done, "text": text}

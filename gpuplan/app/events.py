@@ -12,6 +12,7 @@ from gpuplan.app.state import Workbook
 from gpuplan.app.steps import compare, deliver, explore, hardware
 from gpuplan.audit.step import EVENTS as AUDIT_EVENTS
 from gpuplan.scenario import MAX_FILE_BYTES, shown_name
+from gpuplan.wording import said
 
 Content = Mapping[str, Any]
 Handler = Callable[[Workbook, Content], object]
@@ -38,8 +39,8 @@ def _look(workbook: Workbook, content: Content) -> None:
 
 def _too_large(workbook: Workbook, content: Content) -> None:
     name, size = shown_name(str(content["name"])), int(content["size"])
-    most = f"a scenario has at most {MAX_FILE_BYTES:,}"
-    workbook.say("stop", f"{name} was not opened: it has {size:,} bytes; {most}.")
+    text = said("screen.open.too large", name=name, size=f"{size:,}", most=f"{MAX_FILE_BYTES:,}")
+    workbook.say("stop", text)
 
 
 def _deliver(workbook: Workbook, content: Content) -> None:

@@ -18,7 +18,7 @@ from gpuplan.report.tables.plan import catalog_choices
 from gpuplan.scenario import CONFIRMED, Field, field_of, parse_value, table_path
 from gpuplan.units import exact
 from gpuplan.widgets import contract
-from gpuplan.wording import NAMES, stated_percent, unit_of
+from gpuplan.wording import NAMES, said, stated_percent, unit_of
 
 CONTROLS = {"bool": "checkbox", "choice": "select", "id": "select", "int": "number", "area": "area"}
 """Kind of an input -> its control, where it is not a text field."""
@@ -63,20 +63,19 @@ def place_of(path: str) -> Found:
 
 def form(
     name: str,
-    title: str,
     more: Callable[[Workbook], dict[str, Any]] = lambda _workbook: {},
     *,
     hint: Callable[[Sequence[Mapping[str, Any]]], str] | None = None,
     **head: Any,
 ) -> Card:
-    """Return a form with its inputs; ``more`` returns the rest of its data.
+    """Return a form with its inputs, under its heading; ``more`` returns the rest of its data.
 
     Of that, ``empties`` has words or planning values for empty fields, ``options`` their choices, and ``without`` the inputs
     that are not asked for, all by path. ``hint`` makes the hint from the fields.
     """
 
     def data(workbook: Workbook) -> dict[str, Any]:
-        contents = {"title": title, **head, **more(workbook)}
+        contents = {"title": NAMES["form"].get(name, ""), **head, **more(workbook)}
         empties, options, without = (contents.pop(key, {}) for key in ("empties", "options", "without"))
         contents["fields"] = [
             field_data(workbook, entry.path, options.get(entry.path), empty=empties.get(entry.path))
@@ -162,7 +161,7 @@ def _options(catalog: Catalog, path: str, spec: Field, empty: str) -> Options:
 def stated_hint(fields: Sequence[Mapping[str, Any]]) -> str:
     """Say how many inputs of a form are stated."""
     stated = sum(bool(field["value"]) and field["value"] not in ("0", stated_percent(0)) for field in fields)
-    return f"{stated} of {len(fields)} stated" if stated else "catalog planning values"
+    return said("screen.stated", stated=stated, of=len(fields)) if stated else said("screen.planning values")
 
 
 def range_words(path: str, ends: tuple[float, float]) -> str:

@@ -28,7 +28,7 @@ from gpuplan.scenario import (
     from_dict,
     parse_value,
 )
-from gpuplan.wording import NAMES
+from gpuplan.wording import NAMES, said
 
 PRESET = ("gpus_each", "vms_each", "remote_allowed", "low_latency", "model")
 """Inputs of a group that its workload kind sets."""
@@ -72,7 +72,7 @@ def _planned(scenario: Scenario, catalog: Catalog, group: str, names: Iterable[s
     for name in names:
         if name in facts:
             path, fact = f"groups.{group}.{name}", facts[name]
-            origin = Origin(fact.basis, fact.sources[0], fact.locator, "preset, not yet confirmed")
+            origin = Origin(fact.basis, fact.sources[0], fact.locator, said("screen.groups.preset"))
             scenario = scenario.with_value(path, fact.value).with_origin(path, origin)
     return scenario
 
@@ -109,13 +109,13 @@ def _index(scenario: Scenario, group: str) -> int:
 
 
 def _origin(preset: Row) -> Origin:
-    return Origin("assumed", preset.sources[0], preset.locator, "preset, not yet confirmed")
+    return Origin("assumed", preset.sources[0], preset.locator, said("screen.groups.preset"))
 
 
 WHERE = ("hardware.gpu", "hardware.server", "availability.host_failures")
 """Inputs for the location; one that is left open is suggested."""
 PER_HOST = "hardware.gpus_per_host"
-SUGGESTED = Origin("assumed", "gpuplan-method", note="suggested, not yet confirmed")
+SUGGESTED = Origin("assumed", "gpuplan-method", note=said("screen.groups.suggested"))
 
 
 class Answers(NamedTuple):

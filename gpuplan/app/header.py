@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from gpuplan.app.cards import Page, attributes, said, strong, visit
+from gpuplan.app.cards import Page, attributes, paragraph, plain, visit
 from gpuplan.app.forms import place_of
 from gpuplan.app.state import STEPS, Before, Workbook
 from gpuplan.app.strip import COST, PLACEMENT
@@ -18,7 +18,7 @@ from gpuplan.report import amount, explain, percent
 from gpuplan.report.figures import cost_figures
 from gpuplan.scenario import Internal, field_of
 from gpuplan.widgets import contract
-from gpuplan.wording import NAMES, capital, counted, short_watts
+from gpuplan.wording import NAMES, capital, said, short_watts
 
 GLOSSARY = "glossary"
 """Key of the drawer while it shows the list of terms."""
@@ -96,7 +96,7 @@ SHORT: Mapping[str, Callable[[float], str]] = {**dict.fromkeys(CHANCES, _chance)
 
 def nav_data(workbook: Workbook) -> contract.Nav:
     """Return the steps, and the current one."""
-    wrong = dict.fromkeys((place_of(path).step for path in workbook.wrong), "has an error")
+    wrong = {place_of(path).step: said("screen.has an error") for path in workbook.wrong}
     return {
         "current": workbook.step,
         "glossary": workbook.drawer == GLOSSARY,
@@ -125,7 +125,7 @@ def head_data(workbook: Workbook, step: str, page: Page) -> contract.HeadData:
         "stale": workbook.stale,
         "hint": NAMES["hint of a step"].get(step, "") if clicked and not workbook.customer else "",
         "tab": shown.name,
-        "nothing": "" if met[shown.needs] else f"No {shown.needs} yet, so there is nothing to show here.",
+        "nothing": "" if met[shown.needs] else NAMES["what a tab is empty without"][shown.needs],
         "tabs": [
             {"name": tab.name, "title": tab.title, "badge": tab.badge(workbook), "wrong": tab.name in wrong}
             for tab in page.tabs
@@ -137,11 +137,11 @@ def drawer_data(workbook: Workbook) -> dict[str, Any]:
     """Return the explanation of a number, the messages about the plan, or the list of terms."""
     plan, key = workbook.plan, workbook.drawer
     if key == GLOSSARY:
-        return {"kind": "glossary", "title": "Glossary"}
+        return {"kind": "glossary", "title": said("screen.why.glossary")}
     if key == "messages":
         return {
             "kind": "messages",
-            "title": "Messages",
+            "title": said("screen.why.messages"),
             "messages": [message_data(workbook, m) for m in workbook.messages],
         }
     if key not in plan.lines:
@@ -149,11 +149,11 @@ def drawer_data(workbook: Workbook) -> dict[str, Any]:
     why = explain(plan, key)
     down = workbook.step == "hosts" and (any(workbook.failed.values()) or any(workbook.maintenance.values()))
     # the strip shows the figure with some hosts down
-    whole = " with every host running" * (down and key in (PLACEMENT, "totals.gpus"))
+    question = "screen.why.running" if down and key in (PLACEMENT, "totals.gpus") else "screen.why.title"
     return attributes(why, "label", "sentence", "formula", "basis", "basis_text", "function") | {
         "kind": "why",
         "key": key,
-        "title": f"Why {_shown(plan, key, why.value)}{whole}?",
+        "title": said(question, value=_shown(plan, key, why.value)),
         "more": _more(plan, key),
         "inputs": [attributes(item, "label", "value", "known", "basis", "key") for item in why.inputs],
         "sources": [attributes(item, "title", "url", "where") for item in why.sources],
@@ -171,24 +171,26 @@ def _shown(plan: Plan, key: str, value: str) -> str:
 def _more(plan: Plan, key: str) -> list[contract.Piece]:
     """Add to a number: placement in a sentence, the peak to typical power, the items a cost leaves out."""
     if key == PLACEMENT:
-        return said(plan.placed.sentence)
+        return plain(plan.placed.sentence)
     if key == POWER and plan.power is not None:
-        peak: contract.Piece = {"text": amount(round(plan.power.peak_w), "W"), "key": "power.peak"}
-        return said("At peak it is ", peak, ".")
+        return paragraph("screen.why.peak", peak=_linked(plan.power.peak_w, "W", "power.peak"))
     if key == "totals.gpus":
-        gpus, key = amount(plan.totals.gpus_after_failure, "GPU"), "totals.gpus_after_failure"
-        left: contract.Piece = {"text": gpus, "key": key}
-        return said("After the host failures that the design tolerates, at least one: ", left, ".")
+        left = _linked(plan.totals.gpus_after_failure, "GPU", "totals.gpus_after_failure")
+        return paragraph("screen.why.after failures", left=left)
     if plan.costs is None or not plan.costs.excludes or key not in (COST, "cost.total"):
         return []
-    return said(strong("The cost excludes: "), *excluded(plan.costs), ".")
+    return paragraph("screen.why.excludes", items=excluded(plan.costs))
+
+
+def _linked(value: float, unit: str, key: str) -> contract.Piece:
+    return {"text": amount(round(value), unit), "key": key}
 
 
 def excluded(costs: Costs) -> list[contract.Piece]:
     """List the items that a cost leaves out, each with a way to its price if that is missing."""
     items = [visit(item.name, f"prices.{item.key}") for item in costs.unknown]
-    items += said(*costs.not_counted)
-    return [piece for item in items for piece in said("; ", item)][1:]
+    items += plain(*costs.not_counted)
+    return [piece for item in items for piece in (*plain("; "), item)][1:]
 
 
 def message_data(workbook: Workbook, message: Message) -> dict[str, Any]:
@@ -204,14 +206,14 @@ def _few_titles(titles: list[str]) -> list[str]:
     """Return the titles of a few sources, each once, and the number of others."""
     alone = list(dict.fromkeys(titles))
     left = len(alone) - MOST_TITLES
-    return alone if left <= 0 else [*alone[:MOST_TITLES], f"and {counted(left, 'more source')}"]
+    return alone if left <= 0 else [*alone[:MOST_TITLES], said("screen.more sources", left=left)]
 
 
 def _where(workbook: Workbook, path: str) -> str:
     if path in ("", "groups"):
         return dict(STEPS)["usecases"] if path else ""
     if path.startswith("prices.") and workbook.plan.costs is not None:
-        return f"Price of {price_name(path.removeprefix('prices.'), workbook.plan)}"
+        return said("screen.price of", name=price_name(path.removeprefix("prices."), workbook.plan))
     return field_of(path).label
 
 

@@ -15,16 +15,14 @@ from gpuplan.report import amount, number
 from gpuplan.report.tables.plan import catalog_name
 from gpuplan.report.workloads import KIND_NAMES
 from gpuplan.scenario import MAX_FILE_BYTES, Scenario, field_of, from_dict, table_path
-from gpuplan.wording import MODE_NAMES, NAMES, RULE_NAMES, counted, money, stated_percent
+from gpuplan.wording import MODE_NAMES, NAMES, RULE_NAMES, money, said, stated_percent
 
 MOST_TEXT = 40
 """Most characters of a quoted text."""
 MOST_NAMES = 3
 """Most inputs named where many changed at once."""
 MAPS = ("prices", "ranges")
-NOTHING = "empty"
 LOCALE = "format.locale"
-UNSAID = "an input that this view does not show"
 
 
 def change_words(old: Scenario, new: Scenario, catalog: Catalog, unsaid: tuple[str, ...] = ()) -> str:
@@ -39,15 +37,18 @@ def change_words(old: Scenario, new: Scenario, catalog: Catalog, unsaid: tuple[s
     if not every:
         return _of_origins(old, new, unsaid)
     if not changed:
-        return UNSAID
+        return said("screen.undo.not shown")
     use_case = [path for path in changed if path.endswith(".use_case")]
     if len(use_case) == 1 and all(path.startswith(use_case[0].rpartition(".")[0]) for path in changed):
         changed = use_case  # the others follow from it
     if len(changed) == 1:
         path = changed[0]
-        before, after = (_said(design, path, catalog) for design in (old, new))
-        return f"{input_name(new if has_input(new, path) else old, path)}: {before} \u2192 {after}"
-    return f"{new.name} opened" if old.name != new.name else f"{_named(old, new, changed)} changed"
+        before, after = (_value(design, path, catalog) for design in (old, new))
+        name = input_name(new if has_input(new, path) else old, path)
+        return said("screen.undo.values", name=name, before=before, after=after)
+    if old.name != new.name:
+        return said("screen.undo.opened", name=new.name)
+    return said("screen.undo.changed", names=_named(old, new, changed))
 
 
 def _named(old: Scenario, new: Scenario, changed: list[str]) -> str:
@@ -55,7 +56,7 @@ def _named(old: Scenario, new: Scenario, changed: list[str]) -> str:
     names = list(dict.fromkeys(_name(new if has_input(new, path) else old, path) for path in changed))
     left = len(names) - MOST_NAMES
     if left > 0:
-        return f"{', '.join(names[:MOST_NAMES])} and {counted(left, 'more input')}"
+        return said("screen.undo.more inputs", names=", ".join(names[:MOST_NAMES]), left=left)
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
@@ -63,7 +64,7 @@ def _name(scenario: Scenario, path: str) -> str:
     """Name an input by its label, or a group that was added or removed."""
     head, _, rest = path.partition(".")
     if head == "groups" and "." not in rest:
-        return f"Group {scenario.get(f'{path}.name')}"
+        return said("screen.undo.group", name=scenario.get(f"{path}.name"))
     return input_name(scenario, path)
 
 
@@ -71,10 +72,11 @@ def input_name(scenario: Scenario, path: str) -> str:
     """Name an input by its label, with its group or price."""
     head, _, rest = path.partition(".")
     if head == "ranges":
-        return f"Range of {input_name(scenario, rest)}"
+        return said("screen.undo.range", name=input_name(scenario, rest))
+    label = field_of(path).label
     if head == "groups":
-        return f"{field_of(path).label} of {scenario.get(path.rpartition('.')[0] + '.name')}"
-    return f"{field_of(path).label} of {rest}" if head in MAPS else field_of(path).label
+        return said("screen.of", label=label, name=scenario.get(path.rpartition(".")[0] + ".name"))
+    return said("screen.of", label=label, name=rest) if head in MAPS else label
 
 
 def _of_groups(old: Scenario, new: Scenario) -> str:
@@ -85,11 +87,13 @@ def _of_groups(old: Scenario, new: Scenario) -> str:
     if not stayed or any(changed_inputs((old.with_groups(()), new.with_groups(())))):
         return ""
     if len(came) == 1 and not went:
-        return f"Group {now[came.pop()].name} added"
+        return said("screen.undo.group added", name=now[came.pop()].name)
     if len(went) == 1 and not came:
-        return f"Group {was[went.pop()].name} deleted"
+        return said("screen.undo.group deleted", name=was[went.pop()].name)
     swapped = [before.name for before, after in zip(old.groups, new.groups, strict=False) if before != after]
-    return f"Groups {' and '.join(swapped)} swapped" if not came and len(swapped) == 2 else ""
+    if came or len(swapped) != 2:
+        return ""
+    return said("screen.undo.groups swapped", first=swapped[0], second=swapped[1])
 
 
 def _of_origins(old: Scenario, new: Scenario, unsaid: tuple[str, ...]) -> str:
@@ -100,22 +104,23 @@ def _of_origins(old: Scenario, new: Scenario, unsaid: tuple[str, ...]) -> str:
     }
     path = min(changed, key=len, default="")
     if path.partition(".")[0] in unsaid:
-        return UNSAID
+        return said("screen.undo.not shown")
     if not path or not all(f"{other}.".startswith(f"{path}.") for other in changed):
-        return "Origins of inputs changed"
+        return said("screen.undo.origins")
     group = next((group.name for group in new.groups if path == f"groups.{group.id}"), "")
-    name = f"Group {group}" if group else input_name(new, path)
-    return f"{name}: {'assumed again' if new.origin(path).basis == 'assumed' else 'confirmed'}"
+    name = said("screen.undo.group", name=group) if group else input_name(new, path)
+    assumed = new.origin(path).basis == "assumed"
+    return said("screen.undo.assumed" if assumed else "screen.undo.confirmed", name=name)
 
 
-def _said(scenario: Scenario, path: str, catalog: Catalog) -> str:
+def _value(scenario: Scenario, path: str, catalog: Catalog) -> str:
     """Return the value of an input as a reader sees it."""
     value = scenario.get(path)
     spec, head = field_of(path), path.partition(".")[0]
     if path == LOCALE:
         return (LOCALES[value] if value else PLAIN).name
     if value is None or value == "":
-        return NOTHING
+        return said("screen.undo.empty")
     if spec.kind == "range":
         inner = field_of(path.removeprefix("ranges.")).kind
         return " to ".join(stated_percent(end) if inner == "share" else number(end) for end in value)
@@ -164,7 +169,7 @@ def scenario_of(fragment: str) -> Scenario:
         packed = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))
         text = unpacker.decompress(packed, MAX_FILE_BYTES)
         if unpacker.unconsumed_tail or not unpacker.eof:
-            raise ValueError("too long or cut short")
+            raise ValueError("cut short")
         data = json.loads(text.decode())
     except (RecursionError, zlib.error) as error:
         raise ValueError("damaged") from error

@@ -13,6 +13,7 @@ from typing import Any
 from gpuplan.app.history import MOST, Link, link_of
 from gpuplan.app.plan_view import Watched
 from gpuplan.app.state import Before, Workbook
+from gpuplan.wording import said
 
 AS_IT_IS = ("started", "click", "typing", "customer", "step", "tabs", "workload", "drawer")
 """Attributes of the workbook that are remembered unchanged."""
@@ -69,7 +70,7 @@ def resume(workbook: Workbook, memory: Any, designs: Any, address: str) -> None:
             workbook.go(has["step"])
             workbook.before_presenting = Before(*has["presenting"]) if has["presenting"] else None
         if damaged:
-            workbook.say("warn", "Part of what this tab remembered is damaged and was ignored.")
+            workbook.say("warn", said("screen.open.memory damaged"))
 
 
 def _checked(given: dict[Any, Any]) -> tuple[dict[str, Any], bool]:

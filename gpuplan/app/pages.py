@@ -24,6 +24,7 @@ from gpuplan.app.steps import (
     network,
     over_time,
     posture,
+    prices,
     sensitivity,
     start,
     training,
@@ -35,7 +36,7 @@ from gpuplan.report.headlines import HEADLINES, Headline
 
 MODULES = (
     *(alternatives, compare, cost, deliver, demand, design, explore, fabric, failures, hardware, hosts),
-    *(methods, network, over_time, posture, sensitivity, start, training, usecases, week),
+    *(methods, network, over_time, posture, prices, sensitivity, start, training, usecases, week),
 )
 BY_NAME = {module.__name__.rpartition(".")[2]: module for module in MODULES}
 MESSAGES: Mapping[str, Callable[[Workbook], Headline]] = {

@@ -30,6 +30,7 @@ from gpuplan.report.shown import STEP_OF, html, step_html
 from gpuplan.scenario import load_scenario, pick
 from gpuplan.widgets.chart import ChartPlace, with_more
 from gpuplan.widgets.part import Part, Sent, make_part, together
+from gpuplan.wording import said
 
 log = logging.getLogger("gpuplan.app")
 
@@ -92,8 +93,8 @@ class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         """Add the answer as a card for pages without live widgets."""
-        said = str(self._head.data.get("sentence", ""))
-        card = step_html(self.plan, self._own_step, said) if self._own_step else html(self.plan)
+        sentence = str(self._head.data.get("sentence", ""))
+        card = step_html(self.plan, self._own_step, sentence) if self._own_step else html(self.plan)
         return with_more(super()._repr_mimebundle_(**kwargs), {"text/html": card})
 
     def _part(self, name: str, styled: bool = False) -> Part:
@@ -234,7 +235,7 @@ class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
         name = f"{file_stem(saved.name)}.yaml"
         self._tell({"type": "download", "name": name}, saved.to_yaml().encode())
         if saved != workbook.scenario:
-            workbook.say("note", f"{name} is the version for the customer.")
+            workbook.say("note", said("screen.saved for customer", name=name))
 
     def _resume(self, content: Mapping[str, Any]) -> None:
         resume(self.workbook, content["memory"], content["designs"], str(content["address"]))

@@ -42,7 +42,7 @@ from gpuplan.scenario import (
     shown_name,
 )
 from gpuplan.widgets import contract
-from gpuplan.wording import NAMES, amount
+from gpuplan.wording import NAMES, amount, said
 
 STEPS = tuple(NAMES["step"].items())
 HELD_BACK = ("internal", "prices", "ranges")
@@ -197,9 +197,8 @@ class Workbook(PlanView):
         """Description of what undo takes back: the last refused text, if nothing changed since, or the last change."""
         if path := self._last_draft():
             text = one_line(self.drafts[path].text)[:MOST_NOTE].strip()
-            return (
-                f"\u201c{text}\u201d in {self.name_of(path)}" if text else f"{self.name_of(path)} left empty"
-            )
+            key = "screen.undo.typed" if text else "screen.undo.left empty"
+            return said(key, text=text, name=self.name_of(path))
         return self.history.undo_words(self.scenario, self._unsaid)
 
     @property
@@ -245,10 +244,10 @@ class Workbook(PlanView):
         if not self.customer:
             return ""
         if path.startswith("internal."):
-            return "Leave the customer view to change it."
+            return said("screen.locked")
         price = path.removeprefix("ranges.").removeprefix("prices.")
         if "prices." in path and self.scenario.internal.margin and is_sold(price):
-            return "This price belongs to the offer: leave the customer view to change it."
+            return said("screen.price locked")
         return ""
 
     def look_as(self, customer: bool) -> None:
@@ -403,14 +402,15 @@ class Workbook(PlanView):
             scenario = decode_scenario(content)
             self._made(scenario)
         except ValueError as error:
-            why = f"This design cannot be planned: {error}"  # by a model that cannot answer
+            why = said("screen.open.not planned", why=error)  # by a model that cannot answer
             if isinstance(error, ScenarioError):
-                more = f" (and {len(error.problems) - 1} more)" if len(error.problems) > 1 else ""
-                why = f"{self._first(error)}{more}"
-            self.say("stop", f"{shown_name(name)} was not opened. {why}")
+                left = len(error.problems) - 1
+                first = self._first(error)
+                why = said("screen.open.more", first=first, left=left) if left else first
+            self.say("stop", said("screen.open.refused", name=shown_name(name), why=why))
             return
         self.start(scenario)
-        self.say("note", f"Opened {shown_name(name)}.")
+        self.say("note", said("screen.open.done", name=shown_name(name)))
 
     def start(self, scenario: Scenario) -> None:
         """Work on another scenario; undo returns to the one before."""
@@ -437,20 +437,20 @@ class Workbook(PlanView):
             self._plan(self.scenario)
         elif not self._return(self.history.past, self.history.future):
             return
-        self.say("note", f"Undone: {words}.")
+        self.say("note", said("screen.undo.undone", what=words))
 
     def redo(self) -> None:
         """Bring back the change that was taken back last, and say which."""
         words = self.redo_words
         if self._return(self.history.future, self.history.past):
-            self.say("note", f"Redone: {words}.")
+            self.say("note", said("screen.undo.redone", what=words))
 
     def use_audit(self) -> None:
         """Replace the groups and the burstiness of the design by those that an audit found; undo brings them back."""
         scenario = self.auditing.suggested(self.scenario)
         if scenario is not None:
-            groups = f"{len(scenario.groups)} groups of {self.auditing.name[:60]}"
-            self._put(scenario, f"The design now has the {groups}.")
+            count, name = len(scenario.groups), self.auditing.name[:60]
+            self._put(scenario, said("screen.audit.used", groups=count, name=name))
 
     def use(self, scenario: Scenario, words: str) -> None:
         """Put another design, made from the one on the screen, in its place; undo brings it back."""
@@ -470,7 +470,7 @@ class Workbook(PlanView):
         """Put the design on the screen aside, named by its main features, to compare others with it."""
         if self.stale or len(self.aside) >= MOST_KEPT:
             if len(self.kept) < len(self.aside):
-                self.say("warn", f"{MOST_KEPT} designs are already kept, some of them hidden in this view.")
+                self.say("warn", said("screen.kept.full", most=MOST_KEPT))
             return
         taken = {kept.name for kept in self.aside}
         name = design_name(self.plan.scenario, self.catalog)
@@ -495,7 +495,7 @@ class Workbook(PlanView):
         """Work on a design that was kept; undo returns to the one before."""
         for kept in self.kept:
             if kept.name == name:
-                self._put(kept.scenario, f"{name} is open.")
+                self._put(kept.scenario, said("screen.kept.open", name=name))
 
     def rename_kept(self, name: str, to: str) -> None:
         """Rename a kept design; a name that is empty or taken changes nothing."""
@@ -547,27 +547,27 @@ class Workbook(PlanView):
         if scenario is not None:
             self.start(scenario)
 
-    def _carried(self, read: Callable[[], Scenario], where: str = "this link") -> Scenario | None:
+    def _carried(self, read: Callable[[], Scenario], where: str = "screen.open.link") -> Scenario | None:
         """Return the scenario that a link carries, or None and show the problem on the screen."""
         try:
             return read()
         except ValueError as error:
-            why = self._first(error) if isinstance(error, ScenarioError) else "it is damaged or cut short"
-            self.say("stop", f"The design in {where} was not opened: {why}.")
+            why = self._first(error) if isinstance(error, ScenarioError) else said("screen.open.damaged")
+            self.say("stop", said(where, why=why))
             return None
 
     def _first(self, error: ScenarioError) -> str:
         """Return the first error in a file or a link, hidden from the customer if it is internal."""
         first = error.problems[0]
         if self.customer and first.path.startswith("internal."):
-            return "Its internal part cannot be used: leave the customer view to see why"
+            return said("screen.open.internal")
         return str(first)
 
     def _full(self) -> bool:
         """True if there is no room for one more group; also says so."""
         full = len(self.scenario.groups) >= MAX_GROUPS
         if full:
-            self.say("warn", f"A design has at most {MAX_GROUPS} groups.")
+            self.say("warn", said("screen.groups.full", most=MAX_GROUPS))
         return full
 
     def _take(self, scenario: Scenario, path: str = "", live: bool = False, *, news: bool = True) -> None:
@@ -619,7 +619,7 @@ class Workbook(PlanView):
                 self._show(self._settled.plan, self.history.scenario(self.history.past[-1]))
         except ValueError as error:  # a model that cannot answer; which input is to blame is not known
             self.refused = (Problem("", "", str(error)),)
-            self.notice = ("stop", f"This cannot be planned, so the last valid plan stays on screen: {error}")
+            self.notice = ("stop", said("screen.open.last plan", why=error))
         else:
             if any(not problem.path for problem in self.refused):
                 self.notice = ("", "")  # it said why there was no plan
@@ -641,13 +641,13 @@ class Workbook(PlanView):
         """Return to the last design of one side of the history, moving this one to the other; True if it was done."""
         if not there:
             return False
-        scenario = self._carried(lambda: self.history.scenario(there[-1]), "the history")
+        scenario = self._carried(lambda: self.history.scenario(there[-1]), "screen.open.history")
         if scenario is None:
             there.pop()
             self._changed()
             return False
         if self._sold_otherwise(scenario):
-            self.say("warn", "That would change prices in this offer: leave the customer view first.")
+            self.say("warn", said("screen.undo.other margin"))
             return False
         there.pop()
         left.append(self.link)
@@ -686,6 +686,4 @@ def guarded(
     except Exception as error:  # the one place that catches everything: it says so and logs it
         reference = secrets.token_hex(4).upper()
         log(f"[{reference}] {type(error).__name__} in {getattr(action, '__name__', action)}: {error}")
-        workbook.say(
-            "stop", f"That did not work; nothing was changed. The server log explains why, under {reference}."
-        )
+        workbook.say("stop", said("screen.did not work", reference=reference))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from gpuplan.app.cards import attributes
 from gpuplan.app.state import Workbook
 from gpuplan.plan import Plan
 from gpuplan.plan.checks.message import Message
@@ -12,12 +13,9 @@ from gpuplan.plan.over_time.power_on import orders_fail
 from gpuplan.report import amount, number
 from gpuplan.report.figures import Figures, open_points
 from gpuplan.widgets import contract
-from gpuplan.wording import counted, short_number, stated_percent
+from gpuplan.wording import NAMES, said, short_number, stated_percent, told
 
 COST, PLACEMENT = "cost.net_present", "totals.unplaced_vms_after_failure"
-RULES = {"sum": "sum of the peaks", "hours": "in the busiest hour", "denied": "at most {} denied"}
-"""Sizing rule -> description of the demand, where it is not a probability of waiting."""
-WAITING = "at most {} wait"
 SMALL = 0.05
 """Share of a cost below which rounded figures would misstate a difference: then only the difference is shown."""
 
@@ -26,13 +24,14 @@ class Figure(NamedTuple):
     """A figure of the strip."""
 
     key: str
-    label: str
     value: str
     note: str = ""
     tone: str = ""
     size: float | None = None
     """Number compared with the figure before a change; None if only its words are compared."""
     unit: str = ""
+    label: str = ""
+    """Its name, where that is not always the same."""
 
 
 def strip_data(workbook: Workbook) -> dict[str, Any]:
@@ -46,10 +45,11 @@ def strip_data(workbook: Workbook) -> dict[str, Any]:
     if down := _down(workbook):
         moved = ["" if figure.key in down else was for figure, was in zip(figures, moved, strict=True)]
         figures = [down.get(figure.key, figure) for figure in figures]
-    names = ("key", "label", "value", "note", "tone")
+    labels = NAMES["figure of the strip"]
     return {
         "figures": [
-            dict(zip(names, figure, strict=False)) | {"was": was}
+            attributes(figure, "key", "value", "note", "tone")
+            | {"label": figure.label or labels[figure.key], "was": was}
             for figure, was in zip(figures, moved, strict=True)
         ],
         "turn": workbook.turn,
@@ -66,78 +66,77 @@ def _wrong(workbook: Workbook) -> contract.Wrong:
     if not path:
         return {}
     more = len(workbook.drafts) + len(workbook.refused) - 1
-    others = f" (and {counted(more, 'other')})" if more else ""
-    return {"path": path, "name": workbook.name_of(path), "text": f"{workbook.problem_of(path)}{others}"}
+    text = workbook.problem_of(path)
+    if more:
+        text = said("screen.strip.and others", problem=text, count=more)
+    return {"path": path, "name": workbook.name_of(path), "text": text}
 
 
 def _figures(plan: Plan, messages: Sequence[Message]) -> list[Figure]:
     totals, placed = plan.totals, plan.placed
     if not plan.pools and not plan.groups:
+        none = said("screen.strip.none yet")
         return [
-            Figure("demand.gpus", "Demand", "0", "no workloads yet"),
-            Figure("totals.hosts", "Hosts", "0", "none yet"),
-            Figure("totals.gpus", "GPUs", "0", "none yet"),
-            Figure(PLACEMENT, "Availability", placed.short, "none yet"),
-            Figure(COST, "Cost", "\u2013", "none yet"),
+            Figure("demand.gpus", "0", said("screen.strip.no workloads")),
+            Figure("totals.hosts", "0", none),
+            Figure("totals.gpus", "0", none),
+            Figure(PLACEMENT, placed.short, none),
+            Figure(COST, "\u2013", none),
             _to_confirm(plan, messages),
         ]
     lost, demand, inputs = Figures(plan).down, Figures(plan).demand, plan.scenario.demand
-    rule = RULES.get(inputs.rule, WAITING).format(stated_percent(inputs.chance))
-    rule = rule if plan.scenario.deciding_total_gpus is None else "as stated"
-    after = "a host failure" if lost == 1 else counted(lost, "host failure")
+    by_rule = plan.scenario.deciding_total_gpus is None
+    target = NAMES["rule on the strip"][inputs.rule if by_rule else "stated"]
+    rule = told(target, {"chance": stated_percent(inputs.chance)})
+    after = said("screen.strip.a failure" if lost == 1 else "screen.strip.failures", lost=lost)
+    left = said("screen.strip.after", gpus=totals.gpus_after_failure, failures=after)
+    where = placed.note
+    if placed.state == "all" and orders_fail(plan.power_on):
+        where = said("screen.strip.at best", failures=placed.failures)  # vSphere may arrange them otherwise
     return [
-        Figure("demand.gpus", "Demand", amount(demand, "GPU"), rule, size=demand),
-        Figure("totals.hosts", "Hosts", *_hosts(plan), size=totals.hosts),
-        Figure(
-            "totals.gpus",
-            "GPUs",
-            number(totals.gpus),
-            f"{number(totals.gpus_after_failure)} after {after}",
-            size=totals.gpus,
-        ),
-        Figure(PLACEMENT, "Availability", placed.short, _availability(plan), placed.tone),
+        Figure("demand.gpus", amount(demand, "GPU"), rule, size=demand),
+        Figure("totals.hosts", *_hosts(plan), size=totals.hosts),
+        Figure("totals.gpus", number(totals.gpus), left, size=totals.gpus),
+        Figure(PLACEMENT, placed.short, where, placed.tone),
         _cost(plan),
         _to_confirm(plan, messages),
     ]
-
-
-def _availability(plan: Plan) -> str:
-    """Say what failures change; where vSphere does not place every VM by itself, that this is the best arrangement."""
-    placed = plan.placed
-    if placed.state == "all" and orders_fail(plan.power_on):
-        return f"at best after {placed.failures}"
-    return placed.note
 
 
 def _hosts(plan: Plan) -> tuple[str, str]:
     """Return hosts and their purpose, or now and in the last year where the cost beside them includes growth."""
     totals, costs = plan.totals, plan.costs
     if costs is not None and costs.hosts[-1] != totals.hosts:
-        return f"{number(totals.hosts)} \u2192 {number(costs.hosts[-1])}", f"now \u2192 year {costs.years}"
+        grown = f"{number(totals.hosts)} \u2192 {number(costs.hosts[-1])}"
+        return grown, said("screen.strip.to year", year=costs.years)
     spare, availability, clusters = totals.hosts_for_failures, plan.scenario.availability, len(plan.pools)
     failures = availability.host_failures * clusters
-    if not availability.maintenance_failure_accepted and failures and spare == failures + clusters:
-        spared = f"{amount(failures, 'failure')} + {number(clusters)} maintenance"
-    else:
-        spared = f"{number(spare)} spare"
-    return number(totals.hosts), f"{number(totals.hosts_for_demand)} + {spared}"
+    apart = not availability.maintenance_failure_accepted and failures and spare == failures + clusters
+    return number(totals.hosts), said(
+        "screen.strip.and maintenance" if apart else "screen.strip.spare",
+        hosts=totals.hosts_for_demand,
+        failures=failures,
+        clusters=clusters,
+        spare=spare,
+    )
 
 
 def _cost(plan: Plan) -> Figure:
     """Return the net present cost with its range; items without a price are counted, never taken as nothing."""
     costs, cost = plan.costs, Figures(plan).cost
     if costs is None or cost is None:
-        return Figure(COST, "Cost", "\u2013")
+        return Figure(COST, "\u2013")
     left_out = cost.left_out
-    missing = f"excl. {counted(left_out, 'item' if costs.not_counted else 'price')}" if left_out else ""
+    key = "screen.strip.items left out" if costs.not_counted else "screen.strip.prices left out"
+    missing = said(key, count=left_out) if left_out else ""
     return Figure(
         COST,
-        f"Net present cost, {counted(cost.years, 'year')}",
         cost.price,
         ", ".join(filter(None, (cost.span, missing))),
         "warn" if left_out else "",
         costs.net_present,
         costs.currency,
+        said("screen.strip.net present", years=cost.years),
     )
 
 
@@ -145,27 +144,29 @@ def _to_confirm(plan: Plan, messages: Sequence[Message]) -> Figure:
     """Return the number of points to fix or to confirm, and of planning values."""
     stops, warns, planning = open_points(plan, messages)
     if stops:
-        return Figure("messages", "To fix", number(stops), f"{number(warns)} to confirm", "bad", stops)
+        note, label = said("screen.strip.to confirm", count=warns), said("screen.strip.to fix")
+        return Figure("messages", number(stops), note, "bad", stops, label=label)
     tone = "warn" if warns else "" if planning else "good"
-    values = f"and {counted(planning, 'planning value')}"
-    return Figure("messages", "To confirm", number(warns), values, tone, warns)
+    key = "screen.strip.and planning values" if planning else "screen.strip.and no planning values"
+    return Figure("messages", number(warns), said(key, count=planning), tone, warns)
 
 
 def _moved(old: Figure, new: Figure) -> str:
     """Return a figure's value before the last change, and the difference; nothing if it is unchanged."""
     if old.value == new.value and (old.size is None or old.note == new.note):
         return ""
+    was = said("screen.strip.was", value=old.value)
     if old.size is None or new.size is None or old.unit != new.unit or old.label != new.label:
-        return f"was {old.value}"
+        return was
     by = new.size - old.size
     if not by:
-        return f"was {old.value}" if old.value != new.value else ""
+        return was if old.value != new.value else ""
     size = short_number(abs(by)) if new.unit else number(abs(by))
     sign = "+" if by > 0 else "\u2212"
     moved = f"{sign}{size}"
     if new.unit and abs(by) < SMALL * max(abs(old.size), abs(new.size)):
         return moved
-    return f"was {old.value}, {moved}"
+    return f"{was}, {moved}"
 
 
 def _down(workbook: Workbook) -> dict[str, Figure]:
@@ -182,16 +183,10 @@ def _down(workbook: Workbook) -> dict[str, Figure]:
             missing += len(outcome.unplaced)
     if not hosts:
         return {}
-    total = workbook.plan.totals.gpus
-    marked = f"on screen: {counted(hosts, 'host')} down"
+    marked, left = said("screen.strip.down", hosts=hosts), workbook.plan.totals.gpus - gpus
     missing += workbook.plan.totals.unplaced_vms
+    key, tone = ("screen.strip.not placed", "bad") if missing else ("screen.strip.all placed", "shown")
     return {
-        "totals.gpus": Figure("totals.gpus", "GPUs", number(total - gpus), f"{marked}", "shown"),
-        PLACEMENT: Figure(
-            PLACEMENT,
-            "Availability",
-            f"{number(missing)} not placed" if missing else "All placed",
-            marked,
-            "bad" if missing else "shown",
-        ),
+        "totals.gpus": Figure("totals.gpus", number(left), marked, "shown"),
+        PLACEMENT: Figure(PLACEMENT, said(key, count=missing), marked, tone),
     }

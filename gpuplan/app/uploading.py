@@ -18,6 +18,7 @@ from gpuplan.deliver.brand import MOST_FILE_BYTES, MOST_LOGO_BYTES, load_brand
 from gpuplan.deliver.template import MOST_TEMPLATE_BYTES, checked_template, left_out_text
 from gpuplan.deliver.untrusted import Broken, members
 from gpuplan.scenario import ScenarioError, shown_name
+from gpuplan.wording import said
 
 SCRATCH = "GPUPLAN_SCRATCH"
 """Environment variable with the folder for files of this session, which the server removes however the session ends."""
@@ -77,16 +78,13 @@ class Upload:
         if not self.name or name != self._given or not _is_count(at) or at != self.got:
             return False  # a piece of a file that was given up
         if self.got + len(piece) > self.size:
-            return self._give_up(
-                f"{shown_name(name)} was not accepted: more of it arrived than its {self.size:,} bytes. Choose it again."
-            )
+            return self._give_up(said("screen.upload.more", name=shown_name(name), size=f"{self.size:,}"))
         try:
             with self.path.open("ab" if at else "wb") as file:
                 file.write(piece)
         except OSError as error:
-            return self._give_up(
-                f"{shown_name(name)} was not accepted: this machine cannot store it ({error.strerror})."
-            )
+            why = said("screen.upload.cannot store", why=error.strerror)
+            return self._give_up(said("screen.upload.refused", name=shown_name(name), why=f"{why}."))
         self.got += len(piece)
         self._on_change()
         return self.complete
@@ -94,11 +92,12 @@ class Upload:
     def _refusal(self, shown: str, size: Any) -> str:
         """Say why a file of this size is not accepted; empty if it is."""
         if not _is_count(size) or size < 0:
-            return f"{shown} was not accepted: the browser did not report its size. Choose it again."
+            return said("screen.upload.no size", name=shown)
         if size == 0:
-            return f"{shown} is empty."
+            return said("screen.upload.empty", name=shown)
         if size > self._most_bytes:
-            return f"{shown} has {size:,} bytes; the limit is {self._most_bytes:,}. {self._advice}"
+            sizes = {"size": f"{size:,}", "most": f"{self._most_bytes:,}"}
+            return said("screen.upload.too large", name=shown, advice=self._advice, **sizes)
         return ""
 
     def _give_up(self, error: str) -> bool:
@@ -119,9 +118,9 @@ class Dress(Upload):
     """A template of the user's own, or the brand of a firm, used from then on if valid; otherwise the previous one stays."""
 
     def __init__(self, on_change: Callable[[], None], kind: str) -> None:
-        most, advice = MOST_TEMPLATE_BYTES, "Remove large pictures from it."
+        most, advice = MOST_TEMPLATE_BYTES, said("screen.upload.large pictures")
         if kind == BRAND:
-            most, advice = MOST_FILE_BYTES + MOST_LOGO_BYTES, "Use a smaller logo."
+            most, advice = MOST_FILE_BYTES + MOST_LOGO_BYTES, said("screen.upload.smaller logo")
         super().__init__(on_change, most_bytes=most, advice=advice)
         self.kind = kind
         """``docx`` or ``pptx`` for a template, or ``brand``: a YAML file, or a ZIP file with that and the logo."""
@@ -165,10 +164,10 @@ class Dress(Upload):
         except ValueError as error:
             why = str(error)
         except OSError as error:
-            why = f"this machine cannot store it ({error.strerror})"
+            why = said("screen.upload.cannot store", why=error.strerror)
         self.forget()
-        stop = "" if why.endswith("?") else "."
-        self.error = f"{shown_name(shown)} was not accepted: {why}{stop}" if why else ""
+        why += "" if why.endswith("?") else "."
+        self.error = said("screen.upload.refused", name=shown_name(shown), why=why) if why != "." else ""
         self._on_change()
         return True
 
@@ -189,12 +188,12 @@ def _brand_files(content: bytes) -> dict[str, bytes]:
     try:
         packed = members(content)
     except Broken as broken:
-        raise ValueError(f"it is no ZIP file that can be read: {broken}") from None
+        raise ValueError(said("screen.upload.no ZIP", why=broken)) from None
     flat = {PurePosixPath(name).name: data for name, data in packed.items()}
     files = {name: data for name, data in flat.items() if not name.startswith(".")}  # as macOS adds
     described = [name for name in files if name.endswith((".yaml", ".yml"))]
     if len(described) != 1:
-        raise ValueError(f"a ZIP file holds one YAML file beside the logo; this one has {len(described)}")
+        raise ValueError(said("screen.upload.one YAML", count=len(described)))
     return {BRAND_FILE: files.pop(described[0]), **files}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -15,18 +16,19 @@ pytest.importorskip("ipywidgets")
 
 from gpuplan.app.cards import (
     COLOURS,
+    HEADS,
     Contents,
     chip,
     details,
     group_colours,
     panel,
-    said,
+    paragraph,
     sheet,
-    strong,
     tried,
-    visit,
 )
+from gpuplan.plan.access import GroupPlan
 from gpuplan.report.table import Column, Table, screen
+from gpuplan.wording import TEXTS
 
 
 def test_colours(book: Workbook) -> None:
@@ -44,11 +46,17 @@ def test_a_group_has_its_letter_in_its_colour_and_no_group_a_dot(book: Workbook)
     assert chip(book, "") == {"chip": ["\u00b7", 0]}
 
 
-def test_a_card_holds_a_sentence_a_table_or_what_its_file_draws(book: Workbook) -> None:
+def test_a_card_holds_a_sentence_a_table_or_what_its_file_draws(
+    book: Workbook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(HEADS, "test_cards.drawn", {"title": "Title", "hint": "hint"})  # type: ignore[misc]
     table = Table("t", (Column("name", "Group"), Column("gpus", "GPUs", "number")), (("A", 4),), title="")
 
     def card(contents: Contents) -> dict[str, Any]:
-        return panel("Title", "hint")(lambda _workbook: contents)(book)
+        def drawn(_workbook: Workbook) -> Contents:
+            return contents
+
+        return dict(panel()(drawn)(book))
 
     head = {"shown": True, "stale": False, "title": "Title", "hint": "hint"}
     assert card(None) == {"shown": False}
@@ -60,26 +68,38 @@ def test_a_card_holds_a_sentence_a_table_or_what_its_file_draws(book: Workbook) 
     assert sheet(table, ["a"])["rows"][0]["name"] == "A"
 
 
-def test_details_are_worked_out_while_they_are_open(book: Workbook) -> None:
+def test_details_are_worked_out_while_they_are_open(book: Workbook, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(HEADS, "test_cards.data", {"title": "Title", "hint": "{count:host}"})  # type: ignore[misc]
     asked = []
 
-    @details("key", "Title", lambda _workbook: "hint", lambda workbook: workbook.plan.groups)
-    def data(_workbook: Workbook) -> Contents:
-        asked.append(1)
-        return "Said."
+    @details("key", lambda workbook: workbook.plan.groups)
+    def data(_workbook: Workbook, groups: Sequence[GroupPlan]) -> dict[str, Any]:
+        asked.append(len(groups))
+        return {"text": ["Said."]}
 
-    assert (data(book)["hint"], data(book)["text"], asked) == ("hint", [], [])
+    hint = f"{len(book.plan.groups)} hosts"
+    assert (data(book)["title"], data(book)["hint"], data(book)["text"], asked) == ("Title", hint, [], [])
     book.fold("key", True)
     assert data(book)["text"] == ["Said."]
-    assert asked == [1]
+    assert asked == [len(book.plan.groups)]
 
 
-def test_a_paragraph_says_what_its_pieces_do() -> None:
-    assert said("a ", strong("b"), visit(" c", "groups")) == [
+def test_a_paragraph_says_what_its_pieces_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(TEXTS, "here", "a **b of {n:#}**[ c](groups) {hosts:host} {why}.")  # type: ignore[misc]
+    assert paragraph("here", n=2, hosts=3, why={"text": "d", "key": "e"}) == [
         {"text": "a "},
-        {"text": "b", "strong": True},
+        {"text": "b of 2", "strong": True},
         {"text": " c", "visit": "groups"},
+        {"text": " 3 hosts "},
+        {"text": "d", "key": "e"},
+        {"text": "."},
     ]
+
+
+def test_names_in_a_paragraph_are_no_marks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(TEXTS, "here", "{name} and **{name}**")  # type: ignore[misc]
+    name = "**a** [b](c)"
+    assert paragraph("here", name=name) == [{"text": f"{name} and "}, {"text": name, "strong": True}]
 
 
 def test_what_cannot_be_worked_out_says_why_and_is_tried_once(book: Workbook) -> None:
@@ -95,9 +115,6 @@ def test_what_cannot_be_worked_out_says_why_and_is_tried_once(book: Workbook) ->
     assert tried(book, "other work", lambda: 5) == (5, "")
 
 
-TEXTS = ("Explore", "Explore again")
-
-
 def runner(**state: object) -> Runner:
     made = Runner(lambda: None)
     for name, value in state.items():
@@ -106,17 +123,17 @@ def runner(**state: object) -> Runner:
 
 
 def test_it_can_be_started_and_started_again(book: Workbook) -> None:
-    card = background_card(book, runner(), "explore", TEXTS, again=False, off=False)
+    card = background_card(book, runner(), "explore", "Explore", off=False)
     (button,) = card["buttons"]
     assert (button["text"], button["event"], button["off"]) == ("Explore", "explore", False)
     assert card["progress"] is None
-    (button,) = background_card(book, runner(state="done"), "explore", TEXTS, again=True, off=True)["buttons"]
+    (button,) = background_card(book, runner(state="done"), "explore", "Explore again", off=True)["buttons"]
     assert (button["text"], button["off"]) == ("Explore again", True)
 
 
 def test_while_it_runs_it_can_be_stopped_and_says_how_far_it_is(book: Workbook) -> None:
     card = background_card(
-        book, runner(state="running", started=True, done=0.254), "explore", TEXTS, again=False, off=False
+        book, runner(state="running", started=True, done=0.254), "explore", "Explore again", off=False
     )
     (button,) = card["buttons"]
     assert (button["text"], button["event"]) == ("Stop", "cancel-explore")
@@ -125,17 +142,16 @@ def test_while_it_runs_it_can_be_stopped_and_says_how_far_it_is(book: Workbook) 
         book,
         runner(state="running", started=True, done=0.5, step="8 of 16", left_s=12.4),
         "explore",
-        TEXTS,
-        again=False,
+        "Explore again",
         off=False,
     )
     assert named["progress"] == {"done": 0.5, "text": "8 of 16, 12 s left"}
-    ready = background_card(book, runner(state="running"), "explore", TEXTS)
+    ready = background_card(book, runner(state="running"), "explore", "Explore")
     assert ready["progress"] == {"done": None, "text": "Starting\u2026"}
 
 
 def test_what_went_wrong_is_said(book: Workbook) -> None:
     failed = background_card(
-        book, runner(state="failed", error="no memory"), "explore", TEXTS, again=False, off=False
+        book, runner(state="failed", error="no memory"), "explore", "Explore again", off=False
     )
     assert failed["problem"] == "no memory"

@@ -30,6 +30,8 @@ NOT_READ_IN_FILES = {
         "columns",
         "commands",
         "compared",
+        "figures",
+        "screen",
         "glossary",
         "host_columns",
         "input_places",

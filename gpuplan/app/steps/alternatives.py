@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 from gpuplan.analysis.alternatives import Alternative, alternatives
 from gpuplan.analysis.rent_or_buy import no_rental, rent_terms
-from gpuplan.app.cards import Contents, asked, panel, said, tried
+from gpuplan.app.cards import Contents, asked, panel, plain, tried
 from gpuplan.app.state import Workbook
 from gpuplan.plan import Plan
-from gpuplan.report import number
+from gpuplan.plan.cost import Costs
 from gpuplan.report.table import screen
 from gpuplan.report.tables import alternatives as tables
+from gpuplan.wording import said
 
 SHOWN_OFFERS = 8
 KEY = "cost-alternatives"
@@ -42,33 +43,32 @@ def _contents(workbook: Workbook, shown: Callable[[Found], dict[str, Any]]) -> C
     if workbook.plan.costs is None:
         return None
     if not asked(workbook, KEY) or (workbook.plan.totals.hosts > MANY_HOSTS and KEY not in workbook.opened):
-        return {"button": {"key": KEY, "text": "Plan the alternatives"}}
+        return {"button": {"key": KEY, "text": said("screen.alternatives.go")}}
     result = workbook.later("cost: alternatives", _planned)
     if result is None:
-        return {"text": [said({"text": "Planning \u2026", "waiting": True})]}
-    return shown(result) if result.alternatives else result.problem or "Nothing to compare."
+        return {"text": [[{"text": said("screen.planning"), "waiting": True}]]}
+    return shown(result) if result.alternatives else result.problem or said("screen.alternatives.nothing")
 
 
-@panel("Alternatives")
+@panel()
 def in_short_data(workbook: Workbook) -> Contents:
     """Return the plan and its alternatives, the cost of each rounded."""
     return _contents(
         workbook,
         lambda found: {
-            "hint": "net present cost",
             "tables": [screen(tables.in_short(workbook.plan, found.alternatives))],
         },
     )
 
 
-@panel("Alternatives", "priced on the same basis")
+@panel()
 def alternatives_data(workbook: Workbook) -> Contents:
     """Return one table of the plan and its alternatives, and the conclusions."""
     return _contents(
         workbook,
         lambda found: {
             "tables": [screen(tables.alternatives(workbook.plan, found.alternatives))],
-            "after": [said(text) for text in found.words],
+            "after": [plain(text) for text in found.words],
         },
     )
 
@@ -76,20 +76,15 @@ def alternatives_data(workbook: Workbook) -> Contents:
 # Rent by year
 
 
-@panel("Rent", "year by year", slow=True)
-def rent_data(workbook: Workbook) -> Contents:
+@panel(needs="costs", slow=True)
+def rent_data(workbook: Workbook, _costs: Costs) -> Contents:
     """Return the cost of buying and of each way to rent in each year, and other offers."""
-    if workbook.plan.costs is None:
-        return None
     rentals, problem = tried(workbook, "cost: rent", lambda: rent_terms(workbook.plan))
     if not rentals:
         return problem or no_rental(workbook.plan)
-    shown, others = (
-        [screen(tables.rent_by_year(rentals), title="Paid each year")],
-        tables.offers(workbook.plan, rentals),
-    )
+    by_year, others = tables.rent_by_year(rentals), tables.offers(workbook.plan, rentals)
+    shown, left = [screen(by_year, by_year.title)], len(others.rows) - SHOWN_OFFERS
     if others.rows:
-        left = len(others.rows) - SHOWN_OFFERS
-        more = f"And {number(left)} more expensive ones." if left > 0 else ""
-        shown.append(screen(others.top(SHOWN_OFFERS), title="Other offers", more=more))
+        more = said("screen.alternatives.more offers", left=left) if left > 0 else ""
+        shown.append(screen(others.top(SHOWN_OFFERS), others.title, more))
     return {"tables": shown}

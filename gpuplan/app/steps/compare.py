@@ -13,21 +13,20 @@ from gpuplan.analysis.break_even import Condition, to_win
 from gpuplan.analysis.compare import THIS, CompareRow, Comparison, compare_plans, named
 from gpuplan.analysis.differences import LABELS, design_name
 from gpuplan.analysis.option import Option
-from gpuplan.app.cards import Card, Contents, bare, panel, said, select, tried
+from gpuplan.app.cards import Card, Contents, bare, panel, plain, select, tried
 from gpuplan.app.header import price_name
 from gpuplan.app.state import MOST_KEPT, Workbook
 from gpuplan.app.steps import explore
 from gpuplan.plan import Plan
 from gpuplan.report import number
 from gpuplan.report.headlines import HEADLINES, Headline
-from gpuplan.report.table import Cell, Column, Table, listed, screen
+from gpuplan.report.table import Cell, Table, screen, tabulate
 from gpuplan.report.tables import sensitivity as tables
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, field_of
 from gpuplan.widgets import contract
-from gpuplan.wording import LICENCE_NAMES, capital, counted, some_of, stated_percent
+from gpuplan.wording import LICENCE_NAMES, amount, capital, said, stated_percent
 
 DIFFERS = {"tone": "differs", "mark": {"sign": "\u2260", "text": "", "tone": "differs"}}
-KEEP = "Then change an input or explore others: one sentence for each difference appears here."
 LEADS = ("cost.net_present", "totals.hosts", "totals.gpus")
 """Differences that may be the message of the step; the first one present is."""
 
@@ -49,9 +48,10 @@ def message(workbook: Workbook) -> Headline:
     comparison = _compared(workbook)
     if comparison is None:
         return HEADLINES["compare"](workbook.plan)
-    said = {difference.key: difference.last for difference in comparison.differences}
-    first = next((said[key] for key in LEADS if key in said), next(iter(said.values()), "Nothing differs."))
-    return Headline(first, f"Compared with {comparison.names[0]}.")
+    differs = {difference.key: difference.last for difference in comparison.differences}
+    nothing = said("screen.compare.nothing differs")
+    first = next((differs[key] for key in LEADS if key in differs), next(iter(differs.values()), nothing))
+    return Headline(first, said("screen.compare.with", name=comparison.names[0]))
 
 
 @partial(Card, "compare")
@@ -63,8 +63,8 @@ def designs_data(workbook: Workbook) -> contract.Compare:
     names = [*((design.name, True) for design in kept), (own, False)]
     differs = comparison.differences if comparison else ()
     return {
-        "title": own if not nothing else "Nothing to compare yet",
-        "text": "" if nothing else KEEP,
+        "title": own if not nothing else said("screen.compare.nothing yet"),
+        "text": "" if nothing else said("screen.compare.keep"),
         "empty": nothing,
         "off": len(workbook.aside) >= MOST_KEPT or workbook.stale or nothing,
         "stale": workbook.stale,
@@ -84,8 +84,8 @@ def _same(found: Comparison) -> str:
     changed = [row.label for row in found.rows if _is_input(row)]
     differs = {difference.key for difference in found.differences}
     same = [label for key, label in LABELS.items() if key not in differs]
-    said = [f"Inputs that differ: {some_of(changed)}."] if changed else []
-    return " ".join([*said, f"Unchanged: {some_of(same)}."] if same else said)
+    texts = (("screen.compare.differ", changed), ("screen.compare.unchanged", same))
+    return " ".join(said(key, names=names) for key, names in texts if names)
 
 
 def _tries(workbook: Workbook) -> list[contract.Try]:
@@ -95,7 +95,8 @@ def _tries(workbook: Workbook) -> list[contract.Try]:
     return [
         {
             "name": name,
-            "told": workbook.later(f"compare: {name}", partial(_told, other=other)) or "Planning \u2026",
+            "told": workbook.later(f"compare: {name}", partial(_told, other=other))
+            or said("screen.planning"),
         }
         for name, other in options or ()
     ]
@@ -117,26 +118,26 @@ def try_out(workbook: Workbook, name: str) -> None:
     if not any(kept.scenario == now for kept in workbook.kept):
         workbook.keep()
     other = replace(options[name], name=now.name, customer=now.customer)
-    workbook.use(other, f"{name} is now on screen; the previous design is kept beside it.")
+    workbook.use(other, said("screen.compare.now on screen", name=name))
 
 
-@panel("Results")
+@panel()
 def results_data(workbook: Workbook) -> Contents:
     """Return every result in every design."""
     comparison = _compared(workbook)
     if comparison is None:
-        return "Keep a design to see all results of both side by side."
+        return said("screen.compare.keep a design")
     return _side_by_side(workbook, comparison, [row for row in comparison.rows if not _is_input(row)])
 
 
-@panel("Inputs that differ")
+@panel()
 def inputs_data(workbook: Workbook) -> Contents:
     """Return every input that is not the same in all designs."""
     comparison = _compared(workbook)
     if comparison is None:
         return None
     rows = [row for row in comparison.rows if _is_input(row)]
-    return _side_by_side(workbook, comparison, rows) if rows else "No input differs."
+    return _side_by_side(workbook, comparison, rows) if rows else said("screen.compare.no input")
 
 
 def _is_input(row: CompareRow) -> bool:
@@ -159,9 +160,9 @@ def _label(workbook: Workbook, row: CompareRow) -> str:
     within = row.key.removeprefix("ranges.")
     if row.key.startswith("prices."):
         plans = (workbook.plan, *(kept.plan for kept in workbook.kept))
-        return f"Price: {price_name(row.key.removeprefix('prices.'), *plans)}"
+        return said("screen.compare.price", name=price_name(row.key.removeprefix("prices."), *plans))
     if within != row.key and not within.startswith("prices."):
-        return f"Range: {field_of(within).label}"
+        return said("screen.compare.range", name=field_of(within).label)
     return row.label
 
 
@@ -180,7 +181,7 @@ LIKELY = {
 """(possible, value beyond the known range) of a condition -> a sign and a word."""
 
 
-@panel("What would make another design win?")
+@panel()
 def to_win_data(workbook: Workbook) -> Contents:
     """Return the conditions for another design to win, one input at a time."""
     exploring = workbook.exploring
@@ -191,16 +192,16 @@ def to_win_data(workbook: Workbook) -> Contents:
     others = {option["label"]: option for option in result["ranked"] if option["label"] != winner}
     chosen = workbook.chosen("other", ["", *others])
     named = {label: label for label in [*list(others)[: explore.SHOWN], chosen] if label}
-    data = {"selects": [select("other", "Design", chosen, {"": "choose a design"} | named)]}
+    data = {"selects": [select("other", "Design", chosen, {"": said("screen.compare.choose")} | named)]}
     if not chosen:
         return data
     duel = partial(_to_win, options=(result["winner"], others[chosen]))
     conditions = exploring.later(f"to win: {chosen}", duel)
     if conditions is None:
-        return data | {"text": [said("Both designs are planned with one input changed at a time \u2026")]}
+        return data | {"text": [plain(said("screen.compare.planning both"))]}
     if not conditions:
-        return data | {"text": [said("No single input makes it win.")]}
-    more = f"One input at a time; at that value it costs as much as {winner}."
+        return data | {"text": [plain(said("screen.compare.no single input"))]}
+    more = said("screen.compare.one at a time", winner=winner)
     return data | {"tables": [screen(_conditions(conditions), more=more)]}
 
 
@@ -210,19 +211,17 @@ def _to_win(plan: Plan, options: tuple[dict[str, Any], dict[str, Any]]) -> tuple
 
 
 def _conditions(found: Sequence[Condition]) -> Table:
-    columns = (
-        Column("label", "Input"),
-        Column("now", "Now", "number", of=lambda each: _named(each, each.now)),
-        Column("needed", "Needed", "number", of=lambda each: _named(each, each.needed)),
-        Column(
-            "possible",
-            "Possible",
-            of=lambda each: Cell("", tone="whole", more={"mark": LIKELY[each.possible, each.beyond]}),
-        ),
-        Column("text", "", of=_words),
-    )
-    return listed(
-        "conditions", columns, sorted(found, key=lambda each: (not each.possible, each.beyond)), title=""
+    def mark(each: Condition) -> Cell:
+        return Cell("", tone="whole", more={"mark": LIKELY[each.possible, each.beyond]})
+
+    return tabulate(
+        "conditions",
+        sorted(found, key=lambda each: (not each.possible, each.beyond)),
+        title="",
+        now=lambda each: _named(each, each.now),
+        needed=lambda each: _named(each, each.needed),
+        possible=mark,
+        text=_words,
     )
 
 
@@ -245,5 +244,5 @@ def _value(value: Any, unit: str) -> str:
     if unit in ("1", "%"):
         return stated_percent(float(f"{value:.4g}"))
     if unit == "year":
-        return counted(value, "year")
+        return amount(value, "year")
     return f"{number(float(f'{value:.4g}'))} {unit}".strip()

@@ -6,46 +6,29 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from gpuplan.app.cards import IDLE, Card, act, background_card, receiving, select, upload_data
+from gpuplan.app.cards import IDLE, Card, act, background_card, card, receiving, select, upload_data
 from gpuplan.app.delivering import Order, Preview
 from gpuplan.app.forms import form
 from gpuplan.app.state import Workbook
 from gpuplan.deliver import KINDS
 from gpuplan.deliver.executive import document_day
 from gpuplan.locales import LOCALES, PLAIN, written_day
-from gpuplan.report import money, number
+from gpuplan.report import money
 from gpuplan.report.figures import as_of
-from gpuplan.report.table import Cell, Column, Table, listed, screen
+from gpuplan.report.table import Cell, Table, screen, tabulate
 from gpuplan.scenario import Scenario, shown_name
 from gpuplan.widgets import contract
-from gpuplan.wording import NAMES, said, some_of
+from gpuplan.wording import NAMES, said
 
 HOLDS = NAMES["what a file holds"]
 FOR_CUSTOMER, INTERNAL = "customer", "internal"
-VERSIONS = {FOR_CUSTOMER: "for the customer", INTERNAL: "internal, with notes and margin"}
+VERSIONS = NAMES["version of the files"]
 """Values of ``looked["version"]``, and their words."""
-WHAT_IS_INTERNAL = "Customer files contain neither internal notes nor the margin, and show selling prices"
-UP_TO_DATE = {"mark": {"sign": "\u2713", "text": "this design", "tone": "good"}}
-OUTDATED = {"mark": {"sign": "\u2260", "text": "before the last change", "tone": "warn"}}
+UP_TO_DATE = {"mark": {"sign": "\u2713", "text": said("screen.deliver.this design"), "tone": "good"}}
+OUTDATED = {"mark": {"sign": "\u2260", "text": said("screen.deliver.before"), "tone": "warn"}}
 """Mark of a file made from an earlier design."""
-TEMPLATES = {
-    "docx": (
-        "Document template (DOCX)",
-        ".docx,.dotx",
-        "gpuplan uses its styles, page set-up and footers, not its text.",
-    ),
-    "pptx": (
-        "Slide deck template (PPTX)",
-        ".pptx,.potx",
-        "gpuplan uses its masters and layouts, not its slides.",
-    ),
-    "brand": (
-        "Brand for all files",
-        ".yaml,.yml,.zip",
-        "A YAML file with name, colours, fonts and footer; with a logo, a ZIP file of both.",
-    ),
-}
-"""Template that can be uploaded -> its title, accepted files, and the parts of it that are used."""
+TEMPLATES = {"docx": ".docx,.dotx", "pptx": ".pptx,.potx", "brand": ".yaml,.yml,.zip"}
+"""Template that can be uploaded -> the files that are accepted."""
 
 
 def is_internal(workbook: Workbook) -> bool:
@@ -63,18 +46,17 @@ def order(workbook: Workbook, kind: str) -> Order:
     return Order(workbook.scenario, kind, is_internal(workbook), beside(workbook))
 
 
-@partial(Card, "run")
+@card("run")
 def deliver_data(workbook: Workbook) -> dict[str, Any]:
     """Return the files to download, the progress of making them, and any problem."""
     runner = workbook.delivering.runner
     busy, nothing = runner.state == "running", not workbook.plan.pools
-    card = background_card(workbook, runner, "deliver", ("Download everything",) * 2, empty=nothing)
+    shown = background_card(workbook, runner, "deliver", said("screen.deliver.all"), empty=nothing)
     versions = {FOR_CUSTOMER: VERSIONS[FOR_CUSTOMER]} if workbook.customer else VERSIONS
     version = select("version", "Files", workbook.chosen("version", versions), versions)
-    return card | {
-        "title": "What the customer keeps",
-        "hint": "for the customer or for your team",
-        "inputs": [version | {"question": "" if workbook.customer else WHAT_IS_INTERNAL}],
+    question = "" if workbook.customer else said("screen.deliver.what is internal")
+    return shown | {
+        "inputs": [version | {"question": question}],
         "text": _said(workbook),
         "tables": [screen(_files(workbook, off=busy or nothing or workbook.stale))],
     }
@@ -96,84 +78,78 @@ def _files(workbook: Workbook, *, off: bool) -> Table:
         acts = [] if off else [act("deliver", "Download", KINDS[kind], kind=kind)]
         return Cell("", tone="do", more={"acts": acts})
 
-    columns = (
-        Column("file", "File", of=lambda kind: Cell(KINDS[kind], tone="strong")),
-        Column("holds", "Content", of=lambda kind: Cell(HOLDS[kind], tone="small")),
-        Column("made", "Made from", of=lambda kind: Cell("", tone="made", more=_made_from(workbook, kind))),
-        Column("acts", "", of=download),
+    return tabulate(
+        "files",
+        KINDS,
+        title="",
+        file=lambda kind: Cell(KINDS[kind], tone="strong"),
+        holds=lambda kind: Cell(HOLDS[kind], tone="small"),
+        made=lambda kind: Cell("", tone="made", more=_made_from(workbook, kind)),
+        acts=download,
     )
-    return listed("files", columns, KINDS, title="")
 
 
 def _said(workbook: Workbook) -> list[str]:
     delivering = workbook.delivering
     if not workbook.plan.pools:
-        return ["Add a workload first."]
+        return [said("screen.add a workload first")]
     if workbook.stale:
-        return ["An input is invalid: correct it, then download."]
+        return [said("screen.deliver.invalid")]
     last, marks = delivering.order, {kind: _made_from(workbook, kind) for kind in KINDS}
-    if delivering.runner.state == "done" and last and last.internal == is_internal(workbook):
-        of_last = [last.kind] if last.kind else KINDS
-        if all(marks[kind] == UP_TO_DATE for kind in of_last):
-            what = KINDS.get(last.kind, "everything, as a ZIP file")
-            return [f"Made: {what}. It is in your browser's downloads."]
+    done = delivering.runner.state == "done" and last and last.internal == is_internal(workbook)
+    if done and all(marks[kind] == UP_TO_DATE for kind in ([last.kind] if last.kind else KINDS)):
+        what = KINDS[last.kind] if last.kind else said("screen.deliver.everything")
+        return [said("screen.deliver.made", what=what)]
     if OUTDATED in marks.values():
-        return ["Made from the design before the last change: download again."]
-    kept = some_of([design.name for design in workbook.kept])
-    compared = (
-        [f"Document, deck and workbook compare this design with {kept}, which you kept on the Compare step."]
-        if kept
-        else []
-    )
-    return [*compared, "Files are made on this machine; nothing is sent anywhere."]
+        return [said("screen.deliver.outdated")]
+    kept = [design.name for design in workbook.kept]
+    compared = [said("screen.deliver.compared", kept=kept)] if kept else []
+    return [*compared, said("screen.deliver.on this machine")]
 
 
 def template_data(kind: str, workbook: Workbook) -> dict[str, Any]:
     """Return the card of a template or of the brand: to choose one, the one in use, and its removal."""
     template = workbook.delivering.templates[kind]
-    title, accept, taken = TEMPLATES[kind]
-    label = (
-        "Choose another file"
-        if template.used
-        else f"Choose a {kind.upper() if kind != 'brand' else kind} file"
-    )
-    remove = {"text": "Remove", "event": f"remove-{kind}-template", "key": f"remove-{kind}"}
-    in_use = f"{shown_name(template.used)} is used for the next download. {template.note}".strip()
+    label = said("screen.deliver.choose another") if template.used else NAMES["to choose a template"][kind]
+    remove = {
+        "text": said("screen.deliver.remove"),
+        "event": f"remove-{kind}-template",
+        "key": f"remove-{kind}",
+    }
+    in_use = said("screen.deliver.in use", name=shown_name(template.used), note=template.note).strip()
     return {
         **IDLE,
-        "title": title,
-        "upload": upload_data(template, label, accept, f"{kind}-template"),
+        "title": NAMES["template"][kind],
+        "upload": upload_data(template, label, TEMPLATES[kind], f"{kind}-template"),
         "buttons": [remove] if template.used else [],
         "progress": receiving(template) if template.name else None,
         "problem": template.error,
-        "text": [in_use if template.used else taken],
+        "text": [in_use if template.used else NAMES["what of a template is used"][kind]],
     }
 
 
-@partial(form, "document", "Document control")
+@partial(form, "document")
 def document_form(workbook: Workbook) -> dict[str, Any]:
     """Return what the document says where author, approver, version or date are not stated."""
     empties = {
         **dict.fromkeys(("author", "approver"), said("document.to be named")),
         "version": said("document.first version"),
-        "date": f"{written_day(document_day(workbook.plan))}, day of the prices",
+        "date": said("screen.deliver.day of prices", day=written_day(document_day(workbook.plan))),
     }
     return {"empties": {f"document.{name}": words for name, words in empties.items()}}
 
 
-@partial(Card, "run")
+@card("run")
 def preview_run(workbook: Workbook) -> dict[str, Any]:
     """Return the button for the first pages of the document, and their progress."""
     shown, nothing = _previewed(workbook), not workbook.plan.pools
     runner = workbook.delivering.previewer
-    texts = ("Preview", "Preview again")
-    card = background_card(workbook, runner, "preview", texts, again=shown is not None, empty=nothing)
-    old = "Made from the design before the last change: preview again."
-    text = [] if shown else ["Front page, document control and contents, as in the file."]
+    go = said("screen.deliver.preview again" if shown else "screen.deliver.preview")
+    card = background_card(workbook, runner, "preview", go, empty=nothing)
+    text = [] if shown else [said("screen.deliver.first pages")]
     return card | {
-        "title": "First pages",
         "hint": VERSIONS[INTERNAL if is_internal(workbook) else FOR_CUSTOMER],
-        "text": [old] if _preview_is_old(workbook) else text,
+        "text": [said("screen.deliver.preview is old")] if _preview_is_old(workbook) else text,
     }
 
 
@@ -195,21 +171,20 @@ def _preview_is_old(workbook: Workbook) -> bool:
     return shown is not None and shown.source != workbook.delivering.source(order(workbook, "html"), "html")
 
 
-@partial(form, "format", "Numbers and paper")
+@partial(form, "format")
 def format_form(workbook: Workbook) -> dict[str, Any]:
     """Return the customer's formats of numbers, money, dates and paper; with an example."""
     chosen, papers = workbook.seen.format, NAMES["format.paper"]
     paper = LOCALES[chosen.locale].paper if chosen.locale else PLAIN.paper
     options = {
         "format.locale": [("", PLAIN.name), *((locale.id, locale.name) for locale in LOCALES.values())],
-        "format.paper": [("", f"{papers[paper]} (default)"), *papers.items()],
+        "format.paper": [("", said("screen.default", name=papers[paper])), *papers.items()],
     }
     currency = workbook.seen.cost.currency
     day = written_day(as_of(workbook.plan))
     return {
         "options": options,
-        "text": f"Example: {number(12_500.5)} \u00b7 {money(2_400_000, currency)} \u00b7 {day}. "
-        "Screen, documents, tables and charts follow, and typed values are read the same way.",
+        "text": said("screen.deliver.example", number=12_500.5, money=money(2_400_000, currency), day=day),
     }
 
 

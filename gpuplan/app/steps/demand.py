@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from gpuplan.analysis.demand import RuleAnswer, rule_answers, sharing_saves
 from gpuplan.analysis.purchase_plan import purchase_plan
-from gpuplan.analysis.silos import Silos, silos
-from gpuplan.app.cards import Card, Contents, Picture, asked, lettered, panel, said, tried
+from gpuplan.analysis.silos import silos
+from gpuplan.app.cards import Card, Contents, Picture, asked, card, lettered, panel, plain, tried
 from gpuplan.app.forms import field_data, form
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.usecases import group_heads, group_rows, stated_data
 from gpuplan.app.steps.week import weeks
 from gpuplan.audit.step import audit_data, audit_tables, week_rows
-from gpuplan.locales import per_cent
+from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.hosts import whole_pools
-from gpuplan.report import amount, number, percent
+from gpuplan.report import amount
 from gpuplan.report.charts import demand as charts
 from gpuplan.report.table import screen
 from gpuplan.report.tables import demand as tables
@@ -28,61 +29,50 @@ from gpuplan.wording import (
     METHOD_NAMES,
     NAMES,
     RULE_NAMES,
-    counted,
     headline_money,
+    said,
     stated_percent,
     whole,
 )
 
-IN_MONEY = "The cost step has their prices."
 
-
-@panel("Silos and pool", needs="groups", slow=True)
-def silo_data(workbook: Workbook) -> Contents:
+@panel(needs="groups", slow=True)
+def silo_data(workbook: Workbook, groups: Sequence[GroupPlan]) -> Contents:
     """Return each group with hosts of its own against all groups together, at the same target."""
     plan = workbook.plan
-    if len(plan.groups) < 2 or not any(group.vms for group in plan.groups):
-        return "With two or more groups, this shows what each would need on its own hosts, and what sharing saves."
+    if len(groups) < 2 or not any(group.vms for group in groups):
+        return said("screen.demand.two groups")
     if not asked(workbook, "silos"):
-        return {"button": {"key": "silos", "text": f"Plan {len(plan.groups)} silos"}}
+        return {"button": {"key": "silos", "text": said("screen.demand.plan silos", groups=len(plan.groups))}}
     result, problem = tried(workbook, "demand: silos", lambda: silos(plan, week=weeks(workbook)[0]))
     if result is None:
         return problem
-    scenario = plan.scenario
-    total = ["the stated total"] * (scenario.deciding_total_gpus is not None)
-    left = [*total, *["the existing hosts"] * bool(scenario.hardware.existing)]
-    not_counted = f"Not counted: {' and '.join(left)}. " if left else ""
-    more = (
-        "Hosts include this design's failover capacity. Utilisation is the share of GPUs allocated on average over the week, "
-        f"whether the chips are busy or not. {not_counted}{IN_MONEY}"
-    )
+    total = plan.scenario.deciding_total_gpus is not None
+    existing = bool(plan.scenario.hardware.existing)
+    left_out = said(NOT_COUNTED[total, existing]) if total or existing else ""
+    more = said("screen.demand.silos count", left_out=left_out)
+    key = "screen.demand.silos without existing" if existing else "screen.demand.silos"
+    words = said(key, alone=result.together, pool=result.pool)
     return {
-        "text": [said(_silo_words(result, bool(plan.scenario.hardware.existing)))],
+        "text": [plain(words)],
         "tables": [screen(lettered(workbook, tables.silos(plan, result)), more=more)],
         "notes": [_quoted(workbook)],
     }
 
 
-def _silo_words(found: Silos, existing: bool) -> str:
-    lead = "Without the existing hosts, in" if existing else "In"
-    alone = found.together
-    return (
-        f"{lead} silos the groups would need {amount(alone.installed_gpus, 'GPU')} on {amount(alone.hosts, 'host')}, allocated "
-        f"{percent(alone.utilisation)} of the time; pooled, they need {number(found.pool.installed_gpus)} on "
-        f"{number(found.pool.hosts)}, allocated {percent(found.pool.utilisation)}."
-    )
+NOT_COUNTED = {
+    (True, False): "screen.demand.total not counted",
+    (False, True): "screen.demand.hosts not counted",
+    (True, True): "screen.demand.both not counted",
+}
+"""Whether a stated total decides, and whether hosts exist -> what silos leave out."""
 
 
 def _quoted(workbook: Workbook) -> contract.Note:
     """Return a published figure for GPUs bound to single machines, with its source."""
     quoted = workbook.catalog.assumptions["silo-gpu-utilisation"].fact("utilisation_pct")
     source = workbook.catalog.sources[quoted.sources[0]].title
-    return {
-        "text": per_cent(
-            f"The reference papers quote {number(quoted.low)} to {number(quoted.high)} % for GPUs dedicated to single machines."
-        ),
-        "cite": source,
-    }
+    return {"text": said("screen.demand.quoted", quoted=quoted), "cite": source}
 
 
 COLUMNS = NAMES["column of the hours"]
@@ -119,24 +109,26 @@ def _saving(workbook: Workbook) -> str:
     saving = workbook.later("demand: saving", sharing_saves)
     if saving is None:
         return ""
-    currency = workbook.plan.scenario.cost.currency
-    saved = amount(saving.hosts, "host")
+    saved = said("screen.demand.saved hosts", hosts=saving.hosts)
     if saving.money is not None and saving.money > 0:
-        saved += f" and {headline_money(saving.money, currency)}"
+        price = headline_money(saving.money, workbook.plan.scenario.cost.currency)
+        saved = said("screen.demand.saved", hosts=saving.hosts, money=price)
     if saving.made:
-        return f"Sharing GPUs across hours and sites saves {saved} compared with sizing for the sum of the peaks."
-    return f"Sharing GPUs across hours and sites would save {saved}: choose \u201c{RULE_NAMES[saving.rule]}\u201d."
+        return said("screen.demand.saves", saved=saved)
+    return said("screen.demand.would save", saved=saved, rule=RULE_NAMES[saving.rule])
 
 
 def _card(workbook: Workbook, rule: str, answer: RuleAnswer | None) -> contract.Rule:
     demand, gpus = workbook.scenario.demand, answer.gpus if answer else None
-    about, formula = ({"sum": "all groups peak together", "hours": "all users active then"}.get(rule, ""), "")
+    about, formula = NAMES["when a rule is right"].get(rule, ""), ""
     if answer and answer.method and gpus is None:
-        about = f"not with {METHOD_NAMES[answer.method]}: work arrives as jobs"
+        about = said("screen.demand.not with", method=METHOD_NAMES[answer.method])
     elif answer and answer.method:
         formula = f"{METHOD_NAMES[answer.method]}: {FORMULA_NAMES[answer.method, rule]}"
-        wait = f" {number(demand.wait_min)} min" if rule == "wait-time" else ""
-        about = f"at most {stated_percent(demand.chance)} {NAMES['target in short'][rule]}{wait}"
+        target, chance = NAMES["target in short"][rule], stated_percent(demand.chance)
+        about = said("screen.demand.at most", chance=chance, target=target)
+        if rule == "wait-time":
+            about = said("screen.demand.at most wait", chance=chance, target=target, wait=demand.wait_min)
     return {
         "value": rule,
         "title": RULE_NAMES[rule],
@@ -158,7 +150,7 @@ def _total_card(workbook: Workbook) -> list[contract.Rule]:
             "title": RULE_NAMES["stated"],
             "gpus": amount(total, "GPU"),
             "key": "demand.gpus" if chosen else "",
-            "about": "independent of the groups",
+            "about": said("screen.demand.independent"),
             "formula": "",
         }
     ]
@@ -191,38 +183,33 @@ def _target(workbook: Workbook) -> contract.Target:
 # Users and hours
 
 
-@partial(Card, "grid")
-def people_data(workbook: Workbook) -> contract.Grid:
+@card("grid")
+def people_data(workbook: Workbook) -> dict[str, Any]:
     """Return the grid of inputs that decide when GPUs are needed."""
     return {
-        "title": "Users and hours",
-        "hint": "places such as \u201cBangalore 25, Austin 15\u201d, hours such as 09:00-18:00 or, for a night, 20:00-06:00",
         "heads": group_heads(COLUMNS),
         "rows": group_rows(workbook, COLUMNS),
         "stale": workbook.stale,
     }
 
 
-@partial(form, "growth", "Growth", tables=[], text="", button=None)
+@partial(form, "growth", tables=[], text="", button=None)
 def growth_form(workbook: Workbook) -> dict[str, Any]:
     """Return the needs of the design in later years, and the purchases for each."""
     data = {"shown": bool(workbook.scenario.groups), "stale": workbook.stale}
     if not any(group.growth for group in workbook.plan.scenario.groups):
-        return data | {
-            "text": "No group grows, so the first purchase is enough for these years. Enter growth per group under Hours."
-        }
+        return data | {"text": said("screen.demand.no growth")}
     if not asked(workbook, "growth"):
-        return data | {"button": {"key": "growth", "text": "Plan every year"}}
+        return data | {"button": {"key": "growth", "text": said("screen.demand.plan years")}}
     years, problem = tried(workbook, "demand: growth", lambda: purchase_plan(workbook.plan))
     if years is None:
-        return data | {"text": f"This growth cannot be planned: {problem}."}
-    left_out = years_left_out(len(years), workbook.plan.scenario.demand.years)
+        return data | {"text": said("screen.demand.growth not planned", problem=problem)}
     decides = workbook.plan.scenario.deciding_total_gpus is not None
     notes = (
-        "Hosts are bought at the start of a year and kept.",
-        "The stated total grows in line with the groups." * decides,
+        said("screen.demand.hosts are kept"),
+        said("screen.demand.total grows") if decides else "",
         _cost_counts(workbook),
-        left_out,
+        years_left_out(len(years), workbook.plan.scenario.demand.years),
     )
     more = " ".join(filter(None, notes))
     return data | {"tables": [screen(tables.growth(years), more=more)]}
@@ -233,7 +220,7 @@ def _cost_counts(workbook: Workbook) -> str:
     plan, costs = workbook.plan, workbook.plan.costs
     if costs is None or costs.years == plan.scenario.demand.years:
         return ""
-    return f"The cost counts {counted(costs.years, 'year')}: {amount(costs.hosts[-1], 'host')} in year {costs.years}."
+    return said("screen.demand.cost counts", years=costs.years, hosts=costs.hosts[-1], year=costs.years)
 
 
 audit_card, audit_found = Card("run", audit_data), Card("panel", audit_tables)

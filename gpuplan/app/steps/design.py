@@ -16,9 +16,7 @@ from gpuplan.report.table import Cell, Column, Table
 from gpuplan.report.tables.known import assumed_name, confirmed_values, planning_values, stated_at
 from gpuplan.report.tables.plan import sources
 from gpuplan.widgets import contract
-from gpuplan.wording import run_words
-
-CONFIRM, DOUBT = "Confirm", "Undo"
+from gpuplan.wording import run_words, said
 
 
 @partial(Card, "design")
@@ -64,30 +62,31 @@ def messages_data(workbook: Workbook) -> dict[str, Any]:
     }
 
 
-@panel("Planning values to confirm", "used until the customer confirms or replaces them")
+@panel()
 def values_data(workbook: Workbook) -> Contents:
     """Return the assumptions, with a click that confirms each for the customer."""
     table = planning_values(workbook.plan)
     if not table.rows:
-        return "The customer has confirmed every planning value."
+        return said("screen.design.all confirmed")
     keys = [row[0] for row in table.rows]
-    acts = [_acts(workbook, key, CONFIRM, yes=True) for key in keys]
-    return _with_acts(table, "Customer", acts)
+    acts = [_acts(workbook, key, said("screen.design.confirm"), yes=True) for key in keys]
+    return _with_acts(table, said("screen.design.customer"), acts)
 
 
-@panel("Confirmed by the customer")
+@panel()
 def confirmed_data(workbook: Workbook) -> Contents:
     """Return the confirmed assumptions, with a click that takes each back."""
     table = confirmed_values(workbook.plan)
     if not table.rows:
         return None
-    return _with_acts(table, "", [_acts(workbook, row[0], DOUBT, yes=False) for row in table.rows])
+    undo = said("screen.design.undo")
+    return _with_acts(table, "", [_acts(workbook, row[0], undo, yes=False) for row in table.rows])
 
 
 def _acts(workbook: Workbook, key: str, text: str, *, yes: bool) -> list[contract.Act]:
     """Return actions to confirm an input or undo that, and its link; for a catalog value, to the input replacing it."""
     name, place = assumed_name(workbook.plan, key), stated_at(workbook.plan, key)
-    acts = [act("visit", "Go to", name, path=place)] if place else []
+    acts = [act("visit", said("screen.design.go to"), name, path=place)] if place else []
     editable = place == key and not workbook.locked(key)
     return [act("confirm", text, name, path=key, yes=yes), *acts] if editable else acts
 
@@ -106,12 +105,12 @@ def _with_acts(table: Table, head: str, acts: list[list[contract.Act]]) -> Table
     return table.beside(Column("acts", head), cells, after="note")
 
 
-@panel("Sources", "cited by decisions, access modes and messages")
+@panel()
 def sources_data(workbook: Workbook) -> Contents:
     """Return the sources by their numbers."""
     table = sources(workbook.plan, _cited(workbook))
     if not table.rows:
-        return "No source is cited yet."
+        return said("screen.design.no source")
     at = [column.key for column in table.columns].index("url")
     urls = [row[at] for row in table.rows]
     return table.dressed("title", lambda n, _: {"note": urls[n], "tone": "source"}).without("url")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -10,15 +10,14 @@ from typing import Any
 from gpuplan.analysis.candidates import Candidate
 from gpuplan.analysis.candidates import asked as chosen_in
 from gpuplan.analysis.ranking import WINNER_LEAVES_OUT
-from gpuplan.app.cards import Card, Contents, Picture, act, background_card, details, panel
+from gpuplan.app.cards import Contents, Picture, act, background_card, card, details, panel
 from gpuplan.app.state import Workbook
-from gpuplan.report import number
 from gpuplan.report.charts import explore as charts
 from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.report.tables import explore as tables
 from gpuplan.scenario import Scenario
 from gpuplan.widgets import contract
-from gpuplan.wording import money
+from gpuplan.wording import money, said
 
 SHOWN = 12
 """Designs of a ranking that are listed without a click."""
@@ -72,22 +71,22 @@ def use_option(workbook: Workbook, label: str) -> None:
     if plan is None or option is None or on_screen(workbook) is None:
         return  # later changes would be lost
     scenario = candidate_of(option).apply(plan.scenario, workbook.catalog)
-    workbook.use(replace(scenario, name=now.name, customer=now.customer), f"The design is now {label}.")
+    workbook.use(
+        replace(scenario, name=now.name, customer=now.customer), said("screen.explore.now", label=label)
+    )
 
 
 # Running it
 
 
-@partial(Card, "run")
+@card("run")
 def explore_data(workbook: Workbook) -> dict[str, Any]:
     """Return the designs to explore, the progress, and the winner."""
     result = workbook.exploring.found
     old = result is not None and on_screen(workbook) is None
-    texts, empty = ("Explore designs", "Explore again"), not workbook.plan.pools
+    go, empty = said("screen.explore.again" if result else "screen.explore.go"), not workbook.plan.pools
     runner = workbook.exploring.runner
-    return background_card(workbook, runner, "explore", texts, again=bool(result), empty=empty) | {
-        "title": "Explore designs",
-        "hint": "GPU, server, GPUs per host, sharing and link, for the same workloads and failure tolerance",
+    return background_card(workbook, runner, "explore", go, empty=empty) | {
         "text": _said(workbook, old),
         "tables": [_ranking(workbook, result)] if result and result["ranked"] else [],
         "after": list(result["notes"]) if result else [],
@@ -100,30 +99,35 @@ def _said(workbook: Workbook, old: bool) -> list[str]:
     result = exploring.found
     if result is None:
         if exploring.runner.state == "cancelled":
-            return ["Stopped; nothing was changed."]
+            return [said("screen.stopped")]
         if not workbook.plan.pools:
-            return ["Add a workload first."]
-        return ["Every sensible design is planned in full; you can keep working meanwhile."]
-    said = ["An input has changed since: explore again to use one of these designs."] if old else []
-    counts = (
-        f"{number(len(result['ranked']))} designs are ranked by net present cost, {number(len(result['unpriced']))} have no price, "
-        f"{number(len(result['rejected']))} are ruled out."
+            return [said("screen.add a workload first")]
+        return [said("screen.explore.every design")]
+    old_words = [said("screen.explore.old")] if old else []
+    counts = said(
+        "screen.explore.counts",
+        **{kind: len(result[kind]) for kind in ("ranked", "unpriced", "rejected")},
     )
-    winner, entered = result["winner"], result["asked"]
-    if winner is None:
-        return [*said, counts, "No design can be ranked; what is missing or ruled out is listed below."]
-    text = f"{winner['label']} wins with a net present cost of {money(winner['net_present'], result['currency'])}"
-    text += f", without {'; '.join(winner['excludes'])}." if winner["excludes"] else "."
+    if result["winner"] is None:
+        return [*old_words, counts, said("screen.explore.no winner")]
+    return [*old_words, " ".join(_winner(result["winner"], result["asked"], result["currency"])), counts]
+
+
+def _winner(winner: Option, entered: Option, currency: str) -> Iterator[str]:
+    """Say which design wins, and how much more the current one costs."""
+    key = "screen.explore.wins without" if winner["excludes"] else "screen.explore.wins"
+    left_out, cost = "; ".join(winner["excludes"]), money(winner["net_present"], currency)
+    yield said(key, label=winner["label"], cost=cost, excludes=left_out)
     if winner["confirm"]:
-        text += f" Confirm {' and '.join(winner['confirm'])}."
+        yield said("screen.explore.confirm", names=" and ".join(winner["confirm"]))
     if winner["label"] == entered["label"]:
-        text += " It is the current design."
+        yield said("screen.explore.is current")
     elif entered["net_present"] is not None and not entered["reasons"]:
         more = entered["net_present"] - winner["net_present"]
-        text += f" The current design costs {money(abs(more), result['currency'])} {'more' if more > 0 else 'less'}."
+        key = "screen.explore.costs more" if more > 0 else "screen.explore.costs less"
+        yield said(key, cost=money(abs(more), currency))
         if set(entered["excludes"]) != set(winner["excludes"]):
-            text += " Their costs exclude different items."
-    return [*said, text, counts]
+            yield said("screen.explore.other items")
 
 
 # The ranking
@@ -135,11 +139,7 @@ def _ranking(workbook: Workbook, found: dict[str, Any]) -> dict[str, Any]:
     if entered["label"] not in {o["label"] for o in listed} and not entered["reasons"]:
         listed = [*listed, entered]
     left = len(found["ranked"]) - len(_listed_first(found))
-    more = (
-        f"The cheapest design for each hardware; {number(left)} more designs are in the list below."
-        if left > 0
-        else ""
-    )
+    more = said("screen.explore.cheapest", left=left) if left > 0 else ""
     return screen(_designs(workbook, found, listed), more=more)
 
 
@@ -170,15 +170,16 @@ def _name(workbook: Workbook, found: dict[str, Any], option: Option) -> dict[str
     if _wins(found, option):
         name |= {"tone": "design gp-strong", "tag": "winner", "tag_tone": "good"}
     if now or entered:
-        name["note"] = "on the screen" if now else "as entered"
+        name["note"] = said("screen.explore.on screen" if now else "screen.explore.as entered")
     return name
 
 
 def _cost(option: Option) -> dict[str, Any]:
     """Return the number of assumed prices of a cost, and the items it leaves out."""
-    assumed = [f"{number(option['assumed_prices'])} assumed"] * bool(option["assumed_prices"])
-    title = "; ".join([*assumed, *(f"without {name}" for name in option["excludes"])])
-    note = {"note": f"excl. {number(len(option['excludes']))}"} if option["excludes"] else {}
+    prices, left_out = option["assumed_prices"], option["excludes"]
+    assumed = [said("screen.prices.assumed", count=prices)] if prices else []
+    title = "; ".join([*assumed, *(said("screen.explore.without", name=name) for name in left_out)])
+    note = {"note": said("screen.explore.excluded", count=len(left_out))} if left_out else {}
     return {"tone": "nowrap gp-strong", "title": title} | note
 
 
@@ -197,28 +198,21 @@ def _why_not(option: Option, wins: bool) -> dict[str, Any]:
 def _acts(workbook: Workbook, found: dict[str, Any], option: Option) -> list[contract.Act]:
     label, acts = option["label"], _use(workbook, option)
     if found["winner"] is not None and not _wins(found, option):
-        acts.append(act("look", "How it could win", label, what="other", value=label))
+        acts.append(act("look", said("screen.explore.how to win"), label, what="other", value=label))
     return acts
 
 
 def _use(workbook: Workbook, option: Option) -> list[contract.Act]:
     """Return the button that puts a design on the screen, unless it is there or later changes would be lost."""
     label = option["label"]
-    return [] if on_screen(workbook) in (None, label) else [act("use-option", "Use", label, option=label)]
+    if on_screen(workbook) in (None, label):
+        return []
+    return [act("use-option", said("screen.use"), label, option=label)]
 
 
 def _found(workbook: Workbook, what: str) -> list[Option]:
     """Return the options of one kind, if something was explored."""
     return list((workbook.exploring.found or {}).get(what, ()))
-
-
-_unpriced, _rejected, _frontier = (
-    partial(_found, what=each) for each in ("unpriced", "rejected", "frontier")
-)
-
-
-def _counted(words: str, of: Callable[[Workbook], Sequence[Any]]) -> Callable[[Workbook], str]:
-    return lambda workbook: words.format(number(len(of(workbook))))
 
 
 def _dearer(workbook: Workbook) -> list[Option]:
@@ -227,10 +221,10 @@ def _dearer(workbook: Workbook) -> list[Option]:
     return [option for option in _found(workbook, "ranked") if option["label"] not in first]
 
 
-@details("explore-ranked", "Other designs", _counted("{}, and why each loses", _dearer), _dearer)
-def ranked_data(workbook: Workbook) -> Contents:
+@details("explore-ranked", _dearer)
+def ranked_data(workbook: Workbook, options: list[Option]) -> dict[str, Any] | Table:
     """Return the designs of the ranking that are not the cheapest on their hardware, or dearer."""
-    return _listed(workbook, _dearer(workbook), "gpus", "net_present", "why_not")
+    return _listed(workbook, options, "gpus", "net_present", "why_not")
 
 
 def _listed(workbook: Workbook, options: list[Option], *columns: str) -> Contents:
@@ -239,39 +233,26 @@ def _listed(workbook: Workbook, options: list[Option], *columns: str) -> Content
 
 
 def _cut(count: int) -> str:
-    if count <= SHOWN_ALL:
-        return ""
-    return f"And {number(count - SHOWN_ALL)} more; \u2018gpuplan explore FILE --csv\u2019 lists all of them."
+    return said("screen.explore.and more", left=count - SHOWN_ALL) if count > SHOWN_ALL else ""
 
 
-@details(
-    "explore-works",
-    "Work per GPU",
-    lambda workbook: "how many GPUs of this design one GPU of another board replaces, and on what basis",
-    partial(_found, what="works"),
-)
-def works_data(workbook: Workbook) -> Contents:
+@details("explore-works", partial(_found, what="works"))
+def works_data(workbook: Workbook, _works: Sequence[Any]) -> dict[str, Any] | Table:
     """Return the comparison of the boards."""
-    return {"tables": [screen(tables.works(workbook.exploring.found or {"works": []}))]}
+    return tables.works(workbook.exploring.found or {"works": []})
 
 
-@details(
-    "explore-unpriced",
-    "Without a price",
-    _counted("{} that would work; use one, enter its prices at Cost and explore again", _unpriced),
-    _unpriced,
-)
-def unpriced_data(workbook: Workbook) -> Contents:
+@details("explore-unpriced", partial(_found, what="unpriced"))
+def unpriced_data(workbook: Workbook, options: list[Option]) -> dict[str, Any] | Table:
     """Return designs that meet the demand, but whose GPUs or servers have no known price."""
-    options = _unpriced(workbook)
     listed = options[:SHOWN_ALL]
     acts = [Cell("", tone="do", more={"acts": _use(workbook, option)}) for option in listed]
     table = tables.without_price(listed).beside(Column("acts", ""), acts, after="excludes")
     return {"tables": [screen(table, more=_cut(len(options)))]}
 
 
-@details("explore-rejected", "Ruled out", _counted("{}, each with its reason", _rejected), _rejected)
-def rejected_data(workbook: Workbook) -> Contents:
+@details("explore-rejected", partial(_found, what="rejected"))
+def rejected_data(workbook: Workbook, _rejected: Sequence[Any]) -> dict[str, Any] | Table:
     """Return rejected designs, with the reason; equal reasons together, even if the share in them differs."""
     table = tables.reasons(workbook.exploring.found or {})
     return {"tables": [screen(table.top(SHOWN_ALL), more=_cut(len(table.rows)))]}
@@ -286,7 +267,7 @@ def _priced(workbook: Workbook) -> list[Option]:
     return charts.priced(result) if result else []
 
 
-@panel("Cost, availability and waiting", "no other design beats one on the frontier in all three")
+@panel()
 def frontier_head(workbook: Workbook) -> Contents:
     """Return the heading of the chart."""
     return {} if _priced(workbook) else None
@@ -299,12 +280,7 @@ def frontier_rows(workbook: Workbook) -> dict[str, Any]:
     return charts.frontier_rows(result) if result else {}
 
 
-@details(
-    "explore-frontier",
-    "The frontier as a table",
-    lambda workbook: _counted("{} designs", _frontier)(workbook) if workbook.exploring.found else "",
-    _priced,
-)
-def frontier_table(workbook: Workbook) -> Contents:
+@details("explore-frontier", lambda workbook: _priced(workbook) and _found(workbook, "frontier"))
+def frontier_table(workbook: Workbook, frontier: list[Option]) -> dict[str, Any] | Table:
     """Return the frontier as a table."""
-    return _listed(workbook, _frontier(workbook), "net_present", "waiting_pct", "short_h")
+    return _listed(workbook, frontier, "net_present", "waiting_pct", "short_h")

@@ -14,25 +14,17 @@ from gpuplan.models.availability.survey import Loss
 from gpuplan.plan.access import GroupPlan, Trait
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.weighing import stun_limit_s
-from gpuplan.report import amount, group_names, number
+from gpuplan.report import amount, group_names
 from gpuplan.report.bitfusion import clients
 from gpuplan.report.charts import availability
-from gpuplan.report.table import Cell, Column, Table, screen
+from gpuplan.report.table import Cell, Table, columns, screen
 from gpuplan.report.tables import availability as tables
 from gpuplan.widgets import contract
-from gpuplan.wording import capital, counted, in_words, run_words, verb
+from gpuplan.wording import capital, run_words, said
 
 SHOWN_KINDS = 12
 SHOWN_PAIRS = 8
 SHOWN_RUNS = 4
-TOUCHED = (
-    Column("group", "Group"),
-    Column("running", "Keeps running", "number"),
-    Column("evacuated", "Moved for maintenance", "number"),
-    Column("restarted", "Restarts", "number"),
-    Column("moved", "Moved to make room", "number"),
-    Column("missing", "Not placed", "number"),
-)
 
 
 def runs(numbers: Iterable[int]) -> str:
@@ -42,7 +34,7 @@ def runs(numbers: Iterable[int]) -> str:
 
 def named_hosts(numbers: Sequence[int]) -> str:
     """Return hosts by their numbers."""
-    return f"{'host' if len(numbers) == 1 else 'hosts'} {runs(numbers)}"
+    return said("screen.failures.hosts" if len(numbers) != 1 else "screen.failures.host", hosts=runs(numbers))
 
 
 def move_words(workbook: Workbook, group: GroupPlan | None) -> tuple[str, str]:
@@ -50,16 +42,16 @@ def move_words(workbook: Workbook, group: GroupPlan | None) -> tuple[str, str]:
     if group is None:
         return "", ""
     if group.stun_not_known:
-        return "moves live, stun not known", "warn"
+        return said("screen.failures.stun not known"), "warn"
     if group.stun_s is None:
         vmotion = _trait(group, "vMotion")
         if vmotion is not None and vmotion.verdict == "unknown":
-            return "test whether it can move live", "warn"
-        return "shut down and restarted elsewhere", "warn"
+            return said("screen.failures.test"), "warn"
+        return said("screen.failures.shut down"), "warn"
     limit = stun_limit_s(workbook.plan.scenario, workbook.catalog)
     over = group.stun_s > limit
-    compared = f"over the limit of {number(limit)} s" if over else f"limit {number(limit)} s"
-    return f"stun {stun_text(group.stun_s)}, {compared}", "bad" if over else ""
+    key = "screen.failures.stun over" if over else "screen.failures.stun"
+    return said(key, stun=stun_text(group.stun_s), limit=limit), "bad" if over else ""
 
 
 def stun_text(stun_s: float) -> str:
@@ -73,11 +65,8 @@ def verdict(workbook: Workbook, pool: Pool) -> contract.Verdict:
     if outcome is None:
         return _all_running(workbook, pool)
     failed, maintenance = workbook.failed.get(pool.id, ()), workbook.maintenance.get(pool.id, ())
-    lead = ", ".join(
-        f"{named_hosts(hosts)} {what}"
-        for hosts, what in ((maintenance, "in maintenance"), (failed, "failed"))
-        if hosts
-    )
+    down = (("screen.failures.in maintenance", maintenance), ("screen.failures.failed", failed))
+    lead = ", ".join(said(key, hosts=named_hosts(hosts)) for key, hosts in down if hosts)
     touched = screen(_touched(workbook, pool, outcome))
     missing = workbook.plan.placed.missing
     others = len(pool.requests) > len(touched["rows"]) or len(workbook.plan.pools) > 1
@@ -87,74 +76,61 @@ def verdict(workbook: Workbook, pool: Pool) -> contract.Verdict:
         "text": _outcome_words(pool, outcome, missing, clients(workbook.plan)),
         "heads": touched["heads"],
         "rows": touched["rows"],
-        "rest": "All other VMs keep running." if touched["rows"] and others else "",
+        "rest": said("screen.failures.others run") if touched["rows"] and others else "",
     }
 
 
 def _all_running(workbook: Workbook, pool: Pool) -> contract.Verdict:
     worst = max((loss.unplaced for loss in pool.failures), default=0)
-    vms, spare = amount(worst, "VM"), pool.hosts_for_failures
+    placed, spare, tone = workbook.plan.placed, pool.hosts_for_failures, "warn"
+    lead = said("screen.failures.not every" if spare else "screen.failures.no capacity")
     if worst == 0:
-        survived = max(1, pool.survived)
-        tone, lead = "good", f"Any {in_words(survived)} host{'s' * (survived > 1)} can fail."
-        text = f"The others have room for {'its' if survived < 2 else 'their'} VMs."
-        if not spare:
-            lead, text = (
-                "There is no failover capacity.",
-                "Still, any one host can fail: free GPUs on the others take its VMs.",
-            )
-        if workbook.plan.placed.missing:
-            tone, text = "warn", f"{text} {workbook.plan.placed.sentence}"
-    elif not workbook.plan.placed.known:
-        tone, lead = "warn", "It is not known whether the design survives every host failure."
-        text = f"For {vms}, a placement after the worst host failure was neither found nor ruled out."
-    else:
-        tone, lead = (
-            "warn",
-            "The design does not survive every host failure." if spare else "There is no failover capacity.",
+        tone, survived = "good", max(1, pool.survived)
+        text = said(
+            "screen.failures.room for its VMs" if survived < 2 else "screen.failures.room for their VMs"
         )
-        text = f"The worst host failure leaves {vms} without a GPU."
+        if spare:
+            lead = said("screen.failures.any can fail", hosts=survived)
+        else:
+            text = said("screen.failures.free GPUs")
+        if placed.missing:
+            tone, text = "warn", f"{text} {placed.sentence}"
+    elif not placed.known:
+        lead, text = said("screen.failures.not known"), said("screen.failures.neither", vms=worst)
+    else:
+        text = said("screen.failures.worst", vms=worst)
     return {"tone": tone, "lead": lead, "text": f"{text} {_proof(pool)}", "heads": [], "rows": [], "rest": ""}
 
 
 def _proof(pool: Pool) -> str:
     if pool.method == "heuristic":
-        return f"At least {number(pool.bound)} hosts are needed for the demand; whether fewer would do is not proven."
+        return said("screen.failures.not proven", hosts=pool.bound)
     if pool.existing_hosts:
-        return "Fewer new hosts are not enough for these VMs."
-    if pool.hosts_at_best < 2:
-        return ""
-    return f"Fewer than {amount(pool.hosts_at_best, 'host')} cannot hold these VMs."
+        return said("screen.failures.proven new")
+    return "" if pool.hosts_at_best < 2 else said("screen.failures.proven", hosts=pool.hosts_at_best)
 
 
 def _outcome_words(pool: Pool, outcome: Outcome, missing: int, remote: Collection[str]) -> str:
     """Describe the effect on VMs; ``missing`` ones never have a place, ``remote`` groups use GPUs over the network."""
     apart = sum(group in remote for group, *_ in outcome.restarted)
-    restarted, moved, evacuated = len(outcome.restarted) - apart, len(outcome.moved), len(outcome.evacuated)
-    said = []
-    if evacuated:
-        leave = "leaves" if evacuated == 1 else "leave"
-        said.append(f"{amount(evacuated, 'VM')} {leave} the host in maintenance")
-    if restarted:
-        said.append(f"{amount(restarted, 'VM')} {'restarts' if restarted == 1 else 'restart'}")
-    if apart:
-        said.append(f"{amount(apart, 'client')} of Bitfusion {verb(apart, 'get')} GPUs of another host")
-    makes_room = [f"{amount(moved, 'VM')} must move to make room"] if moved else []
-    if outcome.unplaced:
-        vms = amount(len(outcome.unplaced), "VM")
-        left = (
-            f"{vms} without a GPU"
-            if outcome.impossible
-            else f"no placement found for {vms}, but none ruled out"
-        )
-        said = [left, *said, *makes_room]
-        spare = amount(pool.hosts_for_failures, "host")
-        return f"{'; '.join(said)}. The design has {spare} more than the demand needs."
-    said = [*(said or ["No VM ran there"]), *(makes_room or ["no other VM moves"])]
-    again = "every VM is placed"
-    if missing:
-        again = f"the VMs on these hosts are placed; {counted(missing, 'planned VM')} {verb(missing, 'have')} no GPU in any case"
-    return f"{again}. {'; '.join(said)}."
+    events = (
+        ("screen.failures.leave", len(outcome.evacuated)),
+        ("screen.failures.restart", len(outcome.restarted) - apart),
+        ("screen.failures.clients", apart),
+    )
+    effects = [said(key, count=count) for key, count in events if count]
+    moved, unplaced = len(outcome.moved), len(outcome.unplaced)
+    room = [said("screen.failures.make room", vms=moved)] if moved else []
+    if unplaced:
+        key = "screen.failures.without a GPU" if outcome.impossible else "screen.failures.none found"
+        effects = [said(key, vms=unplaced), *effects, *room]
+        return said("screen.failures.spare", effects="; ".join(effects), hosts=pool.hosts_for_failures)
+    effects = [
+        *(effects or [said("screen.failures.no VM ran")]),
+        *(room or [said("screen.failures.none moves")]),
+    ]
+    key = "screen.failures.these placed" if missing else "screen.failures.every placed"
+    return said(key, effects="; ".join(effects), missing=missing)
 
 
 def _touched(workbook: Workbook, pool: Pool, outcome: Outcome) -> Table:
@@ -173,7 +149,7 @@ def _touched(workbook: Workbook, pool: Pool, outcome: Outcome) -> Table:
             continue
         restarts = {"title": _trait_text(group, "HA restart")} if restarted[id] else {}
         vms = [vm for other, vm in outcome.unplaced if other == id]
-        lost = {"note": f"VM {runs(vms)}", "note_tone": "bad"} if vms else {}
+        lost = {"note": said("screen.failures.vm", vms=runs(vms)), "note_tone": "bad"} if vms else {}
         rows.append(
             (
                 Cell(names[id], more=chip(workbook, id)),
@@ -184,7 +160,7 @@ def _touched(workbook: Workbook, pool: Pool, outcome: Outcome) -> Table:
                 Cell(missing[id], tone="bad" if vms else "", more=lost),
             )
         )
-    table = Table("touched", TOUCHED, tuple(rows), title="")
+    table = Table("touched", columns("touched"), tuple(rows), title="")
     return table if outcome.evacuated else table.without("evacuated")
 
 
@@ -207,8 +183,8 @@ def _trait_text(group: GroupPlan | None, feature: str) -> str:
 
 def _other_pairs(pairs: Sequence[Loss]) -> str:
     if not all(pair.proven for pair in pairs):
-        return "There are too many different pairs: only those that lose most were tried."
-    return "No other pair is worse." if len(pairs) >= SHOWN_PAIRS else ""
+        return said("screen.failures.too many pairs")
+    return said("screen.failures.none worse") if len(pairs) >= SHOWN_PAIRS else ""
 
 
 SHOWN_CLUSTERS = 3
@@ -224,22 +200,21 @@ def shown_clusters(workbook: Workbook) -> tuple[Pool, ...]:
     return tuple(pool for pool in pools if pool.id == chosen)
 
 
-@panel("What a failure does", needs="pools")
-def failures_data(workbook: Workbook) -> Contents:
+@panel(needs="pools")
+def failures_data(workbook: Workbook, pools: Sequence[Pool]) -> Contents:
     """Return every loss of one host and the worst of two."""
     tables = [table for pool in shown_clusters(workbook) for table in _loss_tables(workbook, pool)]
-    return {"hint": _hint(workbook.plan.pools), "tables": tables}
+    return {"hint": _hint(pools), "tables": tables}
 
 
-def _hint(pools: tuple[Pool, ...]) -> str:
+def _hint(pools: Sequence[Pool]) -> str:
     survived = min((pool.survived for pool in pools), default=0)
     if survived:
-        where = " in each cluster" * (len(pools) > 1)
-        return f"any {in_words(survived)} host{'s' * (survived > 1)}{where} may fail"
+        key = "screen.failures.may fail in each" if len(pools) > 1 else "screen.failures.may fail"
+        return said(key, hosts=survived)
     singles = [next((level for level in pool.losses if level.lost == 1), None) for pool in pools]
     known = any(single is None or single.fits is False for single in singles)
-    words = "not every host failure is covered"
-    return words if known else "not known whether every host failure is covered"
+    return said("screen.failures.not covered" if known else "screen.failures.not known covered")
 
 
 def _loss_tables(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
@@ -247,20 +222,20 @@ def _loss_tables(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
     levels = tables.losses(workbook.plan, pool).without("pool")
     singles = tables.lost_hosts(pool, pool.failures[:SHOWN_KINDS], traced=True)
     left = len(pool.failures) - SHOWN_KINDS
-    more = f"And {number(left)} more kinds, none worse." if left > 0 else ""
+    more = said("screen.failures.more kinds", left=left) if left > 0 else ""
     more = " ".join(filter(None, (more, tables.of_clients(workbook.plan))))
     shown = [
-        screen(levels, f"{of}any combination of failed hosts"),
-        screen(singles, f"{of}every kind of single failure, worst first", more),
+        screen(levels, said("screen.failures.combinations", of=of)),
+        screen(singles, said("screen.failures.singles", of=of), more),
     ]
     if pairs := workbook.worst(pool.id, 2) if pool.hosts > 1 else ():
         listed = tables.lost_hosts(pool, pairs[:SHOWN_PAIRS])
-        shown.append(screen(listed, f"{of}the worst pairs, most GPUs short first", _other_pairs(pairs)))
+        shown.append(screen(listed, said("screen.failures.pairs", of=of), _other_pairs(pairs)))
     return shown
 
 
 @panel(needs="pools")
-def capacity_head(_workbook: Workbook) -> Contents:
+def capacity_head(_workbook: Workbook, _pools: Sequence[Pool]) -> Contents:
     """Return the heading of the chart of losses."""
     return {"title": availability.TITLE["text"], "hint": availability.TITLE["subtitle"]}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from io import BytesIO
 from typing import Any
@@ -16,86 +16,82 @@ from gpuplan.audit.hosts import hosts_in
 from gpuplan.audit.trace import TraceError, refusal
 from gpuplan.models.placement import Request, Shared
 from gpuplan.plan import Plan
+from gpuplan.plan.host_line import HostLine
 from gpuplan.plan.hosts import Pool
+from gpuplan.plan.management import ManagementDomain
 from gpuplan.plan.sharing import SharingMode, sharing_modes
 from gpuplan.report import amount, group_names, idle_text, number
-from gpuplan.report.table import Cell, Column, listed, screen
+from gpuplan.report.table import Cell, Table, Worded, screen, tabulate
 from gpuplan.report.tables import platform
 from gpuplan.scenario import field_of, host_kinds, one_line, other_vms, shown_name
 from gpuplan.widgets import contract
-from gpuplan.wording import NAMES
+from gpuplan.wording import NAMES, said
 
 MOST_FILE_BYTES = 10_000_000
 """Most bytes of a file of hosts: some 100,000 rows."""
 
 
-hardware_form, sharing_form = form("hardware", "Hardware"), form("sharing", "Sharing")
+hardware_form, sharing_form = form("hardware"), form("sharing")
 
 
-@partial(form, "host", "More about the hosts", fold=True)
+@partial(form, "host", fold=True)
 def more_form(workbook: Workbook) -> dict[str, Any]:
     """Return which of CPU, memory, existing hosts and other VMs count."""
-    hardware = workbook.scenario.hardware
-    counted = [
-        word
-        for word, host, each in (
-            ("CPU", hardware.vcpus_per_host, "vcpus_each"),
-            ("memory", hardware.memory_gib_per_host, "memory_gib_each"),
-        )
-        if host and any(getattr(group, each) for group in workbook.scenario.groups)
-    ]
-    said = [f"{' and '.join(counted)} counted" if counted else "placement counts only GPUs"]
+    hardware, groups = workbook.scenario.hardware, workbook.scenario.groups
+    vcpus = bool(hardware.vcpus_per_host) and any(group.vcpus_each for group in groups)
+    memory = bool(hardware.memory_gib_per_host) and any(group.memory_gib_each for group in groups)
+    hint = [said(COUNTED[vcpus, memory])]
     if existing := sum(kind.hosts for kind in host_kinds(hardware.existing)):
-        said.append(f"{number(existing)} existing host{'s' * (existing != 1)}")
+        hint.append(said("screen.hardware.existing", hosts=existing))
     if others := sum(each.vms for each in other_vms(hardware.other_vms)):
-        said.append(f"{amount(others, 'VM')} without a GPU")
-    return {"hint": ", ".join(said)}
+        hint.append(said("screen.hardware.without a GPU", vms=others))
+    return {"hint": ", ".join(hint)}
 
 
-@partial(form, "management", "Management domain", fold=True)
+COUNTED = {
+    (False, False): "screen.hardware.only GPUs",
+    (True, False): "screen.hardware.CPU",
+    (False, True): "screen.hardware.memory",
+    (True, True): "screen.hardware.CPU and memory",
+}
+"""Whether CPU and memory are stated for hosts and VMs -> what placement counts."""
+
+
+@partial(form, "management", fold=True)
 def management_form(workbook: Workbook) -> dict[str, Any]:
     """Return how many hosts the management domain needs."""
     domain = workbook.plan.management
-    said = "" if domain is None else f"{amount(domain.needed_hosts, 'host')} needed"
-    return {"hint": said + ", too few stated" * bool(domain and domain.short)}
+    if domain is None:
+        return {"hint": ""}
+    key = "screen.hardware.too few hosts" if domain.short else "screen.hardware.hosts needed"
+    return {"hint": said(key, hosts=domain.needed_hosts)}
 
 
-def _order_hint(workbook: Workbook) -> str:
-    line = workbook.plan.host_line
-    if line is None:
-        return ""
+def _order_hint(line: HostLine) -> str:
     short = "; ".join(f"{part.short}: {part.name.lower()}" for part in line.short)
     sizes = ", ".join(part.size for part in line.parts if part.key in ("processors", "memory"))
     return f"{sizes}; {short}" if short else sizes
 
 
-@details("host-line", "GPU host to order", _order_hint, lambda workbook: workbook.plan.host_line)
-def host_line_data(workbook: Workbook) -> Contents:
+@details("host-line", lambda workbook: workbook.plan.host_line, hint=_order_hint)
+def host_line_data(workbook: Workbook, _line: HostLine) -> dict[str, Any] | Table:
     """Return a new GPU host, part by part."""
-    return {"tables": [screen(platform.host_line(workbook.plan).without("sources"))]}
+    return platform.host_line(workbook.plan).without("sources")
 
 
-def _management_hint(workbook: Workbook) -> str:
-    domain = workbook.plan.management
-    if domain is None:
-        return ""
-    return f"{number(domain.vcpus)} vCPUs and {number(domain.memory_gb)} GB on {amount(domain.needed_hosts, 'host')}"
+def _management_hint(domain: ManagementDomain) -> str:
+    return said("screen.hardware.management", domain=domain)
 
 
-@details(
-    "management",
-    "Management appliances and hosts",
-    _management_hint,
-    lambda workbook: workbook.plan.management,
-)
-def management_data(workbook: Workbook) -> Contents:
+@details("management", lambda workbook: workbook.plan.management, hint=_management_hint)
+def management_data(workbook: Workbook, _domain: ManagementDomain) -> dict[str, Any] | Table:
     """Return the appliances of the management domain, and one of its hosts."""
     tables = platform.management(workbook.plan), platform.management_hosts(workbook.plan)
     return {"tables": [screen(table.without("sources"), table.title) for table in tables]}
 
 
-@panel("What fits on existing hosts", needs="inventory")
-def inventory_data(workbook: Workbook) -> Contents:
+@panel(needs="inventory")
+def inventory_data(workbook: Workbook, _inventory: Any) -> Contents:
     """Return the demand that fits on existing hosts, and the purchases for the rest."""
     makers = platform.hosts_there, platform.inventory
     return {"tables": [screen(table(workbook.plan)) for table in makers]}
@@ -111,8 +107,8 @@ def existing_grid(workbook: Workbook) -> contract.Grid:
     grid = _grid(workbook, EXISTING, NAMES["column of the hosts there"], {"gpu": gpus}, "as new")
     return grid | {
         "file": {
-            "label": "Import from CSV",
-            "hint": "One row per host or kind of host; column gpus, and optionally hosts, model, vcpus, memory_gib, name",
+            "label": said("screen.hardware.import"),
+            "hint": said("screen.hardware.rows"),
             "event": "hosts-file",
             "most": MOST_FILE_BYTES,
         }
@@ -127,17 +123,17 @@ def take_hosts(workbook: Workbook, name: str, content: bytes) -> None:
             raise refusal("audit.hosts.too large", most=f"{MOST_FILE_BYTES:,}")
         imported = hosts_in(BytesIO(content), gpus)
     except TraceError as error:
-        workbook.say("stop", f"{shown} was not imported. {one_line(str(error))}.")
+        workbook.say("stop", said("screen.hardware.not imported", name=shown, why=one_line(str(error))))
         return
-    left = f" Left out: {'; '.join(imported.left_out)}." if imported.left_out else ""
+    left_out = "; ".join(imported.left_out)
+    left = said("screen.hardware.left out", what=left_out) if left_out else ""
     if not imported.existing:
-        workbook.say("stop", f"{shown} was not imported: none of its hosts has a GPU in the catalog.{left}")
+        workbook.say("stop", said("screen.hardware.no GPU known", name=shown, left=left))
         return
     workbook.edit(EXISTING, imported.existing)
     taken = sum(kind.hosts for kind in host_kinds(imported.existing))
-    workbook.say(
-        "warn" if left else "note", f"{shown}: {amount(taken, 'host')} imported as existing hosts.{left}"
-    )
+    text = said("screen.hardware.imported", name=shown, hosts=taken, left=left)
+    workbook.say("warn" if left else "note", text)
 
 
 @partial(Card, "grid")
@@ -205,14 +201,10 @@ def _cell(
     }
 
 
-BITFUSION = "Bitfusion, by memory"
-WORDS = {"yes": "yes", "no": "no", "unknown": "not known"}
-
-
 def _word(mode: SharingMode) -> str:
     """Return a word for whether GPUs can be shared that way; Bitfusion can no longer be bought."""
     owned = mode.id == "bitfusion" and mode.verdict == "yes"
-    return "only if owned" if owned else WORDS[mode.verdict]
+    return NAMES["verdict on sharing"]["owned" if owned else mode.verdict]
 
 
 @partial(Card, "allowed")
@@ -223,7 +215,7 @@ def allowed_data(workbook: Workbook) -> dict[str, Any]:
         scenario = workbook.plan.scenario  # a link may name hardware missing from this catalog
     gpu, version = catalog.gpus[scenario.hardware.gpu], catalog.vsphere[scenario.platform.vsphere]
     return {
-        "title": f"What {gpu.name} on {version.name} allows",
+        "title": said("screen.hardware.allows", gpu=gpu.name, version=version.name),
         "modes": [
             attributes(mode, "id", "name", "verdict", "text")
             | {"word": _word(mode), "source": source_titles(workbook, mode.sources)}
@@ -236,12 +228,15 @@ def _shared_hint(workbook: Workbook) -> str:
     pools = workbook.plan.pools
     ways = sum(len(pool.shared) for pool in pools)
     stranded = sum(idle.gpus for pool in pools for idle in pool.idle if not idle.fits)
-    said = f"{ways} sharing mode{'s' * (ways > 1)} in use" if ways else "no GPU is shared"
-    return f"{said}, {amount(stranded, 'GPU') if stranded else 'nothing'} stranded"
+    return said(
+        "screen.hardware.modes in use",
+        ways=said("screen.hardware.modes", count=ways) if ways else said("screen.hardware.none shared"),
+        stranded=amount(stranded, "GPU") if stranded else said("screen.hardware.nothing"),
+    )
 
 
-@panel("GPUs by profile", needs="pools")
-def shared_data(workbook: Workbook) -> Contents:
+@panel(needs="pools")
+def shared_data(workbook: Workbook, _pools: Sequence[Pool]) -> Contents:
     """Return the shared GPUs with their proof, and the idle ones."""
     return {
         "hint": _shared_hint(workbook),
@@ -257,29 +252,34 @@ def _shared_tables(plan: Plan, pool: Pool) -> list[dict[str, Any]]:
     def asked(shared: Shared) -> list[Request]:
         return [r for r in pool.requests if r.family is not None and r.family.name == shared.family]
 
-    columns = (
-        Column("family", "Shared as", words=lambda name: BITFUSION if name == "bitfusion" else name),
-        Column(
-            "gpus", "GPUs", "number", of=lambda s: Cell(s.gpus, line=f"pools.{pool.id}.shared.{s.family}")
-        ),
-        Column("proof", "Proof", of=_proof),
-        Column("groups", "Who", of=lambda shared: ", ".join(names[r.group] for r in asked(shared))),
-        Column("most", "On one GPU", of=lambda shared: _per_gpu(asked(shared))),
+    shared = tabulate(
+        "shared",
+        pool.shared,
+        title="",
+        family=Worded(lambda name: said("screen.hardware.bitfusion") if name == "bitfusion" else name),
+        gpus=lambda s: Cell(s.gpus, line=f"pools.{pool.id}.shared.{s.family}"),
+        proof=_proof,
+        groups=lambda shared: ", ".join(names[r.group] for r in asked(shared)),
+        most=lambda shared: _per_gpu(asked(shared)),
     )
-    shared = listed("shared", columns, pool.shared, title="")
-    idle = Column("idle", "", of=lambda each: Cell(idle_text(plan, each), tone="" if each.fits else "warn"))
-    none = "" if pool.idle else "All GPUs on hosts in use are occupied."
+    idle = tabulate(
+        "idle_gpus",
+        pool.idle,
+        title="",
+        idle=lambda each: Cell(idle_text(plan, each), tone="" if each.fits else "warn"),
+    )
+    none = "" if pool.shared else said("screen.hardware.no GPU shared")
+    occupied = "" if pool.idle else said("screen.hardware.all occupied")
     return [
-        screen(shared, f"{of}shared GPUs", "" if pool.shared else "No GPU is shared."),
-        screen(listed("idle", (idle,), pool.idle, title=""), f"{of}idle on hosts in use", none)
-        | {"heads": []},
+        screen(shared, said("screen.hardware.shared", of=of), none),
+        screen(idle, said("screen.hardware.idle", of=of), occupied) | {"heads": []},
     ]
 
 
 def _proof(shared: Shared) -> Cell:
     if shared.gpus == shared.bound:
-        return Cell("proven minimum")
-    return Cell(f"at least {number(shared.bound)}", tone="warn")
+        return Cell(said("screen.hardware.proven"))
+    return Cell(said("screen.hardware.at least", bound=shared.bound), tone="warn")
 
 
 def _per_gpu(asked: list[Request]) -> str:
@@ -289,8 +289,9 @@ def _per_gpu(asked: list[Request]) -> str:
         return ""
     if family.capacity:
         shares = ", ".join(dict.fromkeys(number(r.weight) for r in asked))
-        return f"{number(family.capacity)} MB, in shares of {shares}"
+        return said("screen.hardware.in shares", memory=family.capacity, shares=shares)
     alone = [(max(layout[at] for layout in family.layouts), name) for at, name in enumerate(family.profiles)]
     if len(alone) == 1:
-        return f"{alone[0][0]} of {alone[0][1]}"
-    return "up to " + ", or ".join(f"{most} of {name}" for most, name in alone)
+        return said("screen.hardware.of", most=alone[0][0], name=alone[0][1])
+    ways = (said("screen.hardware.of", most=most, name=name) for most, name in alone)
+    return said("screen.hardware.up to", ways=", or ".join(ways))

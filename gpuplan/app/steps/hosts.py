@@ -22,7 +22,7 @@ from gpuplan.report.tables import host_kinds
 from gpuplan.report.tables.plan import equipment, unassigned_words
 from gpuplan.scenario import UNASSIGNED
 from gpuplan.widgets import contract
-from gpuplan.wording import MODE_NAMES
+from gpuplan.wording import MODE_NAMES, NAMES, said
 
 LARGE, COMPACT = 16, 40
 """Most hosts drawn large, and most drawn compact; above, one tile shows all identical hosts."""
@@ -34,9 +34,9 @@ SHOWN_PARTS = 8
 """Most pieces of one GPU drawn one by one; more are drawn as one piece for each group."""
 
 
-OUT = {"failed": "failed", "maintenance": "in maintenance"}
-"""Reason why a host is down -> its words for several hosts."""
-DOWN = {"failed": "failed", "maintenance": "maintenance"}
+OUT = {"failed": "screen.hosts.several failed", "maintenance": "screen.hosts.several in maintenance"}
+"""Reason why hosts are down -> the key of its words."""
+DOWN = NAMES["why a host is down"]
 """Reason why a host is down, and its words."""
 
 
@@ -64,8 +64,12 @@ def _legend(workbook: Workbook, pool: Pool) -> list[contract.Named]:
             "letter": g.letter,
             "colour": colours[g.id],
             "name": g.name,
-            "about": f"{number(g.vms_placed)} x {amount(g.gpus_each, 'GPU')}, {MODE_NAMES[g.mode]}"
-            + (f" {g.profile}" if g.profile and g.gpus_each < 1 else ""),
+            "about": said(
+                "screen.hosts.VMs of a group",
+                vms=g.vms_placed,
+                gpus=g.gpus_each,
+                mode=f"{MODE_NAMES[g.mode]} {g.profile if g.gpus_each < 1 else ''}".rstrip(),
+            ),
         }
         for g in plan.groups
         if g.vms_placed and g.id in present
@@ -84,16 +88,13 @@ def _clusters(workbook: Workbook, shown: Sequence[Pool]) -> list[dict[str, Any]]
     clusters = []
     for pool in pools:
         lost, out = len(workbook.failed.get(pool.id, ())), len(workbook.maintenance.get(pool.id, ()))
-        said = [
-            amount(pool.hosts, "host"),
-            *[f"{lost} failed"] * bool(lost),
-            *[f"{out} in maintenance"] * bool(out),
-        ]
+        down = ((OUT["failed"], lost), (OUT["maintenance"], out))
+        words = [amount(pool.hosts, "host"), *(said(key, hosts=hosts) for key, hosts in down if hosts)]
         clusters.append(
             {
                 "id": pool.id,
                 "text": pool.id.rpartition("-")[2] if pool.id != pool.kind else pool.name,
-                "name": f"{pool.name}: {', '.join(said)}",
+                "name": f"{pool.name}: {', '.join(words)}",
                 "state": "failed" if lost else "maintenance" if out else "",
                 "on": pool in shown,
             }
@@ -126,11 +127,16 @@ def _worst_buttons(workbook: Workbook, pool: Pool) -> contract.Worst:
     """Return the failures to try at once: the worst host and the worst pair, beside those in maintenance."""
     down = workbook.maintenance.get(pool.id, ())
     hosts = amount(len(down), "host") if len(down) > 3 else named_hosts(down)
+    worst = ((1, said("screen.hosts.worst failure")), (2, said("screen.hosts.worst pair")))
     return {
-        "beside": f"Beside {hosts}" if down else "",
+        "beside": said("screen.hosts.beside", hosts=hosts) if down else "",
         "buttons": [
-            {"lost": lost, "text": words, "name": f"{words} beside {hosts} in maintenance" if down else words}
-            for lost, words in ((1, "Worst failure"), (2, "Worst pair"))
+            {
+                "lost": lost,
+                "text": words,
+                "name": said("screen.hosts.worst beside", worst=words, hosts=hosts) if down else words,
+            }
+            for lost, words in worst
             if pool.hosts - len(down) >= lost
         ],
     }
@@ -149,7 +155,7 @@ class _Picture:
         self.colours = group_colours(workbook) | {UNASSIGNED: 0}
         self.profiles = {g.id: g.profile for g in plan.groups}
         self.shares = Shares(plan, pool)
-        self.known: dict[Any, tuple[str, str]] = workbook.once("shares of a GPU in words", dict)
+        self.known: dict[Any, tuple[str, str]] = workbook.once("hosts: shares", dict)
         """Texts of the shares on a GPU, by family and counts, cached for this plan."""
         failed, maintenance = workbook.failed.get(pool.id, ()), workbook.maintenance.get(pool.id, ())
         self.down = dict.fromkeys(failed, "failed") | dict.fromkeys(maintenance, "maintenance")
@@ -189,11 +195,11 @@ class _Picture:
         landing = sum(len(self.arrivals.get(number, ())) for number in numbers)
         first = members[0]
         loads, room = self.loads[first], self.pool.rooms[first]
-        said = [f"{number(lost[why])} {OUT[why]}" for why in OUT if lost[why]]
+        events = [said(key, hosts=lost[why]) for why, key in OUT.items() if lost[why]]
         if landing:
-            said.append(f"gets {amount(landing, 'VM')}")
+            events.append(said("screen.hosts.gets VMs", vms=landing))
         states = {"failed": lost["failed"], "maintenance": lost, "landing": landing, "spare": not loads}
-        word, spoken = (", ".join(said) or _use_word(loads, room, of) for of in ("/", " of "))
+        word, spoken = (", ".join(events) or _use_word(loads, room, of) for of in (TILE, TEXT))
         return {
             "number": running[0] if running else 0,
             "at": f"kind-{numbers[0]}",
@@ -201,8 +207,10 @@ class _Picture:
             "state": next((state for state, count in states.items() if count), ""),
             "all_down": not running,
             "word": word,
-            "title": f"Hosts {runs(numbers)}",
-            "name": f"{amount(len(members), 'host')} like this, {spoken}: {self._summary(loads)}",
+            "title": said("screen.hosts.numbers", hosts=runs(numbers)),
+            "name": said(
+                "screen.hosts.like this", hosts=len(members), state=spoken, vms=self._summary(loads)
+            ),
             "gpus": self._gpus(first, loads, room),
             "back": next((n for n in self.back if n in numbers), 0),
         }
@@ -213,26 +221,27 @@ class _Picture:
         running = None if down else self.outcome
         loads = running.hosts[index] if running else self.loads[index]
         room = self.pool.rooms[index]
-        used, short = _use_word(loads, room, "/"), ""
-        state, word = "", "running" if self.outcome else used
+        used, short, at = _use_word(loads, room, TILE), "", index + 1
+        state, word = "", said("screen.hosts.running") if self.outcome else used
         if down:
             state, word = down, DOWN[down]
         elif arrivals:
-            names = ", ".join(arrivals)
-            state, word = "landing", f"gets {names if len(arrivals) <= 3 else f'{len(arrivals)} VMs'}"
-            short = f"+{names if len(names) <= SHORT_NAMES else f'{len(arrivals)} VMs'}"
+            names, count = ", ".join(arrivals), said("screen.hosts.VMs", vms=len(arrivals))
+            state, word = "landing", said("screen.hosts.gets", what=names if len(arrivals) <= 3 else count)
+            short = f"+{names if len(names) <= SHORT_NAMES else count}"
         elif not loads:
             state, word = "spare", self._idle(index)
-        spoken = _use_word(loads, room, " of ") if word == used else word
+        spoken = _use_word(loads, room, TEXT) if word == used else word
+        title, free = said("screen.hosts.host is", host=at, state=spoken), self._free(loads, room)
         return {
             "number": index + 1,
             "at": f"host-{index + 1}",
-            "head": f"Host {index + 1}" if self.zoom == "large" else str(index + 1),
+            "head": said("screen.hosts.host", host=at) if self.zoom == "large" else str(at),
             "state": state,
             "word": word,
             "short": short or word,
-            "title": ". ".join(filter(None, [f"Host {index + 1}: {spoken}", self._free(loads, room)])),
-            "name": f"Host {index + 1}, {spoken}: {self._summary(loads)}",
+            "title": f"{title}. {free}" if free else title,
+            "name": said("screen.hosts.host holds", host=at, state=spoken, vms=self._summary(loads)),
             "gpus": self._gpus(index, loads, room),
         }
 
@@ -240,24 +249,25 @@ class _Picture:
         """Return the role of a host without a VM: spare, or needed by power-on orders beyond the best arrangement."""
         pool = self.pool
         empty = [at for at, loads in enumerate(pool.placement) if not loads]
-        return "for orders" if index in empty[: pool.hosts_for_demand - pool.hosts_at_best] else "spare"
+        ordered = index in empty[: pool.hosts_for_demand - pool.hosts_at_best]
+        return said("screen.hosts.for orders" if ordered else "screen.hosts.spare")
 
     def _summary(self, loads: Host) -> str:
         vms = Counter(group for group, _ in _vms(loads))
-        return ", ".join(f"{number(n)} x {self.names[g]}" for g, n in sorted(vms.items())) or "no VM"
+        return ", ".join(f"{number(n)} x {self.names[g]}" for g, n in sorted(vms.items())) or said(
+            "screen.hosts.no VM"
+        )
 
     def _free(self, loads: Host, room: Room) -> str:
         """Return the free CPU and memory of a host, where they are counted."""
         requests = {request.group: request for request in self.pool.requests}
         on_it = [requests[group] for group, _ in _vms(loads)]
         counted = (
-            (room.vcpus, sum(r.vcpus for r in on_it), "vCPUs"),
-            (room.memory_gib, sum(r.memory_gib for r in on_it), "GiB memory"),
+            ("screen.hosts.vCPUs free", room.vcpus, sum(r.vcpus for r in on_it)),
+            ("screen.hosts.memory free", room.memory_gib, sum(r.memory_gib for r in on_it)),
         )
         return ", ".join(
-            f"{number(offered - used)} of {number(offered)} {unit} free"
-            for offered, used, unit in counted
-            if offered
+            said(key, free=offered - used, of=offered) for key, offered, used in counted if offered
         )
 
     def _gpus(self, index: int, loads: Host, room: Room) -> list[dict[str, Any]]:
@@ -266,20 +276,21 @@ class _Picture:
     def _gpu(self, index: int, at: int, load: Load | None) -> dict[str, Any]:
         """Return one GPU of a host."""
         gpu = (
-            _gpu([], 1, True, "free")
+            _gpu([], 1, True, said("screen.hosts.free"))
             if load is None
             else self._shared_gpu(load)
             if load.family
             else self._whole_gpu(load)
         )
-        return gpu | {"title": f"GPU {at + 1}: {gpu['title']}"}
+        return gpu | {"title": said("screen.hosts.GPU", gpu=at + 1, what=gpu["title"])}
 
     def _whole_gpu(self, load: Load) -> dict[str, Any]:
         slot = load.slots[0]
-        what = self.profiles.get(slot.group) or "whole GPU"
-        several = f", {load.gpus} GPUs in this host" if load.gpus > 1 else ""
+        what = self.profiles.get(slot.group) or said("screen.hosts.whole GPU")
+        key = "screen.hosts.VM on GPUs" if load.gpus > 1 else "screen.hosts.VM on it"
         piece = self._piece(slot.group, 1, self.letters[slot.group])
-        return _gpu([piece], 0, False, f"{what}. {self.names[slot.group]} {slot.vm}{several}")
+        title = said(key, what=what, group=self.names[slot.group], vm=slot.vm, gpus=load.gpus)
+        return _gpu([piece], 0, False, title)
 
     def _piece(self, group: str, weight: int, text: str) -> dict[str, Any]:
         return {"text": text, "colour": self.colours[group], "weight": weight}
@@ -295,7 +306,7 @@ class _Picture:
             ]
         else:
             pieces = self._by_group(load)
-        title = f"{layout}. {who}. {room_for or 'No room for more'}"
+        title = f"{layout}. {who}. {room_for or said('screen.hosts.no room')}"
         return _gpu(pieces, left, bool(room_for), title)
 
     def _people(self, load: Load) -> str:
@@ -322,13 +333,14 @@ class _Picture:
         if family.capacity:
             allocated = sum(slot.weight for slot in load.slots)
             free = family.capacity - allocated
-            return f"Bitfusion, {number(allocated)} MB allocated", f"{number(free)} MB free" if free else ""
+            room = said("screen.hosts.MB free", free=free) if free else ""
+            return said("screen.hosts.allocated", memory=allocated), room
         counts = tuple(sum(slot.profile == name for slot in load.slots) for name in family.profiles)
         key = family.name, counts
         if key not in self.known:
             self.known[key] = layout_words(self.plan, family, counts), room_words(family, counts)
         layout, fitting = self.known[key]
-        return layout, f"{number(left)} MB free: room for {fitting}" if fitting else ""
+        return layout, said("screen.hosts.room for", free=left, what=fitting) if fitting else ""
 
 
 class _Arriving(_Picture):
@@ -358,7 +370,7 @@ class _Arriving(_Picture):
         return [members for members in (just, *others) if members]
 
     def _idle(self, index: int) -> str:
-        return "empty" if index < len(self.places) else "reserved"
+        return said("screen.hosts.empty" if index < len(self.places) else "screen.hosts.reserved")
 
     def _gpus(self, index: int, loads: Host, room: Room) -> list[dict[str, Any]]:
         per_gpu = self.places[index] if index < len(self.places) else [None] * room.gpus
@@ -377,16 +389,19 @@ class _Arriving(_Picture):
     def _as_it_filled(self, index: int, at: int, load: Load, parts: list[dict[str, Any]]) -> dict[str, Any]:
         """Return a shared GPU with each share where it began, and the VMs that may join it."""
         joins, places = self.play.joins(index, at), self.play.places(index, at)
-        room = f"Room for {' or '.join(joins)}" if joins else "No room for more"
+        room = said("screen.hosts.joins", what=" or ".join(joins)) if joins else said("screen.hosts.no room")
         starts: dict[str, list[int]] = {}
         for slot, (start, _) in zip(load.slots, places, strict=False):
             starts.setdefault(slot.profile, []).append(start)
         counts = Counter(slot.profile for slot in load.slots)
         on_it = [
-            f"{name} at {places_words(starts[name])}" if places else f"{n} x {name}"
+            said("screen.hosts.at", profile=name, places=places_words(starts[name]))
+            if places
+            else f"{n} x {name}"
             for name, n in counts.items()
         ]
-        title = f"GPU {at + 1}: {', '.join(on_it)}. {self._people(load)}. {room}"
+        what = f"{', '.join(on_it)}. {self._people(load)}. {room}"
+        title = said("screen.hosts.GPU", gpu=at + 1, what=what)
         if not places:
             if len(parts) == len(load.slots):
                 parts = [part | self._is_new(slot) for part, slot in zip(parts, load.slots, strict=True)]
@@ -409,6 +424,9 @@ def _vms(loads: Host) -> set[tuple[str, int]]:
     return {(slot.group, slot.vm) for load in loads for slot in load.slots}
 
 
-def _use_word(loads: Host, room: Room, of: str) -> str:
+TILE, TEXT = "screen.hosts.used", "screen.hosts.used in text"
+
+
+def _use_word(loads: Host, room: Room, key: str) -> str:
     """Return the used GPUs of a host: ``4/4`` on a narrow tile, ``4 of 4`` in text."""
-    return f"{sum(load.gpus for load in loads)}{of}{room.gpus} used" if loads else "spare"
+    return said(key if loads else "screen.hosts.spare", gpus=sum(load.gpus for load in loads), of=room.gpus)

@@ -8,15 +8,14 @@ from typing import Any
 
 from gpuplan.analysis.demand import Methods, chance_curve, methods, pool_mixes
 from gpuplan.app.cards import (
-    Card,
     Contents,
     Picture,
     background_card,
+    card,
     lettered,
     panel,
-    said,
+    paragraph,
     select,
-    strong,
     tried,
 )
 from gpuplan.app.forms import form
@@ -30,7 +29,7 @@ from gpuplan.report.tables import demand as tables
 from gpuplan.report.tables.demand import believe_words
 from gpuplan.scenario import RISKS
 from gpuplan.widgets import contract
-from gpuplan.wording import FORMULA_NAMES, METHOD_NAMES, NAMES, mean_gpus, stated_percent
+from gpuplan.wording import FORMULA_NAMES, METHOD_NAMES, NAMES, mean_gpus, said, stated_percent
 
 
 def _pools(workbook: Workbook) -> dict[str, str]:
@@ -52,7 +51,7 @@ def _methods(workbook: Workbook) -> tuple[Methods | None, str]:
     return tried(workbook, f"demand: methods {pool}", lambda: methods(workbook.plan, pool))
 
 
-@panel("GPUs by arrivals", "and the probability of waiting in the busiest hours")
+@panel()
 def odds_head(workbook: Workbook) -> Contents:
     """Return the heading of the methods, and the hosts for which they are shown."""
     pools = _pools(workbook)
@@ -71,39 +70,36 @@ def odds_data(workbook: Workbook) -> Contents:
     why = believe_words(study.believe, float(bursts.low or 1), float(bursts.high or bursts.value), stated)
     lead = next((a for a in study.answers if a.method == study.believe), None)
     gpus = lead.gpus if lead else None
-    believed = "" if gpus is None else f"{METHOD_NAMES[study.believe]}: {amount(gpus, 'GPU')}. "
-    bounds = (
-        "The formulas treat the GPUs as one pool without host boundaries; the Simulation tab includes them."
+    after = paragraph(
+        "screen.methods.why" if gpus is None else "screen.methods.believed",
+        method=METHOD_NAMES[study.believe],
+        gpus=gpus,
+        why=why,
     )
     return {
         "text": [_studied(workbook, study)],
         "tables": [screen(_methods_table(workbook, study))],
-        "after": [said(strong(believed), f"{why} {bounds}")],
+        "after": [after],
     }
 
 
 def _studied(workbook: Workbook, known: Methods) -> list[contract.Piece]:
     """Return the target of the methods, and the probability of waiting in the plan."""
     demand, lines = workbook.plan.scenario.demand, workbook.plan.lines
-    target = known.target
     load_key = f"pools.{known.pool}.busy_gpus"
-    lead = f"Target: {target.words}. " if demand.rule in RISKS else f"What if {target.words}? "
-    load = amount(mean_gpus(known.load_gpus), "GPU")
-    why: contract.Piece = {"text": load, "key": load_key if load_key in lines else ""}
-    text = said(f"{lead}The busiest hours need ", why, " on average.")
+    load: contract.Piece = {
+        "text": amount(mean_gpus(known.load_gpus), "GPU"),
+        "key": load_key if load_key in lines else "",
+    }
+    key = "screen.methods.target" if demand.rule in RISKS else "screen.methods.what if"
+    text = paragraph(key, target=known.target.words, load=load)
     if "totals.waiting" not in lines:
         return text
     waiting, after = (
         contract.Piece(text=percent(lines[key].value / 100), key=key)
         for key in ("totals.waiting", "totals.waiting_after_failure")
     )
-    return text + said(
-        " Requests beyond the plan queue: their probability of waiting is ",
-        waiting,
-        ", and after a host failure ",
-        after,
-        ".",
-    )
+    return text + paragraph("screen.methods.waiting", waiting=waiting, after=after)
 
 
 def _methods_table(workbook: Workbook, known: Methods) -> Table:
@@ -113,9 +109,9 @@ def _methods_table(workbook: Workbook, known: Methods) -> Table:
 
     def name(at: int, _: Cell) -> dict[str, Any]:
         answer = known.answers[at]
-        why = "work arrives as jobs, whose number has no known limit"
+        why = said("screen.methods.jobs")
         note = why if answer.gpus is None else FORMULA_NAMES[answer.method, known.target.rule]
-        tag = {"tag": "used"} if answer.chosen and planned else {}
+        tag = {"tag": said("screen.methods.used")} if answer.chosen and planned else {}
         return {"text": METHOD_NAMES[answer.method], "note": note, **tag}
 
     def gpus(at: int, cell: Cell) -> dict[str, Any]:
@@ -132,20 +128,22 @@ def _range_below(cell: Cell, words: Callable[[float], str]) -> dict[str, Any]:
     return {"text": words(cell.value), "note": f"{words(cell.low)} to {words(cell.high)}"}
 
 
-@partial(form, "arrivals", "Assumptions about arrivals and placement", fold=True)
+@partial(form, "arrivals", fold=True)
 def assumption_form(workbook: Workbook) -> dict[str, Any]:
     """Return the assumption about arrivals, and the burstiness of demand."""
-    options = [("auto", "automatic"), *METHOD_NAMES.items()]
+    options = [("auto", said("screen.methods.automatic")), *METHOD_NAMES.items()]
     study, _ = _methods(workbook)
     bursty = next((a.peakedness for a in study.answers if a.peakedness), None) if study else None
     ends = ("_low", "", "_high")
-    empties = [f"{number(float(f'{z:.3g}'))} (assumed)" for z in bursty] if bursty else [""] * len(ends)
+    empties = (
+        [said("screen.assumed", value=float(f"{z:.3g}")) for z in bursty] if bursty else [""] * len(ends)
+    )
     demand = workbook.scenario.demand
     stated = sum(z is not None for z in (demand.peakedness, demand.peakedness_low, demand.peakedness_high))
-    said = [dict(options)[demand.method], f"peakedness {'stated' if stated else 'from public traces'}"]
+    hint = "screen.methods.peakedness stated" if stated else "screen.methods.peakedness traces"
     return {
         "shown": bool(workbook.scenario.groups),
-        "hint": ", ".join(said),
+        "hint": said(hint, method=dict(options)[demand.method]),
         "options": {"demand.method": options},
         "empties": {f"demand.peakedness{end}": words for end, words in zip(ends, empties, strict=True)},
     }
@@ -180,25 +178,22 @@ def _simulated(workbook: Workbook, pool: str, rule: str) -> list[dict[str, Any]]
 
 WHEN = NAMES["hours simulated"]
 
-BELIEVE = "Requests arrive independently, so bursts are not simulated. Where jobs arrive in bursts, trust the replay of an audit."
 
-
-@partial(Card, "run")
+@card("run")
 def simulate_data(workbook: Workbook) -> dict[str, Any]:
     """Return the inputs of the simulation, its progress, and its results."""
     simulating = workbook.simulating
-    done, texts = bool(simulating.simulations), ("Simulate", "Simulate again")
+    done = bool(simulating.simulations)
+    go = said("screen.methods.again" if done else "screen.methods.go")
     able = any(group.mode for group in workbook.plan.groups)
     old = done and simulating.scenario != workbook.plan.scenario
-    card = background_card(workbook, simulating.runner, "simulate", texts, again=done, off=not able)
+    card = background_card(workbook, simulating.runner, "simulate", go, off=not able)
     return card | {
         "shown": bool(workbook.plan.groups),
-        "title": "Simulation on the hosts",
-        "hint": "with their profiles and the placement policy; first come, first served; waiting users do not give up",
         "inputs": [select("when", "Hours", workbook.chosen("when", WHEN), WHEN)],
         "text": _said(workbook, old),
         "tables": _tables(workbook) if done else [],
-        "after": [BELIEVE] if done else [],
+        "after": [said("screen.methods.independent")] if done else [],
         "old": old,
     }
 
@@ -207,16 +202,14 @@ def _said(workbook: Workbook, old: bool) -> list[str]:
     """Compare the simulation with the formula, in a sentence."""
     simulating = workbook.simulating
     if not simulating.simulations:
-        return [
-            "The formulas treat the GPUs as one pool. Simulating the requests on these hosts also shows where GPUs stay idle "
-            "because no waiting request fits."
-        ]
-    said = ["The design has changed since: simulate again."] if old else []
-    if simulating.runner.state == "cancelled":
-        said.append("Stopped: these are the results so far.")
-    if any(t["growing"] for t in simulating.simulations):
-        said.append("Where the queue keeps growing, the figures depend on how long you look.")
-    return said + (_fewest(workbook) if simulating.runner.state == "done" and not old else [])
+        return [said("screen.methods.not simulated")]
+    running = (
+        ("screen.methods.old", old),
+        ("screen.methods.stopped", simulating.runner.state == "cancelled"),
+        ("screen.methods.growing", any(t["growing"] for t in simulating.simulations)),
+    )
+    texts = [said(key) for key, holds in running if holds]
+    return texts + (_fewest(workbook) if simulating.runner.state == "done" and not old else [])
 
 
 def _fewest(workbook: Workbook) -> list[str]:
@@ -230,9 +223,10 @@ def _fewest(workbook: Workbook) -> list[str]:
     for pool, simulations in pools.items():
         kept = [simulation["hosts"] for simulation in simulations if simulation["chance"]["value"] <= most]
         where = f"{names[pool]}: " if len(pools) > 1 and pool in names else ""
-        what = f"{amount(min(kept), 'host')} or more meet" if kept else "None of these meets"
-        target = f"at most {stated_percent(most)} of the requests {NAMES['what requests do'][simulations[0]['rule']]}"
-        lines.append(f"{where}{what} the target: {target}.")
+        what = said("screen.methods.meet", hosts=min(kept)) if kept else said("screen.methods.none meets")
+        does = NAMES["what requests do"][simulations[0]["rule"]]
+        chance = stated_percent(most)
+        lines.append(said("screen.methods.fewest", where=where, what=what, chance=chance, does=does))
     return lines
 
 
@@ -254,10 +248,11 @@ def _hosts(workbook: Workbook, simulations: list[dict[str, Any]]) -> dict[str, A
         pool = pools.get(simulations[at]["pool"])
         if pool is None:
             return {}
-        said = {"text": f"{cell.words}, {pool.name}"} if several else {}
+        shown = {"text": f"{cell.words}, {pool.name}"} if several else {}
         if pool.hosts == cell.value:
-            return said | {"tag": "planned"}
-        return said | ({"tag": "for the demand"} if pool.hosts_for_demand == cell.value else {})
+            return shown | {"tag": said("screen.methods.planned")}
+        for_demand = pool.hosts_for_demand == cell.value
+        return shown | ({"tag": said("screen.methods.for the demand")} if for_demand else {})
 
     def chance(_: int, cell: Cell) -> dict[str, Any]:
         return {"tone": "bad"} if cell.value > scenario.demand.chance else {}
@@ -272,10 +267,9 @@ def _groups(workbook: Workbook, pool: WholePool, simulation: dict[str, Any]) -> 
     seen = {one["group"] for one in simulation["groups"]}
     names = {group.id: group.name for group in plan.scenario.groups}
     away = [names.get(group, group) for group in pool.groups if group not in seen]
-    return screen(
-        table,
-        title=f"{pool.name}: on the planned hosts"
-        if len(whole_pools(plan.pools)) > 1
-        else "On the planned hosts",
-        more=f"No requests in these hours: {', '.join(away)}." if away else "",
+    several = len(whole_pools(plan.pools)) > 1
+    title = said(
+        "screen.methods.on the hosts of" if several else "screen.methods.on the hosts", name=pool.name
     )
+    more = said("screen.methods.no requests", names=", ".join(away)) if away else ""
+    return screen(table, title, more)

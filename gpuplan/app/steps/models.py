@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpuplan.analysis.llm_traffic import traffic_of
-from gpuplan.app.cards import figure
+from gpuplan.app.cards import figures
 from gpuplan.app.forms import field_data
 from gpuplan.app.state import Workbook
 from gpuplan.plan.llm import RETRIEVAL
 from gpuplan.plan.llm.retrieval import Retrieval, why_share
 from gpuplan.plan.llm.serving import Serving, why_size
 from gpuplan.plan.llm.tuning import Tuning, why_job
-from gpuplan.report import amount, number
 from gpuplan.report.llm_report import started
 from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group
 from gpuplan.widgets import contract
-from gpuplan.wording import NAMES, PLURALS, capital, rough, rough_range
+from gpuplan.wording import NAMES, PLURALS, capital, rough, said
 
 KINDS = {"model": ("generate",), "reranker": ("rerank",)}
 """Input that chooses a model -> the tasks of that model; in a search it makes embeddings."""
@@ -32,7 +31,7 @@ def model_data(workbook: Workbook, group: Group) -> contract.Results:
         return _tuning(sizing)
     if isinstance(sizing, Retrieval):
         return _retrieval(sizing)
-    return {"bar": None, "figures": [], "notes": ["Choose a model."]}
+    return {"bar": None, "figures": [], "notes": [said("screen.models.choose")]}
 
 
 def model_field(workbook: Workbook, group: Group, name: str) -> contract.Field:
@@ -41,7 +40,7 @@ def model_field(workbook: Workbook, group: Group, name: str) -> contract.Field:
     if name in KINDS:
         kinds = ("embed",) if group.use_case == RETRIEVAL and name == "model" else KINDS[name]
         rows = [row for row in workbook.catalog.rows("llm_models") if row["kind"] in kinds]
-        none = [("", "none" if name == "reranker" else "not chosen")]
+        none = [("", said("screen.models.none" if name == "reranker" else "screen.models.not chosen"))]
         return field_data(workbook, path, none + [(row.id, str(row["name"])) for row in rows])
     facts, empty = (
         workbook.catalog.assumptions["llm-use"].facts,
@@ -59,68 +58,35 @@ def model_field(workbook: Workbook, group: Group, name: str) -> contract.Field:
 
 
 def _serving(workbook: Workbook, made: Serving) -> contract.Results:
-    at = f"groups.{made.id}"
-    rate = made.found.token_rate
-    figures = [
-        figure(
-            "Replicas",
-            number(made.replicas),
-            f"{number(made.requests)} concurrent requests, {rough(made.found.requests)} per replica",
-            f"{at}.replicas",
-        ),
-        figure(
-            "Tokens/s per replica",
-            rough(rate.value),
-            f"{rough_range(rate.low, rate.high)}, fitted",
-            f"{at}.llm_replica_tokens",
-        ),
-        figure("Limited by", LIMITS[made.limit], _more(made) if made.steps else "", f"{at}.replica_requests"),
-    ]
+    more = said("screen.models.with more", step=made.steps[-1]) if made.steps else ""
+    shown = figures(("replicas", "replica_tokens", "limit"), made=made, limit=LIMITS[made.limit], more=more)
     return {
         "bar": _memory(made),
-        "figures": figures if made.replicas else [],
-        "notes": _notes(workbook, made) if made.replicas else ["Enter users, or requests per second."],
+        "figures": shown if made.replicas else [],
+        "notes": _notes(workbook, made) if made.replicas else [said("screen.models.enter users")],
     }
 
 
 def _tuning(made: Tuning) -> contract.Results:
-    at, gpus, memory = f"groups.{made.id}", made.gpus * made.hosts, made.memory
-    whole = made.memory_gib
+    memory = made.memory
     parts = (
         ("weights", memory.weights_gib, 1),
         ("states", memory.states_gib, 4),
         ("activations", memory.activations_gib, 2),
         ("runtime", memory.runtime_gib, 3),
     )
-    hours, rate = made.hours, made.tokens_per_gpu
-    figures = [
-        figure("GPUs per job", number(gpus), f"in {amount(made.hosts, 'host')}", f"{at}.job_gpus"),
-        figure("Job duration, h", rough(hours.value), rough_range(hours.low, hours.high), f"{at}.job_h"),
-        figure("Tokens/s per GPU", rough(rate.value), rough_range(rate.low, rate.high), f"{at}.job_tokens"),
-    ]
     return {
-        "bar": _bar("Memory per GPU", parts, whole, 1.0),
-        "figures": figures,
+        "bar": _bar(said("screen.models.per GPU"), parts, made.memory_gib, 1.0),
+        "figures": figures(("job_gpus", "job_hours", "job_tokens"), made=made, gpus=made.gpus * made.hosts),
         "notes": [f"{capital(why)}." for why in (why_job(made),) if why] + [f"{capital(made.how)}."],
     }
 
 
 def _retrieval(made: Retrieval) -> contract.Results:
-    at = f"groups.{made.id}"
     parts = tuple((model.name, model.weights_gib, colour) for colour, model in enumerate(made.models, 1))
-    figures = [
-        figure("Replicas", number(made.replicas), f"of {amount(made.gpus, 'GPU')}", f"{at}.rag_replicas"),
-        figure("Index", f"{rough(made.index_gib)} GiB", "per copy, in memory", f"{at}.rag_index_gib"),
-        figure(
-            "Database VMs",
-            number(made.database_vms),
-            f"{number(made.database_vcpus)} vCPUs, {number(made.database_gib)} GiB each",
-            f"{at}.rag_database_vms",
-        ),
-    ]
     return {
-        "bar": _bar("Memory per replica", parts, made.memory_gib, 1.0),
-        "figures": figures,
+        "bar": _bar(said("screen.models.per replica"), parts, made.memory_gib, 1.0),
+        "figures": figures(("rag_replicas", "index", "database"), made=made),
         "notes": [f"{why_share(made)}."],
     }
 
@@ -132,7 +98,7 @@ def _memory(made: Serving) -> contract.MemoryBar:
         ("KV cache", made.cache_used_gib, 2),
         ("runtime", memory.activation_gib + memory.runtime_gib, 3),
     )
-    return _bar("Memory per replica", parts, sum(memory), count, kept=memory.unused_gib)
+    return _bar(said("screen.models.per replica"), parts, sum(memory), count, kept=memory.unused_gib)
 
 
 def _bar(
@@ -149,26 +115,15 @@ def _bar(
     return {"label": label, "parts": drawn, "text": ", ".join(part["text"] for part in drawn)}
 
 
-def _more(made: Serving) -> str:
-    last = made.steps[-1]
-    return f"With {amount(last.replicas, 'replica')}: first token {rough(last.first_token_s.value)} s, {rough(last.tokens_per_s.value)} tokens/s"
-
-
 def _notes(workbook: Workbook, made: Serving) -> list[str]:
-    now = next(step for step in made.steps if step.replicas == made.replicas)
-    first, speed = now.first_token_s, now.tokens_per_s
+    now, fewer = next(step for step in made.steps if step.replicas == made.replicas), made.steps[0]
     notes = [
-        f"Users get the first token after {rough(first.value)} s ({rough_range(first.low, first.high)}) and then {rough(speed.value)} tokens/s ({rough_range(speed.low, speed.high)}). "
-        f"A replica handles {number(made.limits.memory)} requests by memory, {number(made.limits.speed)} by speed, "
-        f"{number(made.limits.first_token)} by the first token."
+        said("screen.models.users get", now=now, limits=made.limits),
+        started(traffic_of(workbook.plan, made.id)),
     ]
-    notes.append(started(traffic_of(workbook.plan, made.id)))
-    fewer = made.steps[0]
     if fewer.replicas < made.replicas:
-        notes.append(
-            f"With {number(fewer.replicas)}: first token {rough(fewer.first_token_s.value)} s, {rough(fewer.tokens_per_s.value)} tokens/s"
-            f"{'' if fewer.keeps else ', below the promise'}."
-        )
+        key = "screen.models.with fewer" if fewer.keeps else "screen.models.with too few"
+        notes.append(said(key, step=fewer))
     if why := why_size(made):
-        notes.append(f"{capital(amount(made.gpus, 'GPU'))} per replica: {why}.")
+        notes.append(capital(said("screen.models.why size", gpus=made.gpus, why=why)))
     return notes

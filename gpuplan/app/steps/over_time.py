@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from gpuplan.analysis.power_on import ORDERS, PowerOnStudy, named_order, studies_of
-from gpuplan.app.cards import Card, Contents, act, background_card, panel, said, select
+from gpuplan.app.cards import Card, Contents, act, background_card, card, panel, plain, select
 from gpuplan.app.forms import form
 from gpuplan.app.plan_view import Watched
 from gpuplan.app.state import Workbook
@@ -17,12 +17,12 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.plan.over_time.power_on import PowerOn
 from gpuplan.plan.over_time.rules import Reading
 from gpuplan.plan.over_time.tried import label
-from gpuplan.report import amount, group_names, number
+from gpuplan.report import group_names, number
 from gpuplan.report.table import Cell, Table, screen
 from gpuplan.report.tables import over_time as tables
 from gpuplan.report.tables import power_on as orders
 from gpuplan.widgets import contract
-from gpuplan.wording import capital, counted, headline_money, run_words, share_words, stated_percent, verb
+from gpuplan.wording import headline_money, run_words, said, share_words, stated_percent
 
 KEY = "power-on"
 """Key of its events, and the name of the command that tries many orders."""
@@ -48,37 +48,34 @@ def sentence(workbook: Workbook, pool: Pool) -> str:
     return trial.sentence if trial else ""
 
 
-@panel("Power-on", needs="pools")
-def power_on_data(workbook: Workbook) -> Contents:
+@panel(needs="pools")
+def power_on_data(workbook: Workbook, _pools: Sequence[Pool]) -> Contents:
     """Return in how many orders every VM starts, in the cluster with the fewest; or that vSphere places no VMs."""
     if not workbook.plan.power_on:
         return orders.SHARED
     trials = [trial for trial in made_of(workbook).values() if trial.known]
     if not trials:
-        return "Too many VMs and hosts to try power-on orders here."
+        return said("screen.power on.too many")
     worst = min(trials, key=lambda made: made.now.chance)
-    return (
-        "All power-on orders give the same result."
-        if worst.orders == 1
-        else f"Every VM starts in {worst.now.share_words} power-on orders."
-    )
+    if worst.orders == 1:
+        return said("screen.power on.same result")
+    return said("screen.power on.share", share=worst.now.share_words)
 
 
-@partial(form, "power-on", "Settings")
+@partial(form, "power-on")
 def settings_form(workbook: Workbook) -> dict[str, Any]:
     """Return whether vSphere places VMs by these settings as they start."""
     return {"shown": bool(workbook.plan.power_on)}
 
 
-@partial(Card, "run")
+@card("run")
 def tried_data(workbook: Workbook) -> dict[str, Any]:
     """Return settings side by side, named orders, and the button that tries many more."""
     if not workbook.plan.power_on:
         return {"shown": False}
-    done, texts = studies(workbook), (f"Try {number(ORDERS)} orders", "Try again")
-    return background_card(workbook, workbook.powering_on.runner, KEY, texts, again=bool(done)) | {
-        "title": "Power-on orders",
-        "hint": "random, equally likely",
+    done = studies(workbook)
+    go = said("screen.power on.again") if done else said("screen.power on.go", orders=ORDERS)
+    return background_card(workbook, workbook.powering_on.runner, KEY, go) | {
         "text": _tried_words(workbook),
         "tables": _tables(workbook, done),
     }
@@ -87,10 +84,9 @@ def tried_data(workbook: Workbook) -> dict[str, Any]:
 def _tried_words(workbook: Workbook) -> list[str]:
     """Say how many orders were tried, and the hosts needed for nearly all of them to start every VM."""
     tries = max(trial.orders for trial in made_of(workbook).values())
-    were = "was" if tries == 1 else "were"
-    text = capital(f"{counted(tries, 'order')} {were} tried under each interpretation of the rules.")
+    text = said("screen.power on.one tried" if tries == 1 else "screen.power on.tried", tries=tries)
     stopped = workbook.powering_on.runner.state == "cancelled"
-    return list(filter(None, [text, "Stopped; nothing was changed." * stopped, _more_hosts(workbook)]))
+    return list(filter(None, [text, said("screen.stopped") if stopped else "", _more_hosts(workbook)]))
 
 
 def _more_hosts(workbook: Workbook) -> str:
@@ -98,19 +94,18 @@ def _more_hosts(workbook: Workbook) -> str:
     plan = workbook.plan
     share = stated_percent(plan.scenario.availability.orders_share)
     if plan.scenario.availability.sized_for == "orders":
-        return f"The hosts are enough for {share} of the orders."
+        return said("screen.power on.enough", share=share)
     if not studies(workbook):
-        return f"Try more to see how many hosts it takes for {share} of the orders to start every VM, and the extra cost."
+        return said("screen.power on.try more", share=share)
     sized = (workbook.powering_on.found or {}).get("sized")
     if sized is None:
         return ""
-    hosts, now = amount(sized["hosts"], "host"), number(plan.totals.hosts)
-    result = f"Sized for {share} of the orders, the design has {hosts} instead of {now}"
+    hosts = said("screen.power on.sized", share=share, hosts=sized["hosts"], now=plan.totals.hosts)
     if plan.costs is None or sized["dearer"] is None:
-        return f"{result}."
+        return f"{hosts}."
     money = headline_money(abs(sized["dearer"]), plan.costs.currency)
-    more = "less" if sized["dearer"] < 0 else "more"
-    return f"{result} and costs {money} {more} over {counted(plan.costs.years, 'year')}."
+    key = "screen.power on.costs less" if sized["dearer"] < 0 else "screen.power on.costs more"
+    return said(key, sized=hosts, money=money, years=plan.costs.years)
 
 
 def _tables(workbook: Workbook, done: tuple[PowerOnStudy, ...]) -> list[dict[str, Any]]:
@@ -135,7 +130,7 @@ def _with_uses(table: Table, made: PowerOn) -> Table:
         other = made.settings.get(cell.value)
         if other is None:
             return {}
-        return {"acts": [act("set", "Use", str(cell.words), path=other.path, value=other.value)]}
+        return {"acts": [act("set", said("screen.use"), str(cell.words), path=other.path, value=other.value)]}
 
     at = [column.key for column in table.columns].index("interval_low")
     intervals = [row[at] for row in table.cells()]
@@ -187,14 +182,15 @@ def watch_data(workbook: Workbook) -> dict[str, Any]:
     assert play is not None and watched is not None
     trial = made_of(workbook)[pool.id]
     all_vms, refused = len(play.steps), play.refused
+    title = "screen.watch.of cluster" if len(workbook.plan.pools) > 1 else "screen.watch.title"
     return {
         "shown": True,
         "stale": workbook.stale,
         "pool": pool.id,
-        "title": f"Power-on of the {pool.name}" if len(workbook.plan.pools) > 1 else "Power-on",
+        "title": said(title, name=pool.name),
         "at": play.at,
         "of": all_vms,
-        "label": f"VM {number(play.at)} of {number(all_vms)}",
+        "label": said("screen.watch.at", at=play.at, of=all_vms),
         "step_ms": min(max(LONGEST_MS // max(1, all_vms), STEP_MS[0]), STEP_MS[1]),
         "selects": _selects(trial, watched),
         "another": watched.seed + 1 if order_of(trial, watched) == RANDOM else 0,
@@ -208,9 +204,8 @@ def watch_data(workbook: Workbook) -> dict[str, Any]:
 
 def _result(refused: int, more: int) -> str:
     if not refused:
-        return "In this order every VM starts."
-    first = "; the first of them" if more > 0 else ""
-    return f"In this order {amount(refused, 'VM')} {verb(refused, 'do')} not start{first}:"
+        return said("screen.watch.every VM starts")
+    return said("screen.watch.some do not" if more > 0 else "screen.watch.do not start", vms=refused)
 
 
 def _name(workbook: Workbook, play: Play, step: Step) -> str:
@@ -221,30 +216,30 @@ def _arrived(workbook: Workbook, play: Play) -> dict[str, str]:
     """Say where the VM that was powered on last runs, or why it does not."""
     step = play.now
     if step is None:
-        hosts = amount(len(play.cluster.rooms), "host")
-        return {
-            "tone": "",
-            "lead": f"{hosts}, no VM started yet.",
-            "text": "vSphere places each VM as it starts and moves none later.",
-        }
+        lead = said("screen.watch.none yet", hosts=len(play.cluster.rooms))
+        return {"tone": "", "lead": lead, "text": said("screen.watch.how placed")}
     request = play.cluster.requests[step.kind]
-    name, profile = _name(workbook, play, step), f" ({request.profile})" * bool(request.profile)
+    profile = f" ({request.profile})" * bool(request.profile)
+    name = f"{_name(workbook, play, step)}{profile}"
     if step.spot is None:
         return {
             "tone": "bad",
-            "lead": f"{name}{profile} does not start.",
+            "lead": said("screen.watch.does not start", name=name),
             "text": orders.refusal_words(request, play.refusal(), play.cluster.rules),
         }
-    return {"tone": "good", "lead": f"{name}{profile} starts", "text": f"{_spot_words(step.spot, play)}."}
+    lead = said("screen.watch.starts", name=name)
+    return {"tone": "good", "lead": lead, "text": f"{_spot_words(step.spot, play)}."}
 
 
 def _spot_words(spot: Spot, play: Play) -> str:
     numbers = sorted({gpu + 1 for gpu in spot.gpus})
+    host = said("screen.watch.on host", host=spot.host + 1)
     if not numbers:
-        return f"on host {spot.host + 1}"
+        return host
     places = play.places(spot.host, spot.gpus[0]) if len(spot.starts) == 1 else ()
-    at = f", at {spot.starts[0]}" if places else ""
-    return f"on host {spot.host + 1}, GPU{'s' * (len(numbers) > 1)} {run_words(numbers)}{at}"
+    at = said("screen.watch.at place", place=spot.starts[0]) if places else ""
+    key = "screen.watch.on GPUs" if len(numbers) > 1 else "screen.watch.on GPU"
+    return said(key, host=host, gpus=run_words(numbers), at=at)
 
 
 def chosen(made: PowerOn, watched: Watched) -> tuple[Reading, tuple[int, ...]]:
@@ -268,10 +263,10 @@ def orders_of(made: PowerOn) -> list[str]:
 def _selects(made: PowerOn, watched: Watched) -> list[contract.Select]:
     """Return the order, and the assumed behaviour of vSphere where it is not known."""
     orders = {order: label(order) for order in orders_of(made)}
-    menus = [select("order", "Order", order_of(made, watched), orders)]
+    menus = [select("order", said("screen.watch.order"), order_of(made, watched), orders)]
     if len(made.readings) > 1:
         words = dict(zip((reading.name for reading in made.readings), differing(made.readings), strict=True))
-        menus.append(select("reading", "Rules", chosen(made, watched)[0].name, words))
+        menus.append(select("reading", said("screen.watch.rules"), chosen(made, watched)[0].name, words))
     return menus
 
 
@@ -284,8 +279,8 @@ def differing(readings: Sequence[Reading]) -> list[str]:
 # ---- rehearsal
 
 
-@panel("Rehearse an upgrade", "which VMs move, which cannot, and which restart", needs="pools", slow=True)
-def rehearse_data(workbook: Workbook) -> Contents:
+@panel(needs="pools", slow=True)
+def rehearse_data(workbook: Workbook, _pools: Sequence[Pool]) -> Contents:
     """Return the VMs that move when each host is evacuated, those shut down, and those restarted when one fails."""
     plan = workbook.plan
     if not plan.rehearsed:
@@ -295,7 +290,7 @@ def rehearse_data(workbook: Workbook) -> Contents:
         return tables.TOO_LARGE
     starts = dict.fromkeys(tables.start_sentence(rehearsal) for rehearsal in rehearsals)
     return {
-        "text": [said(text) for text in (*tables.verdicts(plan, rehearsals), *starts)],
+        "text": [plain(text) for text in (*tables.verdicts(plan, rehearsals), *starts)],
         "tables": [table for rehearsal in rehearsals for table in _rehearsed(workbook, rehearsal.pool)],
     }
 
@@ -310,19 +305,19 @@ def _rehearsed(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
         .dressed("host", lambda _, cell: _evacuate(workbook, pool, cell))
     )
     restarts, weeks = (table(plan, pool).without("pool") for table in (tables.restarts, tables.weeks))
+    restarted = tables.restart_sentence(rehearsed)
     shown = [
-        screen(upgrades, f"{of}hosts upgraded one by one, in this order"),
-        screen(
-            restarts.top(SHOWN_KINDS), f"{of}restarts after a failure", tables.restart_sentence(rehearsed)
-        ),
+        screen(upgrades, said("screen.rehearsal.upgrades", of=of)),
+        screen(restarts.top(SHOWN_KINDS), said("screen.rehearsal.restarts", of=of), restarted),
     ]
     if weeks.rows:
-        shown.append(screen(weeks, f"{of}a week of coming and going", tables.week_sentence(rehearsed)))
+        shown.append(screen(weeks, said("screen.rehearsal.week", of=of), tables.week_sentence(rehearsed)))
     return shown
 
 
 def _evacuate(workbook: Workbook, pool: Pool, cell: Cell) -> Mapping[str, Any]:
     """Put the host of a row into maintenance on the picture, or bring it back."""
     down = cell.value in workbook.maintenance.get(pool.id, ())
-    words, name = ("Bring back" if down else "Evacuate"), f"host {cell.value} of the {pool.name}"
+    words = said("screen.rehearsal.bring back" if down else "screen.rehearsal.evacuate")
+    name = said("screen.rehearsal.host of", host=cell.value, pool=pool.name)
     return {"acts": [act("maintain", words, name, pool=pool.id, host=cell.value)]}

@@ -15,15 +15,16 @@ from gpuplan.app.steps.failures import move_words, stun_text
 from gpuplan.plan import Plan
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.availability import Posture
+from gpuplan.plan.hosts import Pool
 from gpuplan.plan.weighing import stun_item
-from gpuplan.report import amount, hours, number, percent
-from gpuplan.report.table import Cell, Column, Table, listed, screen
+from gpuplan.report import amount, hours
+from gpuplan.report.table import Cell, Table, Worded, screen, tabulate
 from gpuplan.report.tables import plan as plan_tables
 from gpuplan.report.tables.availability import not_sure, postures
 from gpuplan.report.tables.platform import behaviour, hand_over
 from gpuplan.scenario import FIELD_BY_PATH
 from gpuplan.widgets import contract
-from gpuplan.wording import MODE_NAMES, counted, priced, short_number
+from gpuplan.wording import MODE_NAMES, priced, said, short_number
 
 POSTURES = (0, 1, 2)
 COSTED_HOSTS = 64
@@ -48,7 +49,7 @@ def posture_data(workbook: Workbook) -> contract.Posture:
     }
 
 
-@partial(form, "maintenance", "Maintenance")
+@partial(form, "maintenance")
 def maintenance_form(workbook: Workbook) -> dict[str, Any]:
     """Return the effect of a failure in maintenance with the chosen posture."""
     return {"stale": workbook.stale, "text": _bet(workbook)}
@@ -76,18 +77,18 @@ def _card(workbook: Workbook, failures: int, posture: Posture | None) -> contrac
 
 def _covered(workbook: Workbook, failures: int) -> str:
     """Say which failures the spare hosts of a posture cover."""
-    if not workbook.scenario.availability.maintenance_failure_accepted:
-        return f"{amount(failures, 'failure')} + maintenance" if failures else "maintenance only"
-    return f"{amount(failures, 'host')} may fail" if failures else "no host may fail"
+    if workbook.scenario.availability.maintenance_failure_accepted:
+        return said("screen.posture.may fail" if failures else "screen.posture.none may fail", hosts=failures)
+    key = "screen.posture.and maintenance" if failures else "screen.posture.maintenance only"
+    return said(key, failures=failures)
 
 
-@panel("Host failure tolerance", "hours a year", needs="postures")
-def tolerance_data(workbook: Workbook) -> Contents:
+@panel(needs="postures")
+def tolerance_data(workbook: Workbook, compared: Sequence[Posture]) -> Contents:
     """Return the risk of each posture, every figure with its derivation."""
-    plan = workbook.plan
-    table = postures(plan)
+    plan, table = workbook.plan, postures(workbook.plan)
     for column, line in EXPLAINED.items():
-        keys = [f"postures.n{posture.host_failures}.{line}" for posture in plan.postures]
+        keys = [f"postures.n{posture.host_failures}.{line}" for posture in compared]
         table = table.dressed(column, partial(_why, plan, keys))
     return table
 
@@ -129,42 +130,47 @@ def _bet(workbook: Workbook) -> str:
     if now is None:
         return ""
     more = planned.get(availability.host_failures + 1)
+    key = "screen.posture.exposed"
     if now.exposed_h == 0:
-        text = f"The cluster keeps failover capacity during maintenance; the probability of an outage in maintenance is {percent(not_sure(now.chance))} a year."
+        key = "screen.posture.keeps capacity"
     elif now.host_failures == 0 and availability.maintenance_failure_accepted:
-        text = f"Maintenance itself takes GPUs that the plan needs: {hours(now.exposed_h)} a year."
-    else:
-        text = (
-            f"During {hours(now.exposed_h)} of maintenance a year the cluster has no failover capacity; "
-            f"the probability of an outage in those hours is {percent(not_sure(now.chance))} a year."
-        )
+        key = "screen.posture.takes GPUs"
+    text = said(key, hours=hours(now.exposed_h), chance=not_sure(now.chance))
     if more is None:
         return text
     extra = more.hosts - now.hosts
-    hosts = "one more host" if extra == 1 else f"{number(extra)} more hosts"
-    left = f" and {hours(more.exposed_h)}" if more.exposed_h else ""
-    return f"{text} With {hosts} (N+{more.host_failures}): {percent(not_sure(more.chance))}{left}."
+    with_more = said(
+        "screen.posture.still exposed" if more.exposed_h else "screen.posture.with more",
+        hosts=said("screen.posture.one host" if extra == 1 else "screen.posture.hosts", count=extra),
+        failures=more.host_failures,
+        chance=not_sure(more.chance),
+        hours=hours(more.exposed_h),
+    )
+    return f"{text} {with_more}"
 
 
-@partial(form, "risk", "Risk inputs", hint=stated_hint)
+@partial(form, "risk", hint=stated_hint)
 def risk_form(workbook: Workbook) -> dict[str, Any]:
     """Return the planning value for the stun of a VM, and how the VMs leave a host."""
     scenario = workbook.plan.scenario
     measured = stun_item(workbook.catalog, scenario.platform.vsphere, scenario.hardware.gpu)
     return {
         "empties": {"availability.stun_limit_s": measured.fact("limit_s")},
-        "tables": [screen(_stun_table(workbook), "Evacuation by vMotion")] if workbook.plan.groups else [],
+        "tables": [screen(_stun_table(workbook), said("screen.posture.evacuation"))]
+        if workbook.plan.groups
+        else [],
     }
 
 
-@panel("What vSphere does, and checks at hand-over", "DRS, HA, vMotion and licences", needs="pools")
-def platform_data(workbook: Workbook) -> Contents:
+@panel(needs="pools")
+def platform_data(workbook: Workbook, _pools: Sequence[Pool]) -> Contents:
     """Return the platform rules that hold for this design, and the checks on the cluster at hand-over."""
     plan = workbook.plan
-    return {"tables": [screen(behaviour(plan)), screen(hand_over(plan), "Checks at hand-over")]}
+    checks = hand_over(plan)
+    return {"tables": [screen(behaviour(plan)), screen(checks, checks.title)]}
 
 
-@partial(form, "clusters", "Clusters", fold=True)
+@partial(form, "clusters", fold=True)
 def clusters_form(workbook: Workbook) -> dict[str, Any]:
     """Return the clusters into which the inputs divide the hosts."""
     plan = workbook.plan
@@ -175,7 +181,7 @@ def clusters_form(workbook: Workbook) -> dict[str, Any]:
         if f"pools.{plan.pools[0].kind}.clusters" in decision.lines
     )
     return {
-        "hint": counted(len(plan.pools), "cluster") if plan.pools else "",
+        "hint": amount(len(plan.pools), "cluster") if plan.pools else "",
         "tables": [screen(table, "", next(why, ""))] if len(plan.pools) > 1 else [],
     }
 
@@ -186,19 +192,16 @@ def _stun_table(workbook: Workbook) -> Table:
     def leaves(group: GroupPlan) -> Cell:
         how, tone = move_words(workbook, group)
         if group.stun_s is not None:
-            how = "stun over the limit" if tone else "moved while it runs"
+            how = said("screen.posture.stun over" if tone else "screen.posture.moved")
         return Cell(how, tone=tone)
 
-    columns = (
-        Column("name", "Group"),
-        Column("mode", "Access", words=MODE_NAMES.get),
-        Column("stun_s", "vMotion stun", "number", of=_stun),
-        Column("how", "In host maintenance", of=leaves),
-    )
-    return listed("stun", columns, [group for group in workbook.plan.groups if group.vms_placed], title="")
+    placed = [group for group in workbook.plan.groups if group.vms_placed]
+    return tabulate("stun", placed, title="", mode=Worded(MODE_NAMES.get), stun_s=_stun, how=leaves)
 
 
 def _stun(group: GroupPlan) -> Cell:
     if group.stun_s is None:
-        return Cell(None, words="not known" if group.stun_not_known else "none")
+        return Cell(
+            None, words=said("screen.posture.not known" if group.stun_not_known else "screen.posture.none")
+        )
     return Cell(group.stun_s, words=stun_text(group.stun_s), line=f"groups.{group.id}.stun_s")

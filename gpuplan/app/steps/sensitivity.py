@@ -6,15 +6,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from gpuplan.app.cards import Card, Contents, Picture, background_card, details, panel, select, sheet
+from gpuplan.app.cards import Contents, Picture, background_card, card, details, panel, select, sheet
 from gpuplan.app.forms import field_data, range_words
 from gpuplan.app.state import Workbook
-from gpuplan.report import number
 from gpuplan.report.charts import explore as charts
 from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.report.tables import sensitivity as tables
 from gpuplan.scenario import field_of
-from gpuplan.wording import NAMES
+from gpuplan.wording import NAMES, said
 
 VIEWS = NAMES["view of the tornado"]
 """Views of the tornado."""
@@ -40,16 +39,14 @@ def _now(workbook: Workbook, view: str) -> float:
     return plan.costs.net_present if view == "cost" else plan.totals.hosts
 
 
-@partial(Card, "run")
+@card("run")
 def sensitivity_data(workbook: Workbook) -> dict[str, Any]:
     """Return the inputs to try, the progress, and the inputs that move the answer most."""
     result = workbook.sensitivity.found
     old = result is not None and _old(workbook)
-    texts, off = ("Try the ranges", "Try the ranges again"), not workbook.plan.pools
+    go = said("screen.sensitivity.again" if result else "screen.sensitivity.go")
     runner = workbook.sensitivity.runner
-    return background_card(workbook, runner, "sensitivity", texts, again=bool(result), off=off) | {
-        "title": "What drives the result",
-        "hint": "the design replanned at the low and high end of each input, one at a time",
+    return background_card(workbook, runner, "sensitivity", go, off=not workbook.plan.pools) | {
         "text": _said(workbook, old),
         "old": old,
     }
@@ -59,16 +56,13 @@ def _said(workbook: Workbook, old: bool) -> list[str]:
     sensitivity = workbook.sensitivity
     if sensitivity.found is None:
         if sensitivity.runner.state == "cancelled":
-            return ["Stopped; nothing was changed."]
-        return [
-            "Each input varies over its own range (stated by you, from the catalog, or assumed), never by a blanket percentage."
-        ]
-    said = ["The design or a range has changed since: try the ranges again."] if old else []
-    bars = [bar for bar in _bars(workbook) if _swing(bar, "cost")]
-    if not bars:
-        return [*said, "No input changes the cost."]
-    names = [bar["label"] for bar in bars[:3]]
-    return [*said, f"The largest cost drivers: {'; '.join(names)}."]
+            return [said("screen.stopped")]
+        return [said("screen.sensitivity.own ranges")]
+    old_words = [said("screen.sensitivity.old")] if old else []
+    drivers = [bar["label"] for bar in _bars(workbook) if _swing(bar, "cost")]
+    if not drivers:
+        return [*old_words, said("screen.sensitivity.no input")]
+    return [*old_words, said("screen.sensitivity.drivers", names="; ".join(drivers[:3]))]
 
 
 def _swing(bar: Bar, view: str) -> float:
@@ -77,14 +71,11 @@ def _swing(bar: Bar, view: str) -> float:
     return 0.0 if low is None or high is None else abs(high - low)
 
 
-@panel("From the low to the high end of each input")
+@panel()
 def tornado_head(workbook: Workbook) -> Contents:
     """Return the choice of the tornado's view."""
-    return (
-        {"selects": [select("swing", "Show", workbook.chosen("swing", VIEWS), VIEWS)]}
-        if _bars(workbook)
-        else None
-    )
+    view = select("swing", said("screen.show"), workbook.chosen("swing", VIEWS), VIEWS)
+    return {"selects": [view]} if _bars(workbook) else None
 
 
 @partial(Picture, draw=charts.tornado_chart)
@@ -99,7 +90,7 @@ def tornado_rows(workbook: Workbook) -> dict[str, Any]:
 # Ranges
 
 
-@panel("Ranges and results as a table", draws="sheet")
+@panel(draws="sheet")
 def ranges_data(workbook: Workbook) -> Contents:
     """Return the range of each input, to be overwritten in place, and the answer at its ends."""
     bars = _bars(workbook)
@@ -110,10 +101,9 @@ def ranges_data(workbook: Workbook) -> Contents:
     return {
         "shown": bool(bars or others),
         "fold": True,
-        "hint": "likely values of each input; yours override the catalog\u2019s",
         "text": [],
         **sheet(_ranges(workbook, bars, others), [*paths, *others]),
-        "more": "Such as \u201c20 to 60\u201d; an empty field uses the range in grey.",
+        "more": said("screen.sensitivity.such as"),
         "stale": workbook.stale or (bool(bars) and _old(workbook)),
     }
 
@@ -132,7 +122,7 @@ def _ranges(workbook: Workbook, bars: list[Bar], others: list[str]) -> Table:
         tables.bars(bars, _now(workbook, "cost"), currency)
         .without("low", "high")
         .dressed("now", lambda *_: {"tone": "nowrap"})
-        .beside(Column("range", "Low to high"), fields, after="now")
+        .beside(Column("range", said("table.price_fields.ends")), fields, after="now")
         .beside(Column("note", ""), [Cell(bar["note"], tone="small") for bar in bars], after="hosts_high")
     )
     untried = tuple(
@@ -142,7 +132,7 @@ def _ranges(workbook: Workbook, bars: list[Bar], others: list[str]) -> Table:
             "",
             _field(workbook, path),
             *[""] * 5,
-            Cell("not tried yet", tone="small"),
+            Cell(said("screen.sensitivity.not tried"), tone="small"),
         )
         for path in others
     )
@@ -157,17 +147,10 @@ def _thresholds(workbook: Workbook) -> list[dict[str, Any]]:
     return result["thresholds"] if result else []
 
 
-@details(
-    "thresholds",
-    "Where the number of hosts changes",
-    lambda workbook: f"{number(len(_thresholds(workbook)))} demand inputs",
-    _thresholds,
-    old=_old,
-)
-def thresholds_data(workbook: Workbook) -> Contents:
+@details("thresholds", _thresholds, old=_old)
+def thresholds_data(_workbook: Workbook, thresholds: list[dict[str, Any]]) -> dict[str, Any] | Table:
     """Return the nearest values of each demand input at which the number of hosts changes."""
-    thresholds = _thresholds(workbook)
     changing = [row for row in thresholds if row["below"] is not None or row["above"] is not None]
     others = [row["label"] for row in thresholds if row not in changing]
-    text = [f"The number of hosts does not depend on: {'; '.join(others)}."] if others else []
+    text = [said("screen.sensitivity.independent", names="; ".join(others))] if others else []
     return {"text": text, "tables": [screen(tables.thresholds(changing))]}

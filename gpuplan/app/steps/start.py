@@ -8,12 +8,11 @@ from gpuplan.app.cards import Card
 from gpuplan.app.groups import count_of
 from gpuplan.app.state import STEPS, Workbook
 from gpuplan.plan import make_plan
-from gpuplan.report import amount, number
 from gpuplan.report.figures import Figures
 from gpuplan.report.workloads import KIND_NAMES
 from gpuplan.scenario import load_scenario
 from gpuplan.widgets import contract
-from gpuplan.wording import NAMES, capital
+from gpuplan.wording import NAMES, capital, said
 
 EXAMPLES = NAMES["example"]
 """Scenarios to begin with, and their titles."""
@@ -37,15 +36,17 @@ def start_data(workbook: Workbook) -> contract.Start:
 def _example(workbook: Workbook, key: str) -> contract.Example:
     plan = make_plan(load_scenario(key), workbook.catalog)
     gpu = plan.catalog.gpus[plan.scenario.hardware.gpu].name
-    totals = plan.totals
     return {
         "id": key,
         "title": EXAMPLES[key],
         "text": NAMES["what an example shows"][key],
-        "answer": f"{amount(Figures(plan).demand, 'GPU')} needed \u2192 {amount(totals.hosts, 'host')}, "
-        f"{amount(totals.gpus, 'GPU')} ({totals.gpus_after_failure} after a failure)",
-        "hardware": f"{gpu}, {plan.scenario.hardware.gpus_per_host} per host, "
-        f"{plan.catalog.vsphere[plan.scenario.platform.vsphere].name}",
+        "answer": said("screen.start.answer", needed=Figures(plan).demand, totals=plan.totals),
+        "hardware": said(
+            "screen.start.hardware",
+            gpu=gpu,
+            each=plan.scenario.hardware.gpus_per_host,
+            version=plan.catalog.vsphere[plan.scenario.platform.vsphere].name,
+        ),
     }
 
 
@@ -59,7 +60,7 @@ def guide_data(workbook: Workbook) -> contract.Guide:
             {
                 "path": path,
                 "label": NAMES["where a design is to run"][path],
-                "options": [["", "Suggest"], *options],
+                "options": [["", said("screen.start.suggest")], *options],
                 "problem": problems.get(path, ""),
             }
             for path, options in (
@@ -78,6 +79,8 @@ def _kind(workbook: Workbook, use_case: str, name: str, problems: dict[str, str]
         "name": name,
         "about": str(workbook.catalog.row("use_cases", use_case)["example"]),
         "label": NAMES["what is counted"][path.rpartition(".")[2]],
-        "planned": "one at a time" if planned is None else f"{number(planned)} assumed",
+        "planned": said(
+            "screen.start.one at a time" if planned is None else "screen.prices.assumed", count=planned
+        ),
         "problem": problems.get(path, ""),
     }

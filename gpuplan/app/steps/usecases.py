@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from gpuplan.analysis.demand import stated_gap_gpus
-from gpuplan.app.cards import Card, attributes, figure, group_colours
+from gpuplan.app.cards import Card, attributes, card, figures, group_colours
 from gpuplan.app.forms import field_data, form
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.models import model_data, model_field
@@ -19,22 +19,21 @@ from gpuplan.report.kinds import one_place
 from gpuplan.report.workloads import KIND_NAMES, access, gets, kind_name, sentence
 from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, field_of
 from gpuplan.widgets import contract
-from gpuplan.wording import MODE_NAMES, NAMES, PLURALS, counted, whole
+from gpuplan.wording import MODE_NAMES, NAMES, PLURALS, said, whole
 
 T = TypeVar("T")
 PER_VM = NAMES["column of a VM"]
 """Attribute of a group -> its head in the grid."""
-SUMS = {"sum": "sum of the peaks", "stated": "sum of the peaks", "hours": "in the busiest hours"}
 INPUTS_OF = {row["use_case"]: row["inputs"].split() for row in own_rows("words/workload_inputs")}
 """Workload kind -> its few inputs, those of ``other`` kinds, and those of ``all``, which open with one click."""
-DAYS = [("", "every day"), ("weekdays", "Mon-Fri"), ("weekends", "Sat, Sun")]
+DAYS = list(NAMES["days of a group"].items())
 SIZED_FOR = ("hardware.gpu", "hardware.server", "platform.vsphere", "cost.years")
 """Targets of a design besides its workloads."""
 
 
 def days_of(days: object) -> list[tuple[str, str]]:
     """Return the days to choose from; where every day is stated, that instead of leaving it open."""
-    return [("every-day", "every day"), *DAYS[1:]] if days == "every-day" else DAYS
+    return [("every-day", DAYS[0][1]), *DAYS[1:]] if days == "every-day" else DAYS
 
 
 @partial(Card, "workloads")
@@ -55,7 +54,7 @@ def workloads_data(workbook: Workbook) -> contract.Workloads:
         "kinds": sorted((item for item in listed if item["id"] in order), key=lambda each: order[each["id"]]),
         "more_kinds": [item for item in listed if item["id"] not in order],
         "sum": amount(whole(plan.lines["demand.groups_gpus"].value), "GPU"),
-        "sum_label": SUMS.get(plan.scenario.demand.rule, "at the target"),
+        "sum_label": NAMES["sum of the workloads"][plan.scenario.demand.rule],
         "stated": stated_data(workbook),
         "stale": workbook.stale,
     }
@@ -99,7 +98,7 @@ def _open(workbook: Workbook, group: Group, planned: GroupPlan | None) -> contra
     return {
         "fields": [group_field(workbook, group, name) for name in first],
         "more": more,
-        "hint": f"{stated} of {len(more)} stated",
+        "hint": said("screen.stated", stated=stated, of=len(more)),
         "vms": f"groups.{group.id}.vcpus_each",
         **results,
     }
@@ -110,19 +109,10 @@ def _follows(group: Group, planned: GroupPlan | None) -> contract.Results:
     results: contract.Results = {"bar": None, "figures": [], "notes": []}
     if planned is None:
         return results
-    at = f"groups.{group.id}"
-    of = (
-        f"{counted(planned.active, 'concurrent user')}"
-        if group.vms_each == 1
-        else f"{number(group.vms_each)} per active user"
-    )
-    figures = [
-        figure("GPUs", number(planned.demand_gpus), "at the peak", f"{at}.demand_gpus"),
-        figure("VMs", number(planned.vms), of, f"{at}.vms"),
-    ]
-    if planned.profile:
-        figures.append(figure("Profile", planned.profile, planned.profile_reason, f"{at}.profile"))
-    return results | {"figures": figures}
+    key = "screen.usecases.concurrent" if group.vms_each == 1 else "screen.usecases.per user"
+    of = said(key, users=planned.active, vms=group.vms_each)
+    names = ("peak_gpus", "vms", *(["profile"] if planned.profile else []))
+    return results | {"figures": figures(names, planned=planned, of=of)}
 
 
 WORKED_OUT = ("vms_each", "gpus_each")
@@ -139,7 +129,7 @@ def group_field(workbook: Workbook, group: Group, name: str) -> contract.Field:
     cell = field_data(workbook, path, _options(workbook, name, group))
     if name in WORKED_OUT and workbook.plan.llm.of(group.id):
         value = workbook.plan.sized.get(path)
-        cell |= {"value": number(value), "locked": "Calculated from the model.", "assumed": False}
+        cell |= {"value": number(value), "locked": said("screen.usecases.calculated"), "assumed": False}
     return cell
 
 
@@ -149,14 +139,14 @@ def _options(workbook: Workbook, name: str, group: Group) -> list[tuple[str, str
         return [(row.id, kind_name(workbook.plan, row.id)) for row in workbook.catalog.rows("use_cases")]
     if name == "access":
         modes = ("vgpu", "mig", "bitfusion", "passthrough")
-        return [("auto", "Automatic"), *((mode, MODE_NAMES[mode]) for mode in modes)]
+        return [("auto", said("screen.usecases.automatic")), *((mode, MODE_NAMES[mode]) for mode in modes)]
     if name == "days":
         return days_of(group.days)
     return None
 
 
-@partial(Card, "grid")
-def per_vm_data(workbook: Workbook) -> contract.Grid:
+@card("grid")
+def per_vm_data(workbook: Workbook) -> dict[str, Any]:
     """Return the second grid of groups: the other needs of one VM."""
     groups = workbook.scenario.groups
     stated = sum(
@@ -164,10 +154,9 @@ def per_vm_data(workbook: Workbook) -> contract.Grid:
         for g in groups
     )
     return {
-        "title": "Virtual machines",
-        "hint": f"stated for {stated} of {amount(len(groups), '')} groups"
+        "hint": said("screen.usecases.stated for", stated=stated, groups=len(groups))
         if stated
-        else "one vGPU per share; CPU and memory not counted",
+        else said("screen.usecases.one vGPU"),
         "heads": group_heads(PER_VM),
         "rows": group_rows(workbook, PER_VM),
         "stale": workbook.stale,
@@ -201,7 +190,7 @@ def group_rows(workbook: Workbook, columns: Iterable[str]) -> list[contract.Grid
     ]
 
 
-@partial(form, "customer", "Customer and demand")
+@partial(form, "customer")
 def demand_form(workbook: Workbook) -> dict[str, Any]:
     """Leave out the input that counts only where the customer owns Bitfusion."""
     return {"without": () if workbook.scenario.platform.bitfusion else ("platform.bitfusion_servers",)}
@@ -284,7 +273,7 @@ def _cites(workbook: Workbook, reasons: tuple[Reason, ...]) -> str:
 
 def _titles(workbook: Workbook, sources: tuple[str, ...]) -> str:
     by_id = workbook.catalog.sources
-    return "; ".join(by_id[s].title if s in by_id else "This scenario" for s in sources)
+    return "; ".join(by_id[s].title if s in by_id else said("screen.usecases.this scenario") for s in sources)
 
 
 RULE, TOTAL = "demand.rule", "demand.stated_gpus"
@@ -296,19 +285,14 @@ def stated_data(workbook: Workbook) -> contract.Stated | None:
     gap, stated = stated_gap_gpus(plan), plan.scenario.demand.stated_gpus
     if gap is None or stated is None:
         return None
-    total, needed = amount(stated, "GPU"), amount(whole(stated + gap), "GPU")
     by_total = plan.scenario.deciding_total_gpus is not None
-    ways = [("take-groups", "Size from the groups", RULE, "sum")]
+    gpus = {"total": stated, "needed": whole(stated + gap)}
+    ways = [("take-groups", said("screen.stated.size from groups"), RULE, "sum")]
     if not by_total:
-        ways = [("take-groups", f"Use the groups ({needed})", TOTAL, "")]
-        ways += [("take-total", f"Use the stated total ({total})", RULE, "stated")] * (gap != 0)
-    text = f"The stated total is {total}; the groups need {number(whole(stated + gap))}."
-    if gap == 0:
-        text = f"The stated total of {total} is exactly what the groups need."
-    elif by_total:
-        text += f" The design provides {total}."
-    else:
-        text += f" The design provides {needed}."
+        ways = [("take-groups", said("screen.stated.use groups", **gpus), TOTAL, "")]
+        ways += [("take-total", said("screen.stated.use total", **gpus), RULE, "stated")] * (gap != 0)
+    differing = "screen.stated.provides total" if by_total else "screen.stated.provides needed"
+    text = said(differing if gap else "screen.stated.exact", **gpus)
     return {
         "text": text,
         "tone": "warn" if gap > 0 else "",

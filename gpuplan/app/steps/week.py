@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from gpuplan.analysis.demand import WeekDemand, hour_demand, local_quarters, week_demand
-from gpuplan.app.cards import Contents, Picture, chip, panel, said, select, visit
+from gpuplan.app.cards import Contents, Picture, chip, panel, paragraph, plain, select
 from gpuplan.app.state import Workbook
 from gpuplan.locales import moment, week_hours
 from gpuplan.plan.demand import PoolDemand
@@ -15,10 +15,10 @@ from gpuplan.plan.hosts import pool_names
 from gpuplan.plan.working_week import Mix
 from gpuplan.report import amount, number
 from gpuplan.report.charts import demand as charts
-from gpuplan.report.table import Column, Table, screen
+from gpuplan.report.table import Table, columns, screen
 from gpuplan.report.tables import demand as tables
 from gpuplan.widgets import contract
-from gpuplan.wording import counted, mean_gpus
+from gpuplan.wording import mean_gpus, said
 
 SHOWN_MIXES = 12
 """Mixes of a week that are listed."""
@@ -37,15 +37,17 @@ def _place(workbook: Workbook) -> str:
     return workbook.chosen("clock", _places(workbook))
 
 
-@panel("Hour by hour", "GPUs needed on average, by group")
+@panel()
 def day_head(workbook: Workbook) -> Contents:
     """Return the heading of the hours, and the clock that is shown."""
     if not workbook.plan.groups:
-        rest = " to see when GPUs are needed, and how many."
-        first = "No workloads yet. "
-        return {"title": "", "hint": "", "text": [said(first, visit("Add a workload", "groups"), rest)]}
+        return {"title": "", "hint": "", "text": [paragraph("screen.week.no workloads")]}
     places = _places(workbook)
-    return {"selects": [select("clock", "Clock", _place(workbook), places)] if len(places) > 1 else []}
+    return {
+        "selects": [select("clock", said("screen.week.clock"), _place(workbook), places)]
+        if len(places) > 1
+        else []
+    }
 
 
 @panel()
@@ -61,9 +63,8 @@ def day_data(workbook: Workbook) -> Contents:
     if "" in shown:
         rest = week.peaks_gpus.keys() - set(shown)
         gpus = mean_gpus(sum(week.peaks_gpus[group] for group in rest))
-        rows.append((counted(len(rest), "other group"), gpus))
-    columns = (Column("name", "Group"), Column("gpus", "Mean at the peak", "number"))
-    table = Table("peaks", columns, tuple(rows), title="")
+        rows.append((amount(len(rest), "other group"), gpus))
+    table = Table("peaks", columns("peaks"), tuple(rows), title="")
     groups = sorted(shown, key=lambda group: not group)
     table = table.dressed("name", lambda n, _: chip(workbook, groups[n]))
     return {"text": _peak_text(workbook), "tables": [screen(table)]}
@@ -77,27 +78,25 @@ def _peak_text(workbook: Workbook) -> list[list[contract.Piece]]:
     seasons, place = weeks(workbook), _place(workbook)
     week = seasons[0]
     if week.steady:
-        first = "All groups work around the clock, so their peaks coincide. "
         path = f"groups.{workbook.scenario.groups[0].id}.sites" if workbook.scenario.groups else ""
-        return [said(first, visit("Enter working hours and locations", path), " to see what sharing saves.")]
+        return [paragraph("screen.week.around the clock", path=path)]
     peaks = [
-        f"{_mean(season.peak_gpus)}, {moment(local_quarters(season, [season.peak_quarter], place)[0])} {place}"
+        said(
+            "screen.week.peak",
+            gpus=_mean(season.peak_gpus),
+            when=moment(local_quarters(season, [season.peak_quarter], place)[0]),
+            place=place,
+        )
         for season in seasons
     ]
-    differ = len(set(peaks)) > 1
-    saved = tables.saved_gpus(week)
-    lent = (
-        f"Different hours save {amount(saved, 'GPU')}."
-        if saved
-        else "The peaks coincide, so sharing hours saves nothing."
-    )
-    text = [
-        f"Mean at the peak: {peaks[0]}{f' in {week.season}' if differ else ''}; with all groups at their peaks: "
-        f"{_mean(week.everybody_gpus)}. {lent}"
-    ]
+    differ, saved = len(set(peaks)) > 1, tables.saved_gpus(week)
+    lent = said("screen.week.saves" if saved else "screen.week.saves nothing", gpus=saved)
+    key = "screen.week.peak of a season" if differ else "screen.week.peak of all"
+    of_all = _mean(week.everybody_gpus)
+    text = [said(key, peak=peaks[0], season=week.season, of_all=of_all, lent=lent)]
     if differ:
-        text.append(f"In {seasons[1].season}: {peaks[1]}.")
-    return [said(" ".join(text))]
+        text.append(said("screen.week.in season", season=seasons[1].season, peak=peaks[1]))
+    return [plain(" ".join(text))]
 
 
 @partial(Picture, draw=charts.day_chart)
@@ -106,7 +105,7 @@ def day_rows(workbook: Workbook) -> dict[str, Any]:
     return charts.day_rows(workbook.plan, weeks(workbook)[0], _place(workbook))
 
 
-@panel("Through the week")
+@panel()
 def mixes_data(workbook: Workbook) -> Contents:
     """Return the mixes of a week that matter, and the one that the hosts are sized for."""
     several = [pool for pool in workbook.plan.hours if len(pool.needed) > 1]
@@ -114,12 +113,14 @@ def mixes_data(workbook: Workbook) -> Contents:
     if not several:
         return None
     return {
-        "text": [said("Hours that need no more than another row are left out.")],
+        "text": [plain(said("screen.week.left out"))],
         "tables": [
             screen(
                 _mixes(workbook, pool),
                 title=names.get(pool.pool, pool.pool) if len(several) > 1 else "",
-                more=f"and {left} more" if (left := len(pool.needed) - SHOWN_MIXES) > 0 else "",
+                more=said("screen.week.more", left=left)
+                if (left := len(pool.needed) - SHOWN_MIXES) > 0
+                else "",
             )
             for pool in several
         ],
@@ -136,6 +137,8 @@ def _mixes(workbook: Workbook, pool: PoolDemand) -> Table:
 
     table = tables.week(workbook.plan, [pool], when, place).without("pool")
     table = table.dressed("hosts", lambda n, cell: {"text": number(cell.value)})
-    table = table.dressed("when", lambda n, _: {"tag": "sized for this"} if n == pool.chosen else {})
+    table = table.dressed(
+        "when", lambda n, _: {"tag": said("screen.week.sized for")} if n == pool.chosen else {}
+    )
     order = sorted(range(len(table.rows)), key=lambda n: (n != pool.chosen, n))
     return replace(table, rows=tuple(table.rows[n] for n in order[:SHOWN_MIXES]))

@@ -9,16 +9,18 @@ from typing import Any
 
 import pytest
 from approved import has_approved, is_approved
+from priced_screen import book_of, prices
 from stated_money import unpriced
 
 pytest.importorskip("altair")
 pytest.importorskip("traitlets")
 
-from gpuplan import load_scenario
+from gpuplan.app.cards import bare
 from gpuplan.app.forms import place_of
 from gpuplan.app.header import drawer_data
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import cost as step
+from gpuplan.app.steps.prices import prices_badge, prices_data
 from gpuplan.app.strip import strip_data
 from gpuplan.catalog import Catalog
 from gpuplan.plan.cash_flow import PARTS as COST_PARTS
@@ -27,7 +29,7 @@ from gpuplan.report.charts.look import LIGHT
 from gpuplan.report.colours import COLOURS, PARTS
 from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.tables.cost import STATUS
-from gpuplan.scenario import FIELDS, from_dict
+from gpuplan.scenario import FIELDS
 from gpuplan.wording import rounded_money
 
 Data = dict[str, Any]
@@ -43,7 +45,7 @@ DRAWN: tuple[Callable[[Workbook], Data], ...] = (
     step.parts_data,
     step.years_table,
     step.groups_data,
-    step.prices_data,
+    prices_data,
     step.power_data,
     step.bill_data,
     step.internal_form,
@@ -53,33 +55,12 @@ DRAWN: tuple[Callable[[Workbook], Data], ...] = (
 FORMS = (step.first_form, step.money_form, step.factors_form)
 
 
-def book_of(catalog: Catalog, name: str) -> Workbook:
-    return Workbook(catalog, from_dict({}) if name == "blank" else load_scenario(name))
-
-
-@pytest.fixture
-def enterprise(catalog: Catalog) -> Workbook:
-    return book_of(catalog, "enterprise")
-
-
-@pytest.fixture
-def unknown(catalog: Catalog) -> Workbook:
-    """The enterprise example with a switch whose price nobody knows."""
-    book = book_of(unpriced(catalog, "switches/sn3700c"), "enterprise")
-    assert book.plan.costs and book.plan.costs.unknown
-    return book
-
-
 def cells(data: Data) -> list[Data]:
     return [cell for table in data.get("tables", ()) for row in table["rows"] for cell in row]
 
 
 def rows(data: Data, table: int = 0) -> dict[str, list[Data]]:
     return {row[0]["text"]: row for row in data["tables"][table]["rows"]}
-
-
-def prices(book: Workbook) -> dict[str, list[Data]]:
-    return {row["id"].removeprefix("prices."): row["cells"] for row in step.prices_data(book)["rows"]}
 
 
 def strip(book: Workbook) -> dict[str, Data]:
@@ -151,8 +132,8 @@ def test_the_chart_and_its_tables_hold_all_the_money(catalog: Catalog) -> None:
     spec = years_chart(data, LIGHT)
     assert spec == json.loads(json.dumps(spec, allow_nan=False))
     table = rows(step.years_table(book))
-    assert [c["text"] for c in table["All parts"][1:-1]] == [step.bare(cash) for cash in costs.cash]
-    assert table["All parts"][-1]["text"] == step.bare(costs.total)
+    assert [c["text"] for c in table["All parts"][1:-1]] == [bare(cash) for cash in costs.cash]
+    assert table["All parts"][-1]["text"] == bare(costs.total)
     assert [c["text"] for c in table["GPU hosts"][2:-1]] == [str(n) for n in costs.hosts]
     assert list(rows(step.parts_data(book))) == [*(p.name for p in costs.parts), "All parts"]
 
@@ -172,31 +153,6 @@ def test_groups_share_all_of_the_cost(enterprise: Workbook) -> None:
     enterprise.edit("demand.stated_gpus", "40")
     enterprise.edit("demand.rule", "stated")
     assert len(step.groups_data(enterprise)["tables"][0]["rows"]) == len(shown) + 1
-
-
-def test_a_price_is_overwritten_in_place_and_taken_back(enterprise: Workbook) -> None:
-    before = enterprise.plan.costs
-    assert before is not None
-    row = prices(enterprise)["servers/dell-c4140"]
-    assert (row[1]["input"]["value"], row[4]["basis"]) == ("", "assumed")
-    assert row[1]["input"]["empty"]
-    assert row[3]["text"]
-    assert "tag" in row[5]  # more than a year old
-    enterprise.edit("prices.servers/dell-c4140", "30000")
-    after = enterprise.plan.costs
-    assert after is not None
-    assert after.net_present > before.net_present
-    row = prices(enterprise)["servers/dell-c4140"]
-    assert (row[1]["input"]["value"], row[4]["basis"]) == ("30000", "quoted")
-    assert is_approved(row[6]["text"])
-    back = row[6]["acts"][0]
-    assert has_approved(back["text"])
-    enterprise.edit(back["rest"]["path"], back["rest"]["value"])
-    assert enterprise.plan.costs == before
-    enterprise.undo()
-    assert enterprise.plan.costs == after
-    enterprise.undo()
-    assert enterprise.plan.costs == before
 
 
 def test_the_total_that_leads_is_labelled_and_agrees_with_the_strip(enterprise: Workbook) -> None:
@@ -225,9 +181,9 @@ def test_of_many_items_without_a_price_three_are_named_and_the_others_counted(ca
     assert costs is not None
     said = step.parts_in_short(book)["after"][0]
     assert len([piece for piece in said if piece["text"] in costs.excludes]) == 3
-    assert said[-2]["text"] == f" and {len(costs.excludes) - 3} more"
+    assert said[-1]["text"] == f" and {len(costs.excludes) - 3} more."
     assumed = len([p for p in costs.prices if p.fact.basis == "assumed"])
-    assert assumed and step.prices_badge(book) == f"{assumed} assumed, {len(costs.unknown)} not known"
+    assert assumed and prices_badge(book) == f"{assumed} assumed, {len(costs.unknown)} not known"
 
 
 def test_each_unit_has_its_cost_and_why(catalog: Catalog) -> None:
@@ -240,32 +196,13 @@ def test_each_unit_has_its_cost_and_why(catalog: Catalog) -> None:
     assert shown["Per user and month"] == (rounded_money(tokens.user_month)[0], "groups.assistant.user_month")
 
 
-def test_a_price_that_is_no_number_stays_beside_its_problem(enterprise: Workbook) -> None:
-    before = enterprise.plan.costs
-    enterprise.edit("prices.electricity-kwh", "cheap")
-    assert enterprise.plan.costs == before
-    field = prices(enterprise)["electricity-kwh"][1]["input"]
-    assert field["value"] == "cheap"
-    assert "is not valid" in field["problem"]
-    assert step.prices_data(enterprise)["stale"]
-    assert step.cost_data(enterprise)["stale"]
-
-
-def test_rows_of_prices_keep_their_places_when_one_is_stated(unknown: Workbook) -> None:
-    before = list(prices(unknown))
-    costs = unknown.plan.costs
-    assert costs is not None
-    unknown.edit(f"prices.{costs.unknown[0].key}", "500")
-    assert list(prices(unknown)) == before
-
-
 def test_what_nobody_knows_is_named_with_an_empty_field_and_marked_in_the_strip(unknown: Workbook) -> None:
     costs = unknown.plan.costs
     assert costs is not None
     item = costs.unknown[0]
     row = prices(unknown)[item.key]
     assert (row[0]["text"], row[1]["input"]["empty"], row[4]["text"]) == (item.name, "unknown", "not known")
-    assert f"{len(costs.unknown)} unknown" in step.prices_data(unknown)["hint"]
+    assert f"{len(costs.unknown)} unknown" in prices_data(unknown)["hint"]
     said = step.cost_data(unknown)["after"][1]
     assert said[0]["text"] == "Cost excludes: "
     assert [piece["visit"] for piece in said if "visit" in piece] == [
@@ -302,15 +239,6 @@ def test_a_field_that_the_catalog_fills_says_how_the_catalog_knows_it(enterprise
     assert years["assumed"]
 
 
-def test_prices_that_the_design_does_not_pay_are_listed_apart(enterprise: Workbook) -> None:
-    last = list(prices(enterprise))[-1]
-    assert last == "rent/v100-pcie-32gb"
-    enterprise.edit("prices.gpus/a100-pcie-80gb", "9000")
-    row = prices(enterprise)["gpus/a100-pcie-80gb"]
-    assert is_approved(row[6]["text"])
-    assert row[6]["acts"][0]["rest"]["value"] == ""
-
-
 def test_another_currency_needs_its_rate_and_keeps_the_last_plan(enterprise: Workbook) -> None:
     before = enterprise.plan.costs
     assert before is not None
@@ -324,7 +252,7 @@ def test_another_currency_needs_its_rate_and_keeps_the_last_plan(enterprise: Wor
     assert after is not None
     assert after.net_present == pytest.approx(0.9 * before.net_present)
     assert strip(enterprise)["cost.net_present"]["value"].startswith("EUR ")
-    assert step.prices_data(enterprise)["heads"][1]["text"] == "EUR"
+    assert prices_data(enterprise)["heads"][1]["text"] == "EUR"
     enterprise.edit("cost.currency", "dollars")
     fields = {f["path"]: f for f in step.money_form(enterprise)["fields"]}
     assert fields["cost.currency"]["problem"]
@@ -381,20 +309,12 @@ def test_a_blank_design_has_nothing_to_pay_for(catalog: Catalog) -> None:
         step.parts_data,
         step.years_table,
         step.groups_data,
-        step.prices_data,
+        prices_data,
         step.power_data,
         step.bill_data,
     ):
         assert not part(blank)["shown"]
     assert strip(blank)["cost.net_present"]["value"] == "\u2013"
-
-
-def test_the_way_back_names_the_price_of_the_catalog(enterprise: Workbook) -> None:
-    assert enterprise.plan.costs is not None
-    price = next(p for p in enterprise.plan.costs.prices if p.key == "vcf-core-year")
-    enterprise.edit("prices.vcf-core-year", "1")
-    act = prices(enterprise)["vcf-core-year"][6]["acts"][0]
-    assert is_approved(act["text"], step.bare(price.value))
 
 
 # What is internal
@@ -427,11 +347,11 @@ def test_the_internal_card_says_what_is_paid_and_earned(sold: Workbook) -> None:
 
 
 def test_prices_are_those_that_we_pay_beside_those_of_the_customer(sold: Workbook) -> None:
-    row = next(r for r in step.prices_data(sold)["rows"] if r["id"] == "prices.gpus/v100-pcie-32gb")
+    row = next(r for r in prices_data(sold)["rows"] if r["id"] == "prices.gpus/v100-pcie-32gb")
     assert row["cells"][0]["note"] == "the customer pays 10\u202f265"
     assert row["cells"][1]["input"]["value"] == "8417.39"
     assert is_approved(row["cells"][6]["acts"][0]["text"], "9\u202f938")
-    row = next(r for r in step.prices_data(sold)["rows"] if r["id"] == "prices.electricity-kwh")
+    row = next(r for r in prices_data(sold)["rows"] if r["id"] == "prices.electricity-kwh")
     assert "note" not in row["cells"][0]
 
 
@@ -447,12 +367,12 @@ def test_nothing_internal_is_in_the_customer_view(sold: Workbook) -> None:
         )  # an offer has no range
     card = step.internal_form(sold)
     assert (card["shown"], card["fields"]) == (False, [])
-    fields = inputs_of(step.prices_data(sold))
+    fields = inputs_of(prices_data(sold))
     gpu = fields["prices.gpus/v100-pcie-32gb"]
     assert gpu["value"] == "10265.11"
     assert has_approved(gpu["locked"])
     assert fields["prices.electricity-kwh"]["locked"] == ""
-    assert set(fields) <= {row["id"] for row in step.prices_data(sold)["rows"]}
+    assert set(fields) <= {row["id"] for row in prices_data(sold)["rows"]}
     drawn = [json.dumps(data(sold)) for data in DRAWN]
     for key in [*sold.plan.lines, "messages"]:
         sold.drawer = key

@@ -16,7 +16,6 @@ pytest.importorskip("traitlets")
 from gpuplan.app.events import EVENTS
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.hardware import (
-    WORDS,
     allowed_data,
     existing_grid,
     hardware_form,
@@ -32,6 +31,7 @@ from gpuplan.app.steps.hardware import (
 )
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import from_dict
+from gpuplan.wording import NAMES
 
 
 def plain(data: Any) -> Any:
@@ -64,7 +64,10 @@ def test_what_is_allowed_has_a_word_a_rule_and_a_source(book: Workbook) -> None:
     data = plain(allowed_data(book))
     assert is_approved(data["title"], "Tesla V100 PCIe 32GB", "7.0")
     for mode in data["modes"]:
-        assert mode["word"] == ("only if owned" if mode["id"] == "bitfusion" else WORDS[mode["verdict"]])
+        assert (
+            mode["word"]
+            == NAMES["verdict on sharing"]["owned" if mode["id"] == "bitfusion" else mode["verdict"]]
+        )
         assert mode["text"]
         assert mode["source"]
     book.edit("hardware.gpu", "a100-pcie-80gb")

@@ -10,7 +10,7 @@ from approved import has_approved, is_approved
 from gpuplan import load_scenario, make_plan
 from gpuplan.analysis.simulation import simulate_pool, simulation_dict
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.methods import BELIEVE, simulate_data
+from gpuplan.app.steps.methods import simulate_data
 from gpuplan.catalog import Catalog
 
 pytest.importorskip("altair")
@@ -18,6 +18,7 @@ pytest.importorskip("traitlets")
 
 from gpuplan.app.steps import methods
 from gpuplan.scenario import from_dict
+from gpuplan.wording import TEXTS
 
 
 def said(data: dict[str, Any], key: str = "text") -> str:
@@ -128,7 +129,7 @@ def test_before_during_and_after(catalog: Catalog) -> None:
     assert [row[4]["text"] for row in groups["rows"]] == ["0 %"] * 3  # nothing is uncertain
     assert groups["more"] == ""
     assert not data["old"]
-    assert data["after"] == [BELIEVE]
+    assert data["after"] == [TEXTS["screen.methods.independent"]]
 
 
 def test_the_fewest_hosts_that_keep_the_target_are_named(catalog: Catalog) -> None:

@@ -1,0 +1,178 @@
+"""Prices of the design: each with its range, basis, age and source, to be overwritten in place."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+from gpuplan.analysis.customer import OFFER
+from gpuplan.analysis.rent_or_buy import rentals
+from gpuplan.app.cards import (
+    Contents,
+    act,
+    bare,
+    panel,
+    sheet,
+)
+from gpuplan.app.forms import field_data
+from gpuplan.app.header import paid_for
+from gpuplan.app.state import Workbook
+from gpuplan.plan import make_plan
+from gpuplan.plan.cost import Costs
+from gpuplan.plan.prices import Price, Unknown
+from gpuplan.report import number
+from gpuplan.report.table import Cell, Table, columns
+from gpuplan.report.tables.cost import PER
+from gpuplan.scenario import STATED, field_of
+from gpuplan.widgets import contract
+from gpuplan.wording import BASIS_WORDS, said
+
+ORDER = (
+    *("servers/", "host-", "gpus/", "nics/", "adapter-", "switches/", "cable-"),
+    *("management-", "compute-", "storage-"),
+)
+"""Beginnings of the keys of prices, in the order of the list; operating items come after them."""
+
+
+def source_cell(workbook: Workbook, sources: tuple[str, ...], note: str = "") -> dict[str, Any]:
+    """Return the first source by its title, the number of others, and all of them on hovering."""
+    by_id = workbook.catalog.sources
+    titles = [by_id[s].title for s in sources if s in by_id]
+    more = said("screen.prices.more sources", left=len(titles) - 1) if len(titles) > 1 else ""
+    if not titles and STATED.source in sources:
+        titles = [said("screen.prices.stated here")]
+    hover = "; ".join([*titles, note] if note else titles)
+    return {"text": "".join([*titles[:1], more]), "tone": "small", "title": hover}
+
+
+@panel(needs="costs", draws="sheet", slow=True)
+def prices_data(workbook: Workbook, costs: Costs) -> Contents:
+    """Return every price that counts and every missing one, to be overwritten in place."""
+    margin = workbook.scenario.internal.margin
+    ranks = {start: at for at, start in enumerate((*ORDER, ""))}
+    items = sorted(
+        paid_for(costs), key=lambda item: (min(ranks[s] for s in ranks if item.key.startswith(s)), item.key)
+    )
+    catalog = _catalog_prices(workbook)
+    rows = {f"prices.{item.key}": _planned_row(workbook, item, catalog.get(item.key)) for item in items}
+    rows |= {f"prices.{key}": _other_row(workbook, key) for key in _others(workbook, costs)}
+    ours = bool(margin) and not workbook.customer
+    text = said("screen.prices.our prices" if ours else "screen.prices.prices stay")
+    table = Table("price_fields", columns("price_fields", costs.currency), tuple(rows.values()), title="")
+    return {
+        "hint": _counts(costs),
+        "text": [text] * bool(margin),
+        **sheet(table, list(rows)),
+        "more": said(
+            "screen.prices.we are" if ours else "screen.prices.customer is", currency=costs.currency
+        ),
+    }
+
+
+def prices_badge(workbook: Workbook) -> str:
+    """Return the number of assumed prices, and of unknown ones."""
+    costs = workbook.plan.costs
+    if costs is None:
+        return ""
+    assumed = sum(price.fact.basis == "assumed" for price in costs.prices)
+    counts = (("screen.prices.assumed", assumed), ("screen.prices.not known", len(costs.unknown)))
+    return ", ".join(said(key, count=count) for key, count in counts if count)
+
+
+def _others(workbook: Workbook, costs: Costs) -> list[str]:
+    """Return keys of prices outside this design that can be stated: its GPU's rent, and those stated for others."""
+    stated = [key for key, _ in workbook.seen.prices if not workbook.locked(f"prices.{key}")]
+    stated += [path.removeprefix("prices.") for path in workbook.drafts if path.startswith("prices.")]
+    rent = f"rent/{workbook.plan.scenario.hardware.gpu}"
+    tokens = {"tokens-in", "tokens-out"} if workbook.plan.token_costs else set()
+    return sorted({rent, *tokens, *stated} - {item.key for item in paid_for(costs)})
+
+
+def _counts(costs: Costs) -> str:
+    """Count the prices by basis and age: ``3 assumed, 4 quoted, 5 older than a year, 3 unknown``."""
+    bases = Counter(price.fact.basis for price in costs.prices)
+    parts = [f"{number(count)} {BASIS_WORDS[basis]}" for basis, count in sorted(bases.items())]
+    old, unknown = sum(price.old for price in costs.prices), len(costs.unknown)
+    parts += [said("screen.prices.old", count=old)] if old else []
+    return ", ".join([*parts, said("screen.prices.unknown", count=unknown)] if unknown else parts)
+
+
+def _catalog_prices(workbook: Workbook) -> dict[str, Price]:
+    """Return the catalog's prices of the items that this design pays for, ignoring stated ones."""
+    plan = workbook.plan
+    if not plan.scenario.prices:
+        return {price.key: price for price in plan.costs.prices} if plan.costs else {}
+    unstated = replace(plan.scenario, prices=())
+    costs = workbook.once("cost: catalog", lambda: make_plan(unstated, plan.catalog).costs)
+    return {price.key: price for price in costs.prices} if costs else {}
+
+
+Row = tuple[Any, ...]
+
+
+def _planned_row(workbook: Workbook, item: Price | Unknown, catalog: Price | None) -> Row:
+    """Return the row of a price that this design pays, or would pay if it were known."""
+    price = bare(float(catalog.given.value)) if catalog else ""
+    field = _price_field(workbook, item.key, price or "unknown")
+    back = said("screen.prices.back to" if price else "screen.prices.remove", price=price)
+    acts = _take_back(workbook, item.key, item.name, back)
+    if isinstance(item, Unknown):
+        unknown = Cell(None, words=said("screen.prices.price not known"), tone="bad gp-whole")
+        return _row(item.name, field, item.per, ("", unknown, "", Cell("", more=acts)))
+    fact = item.given
+    if field["locked"]:
+        field |= {"value": f"{item.value:.10g}", "empty": ""}
+        acts = {}
+    ends = f"{bare(fact.low)} to {bare(fact.high)}" if fact.low is not None and fact.high is not None else ""
+    offered = {"text": OFFER, "tone": "small"}
+    source = offered if fact.note == OFFER else source_cell(workbook, fact.sources, fact.note)
+    cells = (
+        Cell(fact.low, words=ends, tone="whole" if ends else ""),
+        fact.basis,
+        Cell(item.as_of, tone="whole", more={"tag": "old", "tag_tone": "warn"} if item.old else {}),
+        Cell("", more=source | acts),
+    )
+    paid = {"note": said("screen.prices.customer pays", price=bare(item.value))} if item.purchase else {}
+    return _row(Cell(item.name, more=paid), field, item.per, cells, float(fact.value))
+
+
+def _other_row(workbook: Workbook, key: str) -> Row:
+    """Return the row of a price that this design does not pay."""
+    head, _, rest = key.partition("/")
+    name, per, empty, why = key, "", "unknown", "screen.prices.not used"
+    if head == "rent" and rest in workbook.catalog.gpus:
+        name = said("screen.prices.rent of", gpu=workbook.catalog.gpus[rest].name)
+        per, why = "gpu-hour", "screen.prices.rent or buy"
+        empty = "from the catalog" if rentals(workbook.plan) else "unknown"
+    if key in TOKENS:
+        name, why = said("screen.prices.million tokens", way=TOKENS[key]), "screen.prices.hosted service"
+    acts = _take_back(workbook, key, name, said("screen.prices.remove"))
+    source = Cell(said(why), tone="small", more=acts)
+    return _row(name, _price_field(workbook, key, empty), per, ("", "", "", source))
+
+
+TOKENS = {"tokens-in": "in", "tokens-out": "out"}
+"""Price of a service -> the tokens it is for."""
+
+
+def _row(name: Any, field: contract.Field, per: str, known: Row, price: float | None = None) -> Row:
+    """Return the row of a price: its field, unit, range, basis and date, and the way back to the catalog."""
+    return (
+        name,
+        Cell("", more={"input": field, "sort": price}),
+        Cell(PER.get(per, per), tone="small gp-whole"),
+        *known,
+    )
+
+
+def _price_field(workbook: Workbook, key: str, empty: str) -> contract.Field:
+    path = f"prices.{key}"
+    return field_data(workbook, path, empty=empty) | {"label": field_of(path).label}
+
+
+def _take_back(workbook: Workbook, key: str, name: str, words: str) -> dict[str, Any]:
+    path = f"prices.{key}"
+    if workbook.seen.get(path) is None:
+        return {}
+    return {"acts": [act("set", words, name, path=path, value="", live=False)]}
