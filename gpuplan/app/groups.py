@@ -8,7 +8,7 @@ from itertools import chain, count, product
 from typing import Any, NamedTuple
 
 from gpuplan.analysis.candidates import default_space, imprecise
-from gpuplan.app.number_input import as_typed
+from gpuplan.app.number_input import as_typed, counted_as_typed
 from gpuplan.catalog import Catalog, Row
 from gpuplan.locales import locale_of
 from gpuplan.plan import make_plan
@@ -74,6 +74,19 @@ def _planned(scenario: Scenario, catalog: Catalog, group: str, names: Iterable[s
             path, fact = f"groups.{group}.{name}", facts[name]
             origin = Origin(fact.basis, fact.sources[0], fact.locator, said("screen.groups.preset"))
             scenario = scenario.with_value(path, fact.value).with_origin(path, origin)
+    return scenario
+
+
+def edited(scenario: Scenario, catalog: Catalog, path: str, given: Any) -> Scenario:
+    """Return a scenario with the typed value of an input, or of one cell of an input that holds rows."""
+    locale = locale_of(scenario)
+    if cell := cell_at(path):
+        rows = with_cell(scenario, cell, counted_as_typed(given, locale) if isinstance(given, str) else given)
+        return scenario.with_value(cell.path, parse_value(field_of(cell.path), rows, cell.path))
+    typed = as_typed(path, given, locale, scenario.cost.currency) if isinstance(given, str) else given
+    scenario = scenario.with_value(path, value := parse_value(field_of(path), typed, path))
+    if path.endswith(".use_case") and value in presets(catalog):
+        return configured(scenario, catalog, path.split(".")[1], value)
     return scenario
 
 

@@ -64,3 +64,11 @@ def contract_kept(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureReques
         return data
 
     monkeypatch.setattr(Card, "__call__", checked)
+
+
+@pytest.fixture
+def sold(book: Workbook) -> Workbook:
+    """The workbook with internal notes and a margin."""
+    book.edit("internal.notes", "Ask Bob.")
+    book.edit("internal.margin", "20 %")
+    return book

@@ -10,296 +10,20 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from approved import has_approved, is_approved
+from approved import has_approved
 
 pytest.importorskip("traitlets")
 
 from gpuplan import Scenario, load_scenario
-from gpuplan.app import history
-from gpuplan.app.forms import field_data
-from gpuplan.app.header import nav_data
 from gpuplan.app.state import STEPS, Workbook, guarded
-from gpuplan.app.strip import strip_data
-from gpuplan.catalog import Catalog
-from gpuplan.locales import speaking
-from gpuplan.plan import Plan, make_plan
-from gpuplan.plan.known import unconfirmed
-from gpuplan.scenario import FIELDS, GROUP_FIELDS, STATED, Internal, field_of, from_dict
+from gpuplan.scenario import Internal
 
 
 def hosts(book: Workbook) -> int:
     return book.plan.totals.hosts
 
 
-# ---- editing
-
-
-def test_a_change_makes_a_new_plan(book: Workbook) -> None:
-    before = book.revision
-    book.edit("groups.data-scientists.people", "80")
-    assert hosts(book) == 11  # 40 / 4 + 1
-    assert book.scenario.origin("groups.data-scientists.people") == STATED
-    assert book.revision > before
-    assert not book.stale
-
-
-def test_what_cannot_be_read_stays_in_its_field_beside_the_last_good_plan(book: Workbook) -> None:
-    path = "groups.hpc.people"
-    book.edit(path, "many")
-    assert book.stale
-    assert book.text_of(path) == "many"
-    assert is_approved(book.problem_of(path), '"many"', "0", "100\u202f000")
-    assert book.problem_of("groups.hpc.vms_each") == ""
-    assert hosts(book) == 8
-    assert book.scenario.get(path) == 2
-    book.edit(path, "3")
-    assert not book.stale
-    assert book.problem_of(path) == ""
-    assert book.text_of(path) == 3
-
-
-def test_an_empty_field_says_what_to_enter(book: Workbook) -> None:
-    path = "groups.hpc.people"
-    book.edit(path, " ")
-    assert is_approved(book.problem_of(path), "0", "100\u202f000")
-    assert is_approved(book.undo_words)
-
-
-@pytest.mark.parametrize(
-    ("locale", "typed", "limit"), [("", "24.000", "100\u202f000"), ("de-DE", "24,000", "100.000")]
-)
-def test_a_number_that_may_be_thousands_says_how_to_write_it(
-    book: Workbook, locale: str, typed: str, limit: str
-) -> None:
-    book.edit("format.locale", locale)
-    book.edit("groups.hpc.people", typed)
-    with speaking(locale):
-        assert field_of("groups.hpc.people").allowed().endswith(f" to {limit}")
-    problem = book.problem_of("groups.hpc.people")
-    assert typed in problem and problem.endswith("write 24000")
-    book.edit("groups.hpc.people", "24000")
-    assert not book.stale
-
-
-def test_what_the_hardware_does_not_allow_is_kept_and_the_plan_too(book: Workbook) -> None:
-    book.edit("hardware.gpus_per_host", 2)
-    assert book.stale
-    assert book.scenario.hardware.gpus_per_host == 2
-    reason = book.problem_of("groups.researchers.gpus_each")
-    assert has_approved(reason)
-    said = book.problem_of("hardware.gpus_per_host")  # the field that was typed into says it, too
-    assert has_approved(said) and said.endswith(reason)
-    assert [step["id"] for step in nav_data(book)["steps"] if step["error"]] == ["usecases", "hosts"]
-    assert strip_data(book)["wrong"]["path"] == "groups.researchers.gpus_each"
-    assert strip_data(book)["wrong"]["text"] == reason
-    assert hosts(book) == 8
-    # the refused value is made good in another place, and is still there
-    book.edit("groups.researchers.gpus_each", "2")
-    assert not book.stale
-    assert book.scenario.hardware.gpus_per_host == 2
-    assert book.plan.scenario == book.scenario
-
-
-def broken(monkeypatch: pytest.MonkeyPatch, people: int) -> None:
-    """Let a plan for so many researchers fail as a model does that cannot answer."""
-
-    def plan(scenario: Scenario, catalog: Catalog) -> Plan:
-        if scenario.get("groups.researchers.people") == people:
-            raise ValueError("the pieces do not fit on one GPU together")
-        return make_plan(scenario, catalog)
-
-    monkeypatch.setattr("gpuplan.app.state.make_plan", plan)
-
-
-def test_a_model_that_cannot_answer_leaves_the_last_plan(
-    book: Workbook, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    broken(monkeypatch, 9)
-    before = book.plan
-    book.edit("groups.researchers.people", "9")
-    assert book.stale
-    assert book.plan is before
-    assert book.scenario.get("groups.researchers.people") == 9
-    assert [problem.path for problem in book.refused] == [""]
-    assert book.notice[0] == "stop"
-    assert has_approved(book.notice[1])
-    assert [step["error"] for step in nav_data(book)["steps"]] == [""] * len(STEPS)  # no field is to blame
-    book.say("", "")
-    book.edit("demand.stated_gpus", "")  # still cannot be planned, and says so again
-    assert book.notice[0] == "stop"
-    book.edit("groups.researchers.people", "4")
-    assert not book.stale
-    assert book.plan.scenario == book.scenario
-    assert book.notice == ("", "")
-    book.undo()
-    assert book.stale
-    book.undo()
-    book.undo()
-    assert (book.stale, book.plan) == (False, before)
-
-
-def test_a_file_or_link_that_a_model_cannot_answer(book: Workbook, monkeypatch: pytest.MonkeyPatch) -> None:
-    scenario = book.scenario.with_value("groups.researchers.people", 9)
-    link = Workbook(book.catalog, scenario).fragment()
-    broken(monkeypatch, 9)
-    before = book.scenario
-    book.open_file("bad.yaml", scenario.to_yaml().encode())
-    assert has_approved(book.notice[1], "bad.yaml")
-    assert book.scenario is before
-    plan = book.plan
-    book.restore(link)
-    assert book.stale
-    assert book.plan is plan
-
-
-def test_an_error_that_is_none_of_a_model_is_not_hidden(
-    book: Workbook, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def plan(*_: Any) -> Plan:
-        raise KeyError("hosts")
-
-    monkeypatch.setattr("gpuplan.app.state.make_plan", plan)
-    with pytest.raises(KeyError):
-        book.edit("groups.researchers.people", "9")
-    assert book.refused == ()
-
-
-def test_nothing_typed_is_lost_when_something_else_changes(book: Workbook) -> None:
-    book.edit("groups.hpc.people", "many")
-    book.edit("hardware.gpus_per_host", "lots")
-    book.edit("demand.stated_gpus", "20")
-    book.go("hosts")
-    book.go("usecases")
-    assert book.text_of("groups.hpc.people") == "many"
-    assert book.text_of("hardware.gpus_per_host") == "lots"
-    assert book.scenario.demand.stated_gpus == 20
-    book.edit("hardware.gpus_per_host", "4")
-    assert book.text_of("groups.hpc.people") == "many"
-    assert book.stale
-
-
-def test_half_a_number_being_typed_is_left_alone(book: Workbook) -> None:
-    book.edit("groups.hpc.gpus_each", "1/", live=True)
-    assert not book.stale
-    assert book.scenario.get("groups.hpc.gpus_each") == 1
-
-
-def test_every_field_can_be_set_to_what_it_is(book: Workbook) -> None:
-    paths = [f.path for f in FIELDS] + [f"groups.hpc.{f.path}" for f in GROUP_FIELDS]
-    for path in paths:
-        assert field_of(path).label
-        value = book.scenario.get(path)
-        book.edit(path, field_data(book, path)["value"])
-        if not path.endswith("use_case"):  # that brings its preset
-            assert book.scenario.get(path) == value, path
-    assert not book.stale
-
-
-def test_typing_into_a_deleted_row_does_nothing(book: Workbook) -> None:
-    book.delete_group("hpc")
-    for given in ("7", "x"):
-        book.edit("groups.hpc.people", given)
-        assert not book.stale
-        assert "hpc" not in {g.id for g in book.scenario.groups}
-
-
 # ---- undo and redo
-
-
-def test_undo_and_redo(book: Workbook) -> None:
-    start = book.scenario
-    assert not book.can_undo
-    book.edit("groups.data-scientists.people", "80")
-    book.edit("groups.data-scientists.people", "96")
-    assert book.can_undo
-    book.undo()
-    assert hosts(book) == 11
-    book.undo()
-    assert book.scenario == start
-    assert not book.can_undo
-    assert book.can_redo
-    book.redo()
-    book.redo()
-    assert hosts(book) == 12
-    assert not book.can_redo
-    book.redo()
-    book.undo()
-    book.edit("groups.data-scientists.people", "160")
-    assert not book.can_redo  # another way was taken
-
-
-def test_undo_takes_back_first_what_was_refused(book: Workbook) -> None:
-    book.edit("demand.stated_gpus", "40")
-    book.edit("groups.hpc.people", "many")
-    book.undo()
-    assert not book.stale
-    assert book.scenario.demand.stated_gpus == 40
-    book.undo()
-    assert book.scenario.demand.stated_gpus == 28
-
-
-def test_undo_of_a_value_that_the_hardware_refuses(book: Workbook) -> None:
-    book.edit("hardware.gpus_per_host", "2")
-    assert book.stale
-    book.undo()
-    assert not book.stale
-    assert book.plan.scenario == book.scenario
-
-
-def test_typing_is_undone_at_once(book: Workbook) -> None:
-    start = book.scenario
-    for text in ("3", "30", "300"):
-        book.edit("demand.stated_gpus", text, live=True)
-    book.edit("demand.stated_gpus", "300")  # the field is left
-    assert book.scenario.demand.stated_gpus == 300
-    book.undo()
-    assert book.scenario == start
-    assert not book.can_undo
-
-
-def test_typing_in_two_fields_is_two_steps(book: Workbook) -> None:
-    start = book.scenario
-    book.edit("demand.stated_gpus", "30", live=True)
-    book.edit("groups.hpc.people", "3", live=True)
-    book.edit("groups.hpc.people", "33", live=True)
-    book.undo()
-    assert book.scenario.get("groups.hpc.people") == 2
-    assert book.scenario.demand.stated_gpus == 30
-    book.undo()
-    assert book.scenario == start
-
-
-def test_typing_again_after_undo_can_be_undone(book: Workbook) -> None:
-    start = book.scenario
-    book.edit("demand.stated_gpus", "30", live=True)
-    book.undo()
-    book.edit("demand.stated_gpus", "50", live=True)
-    assert book.can_undo
-    assert not book.can_redo
-    book.undo()
-    assert book.scenario == start
-    book.redo()
-    book.edit("demand.stated_gpus", "55", live=True)
-    book.undo()
-    assert book.scenario.demand.stated_gpus == 50
-
-
-def test_setting_a_field_to_what_it_is_is_no_step(book: Workbook) -> None:
-    book.edit("demand.stated_gpus", "40")
-    book.edit("demand.stated_gpus", "40")
-    book.undo()
-    assert book.scenario.demand.stated_gpus == 28
-
-
-def test_a_long_history_ends(book: Workbook, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history, "MOST", 10)
-    for number in range(30):
-        book.edit("demand.stated_gpus", str(30 + number % 2))
-    steps = 0
-    while book.can_undo:
-        book.undo()
-        steps += 1
-    assert 10 <= steps <= 11
 
 
 # ---- examples and files
@@ -482,14 +206,6 @@ def test_a_blank_workbook_has_a_plan(blank: Workbook) -> None:
 # The customer view
 
 
-@pytest.fixture
-def sold(book: Workbook) -> Workbook:
-    """The workbook with internal notes and a margin."""
-    book.edit("internal.notes", "Ask Bob.")
-    book.edit("internal.margin", "20 %")
-    return book
-
-
 def test_in_the_customer_view_all_is_of_the_customer_s_version(sold: Workbook) -> None:
     own = sold.plan
     sold.look_as(customer=True)
@@ -527,29 +243,6 @@ def test_undo_does_not_show_the_customer_another_margin(sold: Workbook) -> None:
     sold.look_as(customer=False)
     sold.undo()
     assert sold.scenario.internal.margin is None
-
-
-def test_a_design_is_put_aside_again_unless_it_is_damaged(book: Workbook) -> None:
-    link = book.link
-    assert book.keep_again("First", link)
-    assert book.keep_again("First", link), "a name that is there already is no damage"
-    assert not book.keep_again("Second", link._replace(fragment="s=damaged"))
-    assert [kept.name for kept in book.aside] == ["First"]
-
-
-def test_designs_with_another_margin_are_not_compared_in_front_of_the_customer(sold: Workbook) -> None:
-    sold.keep()
-    sold.undo()
-    sold.keep()
-    sold.redo()
-    assert [kept.plan.scenario.internal.margin for kept in sold.kept] == [0.2, None]
-    sold.look_as(customer=True)
-    (kept,) = sold.kept
-    assert kept.plan.scenario.internal == Internal()
-    sold.open_kept(kept.name)
-    assert sold.scenario.internal.margin == 0.2
-    sold.look_as(customer=False)
-    assert [kept.plan.scenario.internal.margin for kept in sold.kept] == [0.2, None]
 
 
 def test_what_was_explored_with_our_prices_is_forgotten(sold: Workbook) -> None:
@@ -597,19 +290,6 @@ def test_what_was_explored_before_the_margin_was_taken_away_is_forgotten(sold: W
     assert [(b.plan, b.found) for b in (sold.exploring, sold.sensitivity)] == [(None, None)] * 2
 
 
-def test_a_design_that_is_not_kept_for_hidden_ones_is_said(sold: Workbook) -> None:
-    sold.keep()
-    sold.edit("internal.margin", "30 %")
-    sold.look_as(customer=True)
-    assert sold.kept == ()
-    sold.keep()
-    sold.keep()
-    sold.keep()  # there is no room, though two are shown
-    assert is_approved(sold.notice, "warn", "3 designs")
-    sold.look_as(customer=False)
-    assert len({kept.name for kept in sold.kept}) == len(sold.kept) == 3
-
-
 def test_what_is_wrong_with_the_internal_part_of_a_file_is_not_said_to_the_customer(book: Workbook) -> None:
     file = b"internal: {margin: 0.95, notes: Ask Bob}"
     book.open_file("ours.yaml", file)
@@ -617,34 +297,3 @@ def test_what_is_wrong_with_the_internal_part_of_a_file_is_not_said_to_the_custo
     book.look_as(customer=True)
     book.open_file("ours.yaml", file)
     assert "0.95" not in book.notice[1] and has_approved(book.notice[1])
-
-
-def test_what_the_customer_confirmed_is_not_assumed_any_more_and_can_be_taken_back(catalog: Catalog) -> None:
-    book = Workbook(catalog, load_scenario("enterprise"))
-    path = "groups.developers.people"
-    before = unconfirmed(book.plan)
-    book.confirm(path, True, "J. Rao,\n2026-11-23")
-    assert is_approved(book.scenario.origin(path).note, "2026-11-23")
-    assert len(unconfirmed(book.plan)) == len(before) - 1
-    data = field_data(book, path)
-    assert (data["assumed"], data["confirmed"]) == (False, True)
-    assert from_dict(book.scenario.to_dict()) == book.scenario
-    book.confirm(path, False)
-    assert book.scenario.origin(path) == load_scenario("enterprise").origin(path)
-    book.confirm("network.mtu_bytes", True)
-    book.confirm("network.mtu_bytes", False)  # it had a record of its own
-    assert book.scenario.origin("network.mtu_bytes").basis == "assumed"
-    assert unconfirmed(book.plan) == before
-
-
-def test_what_the_customer_typed_is_never_called_assumed(catalog: Catalog) -> None:
-    book = Workbook(catalog, load_scenario("enterprise"))
-    for path in ("groups.developers.people", "network.mtu_bytes", "cost.years"):
-        book.edit(path, str(book.scenario.get(path)))
-        assert not field_data(book, path)["assumed"]
-    book.edit("groups.developers.use_case", "training")  # its preset is assumed, what was typed is not
-    assert not field_data(book, "groups.developers.people")["assumed"]
-    book.confirm("groups.nobody.people", True)  # deleted since
-    customer = Workbook(catalog, load_scenario("enterprise"), customer=True)
-    customer.confirm("internal.margin", True)
-    assert customer.notice[0] == "warn" and not customer.can_undo

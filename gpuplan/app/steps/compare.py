@@ -15,7 +15,8 @@ from gpuplan.analysis.differences import LABELS, design_name
 from gpuplan.analysis.option import Option
 from gpuplan.app.cards import Card, Contents, bare, panel, plain, select, tried
 from gpuplan.app.header import price_name
-from gpuplan.app.state import MOST_KEPT, Workbook
+from gpuplan.app.kept import MOST_KEPT
+from gpuplan.app.state import Workbook
 from gpuplan.app.steps import explore
 from gpuplan.plan import Plan
 from gpuplan.report import number

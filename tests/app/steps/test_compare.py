@@ -11,7 +11,8 @@ from approved import has_approved, is_approved
 pytest.importorskip("traitlets")
 
 from gpuplan.app.cards import Card
-from gpuplan.app.state import MOST_KEPT, Workbook
+from gpuplan.app.kept import MOST_KEPT
+from gpuplan.app.state import Workbook
 from gpuplan.app.steps.compare import designs_data, inputs_data, message, results_data, try_out
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import from_dict

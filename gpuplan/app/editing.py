@@ -1,0 +1,324 @@
+"""Editing of one design: its scenario, the last good plan, what was typed and refused, undo and redo. No widgets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from gpuplan.analysis.customer import customer_scenario
+from gpuplan.analysis.variants import has_input
+from gpuplan.app import groups
+from gpuplan.app.groups import cell_at
+from gpuplan.app.history import History, Link, input_name, link_of
+from gpuplan.app.number_input import NUMERIC, is_half_typed
+from gpuplan.app.plan_view import PlanView
+from gpuplan.catalog import Catalog
+from gpuplan.locales import locale_of
+from gpuplan.plan import Plan, make_plan
+from gpuplan.plan.checks import check_plan
+from gpuplan.plan.checks.message import Message
+from gpuplan.plan.prices import is_sold
+from gpuplan.scenario import (
+    Problem,
+    Scenario,
+    ScenarioError,
+    field_of,
+    from_dict,
+    one_line,
+    show,
+)
+from gpuplan.wording import said
+
+HELD_BACK = ("internal", "prices", "ranges")
+"""Sections of a scenario that the customer's version lacks, or changes."""
+MOST_QUOTED = 80
+"""Most characters of a text that was typed, where a sentence quotes it."""
+MOST_PLANS = 8
+"""Most plans remembered, of a third of a megabyte each."""
+
+
+class Settled(NamedTuple):
+    """A plan that was on the screen before something was typed, with its messages."""
+
+    plan: Plan
+    messages: tuple[Message, ...]
+
+
+class Draft(NamedTuple):
+    """Text typed into a field that does not accept it."""
+
+    text: str
+    problem: Problem
+    at: str
+    """Id of the design in which it was typed."""
+
+
+class Editing(PlanView):
+    """One design that is edited. A change makes a new scenario and, if it can be planned, a new plan."""
+
+    def __init__(self, catalog: Catalog, scenario: Scenario | None = None, customer: bool = False) -> None:
+        self.catalog = catalog
+        self.customer = customer
+        """True in the customer view: then everything on the screen comes from the customer's version."""
+        self.scenario = scenario or from_dict({})
+        """The internal version: it is edited, undone, and carried by the address of the page."""
+        self.seen: Scenario = self._seen(self.scenario)
+        """The version that is on the screen."""
+        self._plans: tuple[Plan, ...] = ()
+        """Last plans made: undo and redo need them again."""
+        super().__init__(self._made(self.seen))
+        self.planned = self.scenario
+        """The internal version of the design of ``plan``."""
+        self.messages: tuple[Message, ...] = check_plan(self.plan)
+        self.before: Plan | None = None
+        """The plan before the last change; None where a design was opened."""
+        self.messages_before: tuple[Message, ...] = ()
+        self.turn = 0
+        """Number of plans made so far."""
+        self.drafts: dict[str, Draft] = {}
+        """Texts typed into fields that do not accept them, by path, the latest last."""
+        self.refused: tuple[Problem, ...] = ()
+        """Values of the current scenario that the catalog or the hardware does not allow."""
+        self.cause = ""
+        """Path of the input whose change caused it; the refused input may be another one that conflicts with it."""
+        self.notice: tuple[str, str] = ("", "")
+        """(level, text) of the last message that belongs to no field."""
+        self.typing = ""
+        """Path of the field that is being typed into: all its text is undone at once."""
+        self.history = History(catalog)
+        self._settled: Settled | None = None
+        """Screen before the field was typed into; None while no field is."""
+        self._linked: tuple[Scenario, Link] | None = None
+
+    @property
+    def undo_words(self) -> str:
+        """Description of what undo takes back: the last refused text, if nothing changed since, or the last change."""
+        if path := self._last_draft():
+            text = one_line(self.drafts[path].text)[:MOST_QUOTED].strip()
+            key = "screen.undo.typed" if text else "screen.undo.left empty"
+            return said(key, text=text, name=self.name_of(path))
+        return self.history.undo_words(self.scenario, self._unsaid)
+
+    @property
+    def redo_words(self) -> str:
+        """Description of what redo brings back."""
+        return self.history.redo_words(self.scenario, self._unsaid)
+
+    @property
+    def _unsaid(self) -> tuple[str, ...]:
+        return HELD_BACK if self.customer else ()
+
+    def _last_draft(self) -> str:
+        """Path of the last text that was refused, if the design has not changed since, or nothing else can be undone."""
+        path = next(reversed(self.drafts), "")
+        return path if path and (not self.history.past or self.drafts[path].at == self.link.id) else ""
+
+    @property
+    def stale(self) -> bool:
+        """True while the plan on the screen is older than the inputs."""
+        return bool(self.drafts or self.refused)
+
+    def name_of(self, path: str) -> str:
+        """Return the name of an input, for a cell the name of its table."""
+        cell = cell_at(path)
+        return input_name(self.scenario, cell.path if cell else path)
+
+    def text_of(self, path: str) -> Any:
+        """Return the text of the field at ``path``: the typed text if it was refused, else the value."""
+        return self.drafts[path].text if path in self.drafts else self.seen.get(path)
+
+    def problem_of(self, path: str) -> str:
+        """Describe the problem of the field at ``path``; empty if it has none."""
+        if path in self.drafts:
+            return self.drafts[path].problem.words
+        blamed = [problem for problem in self.refused if problem.path]
+        if path == self.cause and blamed and path not in {problem.path for problem in blamed}:
+            return f"{self.name_of(blamed[0].path)}: {blamed[0].words}"
+        return next((problem.words for problem in blamed if problem.path == path), "")
+
+    @property
+    def wrong(self) -> tuple[str, ...]:
+        """Paths of the inputs with a problem, the first to correct first."""
+        blamed = [problem.path for problem in self.refused if problem.path]
+        return tuple(dict.fromkeys(filter(None, (*self.drafts, *blamed, self.cause * bool(blamed)))))
+
+    def locked(self, path: str) -> str:
+        """Say why the field at ``path`` cannot be changed in the customer view; empty if it can."""
+        if not self.customer:
+            return ""
+        if path.startswith("internal."):
+            return said("screen.locked")
+        price = path.removeprefix("ranges.").removeprefix("prices.")
+        if "prices." in path and self.scenario.internal.margin and is_sold(price):
+            return said("screen.price locked")
+        return ""
+
+    def edit(self, path: str, given: Any, live: bool = False) -> None:
+        """Set one input from a value of a form; one that cannot be read stays in the field with its problem.
+
+        ``live`` marks a value that is still being typed: several on one field are undone at once, and one
+        that cannot be read yet is left alone.
+        """
+        if why := self.locked(path):
+            self.say("warn", why)
+            return
+        number = cell_at(path) is not None or field_of(path).kind in NUMERIC
+        if not has_input(self.scenario, path):
+            return  # typed into a row that has been deleted since
+        if live and number and is_half_typed(str(given), locale_of(self.scenario)):
+            return
+        try:
+            scenario = groups.edited(self.scenario, self.catalog, path, given)
+        except ScenarioError as error:
+            self._refused(path, given, error, live, number)
+            return
+        drafted = self.drafts.pop(path, None)
+        if path.endswith(".use_case"):  # it sets others of the group
+            set_too = [path.replace(".use_case", f".{name}") for name in groups.PRESET]
+            self.drafts = {path: draft for path, draft in self.drafts.items() if path not in set_too}
+        if scenario != self.scenario or drafted or live:
+            self._take(scenario, path, live)
+        else:
+            self._settle(path)  # a field is left as it was typed
+
+    def _refused(self, path: str, given: Any, error: ScenarioError, live: bool, number: bool) -> None:
+        """Keep the typed text beside its field with its problem; while typing goes on, no message appears.
+
+        The design is again the one before the typing: a half-typed number must not replace the whole one.
+        """
+        if number or not live:
+            self.untype(path)
+        if not live:
+            self.drafts.pop(path, None)
+            problem = error.problems[0]
+            if str(given).strip():
+                problem = replace(problem, value=show(given))  # as it was typed, not as it was read
+            self.drafts[path] = Draft(str(given), problem, self.link.id)
+            self._changed()
+
+    def untype(self, path: str) -> None:
+        """Discard the text being typed into a field: the design is again the one before it, and nothing has moved."""
+        if path == self.typing and self.history.past:
+            self._end_typing()
+            self._plan(self.history.scenario(self.history.past.pop()), news=False)
+
+    def say(self, level: str, text: str) -> None:
+        """Show a message that belongs to no field."""
+        self.notice = (level, text)
+        self._changed()
+
+    @property
+    def link(self) -> Link:
+        """The internal version as text."""
+        if self._linked is None or self._linked[0] is not self.scenario:
+            self._linked = (self.scenario, link_of(self.scenario))
+        return self._linked[1]
+
+    def _carried(self, read: Callable[[], Scenario], where: str = "screen.open.link") -> Scenario | None:
+        """Return the scenario that a link carries, or None and show the problem on the screen."""
+        try:
+            return read()
+        except ValueError as error:
+            why = self._first(error) if isinstance(error, ScenarioError) else said("screen.open.damaged")
+            self.say("stop", said(where, why=why))
+            return None
+
+    def _first(self, error: ScenarioError) -> str:
+        """Return the first error in a file or a link, hidden from the customer if it is internal."""
+        first = error.problems[0]
+        if self.customer and first.path.startswith("internal."):
+            return said("screen.open.internal")
+        return str(first)
+
+    def _take(self, scenario: Scenario, path: str = "", live: bool = False, *, news: bool = True) -> None:
+        """Work on a changed design; typing into one field, ``live``, and its final value are one change."""
+        goes_on = bool(path) and path == self.typing
+        changed = scenario != self.scenario
+        if changed and not goes_on:
+            self.history.took(self.link, self.scenario)
+        if not goes_on:
+            self._settled = Settled(self.plan, self.messages) if live and changed else None
+        self.typing = path if live and (changed or goes_on) else ""
+        self.notice = ("", "")
+        if not self.refused:
+            self.cause = path
+        self._plan(scenario, news)
+        if goes_on and not live:
+            self._settle(path)
+
+    def _settle(self, path: str) -> None:
+        """Enter the typed text; one that changes nothing is no change."""
+        past = self.history.past
+        if past and past[-1].id == self.link.id:
+            past.pop()
+        self._end_typing()
+
+    def _end_typing(self) -> None:
+        """End the typing: text from now on is another change."""
+        self.typing, self._settled = "", None
+
+    def _made(self, scenario: Scenario) -> Plan:
+        """Return the plan with all its chapters, so that a model that cannot answer says so here."""
+        result = next((plan for plan in self._plans if plan.scenario == scenario), None)
+        if result is None:
+            result = make_plan(scenario, self.catalog)
+            result.read()
+            self._plans = (result, *self._plans[: MOST_PLANS - 1])
+        return result
+
+    def _plan(self, scenario: Scenario, news: bool = True) -> None:
+        """Plan a design and show it; ``news`` shows its differences from the plan before."""
+        self.scenario, self.seen = scenario, self._seen(scenario)
+        self.drafts = {path: draft for path, draft in self.drafts.items() if has_input(scenario, path)}
+        try:
+            plan = self._made(self.seen)
+        except ScenarioError as error:
+            self.refused = error.problems
+            if self._settled is not None and self._settled.plan is not self.plan:
+                # a half-typed number must not replace the whole one
+                self._show(self._settled.plan, self.history.scenario(self.history.past[-1]))
+        except ValueError as error:  # a model that cannot answer; which input is to blame is not known
+            self.refused = (Problem("", "", str(error)),)
+            self.notice = ("stop", said("screen.open.last plan", why=error))
+        else:
+            if any(not problem.path for problem in self.refused):
+                self.notice = ("", "")  # it said why there was no plan
+            self.refused = ()
+            self._show(plan, scenario)
+        if not news:
+            self.before = None  # before it is drawn, or its figures would be marked as moved
+        self.forget_lost_hosts()
+        self._changed()
+
+    def _show(self, plan: Plan, own: Scenario) -> None:
+        """Show a plan made from a scenario, as seen now; all typing into one field is one change."""
+        self.before, self.messages_before = self._settled or (self.plan, self.messages)
+        self.turn += 1
+        self.planned, self.messages = own, check_plan(plan)
+        self.show(plan)
+
+    def _return(self, there: list[Link], left: list[Link]) -> bool:
+        """Return to the last design of one side of the history, moving this one to the other; True if it was done."""
+        if not there:
+            return False
+        scenario = self._carried(lambda: self.history.scenario(there[-1]), "screen.open.history")
+        if scenario is None:
+            there.pop()
+            self._changed()
+            return False
+        if self._sold_otherwise(scenario):
+            self.say("warn", said("screen.undo.other margin"))
+            return False
+        there.pop()
+        left.append(self.link)
+        self.history.remember(self.link, self.scenario)
+        self._plan(scenario)
+        return True
+
+    def _sold_otherwise(self, scenario: Scenario) -> bool:
+        """True in the customer view if another design is sold with another margin."""
+        return self.customer and (scenario.internal.margin or 0) != (self.scenario.internal.margin or 0)
+
+    def _seen(self, scenario: Scenario) -> Scenario:
+        return customer_scenario(scenario, self.catalog, whole_catalog=True) if self.customer else scenario

@@ -1,0 +1,137 @@
+"""Designs put aside beside the one that is edited, to be compared with it, and changes of that as a whole. No widgets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from gpuplan.analysis.differences import design_name
+from gpuplan.analysis.variants import has_input
+from gpuplan.app.editing import Editing
+from gpuplan.app.history import Link, scenario_of
+from gpuplan.catalog import Catalog
+from gpuplan.plan import Plan
+from gpuplan.scenario import Scenario
+from gpuplan.wording import amount, said
+
+MOST_NOTE = 80
+"""Most characters of who confirmed an input, and when, and of the name of a design that is kept."""
+MOST_KEPT = 3
+"""Most designs kept beside the current one."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A design that was put aside to be compared, with its plan."""
+
+    name: str
+    """Name of its own among the kept designs."""
+    plan: Plan
+    """Plan as it is shown now."""
+    scenario: Scenario
+    """The internal version of it."""
+    link: Link
+    """The internal version as text."""
+
+
+class KeptDesigns(Editing):
+    """A design that is edited, and those put aside to be compared with it."""
+
+    def __init__(self, catalog: Catalog, scenario: Scenario | None = None, customer: bool = False) -> None:
+        super().__init__(catalog, scenario, customer)
+        self.aside: tuple[Kept, ...] = ()
+        """All designs that are kept, also those that the customer does not see."""
+
+    @property
+    def kept(self) -> tuple[Kept, ...]:
+        """Designs to compare with; they are no part of the history, so undo leaves them alone.
+
+        The customer sees only designs with the margin of the one on the screen: others would reveal it.
+        """
+        return tuple(design for design in self.aside if not self._sold_otherwise(design.scenario))
+
+    def keep(self) -> None:
+        """Put the design on the screen aside, named by its main features, to compare others with it."""
+        if self.stale or len(self.aside) >= MOST_KEPT:
+            if len(self.kept) < len(self.aside):
+                self.say("warn", said("screen.kept.full", most=MOST_KEPT))
+            return
+        taken = {kept.name for kept in self.aside}
+        name = design_name(self.plan.scenario, self.catalog)
+        longer = f"{name}, {amount(self.plan.totals.gpus, 'GPU')}"
+        numbered = (f"{longer} ({n})" for n in range(2, MOST_KEPT + 2))
+        name = next(title for title in (name, longer, *numbered) if title not in taken)
+        self.aside = (*self.aside, Kept(name, self.plan, self.scenario, self.link))
+        self._changed()
+
+    def keep_again(self, name: str, link: Link) -> bool:
+        """Put a design aside that was kept before the page was reloaded; False if it is damaged."""
+        if len(self.aside) < MOST_KEPT and name not in {kept.name for kept in self.aside}:
+            try:
+                scenario = scenario_of(link.fragment)
+                plan = self._made(self._seen(scenario))
+            except ValueError:
+                return False
+            self.aside = (*self.aside, Kept(name, plan, scenario, link))
+        return True
+
+    def open_kept(self, name: str) -> None:
+        """Work on a design that was kept; undo returns to the one before."""
+        for kept in self.kept:
+            if kept.name == name:
+                self._put(kept.scenario, said("screen.kept.open", name=name))
+
+    def rename_kept(self, name: str, to: str) -> None:
+        """Rename a kept design; a name that is empty or taken changes nothing."""
+        if (to := _note(to)) and to not in {kept.name for kept in self.aside}:
+            self.aside = tuple(replace(kept, name=to) if kept.name == name else kept for kept in self.aside)
+        self._changed()
+
+    def forget_kept(self, name: str) -> None:
+        """Discard a kept design."""
+        self.aside = tuple(kept for kept in self.aside if kept.name != name)
+        self._changed()
+
+    @property
+    def can_undo(self) -> bool:
+        """True if there is a change to take back."""
+        return bool(self.history.past or self.drafts)
+
+    @property
+    def can_redo(self) -> bool:
+        """True if there is a change to bring back."""
+        return bool(self.history.future)
+
+    def undo(self) -> None:
+        """Take the last change back, or the last text that was refused if it came after that, and say which."""
+        words, path = self.undo_words, self._last_draft()
+        self._end_typing()
+        if path:
+            del self.drafts[path]
+            self._plan(self.scenario)
+        elif not self._return(self.history.past, self.history.future):
+            return
+        self.say("note", said("screen.undo.undone", what=words))
+
+    def redo(self) -> None:
+        """Bring back the change that was taken back last, and say which."""
+        words = self.redo_words
+        if self._return(self.history.future, self.history.past):
+            self.say("note", said("screen.undo.redone", what=words))
+
+    def confirm(self, path: str, yes: bool, by: str = "") -> None:
+        """Mark the assumption at ``path`` as confirmed by the customer, or undo that; ``by`` says who, and when."""
+        if why := self.locked(path):
+            self.say("warn", why)
+        elif has_input(self.scenario, path):
+            here = self.scenario
+            self._take(here.confirmed(path, _note(by)) if yes else here.doubted(path))
+
+    def _put(self, scenario: Scenario, words: str) -> None:
+        self.drafts = {}
+        self._take(scenario)
+        self.say("note", words)
+
+
+def _note(text: str) -> str:
+    """Return a short text as typed, without signs that cannot be printed."""
+    return "".join(sign for sign in " ".join(text.split()) if sign.isprintable())[:MOST_NOTE]
