@@ -7,15 +7,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from gpuplan.app.background import Runner
 from gpuplan.app.state import Workbook
-from gpuplan.app.uploading import CHUNK_BYTES, Upload
 from gpuplan.facts import own_rows
 from gpuplan.report.charts.look import Look, Spec
 from gpuplan.report.headlines import Headline
 from gpuplan.report.table import Table, screen
 from gpuplan.widgets import contract
-from gpuplan.wording import TEXTS, money, said, share_words, told, wait_words
+from gpuplan.wording import TEXTS, money, told
 
 COLOURS = 8
 """Colours for groups in the stylesheet; after the last they start again, and the letter tells them apart."""
@@ -304,89 +302,3 @@ def source_titles(workbook: Workbook, sources: Sequence[str]) -> str:
     """Return the titles of the sources that the catalog knows."""
     by_id = workbook.catalog.sources
     return "; ".join(by_id[s].title for s in sources if s in by_id)
-
-
-ADD_GROUP: contract.Button = {
-    "text": said("screen.add a workload"),
-    "event": "visit",
-    "rest": {"path": "groups"},
-    "key": "add-group",
-    "primary": True,
-}
-"""The button of a card without workloads."""
-
-
-STARTING = said("screen.starting")
-IDLE: Mapping[str, Any] = {
-    "shown": True,
-    "hint": "",
-    "inputs": [],
-    "buttons": [],
-    "progress": None,
-    "problem": "",
-    "text": [],
-    "tables": [],
-    "after": [],
-    "old": False,
-    "stale": False,
-}
-"""Contents of a work card with nothing to show."""
-
-
-def background_card(
-    workbook: Workbook,
-    runner: Runner,
-    key: str,
-    text: str,
-    *,
-    off: bool = False,
-    empty: bool = False,
-) -> dict[str, Any]:
-    """Return the data that the cards of background work share.
-
-    ``key`` names its events (``KEY`` and ``cancel-KEY``), ``text`` is that of its button; ``off`` is true if it cannot be
-    started, ``empty`` if a group comes first.
-    """
-    running = runner.state == "running"
-    stop = {"text": said("screen.stop"), "event": f"cancel-{key}", "key": f"{key}-stop"}
-    go = {
-        "text": text,
-        "event": key,
-        "key": f"{key}-go",
-        "primary": True,
-        "off": off or workbook.stale,
-    }
-    return {
-        **IDLE,
-        "buttons": [stop if running else ADD_GROUP if empty else go],
-        "progress": _progress(runner) if running else None,
-        "problem": runner.error,
-        "stale": workbook.stale,
-    }
-
-
-def _progress(runner: Runner) -> contract.Progress:
-    """Return the progress and the remaining time; before the work begins, that it is being prepared."""
-    if not runner.started:
-        return {"done": None, "text": STARTING}
-    text = runner.step or share_words(runner.done)
-    if runner.left_s >= 1:
-        text = said("screen.time left", step=text, left=_left(runner.left_s))
-    return {"done": runner.done, "text": text}
-
-
-def _left(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 90 else wait_words(seconds / 3600)
-
-
-def upload_data(upload: Upload, label: str, accept: str, event: str) -> dict[str, Any]:
-    """Return the button for uploading a file, and its progress."""
-    sent = attributes(upload, "name", "got")
-    return {"label": label, "accept": accept, "piece": CHUNK_BYTES, "event": event, **sent}
-
-
-def receiving(upload: Upload) -> contract.Progress:
-    """Return the progress of an upload."""
-    done = upload.got / upload.size
-    text = said("screen.receiving", name=upload.name[:60], done=share_words(done))
-    return {"done": done, "text": text}

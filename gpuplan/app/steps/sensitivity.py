@@ -6,9 +6,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from gpuplan.app.cards import Contents, Picture, background_card, card, details, panel, select, sheet
+from gpuplan.app.cards import Contents, Picture, card, details, panel, select, sheet
 from gpuplan.app.forms import field_data, range_words
 from gpuplan.app.state import Workbook
+from gpuplan.app.work_cards import background_card
 from gpuplan.report.charts import explore as charts
 from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.report.tables import sensitivity as tables
