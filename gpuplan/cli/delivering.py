@@ -18,6 +18,7 @@ from gpuplan.facts import did_you_mean_file
 from gpuplan.locales import SPOKEN, locale_of
 from gpuplan.plan import Plan, make_plan
 from gpuplan.scenario import BETWEEN, MAX_FILE_BYTES, ScenarioError, decode_scenario, load_scenario
+from gpuplan.wording import said
 
 
 def run_report(args: argparse.Namespace) -> int:
@@ -38,7 +39,7 @@ def run_report(args: argparse.Namespace) -> int:
     except ModuleNotFoundError as error:
         raise _missing(error) from None
     except ValueError as error:
-        raise refusal(f"cannot make the files: {error}") from None
+        raise refusal(said("terminal.no files", why=error)) from None
     if args.progress and args.to == Path("-"):
         tell_progress(
             args, done=1, files={name: base64.b64encode(data).decode() for name, data in files.items()}
@@ -77,7 +78,7 @@ def _designs(args: argparse.Namespace) -> tuple[Plan, list[Plan]]:
 
 
 def _missing(error: ModuleNotFoundError) -> ScenarioError:
-    return refusal(f'cannot make the files: {error.name} is missing: pip install "gpuplan[export]"')
+    return refusal(said("terminal.no export", name=error.name))
 
 
 def _template(args: argparse.Namespace, kind: str) -> bytes | None:

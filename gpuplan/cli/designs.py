@@ -43,6 +43,7 @@ from gpuplan.report import (
 )
 from gpuplan.scenario import Scenario
 from gpuplan.simulation.jobs import Progress
+from gpuplan.wording import said
 
 
 def _shown_plan(args: argparse.Namespace, scenario: Scenario) -> Plan:
@@ -61,11 +62,10 @@ def run_plan(args: argparse.Namespace) -> int:
     for failure in args.fail:
         cluster, colon, listed = failure.partition(":")
         if not colon or not all(host.strip().isdecimal() for host in listed.split(",")):
-            raise refusal("the id of a cluster, a colon and hosts, such as vgpu:3", "--fail", failure)
+            raise refusal(said("terminal.cluster and hosts"), "--fail", failure)
         lost.setdefault(cluster, set()).update(int(host) for host in listed.split(","))
     if len(lost) > 1:
-        one = "hosts of a single cluster, because a failure elsewhere affects none of its VMs"
-        raise refusal(one, "--fail", " ".join(args.fail))
+        raise refusal(said("terminal.single cluster"), "--fail", " ".join(args.fail))
     ((cluster, failed),) = lost.items()
     hosts = tuple(sorted(failed))
     outcome = fail_hosts(plan, cluster, hosts)
@@ -91,11 +91,11 @@ def run_sensitivity(args: argparse.Namespace) -> int:
     plan = plan_of(args)
 
     def planned(done: int, of: int) -> None:
-        tell_progress(args, done=AT_ENDS * done / of, step=f"{done} of {of} inputs planned")
+        tell_progress(args, done=AT_ENDS * done / of, step=said("terminal.inputs planned", done=done, of=of))
 
     def looked(done: int, of: int) -> None:
         share = AT_ENDS + (1 - AT_ENDS) * done / of
-        tell_progress(args, done=share, step=f"Host count: {done} of {of} inputs tried")
+        tell_progress(args, done=share, step=said("terminal.inputs tried", done=done, of=of))
 
     bars, limits = tornado(plan, planned), thresholds(plan, looked)
     if args.progress:
@@ -107,7 +107,7 @@ def run_sensitivity(args: argparse.Namespace) -> int:
 def run_compare(args: argparse.Namespace) -> int:
     """``gpuplan compare``."""
     if not FEWEST <= len(args.files) <= MOST or args.files.count("-") > 1:
-        allowed = f"{FEWEST} to {MOST} designs, at most one of them from standard input"
+        allowed = said("terminal.designs", fewest=FEWEST, most=MOST)
         raise refusal(allowed, "file", str(len(args.files)))
     catalog = catalog_of(args)
     comparison = compare_plans([make_plan(read_scenario(file), catalog) for file in args.files])

@@ -23,6 +23,7 @@ from gpuplan.facts import did_you_mean
 from gpuplan.plan import make_plan
 from gpuplan.report import beside_winner, exploration_csv, exploration_dict, exploration_text
 from gpuplan.scenario import Problem, Scenario, ScenarioError, show
+from gpuplan.wording import said
 
 ANY_SERVER = "any"
 """Name of a server of any make among those to explore."""
@@ -68,7 +69,9 @@ def run_explore(args: argparse.Namespace) -> int:
 def _space(args: argparse.Namespace, scenario: Scenario, catalog: Catalog) -> Space:
     """Return the space to explore: the default, with the given parts in its place."""
     problems = [
-        Problem(f"--{name}", show(given), f"an id of 'gpuplan catalog {name}s'{did_you_mean(given, table)}")
+        Problem(
+            f"--{name}", show(given), said("terminal.catalog id", name=name, meant=did_you_mean(given, table))
+        )
         for name, table in (("gpu", catalog.gpus), ("server", {**catalog.servers, ANY_SERVER: None}))
         for given in getattr(args, name)
         if given not in table

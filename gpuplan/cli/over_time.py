@@ -19,6 +19,7 @@ from gpuplan.plan.over_time.rehearsal import Rehearsed
 from gpuplan.report import over_time_report as report
 from gpuplan.report.tables.over_time import NOT_REHEARSED, TOO_LARGE
 from gpuplan.scenario import Scenario
+from gpuplan.wording import said
 
 NAMED = ("worst", "largest", "smallest", "priority", "groups")
 
@@ -93,12 +94,12 @@ def _named(plan: Plan, option: str, given: str) -> tuple[Rehearsed, tuple[int, .
     """Return a rehearsed cluster and some of its hosts, from the value of an option."""
     cluster, _, listed = given.rpartition(":")
     if not cluster and len(plan.pools) != 1:
-        raise refusal("the id of a cluster, a colon and hosts, such as vgpu:3", option, given)
+        raise refusal(said("terminal.cluster and hosts"), option, given)
     pool = plan.pool(cluster) if cluster else plan.pools[0]
     numbers = [part.strip() for part in listed.split(",")]
     hosts = tuple(sorted({int(part) for part in numbers if part.isdecimal()}))
     if not all(part.isdecimal() for part in numbers) or not all(1 <= host <= pool.hosts for host in hosts):
-        raise refusal(f"a host of the {pool.name}, 1 to {pool.hosts}", option, given)
+        raise refusal(said("terminal.host of", pool=pool), option, given)
     rehearsed = plan.rehearsed.get(pool.id)
     if rehearsed is None or rehearsed.too_large:
         raise refusal(NOT_REHEARSED if rehearsed is None else TOO_LARGE, option, given)

@@ -14,6 +14,7 @@ from gpuplan.cli import BAD_INPUT
 from gpuplan.cli.options import catalog_of, read_numbers, refusal
 from gpuplan.plan import make_plan
 from gpuplan.scenario import load_scenario, scenario_path
+from gpuplan.wording import said
 
 TOKEN, BASE_URL = "GPUPLAN_TOKEN", "GPUPLAN_BASE_URL"
 """Variables that hold the values of ``--token`` and ``--base-url`` for ``gpuplan app``."""
@@ -28,15 +29,14 @@ def run_app(args: argparse.Namespace) -> int:
     token = os.environ.pop(TOKEN, None)  # the sessions, which inherit the variables, need not know it
     base_url = os.environ.get(BASE_URL, "/") if args.base_url is None else args.base_url
     if not re.fullmatch(r"[\w./~-]*", base_url, re.ASCII):
-        raise refusal("a path of letters, digits, '/', '.', '~', '_' and '-'", "--base-url", base_url)
+        raise refusal(said("terminal.path"), "--base-url", base_url)
     if args.file:
         make_plan(load_scenario(args.file), catalog)  # a bad file is refused here, not in a browser tab
     try:
         sockets = _hub_sockets()
         from gpuplan.serve.server import serve
     except ModuleNotFoundError as error:
-        missing = f"The app is not installed ({error.name} is missing)"
-        print(f'{missing}: pip install "gpuplan[app]"', file=sys.stderr)
+        print(said("terminal.no app", name=error.name), file=sys.stderr)
         return BAD_INPUT
     return serve(
         scenario=scenario_path(args.file) if args.file else None,

@@ -13,12 +13,13 @@ from gpuplan.facts import did_you_mean
 from gpuplan.report import catalog_text
 from gpuplan.report.llm_report import llm_runs_dict, llm_runs_text
 from gpuplan.scenario import json_schema
+from gpuplan.wording import said
 
 
 def run_calibrate(args: argparse.Namespace) -> int:
     """``gpuplan calibrate``."""
     if args.llm is None:
-        raise refusal("calibrate needs a file of runs: --llm FILE")
+        raise refusal(said("terminal.file of runs"))
     catalog = catalog_of(args)
     runs = read_runs(args.llm, catalog)
     speeds = None
@@ -35,7 +36,7 @@ def run_catalog(args: argparse.Namespace) -> int:
     text = catalog_text(catalog, args.query)
     if not text:
         meant = did_you_mean(args.query, catalog.names())
-        print(f"Nothing in the catalog matches {args.query!r}{meant}", file=sys.stderr)
+        print(said("terminal.no match", query=repr(args.query), meant=meant), file=sys.stderr)
         return 1
     print(text, end="")
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -81,22 +82,16 @@ class Picture:
 
     def kind(self, members: list[int]) -> dict[str, Any]:
         """Return one tile for all hosts with the same VMs; a click takes one of them."""
-        numbers = [index + 1 for index in members]
+        numbers, first = [index + 1 for index in members], members[0]
         running = [n for n in numbers if n not in self.down]
-        lost = Counter(self.down[n] for n in numbers if n in self.down)
-        landing = sum(len(self.arrivals.get(number, ())) for number in numbers)
-        first = members[0]
         loads, room = self.loads[first], self.pool.rooms[first]
-        events = [said(key, hosts=lost[why]) for why, key in DOWN_HOSTS.items() if lost[why]]
-        if landing:
-            events.append(said("screen.hosts.gets VMs", vms=landing))
-        states = {"failed": lost["failed"], "maintenance": lost, "landing": landing, "spare": not loads}
-        word, spoken = (", ".join(events) or _use_word(loads, room, of) for of in (TILE, TEXT))
+        state, events = self._state(numbers, loads)
+        word, spoken = (events or _use_word(loads, room, of) for of in (TILE, TEXT))
         return {
             "number": running[0] if running else 0,
             "at": f"kind-{numbers[0]}",
             "head": f"\u00d7\u202f{number(len(members))}",
-            "state": next((state for state, count in states.items() if count), ""),
+            "state": state,
             "all_down": not running,
             "word": word,
             "title": said("screen.hosts.numbers", hosts=runs(numbers)),
@@ -106,6 +101,16 @@ class Picture:
             "gpus": self._gpus(first, loads, room),
             "back": next((n for n in self.back if n in numbers), 0),
         }
+
+    def _state(self, numbers: Sequence[int], loads: Host) -> tuple[str, str]:
+        """Return the state of hosts with the same VMs that leads, and what happens to them in words."""
+        lost = Counter(self.down[n] for n in numbers if n in self.down)
+        landing = sum(len(self.arrivals.get(number, ())) for number in numbers)
+        events = [said(key, hosts=lost[why]) for why, key in DOWN_HOSTS.items() if lost[why]]
+        if landing:
+            events.append(said("screen.hosts.gets VMs", vms=landing))
+        states = {"failed": lost["failed"], "maintenance": lost, "landing": landing, "spare": not loads}
+        return next((state for state, holds in states.items() if holds), ""), ", ".join(events)
 
     def host(self, index: int) -> dict[str, Any]:
         """Return the tile of one host."""

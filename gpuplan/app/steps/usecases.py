@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
@@ -200,15 +200,8 @@ def demand_form(workbook: Workbook) -> dict[str, Any]:
 def access_data(workbook: Workbook) -> dict[str, Any]:
     """Return the access mode of each group; reasons, rejected modes and drawbacks, each once for all its groups."""
     groups, colours = workbook.plan.groups, group_colours(workbook)
-    parts = (
-        (group, reason, group.reasons) for group in groups for reason in (*group.reasons, *group.against)
-    )
-    blocks: dict[tuple[str, ...], dict[str, list[Reason]]] = {}
-    for (reason, chosen), ids in _once((group, (reason, reason in pros)) for group, reason, pros in parts):
-        block = blocks.setdefault(tuple(ids), {"reasons": [], "against": []})
-        block["reasons" if chosen else "against"].append(reason)
-    out = _once((group, rejected) for group in groups for rejected in group.ruled_out)
-    traits = _once((group, trait) for group in groups for trait in group.traits)
+    out = _once(groups, lambda group: group.ruled_out)
+    traits = _once(groups, lambda group: group.traits)
     return {
         "groups": [
             attributes(group, "id", "name", "letter", "profile", "profile_reason")
@@ -220,38 +213,44 @@ def access_data(workbook: Workbook) -> dict[str, Any]:
             }
             for group in groups
         ],
-        "why": [
-            {
-                "held": list(ids),
-                "reasons": [_reason(workbook, reason) for reason in block["reasons"]],
-                "against": [_reason(workbook, reason) for reason in block["against"]],
-                "cites": _cites(workbook, (*block["reasons"], *block["against"])),
-            }
-            for ids, block in blocks.items()
-        ],
+        "why": _why(workbook, groups),
         "ruled_out": [
             {"held": ids, "mode": MODE_NAMES[rejected.mode], "possible": rejected.possible}
             | _reason(workbook, rejected.reason)
-            for rejected, ids in out
+            for rejected, ids in out.items()
         ],
         "traits": [
             attributes(trait, "feature", "verdict", "text")
             | {"held": ids, "source": _titles(workbook, trait.sources)}
-            for trait, ids in traits
+            for trait, ids in traits.items()
         ],
         "stale": workbook.stale,
     }
 
 
-def _once(said: Iterable[tuple[GroupPlan, T]]) -> list[tuple[T, list[str]]]:
-    """Merge equal remarks on several groups: each once, with the ids of its groups."""
-    merged: list[tuple[T, list[str]]] = []
-    for group, what in said:
-        members = next((ids for other, ids in merged if other == what), None)
-        if members is None:
-            merged.append((what, [group.id]))
-        else:
-            members.append(group.id)
+def _why(workbook: Workbook, groups: Iterable[GroupPlan]) -> list[dict[str, Any]]:
+    """Return the reasons for and against the access modes, together where they hold for the same groups."""
+    blocks: dict[tuple[str, ...], dict[str, list[Reason]]] = {}
+    reasons = _once(
+        groups,
+        lambda group: [(reason, reason in group.reasons) for reason in (*group.reasons, *group.against)],
+    )
+    for (reason, chosen), ids in reasons.items():
+        block = blocks.setdefault(tuple(ids), {"reasons": [], "against": []})
+        block["reasons" if chosen else "against"].append(reason)
+    return [
+        {"held": list(ids), "cites": _cites(workbook, [*block["reasons"], *block["against"]])}
+        | {side: [_reason(workbook, reason) for reason in told] for side, told in block.items()}
+        for ids, block in blocks.items()
+    ]
+
+
+def _once(groups: Iterable[GroupPlan], remarks: Callable[[GroupPlan], Iterable[T]]) -> dict[T, list[str]]:
+    """Return each remark on groups once, with the ids of those that have it."""
+    merged: dict[T, list[str]] = {}
+    for group in groups:
+        for remark in remarks(group):
+            merged.setdefault(remark, []).append(group.id)
     return merged
 
 
@@ -260,7 +259,7 @@ def _reason(workbook: Workbook, reason: Reason) -> dict[str, str]:
     return {"text": reason.text, "source": _titles(workbook, reason.sources) + where}
 
 
-def _cites(workbook: Workbook, reasons: tuple[Reason, ...]) -> str:
+def _cites(workbook: Workbook, reasons: Iterable[Reason]) -> str:
     """Return each source once, with all the places in it."""
     places: dict[str, dict[str, None]] = {}
     for reason in reasons:
