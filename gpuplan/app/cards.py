@@ -88,7 +88,9 @@ class Page:
         return next((tab for tab in self.tabs if tab.name == name), self.tabs[0])
 
 
-Contents = dict[str, Any] | Table | str | None
+Body = dict[str, Any] | Table
+"""Contents of details: data for its file, or a table alone."""
+Contents = Body | str | None
 """Contents of a card: data for its file in ``widgets/static``, a table or a sentence alone; None hides the card."""
 T = TypeVar("T")
 
@@ -123,7 +125,7 @@ def card(draws: str, *, slow: bool = False) -> Callable[[Data], Card]:
 
 
 def panel(*, needs: str = "", draws: str = "panel", slow: bool = False) -> Carding:
-    """Return a card under its heading; it is hidden without the part of the plan that it ``needs``, and made from that."""
+    """Return a card under its heading; it is hidden without the part of the plan that it ``needs``, and made from that, or without rows."""
 
     def carded(contents: Callable[..., Contents]) -> Card:
         head = _head(contents)
@@ -131,7 +133,7 @@ def panel(*, needs: str = "", draws: str = "panel", slow: bool = False) -> Cardi
         def data(workbook: Workbook) -> dict[str, Any]:
             parts = (getattr(workbook.plan, needs),) if needs else ()
             body = contents(workbook, *parts) if all(parts) else None
-            if body is None:
+            if body is None or (isinstance(body, Table) and not body.rows):
                 return {"shown": False}
             if isinstance(body, str):
                 body = {"text": [plain(body)]}
@@ -149,13 +151,13 @@ def details(
     hint: Callable[[Any], str] | None = None,
     old: Callable[[Workbook], bool] = lambda _workbook: False,
     slow: bool = False,
-) -> Callable[[Callable[..., dict[str, Any] | Table]], Card]:
+) -> Callable[[Callable[..., Body]], Card]:
     """Return details whose contents are made from what is ``shown`` while they are open; ``old`` are those of another design.
 
     The hint may count what is shown, or follow from it.
     """
 
-    def folded(contents: Callable[..., dict[str, Any] | Table]) -> Card:
+    def folded(contents: Callable[..., Body]) -> Card:
         head = {"title": "", "hint": ""} | _head(contents)
 
         def data(workbook: Workbook) -> dict[str, Any]:
@@ -178,7 +180,7 @@ def details(
     return folded
 
 
-def _tabled(found: dict[str, Any] | Table) -> dict[str, Any]:
+def _tabled(found: Body) -> dict[str, Any]:
     return {"tables": [screen(found)]} if isinstance(found, Table) else found
 
 
@@ -191,8 +193,8 @@ def paragraph(key: str, /, **values: Any) -> list[contract.Piece]:
     pieces, text, at = list[contract.Piece](), TEXTS[key], 0
     for mark in MARKED.finditer(text):
         emphasised, words, path, name = mark.groups()
-        value = values.get(name)
-        if name and not isinstance(value, dict | list):
+        linked: contract.Piece | list[contract.Piece] = values.get(name, [])
+        if name and not isinstance(linked, dict | list):
             continue  # filled in with the text around it
         pieces += plain(told(text[at : mark.start()], values))
         at = mark.end()
@@ -201,7 +203,7 @@ def paragraph(key: str, /, **values: Any) -> list[contract.Piece]:
         elif words:
             pieces.append(visit(told(words, values), told(path, values)))
         else:
-            pieces += value if isinstance(value, list) else [value]
+            pieces += linked if isinstance(linked, list) else [linked]
     return pieces + plain(told(text[at:], values))
 
 
@@ -253,6 +255,11 @@ def select(what: str, label: str, value: str, options: Mapping[str, str]) -> con
     """Return a menu for choosing a view."""
     listed: list[contract.Option] = [{"value": option, "text": text} for option, text in options.items()]
     return {"what": what, "label": label, "value": value, "options": listed}
+
+
+def menu(workbook: Workbook, what: str, label: str, options: Mapping[str, str]) -> contract.Select:
+    """Return a menu with the view that is chosen in the workbook."""
+    return select(what, label, workbook.chosen(what, options), options)
 
 
 def tried(workbook: Workbook, key: str, work: Callable[[], T]) -> tuple[T | None, str]:

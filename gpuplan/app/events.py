@@ -25,10 +25,6 @@ def _calls(action: Callable[..., object], **arguments: type) -> Handler:
     )
 
 
-def _edit(workbook: Workbook, content: Content) -> None:
-    workbook.edit(str(content["path"]), content["value"], live=bool(content.get("live")))
-
-
 def _look(workbook: Workbook, content: Content) -> None:
     what, value = str(content["what"]), str(content["value"])
     if what.startswith("audit-"):
@@ -58,7 +54,9 @@ def _template(kind: str) -> dict[str, Handler]:
 
 EVENTS: Mapping[str, Handler] = {
     # typing, and the place on the screen
-    "set": _edit,
+    "set": lambda workbook, content: workbook.edit(
+        str(content["path"]), content["value"], live=bool(content.get("live"))
+    ),
     "untype": _calls(Workbook.untype, path=str),
     "confirm": lambda workbook, content: workbook.confirm(
         str(content["path"]), bool(content["yes"]), str(content.get("by", ""))

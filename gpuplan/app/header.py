@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from gpuplan.app.cards import Page, attributes, paragraph, plain, visit
+from gpuplan.app.cards import Page, attributes, paragraph, plain, source_titles, visit
 from gpuplan.app.forms import place_of
 from gpuplan.app.state import STEPS, Before, Workbook
 from gpuplan.app.strip import COST, PLACEMENT
@@ -24,40 +24,19 @@ GLOSSARY = "glossary"
 """Key of the drawer while it shows the list of terms."""
 
 
-class Term(NamedTuple):
-    """A term of the field."""
-
-    names: Sequence[str]
-    """The term itself, then its other spellings and synonyms."""
-    meaning: str
-    sources: Sequence[str]
-
-    @property
-    def title(self) -> str:
-        """Return the term as in a list: with a capital letter, unless it has its own spelling."""
-        name = self.names[0]
-        return capital(name) if name.split()[0].islower() else name
-
-
-TERMS = tuple(
-    Term([row["term"], *filter(None, row["also"].split("; "))], row["meaning"], row["sources"].split())
-    for row in own_rows("words/glossary")
-)
-
-
 def glossary_data(workbook: Workbook) -> contract.Glossary:
     """Return all terms; they are the same in every design, so they are sent once."""
-    sources = workbook.catalog.sources
+    return {"terms": [_term(workbook, row) for row in own_rows("words/glossary")]}
+
+
+def _term(workbook: Workbook, row: Mapping[str, str]) -> contract.Term:
+    """Return a term of the field: with a capital letter, unless it has its own spelling, then other spellings and synonyms."""
+    name = row["term"]
     return {
-        "terms": [
-            {
-                "term": term.title,
-                "names": term.names,
-                "meaning": term.meaning,
-                "sources": "; ".join(sources[source].title for source in term.sources if source in sources),
-            }
-            for term in TERMS
-        ]
+        "term": capital(name) if name.split()[0].islower() else name,
+        "names": [name, *filter(None, row["also"].split("; "))],
+        "meaning": row["meaning"],
+        "sources": source_titles(workbook, row["sources"].split()),
     }
 
 

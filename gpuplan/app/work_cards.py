@@ -76,13 +76,10 @@ def _progress(runner: Runner) -> contract.Progress:
     if not runner.started:
         return {"done": None, "text": STARTING}
     text = runner.step or share_words(runner.done)
-    if runner.left_s >= 1:
-        text = said("screen.time left", step=text, left=_left(runner.left_s))
+    if (seconds := runner.left_s) >= 1:
+        left = f"{seconds:.0f} s" if seconds < 90 else wait_words(seconds / 3600)
+        text = said("screen.time left", step=text, left=left)
     return {"done": runner.done, "text": text}
-
-
-def _left(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 90 else wait_words(seconds / 3600)
 
 
 def upload_data(upload: Upload, label: str, accept: str, event: str) -> dict[str, Any]:

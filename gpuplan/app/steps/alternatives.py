@@ -40,8 +40,6 @@ def _planned(plan: Plan) -> Found:
 
 def _contents(workbook: Workbook, shown: Callable[[Found], dict[str, Any]]) -> Contents:
     """Return a card of the alternatives; until they are planned, a button if that takes long, else a note."""
-    if workbook.plan.costs is None:
-        return None
     if not asked(workbook, KEY) or (workbook.plan.totals.hosts > MANY_HOSTS and KEY not in workbook.opened):
         return {"button": {"key": KEY, "text": said("screen.alternatives.go")}}
     result = workbook.later("cost: alternatives", _planned)
@@ -50,19 +48,16 @@ def _contents(workbook: Workbook, shown: Callable[[Found], dict[str, Any]]) -> C
     return shown(result) if result.alternatives else result.problem or said("screen.alternatives.nothing")
 
 
-@panel()
-def in_short_data(workbook: Workbook) -> Contents:
+@panel(needs="costs")
+def in_short_data(workbook: Workbook, _costs: Costs) -> Contents:
     """Return the plan and its alternatives, the cost of each rounded."""
     return _contents(
-        workbook,
-        lambda found: {
-            "tables": [screen(tables.in_short(workbook.plan, found.alternatives))],
-        },
+        workbook, lambda found: {"tables": [screen(tables.in_short(workbook.plan, found.alternatives))]}
     )
 
 
-@panel()
-def alternatives_data(workbook: Workbook) -> Contents:
+@panel(needs="costs")
+def alternatives_data(workbook: Workbook, _costs: Costs) -> Contents:
     """Return one table of the plan and its alternatives, and the conclusions."""
     return _contents(
         workbook,

@@ -193,7 +193,13 @@ def to_win_data(workbook: Workbook) -> Contents:
     others = {option["label"]: option for option in result["ranked"] if option["label"] != winner}
     chosen = workbook.chosen("other", ["", *others])
     named = {label: label for label in [*list(others)[: explore.SHOWN], chosen] if label}
-    data = {"selects": [select("other", "Design", chosen, {"": said("screen.compare.choose")} | named)]}
+    data = {
+        "selects": [
+            select(
+                "other", said("screen.compare.design"), chosen, {"": said("screen.compare.choose")} | named
+            )
+        ]
+    }
     if not chosen:
         return data
     duel = partial(_to_win, options=(result["winner"], others[chosen]))

@@ -129,8 +129,7 @@ def parts_in_short(_workbook: Workbook, costs: Costs) -> Contents:
 @panel()
 def unit_data(workbook: Workbook) -> Contents:
     """Return the cost of a GPU-hour, a million tokens and a user a month."""
-    table = tables.per_unit(workbook.plan)
-    return table if table.rows else None
+    return tables.per_unit(workbook.plan)
 
 
 @panel(needs="costs")
@@ -159,7 +158,7 @@ TOTALS = ("net_present", "total", "at_start", "gpu_hour_installed", "gpu_hour_us
 def _total(name: str, value: float | None, ends: End | None, values: dict[str, Any]) -> contract.Figure:
     """Return a total as a headline, and below it its range and a note."""
     if value is None:
-        return figure(name, value="\u2013", range="", **values) | {"note": values["currency"]}
+        return {**figure(name, value="\u2013", range="", **values), "note": str(values["currency"])}
     text, low, high = rounded_money(value, ends)
     return figure(
         name, value=text, range=said("screen.cost.range", low=low, high=high) if low else "", **values

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from gpuplan.app.cards import Card, act, card, select
+from gpuplan.app.cards import Card, act, card, menu
 from gpuplan.app.delivering import Order, Preview
 from gpuplan.app.forms import form
 from gpuplan.app.state import Workbook
@@ -54,7 +54,7 @@ def deliver_data(workbook: Workbook) -> dict[str, Any]:
     busy, nothing = runner.state == "running", not workbook.plan.pools
     shown = background_card(workbook, runner, "deliver", said("screen.deliver.all"), empty=nothing)
     versions = {FOR_CUSTOMER: VERSIONS[FOR_CUSTOMER]} if workbook.customer else VERSIONS
-    version = select("version", "Files", workbook.chosen("version", versions), versions)
+    version = menu(workbook, "version", said("screen.deliver.files"), versions)
     question = "" if workbook.customer else said("screen.deliver.what is internal")
     return shown | {
         "inputs": [version | {"question": question}],
@@ -98,8 +98,9 @@ def _said(workbook: Workbook) -> list[str]:
         return [said("screen.deliver.invalid")]
     last, marks = delivering.order, {kind: _made_from(workbook, kind) for kind in KINDS}
     done = delivering.runner.state == "done" and last and last.internal == is_internal(workbook)
-    if done and all(marks[kind] == UP_TO_DATE for kind in ([last.kind] if last.kind else KINDS)):
-        what = KINDS[last.kind] if last.kind else said("screen.deliver.everything")
+    made = [*([last.kind] if last.kind else KINDS)] if done and last else []
+    if made and all(marks[kind] == UP_TO_DATE for kind in made):
+        what = KINDS[made[0]] if len(made) == 1 else said("screen.deliver.everything")
         return [said("screen.deliver.made", what=what)]
     if OUTDATED in marks.values():
         return [said("screen.deliver.outdated")]

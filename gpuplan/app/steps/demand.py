@@ -51,12 +51,14 @@ def silo_data(workbook: Workbook, groups: Sequence[GroupPlan]) -> Contents:
     existing = bool(plan.scenario.hardware.existing)
     left_out = said(NOT_COUNTED[total, existing]) if total or existing else ""
     more = said("screen.demand.silos count", left_out=left_out)
+    quoted = workbook.catalog.assumptions["silo-gpu-utilisation"].fact("utilisation_pct")
+    source = workbook.catalog.sources[quoted.sources[0]]
     key = "screen.demand.silos without existing" if existing else "screen.demand.silos"
     words = said(key, alone=result.together, pool=result.pool)
     return {
         "text": [plain(words)],
         "tables": [screen(lettered(workbook, tables.silos(plan, result)), more=more)],
-        "notes": [_quoted(workbook)],
+        "notes": [{"text": said("screen.demand.quoted", quoted=quoted), "cite": source.title}],
     }
 
 
@@ -66,13 +68,6 @@ NOT_COUNTED = {
     (True, True): "screen.demand.both not counted",
 }
 """Whether a stated total decides, and whether hosts exist -> what silos leave out."""
-
-
-def _quoted(workbook: Workbook) -> contract.Note:
-    """Return a published figure for GPUs bound to single machines, with its source."""
-    quoted = workbook.catalog.assumptions["silo-gpu-utilisation"].fact("utilisation_pct")
-    source = workbook.catalog.sources[quoted.sources[0]].title
-    return {"text": said("screen.demand.quoted", quoted=quoted), "cite": source}
 
 
 COLUMNS = NAMES["column of the hours"]
@@ -129,40 +124,28 @@ def _card(workbook: Workbook, rule: str, answer: RuleAnswer | None) -> contract.
         about = said("screen.demand.at most", chance=chance, target=target)
         if rule == "wait-time":
             about = said("screen.demand.at most wait", chance=chance, target=target, wait=demand.wait_min)
-    return {
-        "value": rule,
-        "title": RULE_NAMES[rule],
-        "gpus": "\u2013" if gpus is None else amount(whole(gpus), "GPU"),
-        "key": _rule_key(workbook, answer) if answer else "",
-        "about": about,
-        "formula": formula,
-    }
+    key, text = _rule_key(workbook, answer) if answer else "", "\u2013"
+    return _rule(rule, text if gpus is None else amount(whole(gpus), "GPU"), key, about, formula)
 
 
 def _total_card(workbook: Workbook) -> list[contract.Rule]:
     """Return the stated total as a rule, where there is one."""
-    total, chosen = workbook.plan.scenario.demand.stated_gpus, workbook.scenario.demand.rule == "stated"
+    total, rule = workbook.plan.scenario.demand.stated_gpus, workbook.scenario.demand.rule
     if total is None:
         return []
-    return [
-        {
-            "value": "stated",
-            "title": RULE_NAMES["stated"],
-            "gpus": amount(total, "GPU"),
-            "key": "demand.gpus" if chosen else "",
-            "about": said("screen.demand.independent"),
-            "formula": "",
-        }
-    ]
+    key = "demand.gpus" if rule == "stated" else ""
+    return [_rule("stated", amount(total, "GPU"), key, said("screen.demand.independent"))]
+
+
+def _rule(rule: str, gpus: str, key: str, about: str, formula: str = "") -> contract.Rule:
+    title = RULE_NAMES[rule]
+    return {"value": rule, "title": title, "gpus": gpus, "key": key, "about": about, "formula": formula}
 
 
 def _rule_key(workbook: Workbook, answer: RuleAnswer) -> str:
     """Return the line of the plan for this number; rules that are not chosen have none."""
-    keys = [
-        *(f"pools.{kind}.gpus_for_target" for kind in whole_pools(workbook.plan.pools)),
-        "demand.groups_gpus",
-    ]
-    lines = workbook.plan.lines
+    lines, pools = workbook.plan.lines, whole_pools(workbook.plan.pools)
+    keys = [*(f"pools.{kind}.gpus_for_target" for kind in pools), "demand.groups_gpus"]
     matches = (key for key in keys if key in lines and lines[key].value == answer.gpus)
     return next(matches, "") if answer.chosen else ""
 

@@ -76,10 +76,7 @@ def values_data(workbook: Workbook) -> Contents:
 @panel()
 def confirmed_data(workbook: Workbook) -> Contents:
     """Return the confirmed assumptions, with a click that takes each back."""
-    table = confirmed_values(workbook.plan)
-    if not table.rows:
-        return None
-    undo = said("screen.design.undo")
+    table, undo = confirmed_values(workbook.plan), said("screen.design.undo")
     return _with_acts(table, "", [_acts(workbook, row[0], undo, yes=False) for row in table.rows])
 
 

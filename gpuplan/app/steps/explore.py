@@ -10,7 +10,7 @@ from typing import Any
 from gpuplan.analysis.candidates import Candidate
 from gpuplan.analysis.candidates import asked as chosen_in
 from gpuplan.analysis.ranking import WINNER_LEAVES_OUT
-from gpuplan.app.cards import Contents, Picture, act, card, details, panel
+from gpuplan.app.cards import Body, Contents, Picture, act, card, details, panel
 from gpuplan.app.state import Workbook
 from gpuplan.app.work_cards import background_card
 from gpuplan.report.charts import explore as charts
@@ -223,12 +223,12 @@ def _dearer(workbook: Workbook) -> list[Option]:
 
 
 @details("explore-ranked", _dearer)
-def ranked_data(workbook: Workbook, options: list[Option]) -> dict[str, Any] | Table:
+def ranked_data(workbook: Workbook, options: list[Option]) -> Body:
     """Return the designs of the ranking that are not the cheapest on their hardware, or dearer."""
     return _listed(workbook, options, "gpus", "net_present", "why_not")
 
 
-def _listed(workbook: Workbook, options: list[Option], *columns: str) -> Contents:
+def _listed(workbook: Workbook, options: list[Option], *columns: str) -> Body:
     table = _designs(workbook, workbook.exploring.found or {}, options[:SHOWN_ALL])
     return {"tables": [screen(table.only("label", "hosts", *columns, "acts"), more=_cut(len(options)))]}
 
@@ -238,13 +238,13 @@ def _cut(count: int) -> str:
 
 
 @details("explore-works", partial(_found, what="works"))
-def works_data(workbook: Workbook, _works: Sequence[Any]) -> dict[str, Any] | Table:
+def works_data(workbook: Workbook, _works: Sequence[Any]) -> Body:
     """Return the comparison of the boards."""
     return tables.works(workbook.exploring.found or {"works": []})
 
 
 @details("explore-unpriced", partial(_found, what="unpriced"))
-def unpriced_data(workbook: Workbook, options: list[Option]) -> dict[str, Any] | Table:
+def unpriced_data(workbook: Workbook, options: list[Option]) -> Body:
     """Return designs that meet the demand, but whose GPUs or servers have no known price."""
     listed = options[:SHOWN_ALL]
     acts = [Cell("", tone="do", more={"acts": _use(workbook, option)}) for option in listed]
@@ -253,7 +253,7 @@ def unpriced_data(workbook: Workbook, options: list[Option]) -> dict[str, Any] |
 
 
 @details("explore-rejected", partial(_found, what="rejected"))
-def rejected_data(workbook: Workbook, _rejected: Sequence[Any]) -> dict[str, Any] | Table:
+def rejected_data(workbook: Workbook, _rejected: Sequence[Any]) -> Body:
     """Return rejected designs, with the reason; equal reasons together, even if the share in them differs."""
     table = tables.reasons(workbook.exploring.found or {})
     return {"tables": [screen(table.top(SHOWN_ALL), more=_cut(len(table.rows)))]}
@@ -282,6 +282,6 @@ def frontier_rows(workbook: Workbook) -> dict[str, Any]:
 
 
 @details("explore-frontier", lambda workbook: _priced(workbook) and _found(workbook, "frontier"))
-def frontier_table(workbook: Workbook, frontier: list[Option]) -> dict[str, Any] | Table:
+def frontier_table(workbook: Workbook, frontier: list[Option]) -> Body:
     """Return the frontier as a table."""
     return _listed(workbook, frontier, "net_present", "waiting_pct", "short_h")

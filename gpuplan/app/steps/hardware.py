@@ -7,7 +7,7 @@ from functools import partial
 from io import BytesIO
 from typing import Any
 
-from gpuplan.app.cards import Card, Contents, attributes, details, panel, source_titles
+from gpuplan.app.cards import Body, Card, Contents, attributes, details, panel, source_titles
 from gpuplan.app.forms import form
 from gpuplan.app.groups import COUNT, rows_of
 from gpuplan.app.state import Workbook
@@ -19,9 +19,9 @@ from gpuplan.plan import Plan
 from gpuplan.plan.host_line import HostLine
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.management import ManagementDomain
-from gpuplan.plan.sharing import SharingMode, sharing_modes
+from gpuplan.plan.sharing import sharing_modes
 from gpuplan.report import amount, group_names, idle_text, number
-from gpuplan.report.table import Cell, Table, Worded, screen, tabulate
+from gpuplan.report.table import Cell, Worded, screen, tabulate
 from gpuplan.report.tables import platform
 from gpuplan.scenario import field_of, host_kinds, one_line, other_vms, shown_name
 from gpuplan.widgets import contract
@@ -74,7 +74,7 @@ def _order_hint(line: HostLine) -> str:
 
 
 @details("host-line", lambda workbook: workbook.plan.host_line, hint=_order_hint)
-def host_line_data(workbook: Workbook, _line: HostLine) -> dict[str, Any] | Table:
+def host_line_data(workbook: Workbook, _line: HostLine) -> Body:
     """Return a new GPU host, part by part."""
     return platform.host_line(workbook.plan).without("sources")
 
@@ -84,7 +84,7 @@ def _management_hint(domain: ManagementDomain) -> str:
 
 
 @details("management", lambda workbook: workbook.plan.management, hint=_management_hint)
-def management_data(workbook: Workbook, _domain: ManagementDomain) -> dict[str, Any] | Table:
+def management_data(workbook: Workbook, _domain: ManagementDomain) -> Body:
     """Return the appliances of the management domain, and one of its hosts."""
     tables = platform.management(workbook.plan), platform.management_hosts(workbook.plan)
     return {"tables": [screen(table.without("sources"), table.title) for table in tables]}
@@ -186,25 +186,19 @@ def _cell(
     return {
         "path": path,
         "label": label,
-        "question": "",
-        "low": 0,
-        "high": 0,
         "kind": "select" if options else "text",
         "value": "" if shown is None else str(shown),
         "options": [{"value": v, "text": t} for v, t in options],
-        "unit": "",
         "empty": "" if key in ("name", *COUNT.values()) else empty,
         "problem": workbook.problem_of(path),
         "locked": workbook.locked(path),
+        "question": "",
+        "low": 0,
+        "high": 0,
+        "unit": "",
         "assumed": False,
         "known": "",
     }
-
-
-def _word(mode: SharingMode) -> str:
-    """Return a word for whether GPUs can be shared that way; Bitfusion can no longer be bought."""
-    owned = mode.id == "bitfusion" and mode.verdict == "yes"
-    return NAMES["verdict on sharing"]["owned" if owned else mode.verdict]
 
 
 @partial(Card, "allowed")
@@ -213,36 +207,35 @@ def allowed_data(workbook: Workbook) -> dict[str, Any]:
     catalog, scenario = workbook.catalog, workbook.scenario
     if scenario.hardware.gpu not in catalog.gpus or scenario.platform.vsphere not in catalog.vsphere:
         scenario = workbook.plan.scenario  # a link may name hardware missing from this catalog
+    words = NAMES["verdict on sharing"]
     gpu, version = catalog.gpus[scenario.hardware.gpu], catalog.vsphere[scenario.platform.vsphere]
     return {
         "title": said("screen.hardware.allows", gpu=gpu.name, version=version.name),
         "modes": [
             attributes(mode, "id", "name", "verdict", "text")
-            | {"word": _word(mode), "source": source_titles(workbook, mode.sources)}
+            | {
+                # Bitfusion can no longer be bought
+                "word": words["owned" if (mode.id, mode.verdict) == ("bitfusion", "yes") else mode.verdict],
+                "source": source_titles(workbook, mode.sources),
+            }
             for mode in sharing_modes(scenario, catalog)
         ],
     }
 
 
-def _shared_hint(workbook: Workbook) -> str:
-    pools = workbook.plan.pools
+@panel(needs="pools")
+def shared_data(workbook: Workbook, pools: Sequence[Pool]) -> Contents:
+    """Return the shared GPUs with their proof, and the idle ones."""
     ways = sum(len(pool.shared) for pool in pools)
     stranded = sum(idle.gpus for pool in pools for idle in pool.idle if not idle.fits)
-    return said(
-        "screen.hardware.modes in use",
-        ways=said("screen.hardware.modes", count=ways) if ways else said("screen.hardware.none shared"),
-        stranded=amount(stranded, "GPU") if stranded else said("screen.hardware.nothing"),
-    )
-
-
-@panel(needs="pools")
-def shared_data(workbook: Workbook, _pools: Sequence[Pool]) -> Contents:
-    """Return the shared GPUs with their proof, and the idle ones."""
+    shown = [table for pool in shown_clusters(workbook) for table in _shared_tables(workbook.plan, pool)]
     return {
-        "hint": _shared_hint(workbook),
-        "tables": [
-            table for pool in shown_clusters(workbook) for table in _shared_tables(workbook.plan, pool)
-        ],
+        "hint": said(
+            "screen.hardware.modes in use",
+            ways=said("screen.hardware.modes" if ways else "screen.hardware.none shared", count=ways),
+            stranded=amount(stranded, "GPU") if stranded else said("screen.hardware.nothing"),
+        ),
+        "tables": shown,
     }
 
 

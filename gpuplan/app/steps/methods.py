@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from gpuplan.analysis.demand import Methods, chance_curve, methods, pool_mixes
-from gpuplan.app.cards import Contents, Picture, card, lettered, panel, paragraph, select, tried
+from gpuplan.app.cards import Contents, Picture, card, lettered, menu, panel, paragraph, tried
 from gpuplan.app.forms import form
 from gpuplan.app.state import Workbook
 from gpuplan.app.work_cards import background_card
@@ -46,7 +46,7 @@ def _methods(workbook: Workbook) -> tuple[Methods | None, str]:
 def odds_head(workbook: Workbook) -> Contents:
     """Return the heading of the methods, and the hosts for which they are shown."""
     pools = _pools(workbook)
-    selects = [select("pool", "Hosts", _pool(workbook), pools)] if len(pools) > 1 else []
+    selects = [menu(workbook, "pool", said("screen.methods.hosts"), pools)] if len(pools) > 1 else []
     return {"selects": selects} if pools else None
 
 
@@ -181,7 +181,7 @@ def simulate_data(workbook: Workbook) -> dict[str, Any]:
     card = background_card(workbook, simulating.runner, "simulate", go, off=not able)
     return card | {
         "shown": bool(workbook.plan.groups),
-        "inputs": [select("when", "Hours", workbook.chosen("when", WHEN), WHEN)],
+        "inputs": [menu(workbook, "when", said("screen.methods.hours"), WHEN)],
         "text": _said(workbook, old),
         "tables": _tables(workbook) if done else [],
         "after": [said("screen.methods.independent")] if done else [],

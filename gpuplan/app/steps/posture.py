@@ -86,16 +86,12 @@ def _covered(workbook: Workbook, failures: int) -> str:
 @panel(needs="postures")
 def tolerance_data(workbook: Workbook, compared: Sequence[Posture]) -> Contents:
     """Return the risk of each posture, every figure with its derivation."""
-    plan, table = workbook.plan, postures(workbook.plan)
+    table = postures(workbook.plan)
     for column, line in EXPLAINED.items():
         keys = [f"postures.n{posture.host_failures}.{line}" for posture in compared]
-        table = table.dressed(column, partial(_why, plan, keys))
+        why = [{"key": key} if key in workbook.plan.lines else {} for key in keys]
+        table = table.dressed(column, lambda row, _, why=why: why[row])  # type: ignore[misc]
     return table
-
-
-def _why(plan: Plan, keys: Sequence[str], row: int, _cell: Cell) -> dict[str, str]:
-    """Explain a cell, where the plan has a line for it."""
-    return {"key": keys[row]} if keys[row] in plan.lines else {}
 
 
 def _cost(workbook: Workbook, failures: int) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from gpuplan.app.cards import Contents, Picture, card, details, panel, select, sheet
+from gpuplan.app.cards import Body, Contents, Picture, card, details, menu, panel, sheet
 from gpuplan.app.forms import field_data, range_words
 from gpuplan.app.state import Workbook
 from gpuplan.app.work_cards import background_card
@@ -75,8 +75,7 @@ def _swing(bar: Bar, view: str) -> float:
 @panel()
 def tornado_head(workbook: Workbook) -> Contents:
     """Return the choice of the tornado's view."""
-    view = select("swing", said("screen.show"), workbook.chosen("swing", VIEWS), VIEWS)
-    return {"selects": [view]} if _bars(workbook) else None
+    return {"selects": [menu(workbook, "swing", said("screen.show"), VIEWS)]} if _bars(workbook) else None
 
 
 @partial(Picture, draw=charts.tornado_chart)
@@ -149,7 +148,7 @@ def _thresholds(workbook: Workbook) -> list[dict[str, Any]]:
 
 
 @details("thresholds", _thresholds, old=_old)
-def thresholds_data(_workbook: Workbook, thresholds: list[dict[str, Any]]) -> dict[str, Any] | Table:
+def thresholds_data(_workbook: Workbook, thresholds: list[dict[str, Any]]) -> Body:
     """Return the nearest values of each demand input at which the number of hosts changes."""
     changing = [row for row in thresholds if row["below"] is not None or row["above"] is not None]
     others = [row["label"] for row in thresholds if row not in changing]

@@ -7,15 +7,16 @@ from functools import partial
 from typing import Any
 
 from gpuplan.app.cards import (
+    Body,
     Contents,
     Picture,
     details,
     figure,
     figures,
     lettered,
+    menu,
     panel,
     paragraph,
-    select,
     source_titles,
 )
 from gpuplan.app.forms import form
@@ -239,7 +240,7 @@ def scaling_head(workbook: Workbook) -> Contents:
     key = "screen.training.job and range" if view == "efficiency" else "screen.training.job"
     return {
         "hint": said(key, workload=job.workload_name, gpus=job.gpus_per_host),
-        "selects": [select("scaling", said("screen.show"), view, VIEWS)],
+        "selects": [menu(workbook, "scaling", said("screen.show"), VIEWS)],
         "legend": [
             {"name": charts.curve_name(curve), **charts.curve_look(curve)} for curve in _curves(workbook)
         ],
@@ -253,7 +254,7 @@ def scaling_rows(workbook: Workbook) -> dict[str, Any]:
 
 
 @details("scaling", lambda workbook: _curves(workbook), slow=True)
-def scaling_table(_workbook: Workbook, curves: Sequence[Curve]) -> dict[str, Any] | Table:
+def scaling_table(_workbook: Workbook, curves: Sequence[Curve]) -> Body:
     """Return the numbers of the scaling chart."""
     table = tables.scaling(curves, [step.hosts for step in curves[0].steps])
     for column, curve in zip(table.columns[3:], curves[1:], strict=True):

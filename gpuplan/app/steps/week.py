@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from gpuplan.analysis.demand import WeekDemand, hour_demand, local_quarters, week_demand
-from gpuplan.app.cards import Contents, Picture, chip, panel, paragraph, plain, select
+from gpuplan.app.cards import Contents, Picture, chip, menu, panel, paragraph, plain
 from gpuplan.app.state import Workbook
 from gpuplan.locales import moment, week_hours
 from gpuplan.plan.demand import PoolDemand
@@ -44,9 +44,7 @@ def day_head(workbook: Workbook) -> Contents:
         return {"title": "", "hint": "", "text": [paragraph("screen.week.no workloads")]}
     places = _places(workbook)
     return {
-        "selects": [select("clock", said("screen.week.clock"), _place(workbook), places)]
-        if len(places) > 1
-        else []
+        "selects": [menu(workbook, "clock", said("screen.week.clock"), places)] if len(places) > 1 else []
     }
 
 
