@@ -171,13 +171,14 @@ def _moves(workbook: Workbook, group: GroupPlan | None, vms: int) -> Cell:
     return Cell(vms, more={"note": how, "note_tone": tone, "title": _trait_text(group, "vMotion")})
 
 
-def _trait(group: GroupPlan, feature: str) -> Trait | None:
-    return next((trait for trait in group.traits if trait.feature == feature), None)
+def _trait(group: GroupPlan | None, feature: str) -> Trait | None:
+    traits = group.traits if group else ()
+    return next((trait for trait in traits if trait.feature == feature), None)
 
 
 def _trait_text(group: GroupPlan | None, feature: str) -> str:
     """Return the note of a group's access mode on a feature, such as how HA restarts a VM."""
-    trait = _trait(group, feature) if group else None
+    trait = _trait(group, feature)
     return trait.text if trait else ""
 
 

@@ -41,18 +41,16 @@ def workloads_data(workbook: Workbook) -> contract.Workloads:
     """Return a row for each workload, of which one may be open; the targets of the design; the kinds to add."""
     plan, shown = workbook.plan, {item.id: item for item in workbook.plan.groups}
     rows = [_row(workbook, group, shown.get(group.id)) for group in workbook.seen.groups]
-    kinds = [
-        (row.id, kind_name(plan, row.id), str(row["example"])) for row in workbook.catalog.rows("use_cases")
-    ]
     order = {use_case: at for at, use_case in enumerate(KIND_NAMES)}
-    listed: list[contract.Kind] = [
-        {"id": use_case, "name": name, "about": about} for use_case, name, about in kinds
+    kinds: list[contract.Kind] = [
+        {"id": row.id, "name": kind_name(plan, row.id), "about": str(row["example"])}
+        for row in workbook.catalog.rows("use_cases")
     ]
     return {
         "sized_for": [_sized_for(workbook, path) for path in SIZED_FOR],
         "rows": rows,
-        "kinds": sorted((item for item in listed if item["id"] in order), key=lambda each: order[each["id"]]),
-        "more_kinds": [item for item in listed if item["id"] not in order],
+        "kinds": sorted((kind for kind in kinds if kind["id"] in order), key=lambda kind: order[kind["id"]]),
+        "more_kinds": [kind for kind in kinds if kind["id"] not in order],
         "sum": amount(whole(plan.lines["demand.groups_gpus"].value), "GPU"),
         "sum_label": NAMES["sum of the workloads"][plan.scenario.demand.rule],
         "stated": stated_data(workbook),
