@@ -19,15 +19,7 @@ from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.prices import is_sold
-from gpuplan.scenario import (
-    Problem,
-    Scenario,
-    ScenarioError,
-    field_of,
-    from_dict,
-    one_line,
-    show,
-)
+from gpuplan.scenario import Problem, Scenario, ScenarioError, field_of, from_dict, one_line, show
 from gpuplan.wording import said
 
 HELD_BACK = ("internal", "prices", "ranges")

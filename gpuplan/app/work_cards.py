@@ -40,13 +40,7 @@ IDLE: Mapping[str, Any] = {
 
 
 def background_card(
-    workbook: Workbook,
-    runner: Runner,
-    key: str,
-    text: str,
-    *,
-    off: bool = False,
-    empty: bool = False,
+    workbook: Workbook, runner: Runner, key: str, text: str, *, off: bool = False, empty: bool = False
 ) -> dict[str, Any]:
     """Return the data that the cards of background work share.
 
@@ -55,13 +49,7 @@ def background_card(
     """
     running = runner.state == "running"
     stop = {"text": said("screen.stop"), "event": f"cancel-{key}", "key": f"{key}-stop"}
-    go = {
-        "text": text,
-        "event": key,
-        "key": f"{key}-go",
-        "primary": True,
-        "off": off or workbook.stale,
-    }
+    go = {"text": text, "event": key, "key": f"{key}-go", "primary": True, "off": off or workbook.stale}
     return {
         **IDLE,
         "buttons": [stop if running else ADD_GROUP if empty else go],

@@ -8,12 +8,7 @@ from collections.abc import Iterator
 from gpuplan.analysis.compare import FEWEST, MOST, compare_plans
 from gpuplan.analysis.customer import customer_scenario
 from gpuplan.analysis.sensitivity import thresholds, tornado
-from gpuplan.analysis.simulation import (
-    PoolSimulation,
-    hosts_to_simulate,
-    simulate_pool,
-    simulation_dict,
-)
+from gpuplan.analysis.simulation import PoolSimulation, hosts_to_simulate, simulate_pool, simulation_dict
 from gpuplan.cli.options import (
     catalog_of,
     plan_of,

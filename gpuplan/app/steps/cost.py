@@ -6,16 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from gpuplan.app.cards import (
-    Contents,
-    Picture,
-    figure,
-    figures,
-    lettered,
-    panel,
-    paragraph,
-    plain,
-)
+from gpuplan.app.cards import Contents, Picture, figure, figures, lettered, panel, paragraph, plain
 from gpuplan.app.forms import form, stated_hint
 from gpuplan.app.header import excluded
 from gpuplan.app.state import Workbook

@@ -169,11 +169,7 @@ def _target(workbook: Workbook) -> contract.Target:
 @card("grid")
 def people_data(workbook: Workbook) -> dict[str, Any]:
     """Return the grid of inputs that decide when GPUs are needed."""
-    return {
-        "heads": group_heads(COLUMNS),
-        "rows": group_rows(workbook, COLUMNS),
-        "stale": workbook.stale,
-    }
+    return {"heads": group_heads(COLUMNS), "rows": group_rows(workbook, COLUMNS), "stale": workbook.stale}
 
 
 @partial(form, "growth", tables=[], text="", button=None)

@@ -106,8 +106,7 @@ def _said(workbook: Workbook, old: bool) -> list[str]:
         return [said("screen.explore.every design")]
     old_words = [said("screen.explore.old")] if old else []
     counts = said(
-        "screen.explore.counts",
-        **{kind: len(result[kind]) for kind in ("ranked", "unpriced", "rejected")},
+        "screen.explore.counts", **{kind: len(result[kind]) for kind in ("ranked", "unpriced", "rejected")}
     )
     if result["winner"] is None:
         return [*old_words, counts, said("screen.explore.no winner")]

@@ -142,10 +142,7 @@ def remote_data(workbook: Workbook) -> Contents:
     more = said("screen.network.bars")
     if alike:
         more = said("screen.network.bars and speed", bars=more, speed=uses[0].speed)
-    return {
-        "hint": _link(plan.scenario),
-        "tables": [screen(with_changes(table, uses), more=more)],
-    }
+    return {"hint": _link(plan.scenario), "tables": [screen(with_changes(table, uses), more=more)]}
 
 
 def _work(workbook: Workbook, use: RemoteUse, told: bool) -> dict[str, Any]:

@@ -8,13 +8,7 @@ from typing import Any
 
 from gpuplan.analysis.customer import OFFER
 from gpuplan.analysis.rent_or_buy import rentals
-from gpuplan.app.cards import (
-    Contents,
-    act,
-    bare,
-    panel,
-    sheet,
-)
+from gpuplan.app.cards import Contents, act, bare, panel, sheet
 from gpuplan.app.forms import field_data
 from gpuplan.app.header import paid_for
 from gpuplan.app.state import Workbook
