@@ -55,6 +55,11 @@ class Runner:
         """Time of the first line, and the share done by then."""
         self._loop: asyncio.AbstractEventLoop | None = None
 
+    @property
+    def busy(self) -> bool:
+        """True while the command runs."""
+        return self.state == "running"
+
     def start(self, arguments: Sequence[str], given: bytes = b"") -> None:
         """Run ``gpuplan`` with these arguments and this input; one that still runs is ended first."""
         self.clear()
@@ -201,7 +206,7 @@ class Exploring:
     @property
     def busy(self) -> bool:
         """True while the command runs, or work on its results."""
-        return self.runner.state == "running" or self._later.busy
+        return self.runner.busy or self._later.busy
 
     def later(self, key: str, work: Callable[[Plan], T]) -> T | None:
         """Do the same for work that takes so long that the page must not wait."""

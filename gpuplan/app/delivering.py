@@ -75,7 +75,7 @@ class Delivering:
     ) -> None:
         """Make one kind of file of a design, or all; an order in progress is finished first."""
         order = Order(scenario, kind if kind in KINDS else "", internal, beside)
-        if self.runner.state != "running":
+        if not self.runner.busy:
             self._make(order)
         elif order != self.order and order not in self._waiting:
             self._waiting.append(order)
@@ -88,7 +88,7 @@ class Delivering:
     def cancel_internal(self) -> None:
         """Cancel internal files; files for the customer are still made."""
         self._waiting = [order for order in self._waiting if not order.internal]
-        if self.order and self.order.internal and self.runner.state == "running":
+        if self.order and self.order.internal and self.runner.busy:
             self.runner.cancel()
             if self._waiting:
                 self._make(self._waiting.pop(0))

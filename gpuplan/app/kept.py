@@ -8,7 +8,6 @@ from gpuplan.analysis.differences import design_name
 from gpuplan.analysis.variants import has_input
 from gpuplan.app.editing import Editing
 from gpuplan.app.history import Link, scenario_of
-from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan
 from gpuplan.scenario import Scenario
 from gpuplan.wording import amount, said
@@ -36,10 +35,8 @@ class Kept:
 class KeptDesigns(Editing):
     """A design that is edited, and those put aside to be compared with it."""
 
-    def __init__(self, catalog: Catalog, scenario: Scenario | None = None, customer: bool = False) -> None:
-        super().__init__(catalog, scenario, customer)
-        self.aside: tuple[Kept, ...] = ()
-        """All designs that are kept, also those that the customer does not see."""
+    aside: tuple[Kept, ...] = ()
+    """All designs that are kept, also those that the customer does not see."""
 
     @property
     def kept(self) -> tuple[Kept, ...]:

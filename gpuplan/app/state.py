@@ -11,11 +11,12 @@ from traitlets import Unicode
 
 from gpuplan.analysis.customer import customer_scenario
 from gpuplan.app import groups
-from gpuplan.app.background import Exploring, Simulating
+from gpuplan.app.background import Exploring, Runner, Simulating
 from gpuplan.app.delivering import Delivering
 from gpuplan.app.editing import HELD_BACK
 from gpuplan.app.groups import Answers, first_design
 from gpuplan.app.history import link_of, scenario_of
+from gpuplan.app.idle_work import Later
 from gpuplan.app.kept import KeptDesigns
 from gpuplan.audit.upload import Auditing
 from gpuplan.catalog import Catalog
@@ -72,20 +73,17 @@ class Workbook(KeptDesigns):
     @property
     def working(self) -> tuple[str, ...]:
         """Names of the work in the background that is not done yet."""
-        runners = {
+        work: dict[str, Runner | Exploring | Later] = {
             "simulate": self.simulating.runner,
             "audit": self.auditing.runner,
             "deliver": self.delivering.runner,
             "preview": self.delivering.previewer,
+            "explore": self.exploring,
+            "sensitivity": self.sensitivity,
+            "power-on": self.powering_on,
+            "later": self._later,
         }
-        busy = {name: runner.state == "running" for name, runner in runners.items()}
-        busy |= {
-            "explore": self.exploring.busy,
-            "sensitivity": self.sensitivity.busy,
-            "power-on": self.powering_on.busy,
-            "later": self._later.busy,
-        }
-        return tuple(name for name, works in busy.items() if works)
+        return tuple(name for name, each in work.items() if each.busy)
 
     def look_as(self, customer: bool) -> None:
         """Show the customer's version, or the internal one."""

@@ -47,7 +47,7 @@ def background_card(
     ``key`` names its events (``KEY`` and ``cancel-KEY``), ``text`` is that of its button; ``off`` is true if it cannot be
     started, ``empty`` if a group comes first.
     """
-    running = runner.state == "running"
+    running = runner.busy
     stop = {"text": said("screen.stop"), "event": f"cancel-{key}", "key": f"{key}-stop"}
     go = {"text": text, "event": key, "key": f"{key}-go", "primary": True, "off": off or workbook.stale}
     return {

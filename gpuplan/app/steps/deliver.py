@@ -51,7 +51,7 @@ def order(workbook: Workbook, kind: str) -> Order:
 def deliver_data(workbook: Workbook) -> dict[str, Any]:
     """Return the files to download, the progress of making them, and any problem."""
     runner = workbook.delivering.runner
-    busy, nothing = runner.state == "running", not workbook.plan.pools
+    busy, nothing = runner.busy, not workbook.plan.pools
     shown = background_card(workbook, runner, "deliver", said("screen.deliver.all"), empty=nothing)
     versions = {FOR_CUSTOMER: VERSIONS[FOR_CUSTOMER]} if workbook.customer else VERSIONS
     version = menu(workbook, "version", said("screen.deliver.files"), versions)
