@@ -91,22 +91,28 @@ def _files(workbook: Workbook, *, off: bool) -> Table:
 
 
 def _said(workbook: Workbook) -> list[str]:
-    delivering = workbook.delivering
     if not workbook.plan.pools:
         return [said("screen.add a workload first")]
     if workbook.stale:
         return [said("screen.deliver.invalid")]
-    last, marks = delivering.order, {kind: _made_from(workbook, kind) for kind in KINDS}
-    done = delivering.runner.state == "done" and last and last.internal == is_internal(workbook)
-    made = [*([last.kind] if last.kind else KINDS)] if done and last else []
-    if made and all(marks[kind] == UP_TO_DATE for kind in made):
-        what = KINDS[made[0]] if len(made) == 1 else said("screen.deliver.everything")
+    if what := _just_made(workbook):
         return [said("screen.deliver.made", what=what)]
-    if OUTDATED in marks.values():
+    if OUTDATED in (_made_from(workbook, kind) for kind in KINDS):
         return [said("screen.deliver.outdated")]
     kept = [design.name for design in workbook.kept]
     compared = [said("screen.deliver.compared", kept=kept)] if kept else []
     return [*compared, said("screen.deliver.on this machine")]
+
+
+def _just_made(workbook: Workbook) -> str:
+    """Return the files that were made last, if they are of this design and for this view."""
+    last = workbook.delivering.order
+    if workbook.delivering.runner.state != "done" or last is None or last.internal != is_internal(workbook):
+        return ""
+    kinds = [last.kind] if last.kind else list(KINDS)
+    if any(_made_from(workbook, kind) != UP_TO_DATE for kind in kinds):
+        return ""
+    return KINDS[last.kind] if last.kind else said("screen.deliver.everything")
 
 
 def template_data(kind: str, workbook: Workbook) -> dict[str, Any]:
