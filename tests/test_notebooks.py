@@ -10,6 +10,7 @@ import pytest
 
 from gpuplan import load_catalog
 from gpuplan.app.state import STEPS
+from gpuplan.facts import own_rows
 from gpuplan.report.plot import MIME
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -109,7 +110,7 @@ def test_the_guide_leads_to_every_step_and_to_buttons_that_exist() -> None:
     named = set(re.findall(r"\*\*([A-Z][\w ]+)\*\*", guide))
     buttons = named - {"The strip", "The steps", "The bar", "Print"}
     assert len(buttons) == 7
-    for button in buttons:
+    for button in buttons - {row["text"] for row in own_rows("words/screen")}:
         assert f'"{button}"' in drawn, button
 
 
