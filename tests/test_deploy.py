@@ -49,6 +49,21 @@ def test_every_option_and_file_that_is_named_exists() -> None:
     assert set(re.findall(r"`(--[a-z-]+)", readme)) <= known
 
 
+def test_a_container_has_the_limits_of_the_unit() -> None:
+    limits = dict(re.findall(r"^(MemoryMax|TasksMax)=(.+)$", text_of("gpuplan.service"), re.MULTILINE))
+    memory = limits["MemoryMax"].lower()
+    pages = [*DEPLOY.glob("*.md"), *ROOT.glob("*.md"), ROOT / "Dockerfile"]
+    joined = "\n".join(page.read_text(encoding="utf-8").replace("\\\n", " ") for page in pages)
+    commands = re.findall(r"^docker run .*$", joined, re.MULTILINE)
+    assert commands
+    for command in commands:
+        words = command.split()
+        given = dict(zip(words, words[1:], strict=False))
+        assert given["--memory"] == given["--memory-swap"] == memory
+        assert given["--pids-limit"] == limits["TasksMax"]
+        assert given["--cap-drop"] == "ALL" and given["--security-opt"] == "no-new-privileges"
+
+
 def test_the_unit_is_valid_and_locked_down(tmp_path: Path) -> None:
     analyze = needed("systemd-analyze")
     unit = tmp_path / "gpuplan.service"

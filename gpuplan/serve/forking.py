@@ -31,7 +31,7 @@ from jupyter_server.services.kernels.kernelmanager import ServerKernelManager
 FORKING = sys.platform == "linux" and hasattr(os, "pidfd_open")
 """True if sessions are forked here. Linux only: elsewhere system libraries start threads, which no copy survives."""
 PRELOADED = (
-    "ipykernel.kernelapp",
+    "gpuplan.serve.kernel",
     "ipykernel.ipkernel",
     "ipykernel.zmqshell",
     "gpuplan.app.screen",
@@ -191,17 +191,20 @@ class Nursery:
 class ForkedKernel(LocalProvisioner):
     """Starts a kernel by forking; an ordinary one if that does not work."""
 
-    nursery: Nursery
+    nursery: Nursery | None
     process: Any = None
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
         """Start the kernel; the arguments after the module of an ordinary one's command are ours, too."""
-        arguments = cmd[cmd.index("ipykernel_launcher") + 1 :]
-        request = {"arguments": arguments, "env": kwargs["env"], "cwd": str(kwargs["cwd"])}
+        module = cmd.index("ipykernel_launcher")
+        ordinary = [*cmd[:module], "gpuplan.serve.kernel", *cmd[module + 1 :]]
+        if self.nursery is None:
+            return await super().launch_kernel(ordinary, **kwargs)
+        request = {"arguments": cmd[module + 1 :], "env": kwargs["env"], "cwd": str(kwargs["cwd"])}
         forked = await asyncio.to_thread(self.nursery.fork, request)
         if forked is None:
             self.log.warning("A session could not be forked; an ordinary kernel is started.")
-            return await super().launch_kernel(cmd, **kwargs)
+            return await super().launch_kernel(ordinary, **kwargs)
         self.process = forked
         self.pid = self.pgid = forked.pid
         self.cwd = kwargs["cwd"]
@@ -214,14 +217,13 @@ class Kernel(ServerKernelManager):
     traceback_replacement_message = "An error is in the server's log."
 
     async def _async_pre_start_kernel(self, **kwargs: Any) -> Any:
-        nursery = cast(Any, self.parent).nursery
-        if nursery is not None and self.provisioner is None:
+        if self.provisioner is None:
             self.provisioner = ForkedKernel(
                 kernel_id=self.kernel_id or kwargs.get("kernel_id", ""),
                 kernel_spec=self.kernel_spec,
                 parent=self,
             )
-            self.provisioner.nursery = nursery
+            self.provisioner.nursery = cast(Any, self.parent).nursery
         return await super()._async_pre_start_kernel(**kwargs)
 
     def _reconcile_connection_info(self, info: Any) -> None:
@@ -250,9 +252,8 @@ def _session(request: dict[str, Any], alive: int) -> None:
         sys.modules["numpy.random"].seed()
     sys.modules["gpuplan.app.idle_work"].prepare()
     threading.Thread(target=_end_with, args=(alive,), daemon=True).start()
-    application = sys.modules["ipykernel.kernelapp"].IPKernelApp
     # 1: no parent to watch by its number, because the thread above does that
-    application.launch_instance(argv=request["arguments"], parent_handle=1)
+    sys.modules["gpuplan.serve.kernel"].launch(argv=request["arguments"], parent_handle=1)
 
 
 def _preload() -> None:

@@ -235,8 +235,12 @@ def test_without_forks_there_is_none_and_an_ordinary_kernel_starts(
     kernel.nursery = own
     command = ["python", "-m", "ipykernel_launcher", "-f", "k.json"]
     found = asyncio.run(kernel.launch_kernel(command, env={}, cwd=tmp_path))
-    assert (found, started) == ({"shell_port": 1}, [command])
+    quiet = ["python", "-m", "gpuplan.serve.kernel", "-f", "k.json"]
+    assert (found, started) == ({"shell_port": 1}, [quiet])
     own.close()
+    kernel.nursery = None  # where forking is not safe
+    asyncio.run(kernel.launch_kernel(command, env={}, cwd=tmp_path))
+    assert started == [quiet, quiet]
 
 
 def test_nothing_is_forked_beside_a_thread() -> None:
