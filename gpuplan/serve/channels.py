@@ -7,6 +7,7 @@ offsets, then the name of a channel and the parts of a message one behind the ot
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 from collections.abc import Awaitable
 from typing import Any, cast
@@ -59,24 +60,39 @@ def read_frame(frame: str | bytes) -> tuple[str, dict[str, Any]]:
     offsets = [int.from_bytes(frame[at : at + 8], "little") for at in range(8, 8 * (count + 1), 8)]
     if offsets[0] != 8 * (count + 1) or offsets[-1] != len(frame) or offsets != sorted(offsets):
         raise BadFrame("offsets that do not follow each other from the first byte to the last")
-    channel, header = frame[offsets[0] : offsets[1]], frame[offsets[1] : offsets[2]]
+    channel, header, *beside = (frame[start:end] for start, end in itertools.pairwise(offsets[:6]))
     if channel not in [name.encode() for name in CHANNELS]:
         raise BadFrame("a channel that a page does not send on")
     if len(header) > MOST_HEADER:
         raise BadFrame(f"a header of {len(header)} bytes")
-    try:
-        parsed = json.loads(header)
+    try:  # as text first: of bytes, json guesses the encoding, and a session does not
+        parsed = json.loads(header.decode(), parse_constant=_no_number, object_pairs_hook=_once)
+        if not all(part.decode().startswith("{") and b"\0" not in part for part in beside):
+            raise ValueError("no mapping")
     except (ValueError, RecursionError):
-        raise BadFrame("a header that is no JSON") from None
+        raise BadFrame("a header or a part that is no JSON in UTF-8") from None
     if not _has_words(parsed, "msg_type", "msg_id"):
         raise BadFrame("a header without type and number of the message")
     return channel.decode(), parsed
 
 
+def _no_number(name: str) -> Any:
+    """Refuse what JSON has no number for."""
+    raise ValueError(name)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the fields of a header; a ValueError if one is there twice."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise ValueError("a field twice")
+    return fields
+
+
 def _has_words(header: Any, *names: str) -> bool:
-    """True if a header has a text, and no empty one, under each name."""
+    """True if a header has a text that can be read, and no empty one, under each name."""
     return isinstance(header, dict) and all(
-        isinstance(header.get(name), str) and header[name] for name in names
+        isinstance(header.get(name), str) and header[name] and header[name].isprintable() for name in names
     )
 
 

@@ -78,6 +78,37 @@ def test_what_is_no_message_is_refused(name: str) -> None:
         channels.read_frame(HOSTILE[name])
 
 
+HEADER = '{"msg_id": "1", "msg_type": "comm_msg"}'
+ENCODINGS = ("utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be", "utf-8-sig")
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("part", ["header", "parent", "metadata", "content"])
+def test_every_part_is_utf_8(part: str, encoding: str) -> None:
+    """Python guesses other encodings, a session does not, and would leave such a message unanswered for ever."""
+    parts: dict[str, bytes] = {"header": HEADER.encode()}
+    assert channels.read_frame(message(**parts))[1]["msg_id"] == "1"
+    parts[part] = HEADER.encode(encoding)
+    with pytest.raises(channels.BadFrame):
+        channels.read_frame(message(**parts))
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        '{"msg_id": "1", "msg_type": "comm_msg", "date": NaN}',
+        '{"msg_id": "1", "msg_type": "comm_msg", "date": -Infinity}',
+        '{"msg_id": "1", "msg_type": "input_reply", "msg_type": "comm_msg"}',
+        '{"msg_id": "1", "msg_type": "comm_msg", "more": {"a": 1, "a": 2}}',
+        '{"msg_id": "1", "msg_type": "\\ud800"}',
+        '{"msg_id": "\\u0000", "msg_type": "comm_msg"}',
+    ],
+)
+def test_a_header_that_readers_take_in_two_ways_is_refused(header: str) -> None:
+    with pytest.raises(channels.BadFrame):
+        channels.read_frame(message(header=header.encode()))
+
+
 @given(st.binary(max_size=300))
 def test_bytes_at_random_are_refused(frame: bytes) -> None:
     with pytest.raises(channels.BadFrame):

@@ -28,11 +28,13 @@ def message(
     channel: bytes = b"shell",
     number: str = "",
     header: bytes | None = None,
+    parent: bytes = b"{}",
+    metadata: bytes = b"{}",
 ) -> bytes:
     """A message as a page sends it."""
     said = {"msg_id": number or os.urandom(8).hex(), "msg_type": kind, "username": "", "session": "x"}
     said |= {"date": "2026-11-22T00:00:00Z", "version": "5.3"}
-    parts = [header if header is not None else json.dumps(said).encode(), b"{}", b"{}", content]
+    parts = [header if header is not None else json.dumps(said).encode(), parent, metadata, content]
     count = 2 + len(parts)
     offsets = [8 * (count + 1), 8 * (count + 1) + len(channel)]
     for part in parts:
