@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import math
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -28,10 +29,12 @@ FORGOTTEN_S = 900.0
 MOST_ADDRESSES = 10_000
 ANSWER_S = 1.0
 """Time in which a wrong token is answered."""
+MOST_GUESSES = 20
+"""Wrong tokens of one address that wait for their answer at once."""
 
 
 class Guesses:
-    """Wrong tokens by address, and how long the next one from there has to wait: 1 s, 2 s, 4 s, up to five minutes."""
+    """Wrong tokens by address, and how long one is asked to wait with the next: 1 s, 2 s, 4 s, up to five minutes."""
 
     def __init__(self, clock: Callable[[], float] = now) -> None:
         self._now = clock
@@ -39,7 +42,7 @@ class Guesses:
         """Address -> number of wrong tokens, and the time of the last one."""
 
     def wait_s(self, address: str) -> float:
-        """Return how long tokens from an address are ignored; 0 if they are not."""
+        """Return how long a visitor from an address is asked to wait with the next token; 0 if not at all."""
         count, last = self._wrong.get(address, (0, 0.0))
         if count < FREE_GUESSES:
             return 0.0
@@ -55,10 +58,6 @@ class Guesses:
         if len(self._wrong) > MOST_ADDRESSES:
             del self._wrong[next(iter(self._wrong))]
         return count
-
-    def right(self, address: str) -> None:
-        """Forget the wrong ones: the visitor knows the token."""
-        self._wrong.pop(address, None)
 
 
 def is_visit(headers: Any) -> bool:
@@ -81,6 +80,8 @@ class TokenIdentity(IdentityProvider):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**{**kwargs, "login_handler_class": LoginHandler})
         self.guesses = Guesses()
+        self.answering = Counter[str]()
+        """Address -> wrong tokens that wait for their answer."""
         self.cookie_options = {"samesite": "Lax", "httponly": True, "expires_days": SIGNED_IN_DAYS}
         self.get_secure_cookie_kwargs = {"max_age_days": SIGNED_IN_DAYS}
 
@@ -107,18 +108,26 @@ class TokenIdentity(IdentityProvider):
         """Return the owner of the session requested: the browser."""
         return str(handler.current_user.username) if handler.current_user else ""
 
-    def knows(self, handler: Any, given: str) -> bool:
-        """True if a token is right. One that comes too soon after wrong ones is not looked at."""
+    async def knows(self, handler: Any, given: str) -> bool:
+        """True if a token is right, whatever came from its address before: a team may have one address.
+
+        A wrong one is answered late. While ``MOST_GUESSES`` of an address wait for that, no other is looked at.
+        """
         address = network_of(handler.request.remote_ip or "")
-        if self.guesses.wait_s(address):
-            refused("token")
-            return False
-        if hmac.compare_digest(given.encode("utf-8", "replace"), str(self.token).encode()):
-            self.guesses.right(address)
+        free = self.answering[address] < MOST_GUESSES
+        if free and hmac.compare_digest(given.encode("utf-8", "replace"), str(self.token).encode()):
             return True
         refused("token")
-        count = self.guesses.wrong(address)
-        LOG.warning("Wrong token from %s, %d in a row.", address, count, extra={"kind": ("token", address)})
+        if free:
+            count = self.guesses.wrong(address)
+            LOG.warning(
+                "Wrong token from %s, %d in a row.", address, count, extra={"kind": ("token", address)}
+            )
+        self.answering[address] += free
+        await asyncio.sleep(ANSWER_S)
+        self.answering[address] -= free
+        if not self.answering[address]:
+            del self.answering[address]
         return False
 
     def wait_s(self, handler: Any) -> int:
@@ -130,16 +139,9 @@ class TokenIdentity(IdentityProvider):
         token = self.get_token(handler)
         if not self.token or not token:
             return None
-        if not self.knows(handler, token):
-            await asyncio.sleep(ANSWER_S)
+        if not await self.knows(handler, token):
             return None
         return self.get_user_cookie(handler) or self.generate_anonymous_user(handler)  # type: ignore[return-value]
-
-    def process_login_form(self, handler: Any) -> User | None:
-        """Return the user who gives the token in the form."""
-        if self.knows(handler, handler.get_argument("password", default="")):
-            return self.generate_anonymous_user(handler)
-        return None
 
 
 class LoginHandler(VoilaLoginHandler):  # type: ignore[misc]
@@ -155,17 +157,17 @@ class LoginHandler(VoilaLoginHandler):  # type: ignore[misc]
 
     @allow_unauthenticated
     async def post(self) -> None:
-        """Take the token of the form; a wrong one is answered slowly, one that comes too soon is not looked at."""
-        wait_s = self.identity_provider.wait_s(self)
-        user = self.current_user = self.identity_provider.process_login_form(self)
-        if user is not None:
-            self.identity_provider.set_login_cookie(self, user)
+        """Take the token of the form; after several wrong ones from an address the answer asks to wait."""
+        identity = self.identity_provider
+        wait_s = identity.wait_s(self)
+        if await identity.knows(self, self.get_argument("password", default="")):
+            user = self.current_user = identity.generate_anonymous_user(self)
+            identity.set_login_cookie(self, user)
             self._redirect_safe(self.get_argument("next", default=self.base_url))
             return
-        await asyncio.sleep(ANSWER_S)
         self.set_status(429 if wait_s else 401)
         if wait_s:
-            wait_s = max(1, self.identity_provider.wait_s(self))
+            wait_s = max(1, identity.wait_s(self))
             self.set_header("Retry-After", str(wait_s))
         self._render({"error": True, "wait_s": wait_s})
 
