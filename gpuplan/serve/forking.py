@@ -22,6 +22,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -50,8 +51,44 @@ SINGLE = dict.fromkeys(
 )
 """The process may have no thread beside its main one when it forks, and the first three libraries start some when they are
 imported. The last one saves a tenth of a session's memory: its threads take theirs from one heap."""
-SECRETS = ("GPUPLAN_TOKEN", "JUPYTERHUB_API_TOKEN", "JPY_API_TOKEN", "CONFIGPROXY_AUTH_TOKEN")
-"""Variables that no session sees."""
+PASSED = frozenset(
+    [
+        "GPUPLAN_CATALOG",
+        "GPUPLAN_SCENARIO",
+        "GPUPLAN_VIEW",
+        "HOME",
+        "LANG",
+        "LANGUAGE",
+        "LD_LIBRARY_PATH",
+        "LOGNAME",
+        "PATH",
+        "SYSTEMROOT",
+        "TEMP",
+        "TMP",
+        "TMPDIR",
+        "TZ",
+        "USER",
+        "IPYTHONDIR",
+        "JUPYTER_CONFIG_DIR",
+        "JUPYTER_DATA_DIR",
+        "JUPYTER_PATH",
+        "JUPYTER_PREFER_ENV_PATH",
+        "JUPYTER_RUNTIME_DIR",
+        "PYTHONDONTWRITEBYTECODE",
+        "PYTHONHASHSEED",
+        "PYTHONPATH",
+        "PYTHONUNBUFFERED",
+    ]
+)
+PASSED_KINDS = ("LC_", "NUMBA_")
+"""Variables of the server that a session sees: no other, since any may be a secret of the machine."""
+
+
+def passed(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that a session may see."""
+    return {
+        name: value for name, value in variables.items() if name in PASSED or name.startswith(PASSED_KINDS)
+    }
 
 
 class Forked:
@@ -112,7 +149,7 @@ class _Parent:
                 stderr=output,
                 pass_fds=(theirs.fileno(), alive),
                 cwd=folder,
-                env={name: value for name, value in os.environ.items() if name not in SECRETS} | SINGLE,
+                env=passed(os.environ) | SINGLE,
                 start_new_session=True,
             )
         self.ready = False

@@ -22,7 +22,7 @@ from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelMana
 from traitlets import Float, Int, Unicode
 
 from gpuplan.app.uploading import SCRATCH
-from gpuplan.serve.forking import SECRETS, Nursery
+from gpuplan.serve.forking import Nursery, passed
 from gpuplan.serve.logs import LOG
 from gpuplan.wording import said
 
@@ -112,13 +112,11 @@ class Kernels(AsyncMappingKernelManager):
         return self.work_dir
 
     async def start_kernel(self, **kwargs: Any) -> str:  # type: ignore[override]
-        """Start a kernel, without the address of the visit that caused it and without secrets; return its id."""
-        env = dict(kwargs.get("env") or os.environ)
-        for name in ("VOILA_REQUEST_URL", "QUERY_STRING", *SECRETS):
-            env.pop(name, None)
+        """Start a kernel that sees no visit and no secret in its variables; return its id."""
         folder = Path(tempfile.mkdtemp(prefix="session-", dir=Path(self.work_dir).parent))
         output = cast(Any, self.parent).output
-        kwargs |= {"env": {**env, SCRATCH: str(folder)}, "stdout": output, "stderr": output}
+        env = {**passed(kwargs.get("env") or os.environ), SCRATCH: str(folder)}
+        kwargs |= {"env": env, "stdout": output, "stderr": output}
         kernel_id = await super()._async_start_kernel(**kwargs)
         self.scratch[kernel_id] = folder
         return kernel_id

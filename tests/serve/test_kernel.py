@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,18 +49,24 @@ def children_of(pid: int) -> list[int]:
 
 
 @pytest.fixture(params=["forked", "ordinary"])
-def kernel(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[int, str]]:
-    """The process of a kernel over files, and its connection file."""
-    path, _ = write_connection_file(str(tmp_path / "k.json"), transport="ipc", ip=str(tmp_path / "k"))
-    if request.param == "forked":
-        nursery = Nursery(tmp_path)
-        session = nursery.fork({"arguments": ["-f", path], "env": {**os.environ}, "cwd": str(tmp_path)})
+def kernel(request: pytest.FixtureRequest) -> Iterator[tuple[int, str]]:
+    """The process of a kernel over files, and its connection file; the path of a socket may have 107 characters."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield from started(request.param, Path(folder))
+
+
+def started(how: str, folder: Path) -> Iterator[tuple[int, str]]:
+    """The same in a folder."""
+    path, _ = write_connection_file(str(folder / "k.json"), transport="ipc", ip=str(folder / "k"))
+    if how == "forked":
+        nursery = Nursery(folder)
+        session = nursery.fork({"arguments": ["-f", path], "env": {**os.environ}, "cwd": str(folder)})
         assert session is not None
         yield session.pid, path
         nursery.close()
         return
     command = [sys.executable, "-m", "gpuplan.serve.kernel", "-f", path]
-    with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL) as process:
         yield process.pid, path
         process.kill()
 
@@ -83,7 +90,7 @@ def test_no_port_is_open_and_output_arrives(kernel: tuple[int, str]) -> None:
     client.context.destroy(linger=0)
 
 
-def test_a_port_would_be_seen(tmp_path: Path) -> None:
+def test_a_port_would_be_seen() -> None:
     code = "import socket; s = socket.create_server(('127.0.0.1', 0)); print('there', flush=True); input()"
     command = [sys.executable, "-c", code]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
