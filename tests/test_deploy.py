@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import re
 import socket
 import ssl
@@ -58,7 +59,7 @@ def test_a_container_has_the_limits_of_the_unit() -> None:
     assert commands
     for command in commands:
         words = command.split()
-        given = dict(zip(words, words[1:], strict=False))
+        given = dict(itertools.pairwise(words))
         assert given["--memory"] == given["--memory-swap"] == memory
         assert given["--pids-limit"] == limits["TasksMax"]
         assert given["--cap-drop"] == "ALL" and given["--security-opt"] == "no-new-privileges"

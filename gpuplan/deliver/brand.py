@@ -8,13 +8,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from gpuplan.facts import did_you_mean
-from gpuplan.scenario import Problem, Scenario, ScenarioError, show
+from gpuplan.scenario import Limits, Problem, Scenario, ScenarioError, read_data, show
 from gpuplan.wording import said
 
 MOST_FILE_BYTES, MOST_LOGO_BYTES = 100_000, 2_000_000
+LIMITS = Limits("brand", MOST_FILE_BYTES, values=200, depth=4)
 LONGEST = 80
 LOGO_KINDS = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg"}
 """First bytes of a picture -> its kind."""
@@ -99,12 +98,13 @@ def load_brand(path: Path) -> Brand:
 
 def brand_of(text: bytes, folder: Path) -> Brand:
     """Return the brand described by the content of a file."""
-    if len(text) > MOST_FILE_BYTES:
-        raise ScenarioError([Problem("brand", f"{len(text)} bytes", f"at most {MOST_FILE_BYTES} bytes")])
     try:
-        data = yaml.safe_load(text)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ScenarioError([Problem("brand", "the file", f"YAML ({str(error).splitlines()[0]})")]) from None
+        data = read_data(text, LIMITS)
+    except ScenarioError as error:
+        raise ScenarioError(
+            Problem("brand", problem.path or said("brand.file"), problem.message)
+            for problem in error.problems
+        ) from None
     if not isinstance(data, Mapping):
         raise ScenarioError([Problem("brand", show(data), said("brand.fields"))])
     problems: list[Problem] = []

@@ -28,9 +28,9 @@ from gpuplan.scenario import (
     from_dict,
     json_schema,
     parse_scenario,
+    reading,
     scenario_path,
 )
-from gpuplan.scenario import files as module
 
 SCHEMA = jsonschema.Draft202012Validator(json_schema())
 """Made once: whether the schema itself is valid takes longer to check than a scenario, and is checked with the schema."""
@@ -224,25 +224,8 @@ def test_the_largest_scenario_is_opened_again() -> None:
     assert len(text) < MAX_FILE_BYTES
     assert parse_scenario(text) == scenario
     assert parse_scenario(json.dumps(scenario.to_dict())) == scenario
-    values = sum(isinstance(event, yaml.NodeEvent) for event in yaml.parse(text, Loader=module._Loader))
+    values = sum(isinstance(event, yaml.NodeEvent) for event in yaml.parse(text, Loader=reading._Loader))
     assert 0.6 * MAX_VALUES < values < MAX_VALUES
-
-
-@pytest.mark.parametrize("loader", [yaml.SafeLoader, getattr(yaml, "CSafeLoader", yaml.SafeLoader)])
-def test_both_loaders_of_yaml_stop_at_the_same_limits(loader: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_Loader", loader)
-    monkeypatch.setattr(module, "MAX_VALUES", 100)
-    assert parse_scenario("name: x\nhardware: {gpus_per_host: 2}").name == "x"
-    for text, said in (
-        ("notes: [" + "a," * 100 + "a]", "more than 100 values"),
-        ("[" * 30, "nested too deeply"),
-        ("a: &x 1\nb: *x", "anchors and aliases"),
-        ("---\na: 1\n---\nb: 1", "several documents"),
-        ("%TAG ! tag:x:\n---\na: 1", "%TAG"),
-        ("name: " + "1:" * 20 + "1", "cannot be read"),
-        ("a: 1\na: 2", "each field once"),
-    ):
-        assert said in problem(text).message, text
 
 
 def test_the_place_of_a_mistake_is_shown_with_its_line() -> None:
