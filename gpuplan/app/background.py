@@ -167,6 +167,11 @@ class Simulating:
         around = ["--around", str(AROUND), "--when", when]
         self.runner.start_on(scenario, "demand", "-", "--simulate", "--progress", *around)
 
+    def forget(self) -> None:
+        """End a running simulation and discard what was found."""
+        self.runner.clear()
+        self.scenario, self.when = None, ""
+
     @property
     def simulations(self) -> list[dict[str, Any]]:
         """Simulations found so far, pool by pool, fewest hosts first."""

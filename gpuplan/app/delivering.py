@@ -104,9 +104,14 @@ class Delivering:
         self.preview = None
 
     def forget(self) -> None:
-        """Forget all files made: they belong to another design."""
+        """Forget all files made and ordered, the templates, and a brand that is not set as the firm's: they belong to another design."""
+        self.cancel()
+        self.runner.clear()
         self.forget_preview()
-        self.made, self._sources = {}, {}
+        self.made, self._sources, self.order = {}, {}, None
+        for dress in self.templates.values():
+            if dress.used and not dress.firm:
+                dress.remove()
 
     def source(self, order: Order, kind: str) -> Source:
         """Return the source of a file of a kind if it is ordered now."""

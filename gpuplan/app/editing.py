@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import secrets
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -28,6 +29,11 @@ MOST_QUOTED = 80
 """Most characters of a text that was typed, where a sentence quotes it."""
 MOST_PLANS = 8
 """Most plans remembered, of a third of a megabyte each."""
+
+
+def new_design() -> str:
+    """Return an identity for another design."""
+    return secrets.token_hex(8)
 
 
 class Settled(NamedTuple):
@@ -79,6 +85,8 @@ class Editing(PlanView):
         self.typing = ""
         """Path of the field that is being typed into: all its text is undone at once."""
         self.history = History(catalog)
+        self.design = new_design()
+        """Identity of the design that is worked on."""
         self._settled: Settled | None = None
         """Screen before the field was typed into; None while no field is."""
         self._linked: tuple[Scenario, Link] | None = None
@@ -90,11 +98,15 @@ class Editing(PlanView):
             text = one_line(self.drafts[path].text)[:MOST_QUOTED].strip()
             key = "screen.undo.typed" if text else "screen.undo.left empty"
             return said(key, text=text, name=self.name_of(path))
+        if self.customer and self._to_another(self.history.past):
+            return ""
         return self.history.undo_words(self.scenario, self._unsaid)
 
     @property
     def redo_words(self) -> str:
         """Description of what redo brings back."""
+        if self.customer and self._to_another(self.history.future):
+            return ""
         return self.history.redo_words(self.scenario, self._unsaid)
 
     @property
@@ -203,9 +215,23 @@ class Editing(PlanView):
     @property
     def link(self) -> Link:
         """The internal version as text."""
-        if self._linked is None or self._linked[0] is not self.scenario:
-            self._linked = (self.scenario, link_of(self.scenario))
+        if (
+            self._linked is None
+            or self._linked[0] is not self.scenario
+            or self._linked[1].design != self.design
+        ):
+            self._linked = (self.scenario, link_of(self.scenario, self.design))
         return self._linked[1]
+
+    def _to_another(self, side: Sequence[Link]) -> bool:
+        """True if the last design of one side of the history is a version of another design."""
+        return bool(side) and side[-1].design != self.design
+
+    def _leave(self, design: str = "") -> None:
+        """Work on another design, by its identity if it had been left before; what belongs to this one ends with it."""
+        self.design = design or new_design()
+        self.drafts, self.refused, self.cause = {}, (), ""
+        self._end_typing()
 
     def _carried(self, read: Callable[[], Scenario], where: str = "screen.open.link") -> Scenario | None:
         """Return the scenario that a link carries, or None and show the problem on the screen."""
@@ -223,12 +249,20 @@ class Editing(PlanView):
             return said("screen.open.internal")
         return str(first)
 
-    def _take(self, scenario: Scenario, path: str = "", live: bool = False, *, news: bool = True) -> None:
-        """Work on a changed design; typing into one field, ``live``, and its final value are one change."""
+    def _take(
+        self,
+        scenario: Scenario,
+        path: str = "",
+        live: bool = False,
+        *,
+        left: Link | None = None,
+        news: bool = True,
+    ) -> None:
+        """Work on a changed design, or on another than the one ``left``; typing into one field and its final value are one change."""
         goes_on = bool(path) and path == self.typing
-        changed = scenario != self.scenario
+        changed = scenario != self.scenario or left is not None
         if changed and not goes_on:
-            self.history.took(self.link, self.scenario)
+            self.history.took(left or self.link, self.scenario)
         if not goes_on:
             self._settled = Settled(self.plan, self.messages) if live and changed else None
         self.typing = path if live and (changed or goes_on) else ""
@@ -279,7 +313,8 @@ class Editing(PlanView):
             self.refused = ()
             self._show(plan, scenario)
         if not news:
-            self.before = None  # before it is drawn, or its figures would be marked as moved
+            # before it is drawn, or its figures and messages would be marked as moved
+            self.before, self.messages_before = None, self.messages
         self.forget_lost_hosts()
         self._changed()
 
@@ -302,9 +337,14 @@ class Editing(PlanView):
         if self._sold_otherwise(scenario):
             self.say("warn", said("screen.undo.other margin"))
             return False
-        there.pop()
+        if self._to_another(there) and self.customer:
+            self.say("warn", said("screen.undo.other design"))
+            return False
         left.append(self.link)
         self.history.remember(self.link, self.scenario)
+        if self._to_another(there):
+            self._leave(there[-1].design)
+        there.pop()
         self._plan(scenario)
         return True
 

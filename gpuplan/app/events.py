@@ -49,6 +49,9 @@ def _template(kind: str) -> dict[str, Handler]:
     return {
         f"{kind}-template": lambda workbook, content: workbook.delivering.templates[kind].arrived(content),
         f"remove-{kind}-template": lambda workbook, _: workbook.delivering.templates[kind].remove(),
+        f"{kind}-firm": lambda workbook, content: workbook.delivering.templates[kind].set_firm(
+            bool(content["firm"])
+        ),
     }
 
 
@@ -94,6 +97,7 @@ EVENTS: Mapping[str, Handler] = {
     "restore": _calls(Workbook.restore, fragment=str),
     "recent": _calls(Workbook.open_recent, fragment=str),
     "keep": _calls(Workbook.keep),
+    "carry": _calls(Workbook.carry, name=str, design=str),
     "open-kept": _calls(Workbook.open_kept, name=str),
     "forget-kept": _calls(Workbook.forget_kept, name=str),
     "rename-kept": _calls(Workbook.rename_kept, name=str, to=str),

@@ -152,13 +152,15 @@ class Link(NamedTuple):
     """Short id, equal for equal designs."""
     fragment: str
     """Text for the fragment of an address."""
+    design: str = ""
+    """Identity of the design of which it is a version: another customer's has another, whatever it looks like."""
 
 
-def link_of(scenario: Scenario) -> Link:
+def link_of(scenario: Scenario, design: str = "") -> Link:
     """Return a scenario as text."""
     data = json.dumps(scenario.to_dict(), separators=(",", ":"), ensure_ascii=False)
     fragment = "s=" + base64.urlsafe_b64encode(zlib.compress(data.encode(), 9)).decode().rstrip("=")
-    return Link(hashlib.blake2b(fragment.encode(), digest_size=8).hexdigest(), fragment)
+    return Link(hashlib.blake2b(fragment.encode(), digest_size=8).hexdigest(), fragment, design)
 
 
 def scenario_of(fragment: str) -> Scenario:

@@ -36,7 +36,7 @@ class KeptDesigns(Editing):
     """A design that is edited, and those put aside to be compared with it."""
 
     aside: tuple[Kept, ...] = ()
-    """All designs that are kept, also those that the customer does not see."""
+    """All designs that are kept, also those that the customer does not see, and those beside other designs."""
 
     @property
     def kept(self) -> tuple[Kept, ...]:
@@ -44,25 +44,56 @@ class KeptDesigns(Editing):
 
         The customer sees only designs with the margin of the one on the screen: others would reveal it.
         """
-        return tuple(design for design in self.aside if not self._sold_otherwise(design.scenario))
+        return tuple(design for design in self._beside if not self._sold_otherwise(design.scenario))
+
+    @property
+    def _beside(self) -> tuple[Kept, ...]:
+        """Designs kept beside the one that is worked on, and not beside that of another customer."""
+        return tuple(kept for kept in self.aside if kept.link.design == self.design)
+
+    @property
+    def full(self) -> bool:
+        """True if no more designs can be kept beside this one."""
+        return len(self._beside) >= MOST_KEPT
+
+    @property
+    def others(self) -> tuple[Kept, ...]:
+        """Designs kept beside others, which can be carried over; none is named to a customer."""
+        return () if self.customer else tuple(kept for kept in self.aside if kept not in self._beside)
+
+    def carry(self, name: str, design: str) -> None:
+        """Keep a design of another one beside this one, too, named by its customer."""
+        source = next((kept for kept in self.others if (kept.name, kept.link.design) == (name, design)), None)
+        if source is None or self.full:
+            return
+        of = source.scenario.customer or source.scenario.name
+        title = self._unused(_note(said("screen.kept.carried", name=name, of=of)))
+        link = source.link._replace(design=self.design)
+        self.aside = (*self.aside, replace(source, name=title, link=link))
+        self._changed()
+
+    def _unused(self, name: str) -> str:
+        """Return a name that no design beside this one has."""
+        taken = {kept.name for kept in self._beside}
+        numbered = (f"{name} ({n})" for n in range(2, MOST_KEPT + 2))
+        return next(title for title in (name, *numbered) if title not in taken)
 
     def keep(self) -> None:
         """Put the design on the screen aside, named by its main features, to compare others with it."""
-        if self.stale or len(self.aside) >= MOST_KEPT:
-            if len(self.kept) < len(self.aside):
+        if self.stale or self.full:
+            if len(self.kept) < len(self._beside):
                 self.say("warn", said("screen.kept.full", most=MOST_KEPT))
             return
-        taken = {kept.name for kept in self.aside}
         name = design_name(self.plan.scenario, self.catalog)
-        longer = f"{name}, {amount(self.plan.totals.gpus, 'GPU')}"
-        numbered = (f"{longer} ({n})" for n in range(2, MOST_KEPT + 2))
-        name = next(title for title in (name, longer, *numbered) if title not in taken)
+        if name in {kept.name for kept in self._beside}:
+            name = self._unused(f"{name}, {amount(self.plan.totals.gpus, 'GPU')}")
         self.aside = (*self.aside, Kept(name, self.plan, self.scenario, self.link))
         self._changed()
 
     def keep_again(self, name: str, link: Link) -> bool:
         """Put a design aside that was kept before the page was reloaded; False if it is damaged."""
-        if len(self.aside) < MOST_KEPT and name not in {kept.name for kept in self.aside}:
+        same = [kept for kept in self.aside if kept.link.design == link.design]
+        if len(same) < MOST_KEPT and name not in {kept.name for kept in same}:
             try:
                 scenario = scenario_of(link.fragment)
                 plan = self._made(self._seen(scenario))
@@ -79,13 +110,14 @@ class KeptDesigns(Editing):
 
     def rename_kept(self, name: str, to: str) -> None:
         """Rename a kept design; a name that is empty or taken changes nothing."""
-        if (to := _note(to)) and to not in {kept.name for kept in self.aside}:
-            self.aside = tuple(replace(kept, name=to) if kept.name == name else kept for kept in self.aside)
+        if (to := _note(to)) and to not in {kept.name for kept in self._beside}:
+            mine = {kept for kept in self._beside if kept.name == name}
+            self.aside = tuple(replace(kept, name=to) if kept in mine else kept for kept in self.aside)
         self._changed()
 
     def forget_kept(self, name: str) -> None:
         """Discard a kept design."""
-        self.aside = tuple(kept for kept in self.aside if kept.name != name)
+        self.aside = tuple(kept for kept in self.aside if kept.name != name or kept not in self._beside)
         self._changed()
 
     @property

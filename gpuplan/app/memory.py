@@ -29,9 +29,10 @@ def memory_of(workbook: Workbook) -> tuple[dict[str, Any], dict[str, str]]:
     memory = {name: getattr(workbook, name) for name in AS_IT_IS} | {
         "design": now.id,
         "planned": planned.id if planned != now else "",
-        "past": [link.id for link in past],
-        "future": [link.id for link in future],
-        "kept": [[kept.name, kept.link.id] for kept in aside],
+        "identity": workbook.design,
+        "past": [[link.id, link.design] for link in past],
+        "future": [[link.id, link.design] for link in future],
+        "kept": [[kept.name, kept.link.id, kept.link.design] for kept in aside],
         "failed": {pool: list(hosts) for pool, hosts in workbook.failed.items()},
         "maintenance": {pool: list(hosts) for pool, hosts in workbook.maintenance.items()},
         "watched": list(workbook.watched or ()),
@@ -39,7 +40,8 @@ def memory_of(workbook: Workbook) -> tuple[dict[str, Any], dict[str, str]]:
         "drafts": {path: draft.text for path, draft in workbook.drafts.items()},
         "typed_in": {path: draft.at for path, draft in workbook.drafts.items()},
     }
-    return memory, dict([*past, *future, *(kept.link for kept in aside), planned, now])
+    links = (*past, *future, *(kept.link for kept in aside), planned, now)
+    return memory, {link.id: link.fragment for link in links}
 
 
 def resume(workbook: Workbook, memory: Any, designs: Any, address: str) -> None:
@@ -52,12 +54,13 @@ def resume(workbook: Workbook, memory: Any, designs: Any, address: str) -> None:
     with workbook.hold_trait_notifications():  # nothing is drawn before it is known who looks on
         if has["customer"] and not workbook.customer:
             workbook.look_as(True)
-        for link in links(has["planned"]):  # its plan is on the screen if the design itself has none
+        for link in links([has["planned"], ""]):  # its plan is on the screen if the design itself has none
             workbook.restore(link.fragment)
         if has["started"] and stored.get("design"):
-            damaged |= _restore(workbook, links(has["design"]), address)
+            damaged |= _restore(workbook, links([has["design"], ""]), address)
+        workbook.design = has["identity"] or workbook.design
         workbook.history.past, workbook.history.future = links(*has["past"]), links(*has["future"])
-        for name, design in has["kept"]:
+        for name, *design in has["kept"]:
             for link in links(design):
                 damaged |= not workbook.keep_again(name, link)
         _put_down(workbook, has["failed"], has["maintenance"])
@@ -80,9 +83,9 @@ def _checked(given: dict[Any, Any]) -> tuple[dict[str, Any], bool]:
     return {name: sound.get(name, empty) for name, (_, empty) in SHAPES.items()}, bool(damaged)
 
 
-def _links(fragments: dict[Any, Any], *ids: str) -> list[Link]:
-    """Return the designs still stored: a page without room drops the oldest."""
-    return [Link(key, fragments[key]) for key in ids[-MOST:] if _is_text(fragments.get(key))]
+def _links(fragments: dict[Any, Any], *ids: list[str]) -> list[Link]:
+    """Return the designs still stored, by the id of each and its identity: a page without room drops the oldest."""
+    return [Link(key, fragments[key], design) for key, design in ids[-MOST:] if _is_text(fragments.get(key))]
 
 
 def _restore(workbook: Workbook, links: list[Link], address: str) -> bool:
@@ -142,9 +145,10 @@ SHAPES: dict[str, tuple[Any, Any]] = {
     "started": (bool, True),
     "design": (str, ""),
     "planned": (str, ""),
-    "past": ([str], []),
-    "future": ([str], []),
-    "kept": ([(str, str)], []),
+    "identity": (str, ""),
+    "past": ([(str, str)], []),
+    "future": ([(str, str)], []),
+    "kept": ([(str, str, str)], []),
     "failed": ({str: [int]}, {}),
     "maintenance": ({str: [int]}, {}),
     "click": (lambda given: given in ("fail", "maintain"), "fail"),

@@ -54,14 +54,8 @@ class Workbook(KeptDesigns):
 
     def __init__(self, catalog: Catalog, scenario: Scenario | None = None, customer: bool = False) -> None:
         super().__init__(catalog, scenario, customer)
-        # commands that run beside the page want the user's own rows, too
-        folders = [str(folder) for folder in catalog.folders[1:2]]
-        self.simulating = Simulating(self._changed, *folders)
-        self.auditing = Auditing(self._changed, *folders)
-        self.exploring = Exploring("explore", "exploration", self._changed, *folders)
-        self.sensitivity = Exploring("sensitivity", "sensitivity", self._changed, *folders)
-        self.powering_on = Exploring("power-on", "tried", self._changed, *folders)
-        self.delivering = Delivering(self._changed, *folders)
+        self._make_work()
+        self.delivering = Delivering(self._changed, *self._own_rows)
         self.started = scenario is not None
         self.examples: list[contract.Example] | None = None
         """Descriptions of the examples on the start page; worked out once."""
@@ -69,6 +63,19 @@ class Workbook(KeptDesigns):
         """Answers on the start page that cannot be read."""
         self.before_presenting: Before | None = None
         """View before presenting; None while not presenting."""
+
+    @property
+    def _own_rows(self) -> list[str]:
+        """Folder of the user's own catalog rows, for commands that run beside the page; none without it."""
+        return [str(folder) for folder in self.catalog.folders[1:2]]
+
+    def _make_work(self) -> None:
+        """Make the work in the background of a design, without results."""
+        self.simulating = Simulating(self._changed, *self._own_rows)
+        self.auditing = Auditing(self._changed, *self._own_rows)
+        self.exploring = Exploring("explore", "exploration", self._changed, *self._own_rows)
+        self.sensitivity = Exploring("sensitivity", "sensitivity", self._changed, *self._own_rows)
+        self.powering_on = Exploring("power-on", "tried", self._changed, *self._own_rows)
 
     @property
     def working(self) -> tuple[str, ...]:
@@ -182,19 +189,27 @@ class Workbook(KeptDesigns):
 
     def start(self, scenario: Scenario) -> None:
         """Work on another scenario; undo returns to the one before."""
-        self._begin()
-        self.drawer = ""
-        self.notice = ("", "")
-        self._take(scenario, news=False)
+        left = self.link
+        self._leave()
+        self._take(scenario, left=left, news=False)
         self.step = "usecases"
 
-    def _begin(self) -> None:
-        """Discard the texts and clicks of another design."""
+    def _leave(self, design: str = "") -> None:
+        super()._leave(design)
         self.started = True
-        self.drafts = {}
+        self.unread, self.opened, self.looked = (), frozenset(), {}
         self.failed = self.maintenance = {}
-        self.watched, self.workload, self.unread = None, "", ()
-        self.delivering.forget()
+        self.watched, self.workload, self.drawer, self.notice = None, "", "", ("", "")
+        for work in (
+            self.simulating,
+            self.auditing,
+            self.exploring,
+            self.sensitivity,
+            self.powering_on,
+            self.delivering,
+        ):
+            work.forget()
+        self._make_work()
 
     def use_audit(self) -> None:
         """Replace the groups and the burstiness of the design by those that an audit found; undo brings them back."""
@@ -221,7 +236,7 @@ class Workbook(KeptDesigns):
         scenario = self._carried(lambda: scenario_of(fragment))
         if scenario is None:
             return False
-        self._begin()
+        self._leave()
         self._end_typing()
         self._plan(scenario, news=False)
         if self.step == "start":

@@ -130,6 +130,8 @@ class Dress(Upload):
         """Parts of the file in use that were left out; empty if none."""
         self.turn = 0
         """Number of times that another one was put to use, or removed."""
+        self.firm = False
+        """True if it is set as that of the presenter's firm, and so stays for other designs."""
 
     @property
     def kept(self) -> Path:
@@ -177,7 +179,13 @@ class Dress(Upload):
         if self.kind == BRAND:
             shutil.rmtree(self.kept.parent, ignore_errors=True)
         self.used = self.note = self.error = ""
+        self.firm = False
         self.turn += 1
+        self._on_change()
+
+    def set_firm(self, firm: bool) -> None:
+        """Set whether it is that of the presenter's firm, for all designs."""
+        self.firm = firm and bool(self.used)
         self._on_change()
 
 

@@ -269,9 +269,11 @@ Fabric = TypedDict("Fabric", {
 Compared = TypedDict("Compared", {"name": str, "kept": bool})
 Difference = TypedDict("Difference", {"label": str, "values": Texts, "sentence": str})
 Try = TypedDict("Try", {"name": str, "told": str})
+Carried = TypedDict("Carried", {"name": str, "design": str, "told": str})
 Compare = TypedDict("Compare", {
     "title": str, "text": str, "empty": bool, "off": bool, "stale": bool, "designs": Sequence[Compared],
     "notes": Texts, "rows": Sequence[Difference], "same": str, "tries": Sequence[Try],
+    "others": Sequence[Carried],
 })
 Decision = TypedDict("Decision", {
     "number": int, "title": str, "decision": str, "justification": str, "implication": str, "cites": str,

@@ -245,7 +245,7 @@ def test_a_damaged_design_costs_that_design_only(catalog: Catalog) -> None:
     book.undo()
     before = load_scenario("starter").name
     memory, designs = through_the_browser(book)
-    for of in (memory["design"], memory["past"][1], memory["future"][0], memory["kept"][0][1]):
+    for of in (memory["design"], memory["past"][1][0], memory["future"][0][0], memory["kept"][0][1]):
         for fragment in of_the_day(list(damaged(designs[of])), few=4):
             again = resumed(catalog, memory, designs | {of: fragment}, book.fragment())
             assert again.scenario == book.scenario
@@ -264,7 +264,7 @@ def test_a_damaged_design_costs_that_design_only(catalog: Catalog) -> None:
 def test_a_damaged_step_of_the_history_says_so_and_is_passed_over(catalog: Catalog) -> None:
     book = worked_on(catalog)
     memory, designs = through_the_browser(book)
-    again = resumed(catalog, memory | {"drafts": {}}, designs | {memory["past"][-1]: "s=x"}, "")
+    again = resumed(catalog, memory | {"drafts": {}}, designs | {memory["past"][-1][0]: "s=x"}, "")
     again.undo()
     assert is_approved(again.notice, "stop")
     assert again.scenario.get(PEOPLE) == 64
@@ -291,9 +291,9 @@ def test_the_page_is_told_what_it_does_not_know_yet(catalog: Catalog) -> None:
     assert [message["number"] for message in messages] == [1, 2, 3, 4]
     assert list(first["designs"]) == [first["memory"]["design"]]
     assert list(second["designs"]) == [second["memory"]["design"]]
-    assert second["memory"]["past"] == [first["memory"]["design"]]
+    assert second["memory"]["past"] == [[first["memory"]["design"], first["memory"]["identity"]]]
     assert "memory" not in third, "nothing is new"
-    assert fourth["memory"]["future"] == [second["memory"]["design"]]
+    assert fourth["memory"]["future"] == [[second["memory"]["design"], first["memory"]["identity"]]]
     assert fourth["designs"] == {}, "all of them are there"
 
     app._receive(

@@ -6,7 +6,8 @@ import base64
 import json
 import random
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,9 +15,13 @@ from approved import has_approved
 
 pytest.importorskip("traitlets")
 
-from gpuplan import Scenario, load_scenario
+from gpuplan import Plan, Scenario, load_scenario
+from gpuplan.app.delivering import Order, Preview
+from gpuplan.app.groups import Answers
+from gpuplan.app.history import link_of
 from gpuplan.app.state import STEPS, Workbook, guarded
-from gpuplan.scenario import Internal
+from gpuplan.catalog import Catalog
+from gpuplan.scenario import Internal, Problem
 
 
 def hosts(book: Workbook) -> int:
@@ -46,6 +51,174 @@ def test_opening_leaves_nothing_of_the_design_before(book: Workbook) -> None:
     book.drawer = "totals.hosts"
     book.open_example("starter")
     assert (book.drafts, book.failed, book.drawer, book.stale) == ({}, {}, "", False)
+
+
+SURVIVES = {
+    "catalog": "it is of all designs",
+    "customer": "who looks on, who may not see more than before",
+    "click": "how the user works",
+    "tabs": "where the user is",
+    "step": "where the user is",
+    "examples": "their descriptions on the start page",
+    "before_presenting": "where the user was",
+    "history": "undo returns to the design before",
+    "aside": "shown beside the design for which it was kept",
+    "turn": "counts plans",
+    "revision": "counts changes",
+    "delivering.templates.brand": "if it is set as the firm's",
+    "design": "a new one each time",
+    "_plans": "a cache by the whole scenario",
+    "_later": "a cache of the plan on the screen",
+    "_linked": "a cache of the address",
+    "once": "a function",
+}
+"""What of a workbook survives another design, and why; all else is as if the design had been opened first."""
+SIMPLE = (str, int, float, bool, type(None), tuple, list, dict, frozenset, Scenario, Plan)
+
+
+def parts(thing: Any, at: str = "") -> Iterator[tuple[str, Any]]:
+    """Every attribute of a workbook and of the work beside it, by its place."""
+    values = vars(thing) | getattr(thing, "_trait_values", {})
+    for name, value in values.items():
+        place = f"{at}{name}"
+        if {place, name} & SURVIVES.keys() or name.startswith(("_trait", "_cross")) or callable(value):
+            continue
+        if name == "templates":
+            for kind, dress in value.items():
+                if f"{place}.{kind}" not in SURVIVES:
+                    yield f"{place}.{kind}", dress.used
+        elif isinstance(value, SIMPLE):
+            yield place, value
+        elif type(value).__module__.startswith("gpuplan."):
+            yield from parts(value, f"{place}.")
+        elif name not in ("_process", "_loop"):
+            raise AssertionError(f"say whether {place} survives another design")
+
+
+def used(catalog: Catalog, tmp_path: Path) -> Workbook:
+    """A workbook in which everything was used on the design of one customer."""
+    book = Workbook(catalog, load_scenario("current"))
+    book.edit("customer", SECRET)
+    book.keep()
+    book.edit("name", f"{SECRET} two")
+    book.toggle_host("vgpu", 1)
+    book.maintain("vgpu", 2)
+    book.watch("vgpu")
+    book.open_workload("fine-tuning")
+    book.fold(SECRET, True)
+    book.look("version", "internal")
+    book.explain("totals.hosts")
+    book.edit("groups.fine-tuning.people", SECRET)
+    book.unread = (Problem("people", SECRET, SECRET),)
+    book.cause = f"groups.{SECRET}.people"
+    for runner in (
+        book.simulating.runner,
+        book.auditing.runner,
+        book.delivering.runner,
+        book.delivering.previewer,
+    ):
+        runner.state, runner.found, runner.error, runner.step = "done", [{"audit": SECRET}], SECRET, SECRET
+    book.simulating.scenario, book.simulating.when = book.scenario, "week"
+    for exploring in (book.exploring, book.sensitivity, book.powering_on):
+        exploring.plan, exploring.runner.found = book.plan, [{"exploration": SECRET}]
+    auditing = book.auditing
+    auditing.columns, auditing.first_day, auditing.time_zone, auditing.format = SECRET, SECRET, "CET", "sacct"
+    auditing.name, auditing.size, auditing.got, auditing.replayed = SECRET, 9, 9, book.scenario
+    made = book.delivering
+    order = Order(book.scenario, "pptx", True, (book.scenario,))
+    made.order, made._waiting, made._ready = order, [order], [(SECRET, b"file")]
+    made.made = made._sources = {("pptx", True): made.source(order, "pptx")}
+    made.preview = Preview(True, made.source(order, "html"), SECRET)
+    for kind, dress in made.templates.items():
+        dress.kept.parent.mkdir(exist_ok=True, parents=True)
+        dress.kept.write_text(SECRET)
+        dress.used = dress.note = f"{SECRET}.{kind}"
+    return book
+
+
+SECRET = "ZQX-ACME"
+OPENS: dict[str, Callable[[Workbook], None]] = {
+    "example": lambda book: book.open_example("starter"),
+    "blank": lambda book: book.open_example("blank"),
+    "file": lambda book: book.open_file("mine.yaml", load_scenario("starter").to_yaml().encode()),
+    "guided": lambda book: book.start_guided(Answers({"ds-workstation": "10"}, {})),
+    "recent": lambda book: book.open_recent(link_of(load_scenario("starter")).fragment),
+    "address": lambda book: book.restore(link_of(load_scenario("starter")).fragment) and None,
+}
+
+
+@pytest.mark.parametrize("way", OPENS)
+def test_what_belongs_to_a_design_ends_with_it(catalog: Catalog, tmp_path: Path, way: str) -> None:
+    book = used(catalog, tmp_path)
+    OPENS[way](book)
+    fresh = Workbook(catalog)
+    OPENS[way](fresh)
+    assert dict(parts(book)) == dict(parts(fresh))
+    assert book.kept == () and len(book.aside) == 1
+    assert not any(dress.used for dress in book.delivering.templates.values())
+
+
+def test_a_firm_keeps_its_brand_and_no_other(catalog: Catalog, tmp_path: Path) -> None:
+    book = used(catalog, tmp_path)
+    brand = book.delivering.templates["brand"]
+    brand.set_firm(True)
+    book.open_example("starter")
+    assert {kind: dress.used for kind, dress in book.delivering.templates.items()} == {
+        "docx": "",
+        "pptx": "",
+        "brand": f"{SECRET}.brand",
+    }
+    brand.set_firm(False)
+    book.open_example("enterprise")
+    assert not brand.used and not brand.kept.exists()
+
+
+def test_undo_returns_to_the_design_before_with_what_was_kept_beside_it(catalog: Catalog) -> None:
+    book = Workbook(catalog, load_scenario("current"))
+    book.keep()
+    (kept,) = book.kept
+    identity = book.design
+    book.open_example("starter")
+    book.keep()
+    assert [each.scenario.name for each in book.kept] == [load_scenario("starter").name]
+    book.undo()
+    assert (book.kept, book.design) == ((kept,), identity)
+    book.redo()
+    assert [each.scenario.name for each in book.kept] == [load_scenario("starter").name]
+
+
+def test_no_customer_is_led_back_to_the_design_of_another(catalog: Catalog) -> None:
+    book = Workbook(catalog, load_scenario("current"))
+    book.edit("customer", SECRET)
+    book.open_example("starter")
+    book.edit("name", "offer")
+    book.look_as(True)
+    book.undo()
+    assert book.scenario.name == load_scenario("starter").name
+    assert book.undo_words == ""
+    book.undo()
+    assert book.scenario.customer != SECRET and book.notice[0] == "warn"
+    book.look_as(False)
+    book.undo()
+    assert book.scenario.customer == SECRET
+
+
+def test_a_design_is_carried_over_under_the_name_of_its_customer(catalog: Catalog) -> None:
+    book = Workbook(catalog, load_scenario("current"))
+    book.edit("customer", SECRET)
+    book.keep()
+    (kept,) = book.kept
+    book.open_example("starter")
+    (other,) = book.others
+    assert other == kept and book.kept == ()
+    book.look_as(True)
+    assert book.others == ()
+    book.look_as(False)
+    book.carry(kept.name, kept.link.design)
+    (carried,) = book.kept
+    assert SECRET in carried.name and carried.scenario == kept.scenario
+    book.undo()
+    assert [each.name for each in book.kept] == [kept.name], "it stays where it was kept"
 
 
 def test_a_file(book: Workbook) -> None:

@@ -222,7 +222,7 @@ def test_a_brand_is_a_file_or_comes_with_its_logo(brand: Dress) -> None:
         (b"colours: {accent: '#FFFF00'}", ("brand.colours.accent", '"#FFFF00"')),
         (b"logo: logo.png", ()),
         (b"name: [", ("YAML",)),
-        (b"\xff\xfe\x00", ("YAML",)),
+        (b"\xff\xfe\x00", ("UTF-8",)),
         (b"PK nothing", ("ZIP",)),
         (packed(logo_png=PNG), ("ZIP", "0")),
         (packed(a_yaml=b"", b_yml=b""), ("2",)),

@@ -15,7 +15,7 @@ from gpuplan.analysis.differences import LABELS, design_name
 from gpuplan.analysis.option import Option
 from gpuplan.app.cards import Card, Contents, bare, panel, plain, select, tried
 from gpuplan.app.header import price_name
-from gpuplan.app.kept import MOST_KEPT
+from gpuplan.app.kept import Kept
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import explore
 from gpuplan.plan import Plan
@@ -67,7 +67,7 @@ def designs_data(workbook: Workbook) -> contract.Compare:
         "title": own if not nothing else said("screen.compare.nothing yet"),
         "text": "" if nothing else said("screen.compare.keep"),
         "empty": nothing,
-        "off": len(workbook.aside) >= MOST_KEPT or workbook.stale or nothing,
+        "off": workbook.full or workbook.stale or nothing,
         "stale": workbook.stale,
         "designs": [{"name": name, "kept": is_kept} for name, is_kept in names],
         "notes": list(comparison.notes) if comparison else [],
@@ -76,8 +76,18 @@ def designs_data(workbook: Workbook) -> contract.Compare:
             for item in differs
         ],
         "same": _same(comparison) if comparison else "",
+        "others": [
+            {"name": other.name, "design": other.link.design, "told": _of_other(other)}
+            for other in workbook.others
+            if not workbook.full
+        ],
         "tries": [] if differs or workbook.stale or nothing else _tries(workbook),
     }
+
+
+def _of_other(kept: Kept) -> str:
+    """Name a design that is kept beside another one, by its customer."""
+    return said("screen.kept.of other", name=kept.name, of=kept.scenario.customer or kept.scenario.name)
 
 
 def _same(found: Comparison) -> str:

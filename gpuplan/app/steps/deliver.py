@@ -124,15 +124,24 @@ def template_data(kind: str, workbook: Workbook) -> dict[str, Any]:
         "event": f"remove-{kind}-template",
         "key": f"remove-{kind}",
     }
+    stays = {
+        "text": said("screen.deliver.one design" if template.firm else "screen.deliver.all designs"),
+        "event": f"{kind}-firm",
+        "key": f"firm-{kind}",
+        "rest": {"firm": not template.firm},
+    }
     in_use = said("screen.deliver.in use", name=shown_name(template.used), note=template.note).strip()
     return {
         **IDLE,
         "title": NAMES["template"][kind],
         "upload": upload_data(template, label, TEMPLATES[kind], f"{kind}-template"),
-        "buttons": [remove] if template.used else [],
+        "buttons": [stays, remove] if template.used else [],
         "progress": receiving(template) if template.name else None,
         "problem": template.error,
-        "text": [in_use if template.used else NAMES["what of a template is used"][kind]],
+        "text": [
+            in_use if template.used else NAMES["what of a template is used"][kind],
+            *[said("screen.deliver.stays" if template.firm else "screen.deliver.ends")] * bool(template.used),
+        ],
     }
 
 

@@ -4,6 +4,10 @@ function tries(data, send) {
     h("button", { type: "button", "data-at": `try-${t.name}`, "aria-label": `Try ${t.name}`, onclick: () => send("try", { name: t.name }) }, "Try it"))));
 }
 
+const others = (data, send) => data.others.length ? [h("h3", {}, "Kept beside other designs"),
+  h("ul", { class: "gp-tries" }, data.others.map((o) => h("li", {}, h("p", {}, o.told),
+    h("button", { type: "button", "data-at": `carry-${o.name}`, "aria-label": `Carry over ${o.name}`, onclick: () => send("carry", { name: o.name, design: o.design }) }, "Carry over"))))] : null;
+
 const keep = (data, send, text) => h("button", { type: "button", class: "gp-primary", "data-at": "keep", "data-near": true, disabled: data.off, onclick: () => send("keep") }, text);
 
 function heads(data, send) {
@@ -19,12 +23,12 @@ function heads(data, send) {
 export default drawn((data, send) => {
   if (!data.designs) return null;
   if (data.designs.length < 2) {
-    return h("div", {}, h("h2", {}, data.title), h("p", { class: "gp-said" }, data.text, " ", data.empty ? null : keep(data, send, "Keep this design")), data.tries.length ? [h("h3", {}, "Or try one of these"), tries(data, send)] : null);
+    return h("div", {}, h("h2", {}, data.title), h("p", { class: "gp-said" }, data.text, " ", data.empty ? null : keep(data, send, "Keep this design")), data.tries.length ? [h("h3", {}, "Or try one of these"), tries(data, send)] : null, others(data, send));
   }
   const row = (r) => h("tr", {}, h("th", { scope: "row" }, r.label), r.values.map((value) => h("td", { class: value === r.values[0] ? "" : "gp-differs" }, value)), h("td", {}, r.sentence));
   return h("div", { class: data.stale ? "gp-stale" : "" },
     data.notes.map((note) => h("p", { class: "gp-said gp-count" }, note)),
     h("div", { class: "gp-tables" }, h("table", { class: `gp-table gp-beside gp-beside-${data.designs.length}` }, h("thead", {}, heads(data, send)), h("tbody", {}, data.rows.map(row)))),
     data.same ? h("p", { class: "gp-said gp-small" }, data.same) : null,
-    data.tries.length ? [h("h2", {}, "Change an input, or try one of these"), tries(data, send)] : null);
+    data.tries.length ? [h("h2", {}, "Change an input, or try one of these"), tries(data, send)] : null, others(data, send));
 });

@@ -211,7 +211,7 @@ def test_a_template_says_what_is_used_and_what_was_wrong(book: Workbook) -> None
     template.used = "acme.docx"
     card = step.template_data("docx", book)
     assert is_approved(card["text"], "acme.docx")
-    assert [b["event"] for b in card["buttons"]] == ["remove-docx-template"]
+    assert [b["event"] for b in card["buttons"]] == ["docx-firm", "remove-docx-template"]
     assert step.template_data("pptx", book)["upload"]["event"] == "pptx-template"
 
 
