@@ -5,12 +5,14 @@ from __future__ import annotations
 from base64 import b64decode
 from pathlib import Path
 
-from gpuplan.deliver.brand import Brand, brand_of
+from gpuplan.deliver.brand import Brand, brand_of, plain_picture
 
 LOGO = b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAABAAAAAICAIAAAB/FOjAAAAAGUlEQVR4nGOsk7dlIAUwkaR6VMOohiGlAQDElgEKCV8u9AAAAABJRU5ErkJggg=="
 )
 """A picture of 16 x 8 points."""
+OWN_LOGO = plain_picture(LOGO)
+"""The same as it is in the files."""
 TEXT = """
 name: ACME Systems
 logo: logo.png
@@ -30,7 +32,7 @@ def acme(folder: Path) -> Brand:
 
 ACME = Brand(
     name="ACME Systems",
-    logo=LOGO,
+    logo=OWN_LOGO,
     accent="7A1F3D",
     ink="201018",
     quiet="5E4A52",

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+import struct
+import warnings
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +19,10 @@ from gpuplan.wording import said
 MOST_FILE_BYTES, MOST_LOGO_BYTES = 100_000, 2_000_000
 LIMITS = Limits("brand", MOST_FILE_BYTES, values=200, depth=4)
 LONGEST = 80
-LOGO_KINDS = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg"}
-"""First bytes of a picture -> its kind."""
+MOST_SIDE, MOST_RATIO = 4000, 50
+"""Points of the longer side of a logo, and the same over those of the shorter side."""
+BROKEN = (OSError, SyntaxError, ValueError, ArithmeticError, LookupError, EOFError, zlib.error, struct.error)
+"""Errors of a decoder that is given something else than a picture."""
 LEAST_CONTRAST = 4.5
 """Least contrast of white on the accent, as in titles and heads of tables (WCAG 2.2, 1.4.3)."""
 COLOURS = ("accent", "ink", "quiet")
@@ -59,7 +65,7 @@ class Brand:
     @property
     def logo_kind(self) -> str:
         """``png`` or ``jpeg``; empty without a logo."""
-        return next((kind for start, kind in LOGO_KINDS.items() if self.logo.startswith(start)), "")
+        return ("png" if self.logo.startswith(b"\x89PNG") else "jpeg") * bool(self.logo)
 
     @property
     def shade(self) -> str:
@@ -154,9 +160,32 @@ def _logo(given: Any, folder: Path) -> bytes:
         picture = (folder / given).read_bytes()
     except OSError as error:
         raise ValueError(said("brand.picture", why=error.strerror)) from None
-    if len(picture) > MOST_LOGO_BYTES or not any(picture.startswith(start) for start in LOGO_KINDS):
-        raise ValueError(said("brand.logo", most=MOST_LOGO_BYTES // 1_000_000))
-    return picture
+    return plain_picture(picture)
+
+
+def plain_picture(content: bytes) -> bytes:
+    """Return a PNG or JPEG picture written anew, with nothing in it but its points; ValueError for another file, or too large."""
+    from PIL import Image, ImageOps  # a session that reads no brand needs no decoder
+
+    allowed = said("brand.logo", most=MOST_LOGO_BYTES // 1_000_000, side=MOST_SIDE)
+    if len(content) > MOST_LOGO_BYTES:
+        raise ValueError(allowed)
+    try:
+        with (
+            warnings.catch_warnings(category=Image.DecompressionBombWarning, action="error"),
+            Image.open(BytesIO(content), formats=("PNG", "JPEG")) as image,
+        ):
+            short, long = sorted(image.size)
+            if not (short > 0 and long <= min(MOST_SIDE, MOST_RATIO * short)):
+                raise ValueError(allowed)
+            image.load()
+            kind, clear = image.format, image.has_transparency_data
+            plain = ImageOps.exif_transpose(image).convert("RGBA" if clear and kind == "PNG" else "RGB")
+    except (*BROKEN, Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
+        raise ValueError(allowed) from error
+    written = BytesIO()
+    plain.save(written, kind, **({"quality": 95} if kind == "JPEG" else {}))
+    return written.getvalue()
 
 
 def contrast_on_white(colour: str) -> float:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from approved import has_approved, is_approved
+from branding import LOGO, OWN_LOGO
 
 from gpuplan.app.uploading import SCRATCH, Dress, Upload
 from gpuplan.deliver.brand import load_brand
@@ -187,7 +188,7 @@ def test_what_was_left_out_is_said(template: Dress) -> None:
     assert template.note == ""
 
 
-PNG = b"\x89PNG\r\n\x1a\n picture"
+PNG = LOGO
 
 
 def packed(**files: bytes) -> bytes:
@@ -209,7 +210,7 @@ def test_a_brand_is_a_file_or_comes_with_its_logo(brand: Dress) -> None:
     assert (brand.used, brand.error, load_brand(brand.kept).name) == ("acme.yaml", "", "ACME")
     files = {"ACME__acme_yml": b"name: ACME\nlogo: logo.png", "ACME__logo_png": PNG, "ACME___x_yml": b"macOS"}
     send(brand, "acme.zip", packed(**files))
-    assert (brand.used, brand.error, load_brand(brand.kept).logo) == ("acme.zip", "", PNG)
+    assert (brand.used, brand.error, load_brand(brand.kept).logo) == ("acme.zip", "", OWN_LOGO)
     assert brand.turn == 2
     brand.remove()
     assert (brand.used, brand.kept.exists(), brand.turn) == ("", False, 3)

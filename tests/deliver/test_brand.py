@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import struct
+import zlib
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from approved import has_approved
-from branding import ACME, LOGO, TEXT, acme
+from branding import ACME, LOGO, OWN_LOGO, TEXT, acme
+from PIL import Image
 
 from gpuplan import load_scenario
 from gpuplan.deliver.brand import (
@@ -17,6 +21,7 @@ from gpuplan.deliver.brand import (
     LONGEST,
     MOST_FILE_BYTES,
     MOST_LOGO_BYTES,
+    MOST_SIDE,
     PLAIN,
     TEXTS,
     Brand,
@@ -26,7 +31,24 @@ from gpuplan.deliver.brand import (
 )
 from gpuplan.scenario import Problem, ScenarioError
 
-JPEG = b"\xff\xd8\xff\xe0" + bytes(20)
+
+def picture(kind: str, mode: str = "RGB", size: tuple[int, int] = (16, 8), **how: Any) -> bytes:
+    """A picture with a corner of another colour."""
+    image = Image.new(mode, size)
+    image.putpixel(
+        (0, 0),
+        image.getpixel((0, 0))
+        if mode in ("1", "P")
+        else 200
+        if mode in ("L", "I;16")
+        else (200,) * len(image.getbands()),
+    )
+    written = BytesIO()
+    image.save(written, kind, **how)
+    return written.getvalue()
+
+
+JPEG = picture("JPEG")
 
 
 def refused(folder: Path, text: str | bytes) -> tuple[Problem, ...]:
@@ -39,7 +61,7 @@ def test_a_file_and_its_logo_are_read(tmp_path: Path) -> None:
     assert acme(tmp_path) == ACME
     (tmp_path / "acme.yaml").write_text(TEXT, encoding="utf-8")
     found = load_brand(tmp_path / "acme.yaml")
-    assert found == ACME and found.logo == LOGO and found.logo_kind == "png"
+    assert found == ACME and found.logo == OWN_LOGO and found.logo_kind == "png"
 
 
 def test_what_is_not_said_stays_as_it_is(tmp_path: Path) -> None:
@@ -137,7 +159,68 @@ def test_a_file_may_be_as_large_as_the_limit_and_a_text_as_long(tmp_path: Path) 
     start = f"name: {'n' * LONGEST}\n".encode()
     assert brand_of(start + b"#" * (MOST_FILE_BYTES - len(start)), tmp_path).name == "n" * LONGEST
     (tmp_path / "logo.png").write_bytes(LOGO + bytes(MOST_LOGO_BYTES - len(LOGO)))
-    assert len(brand_of(b"logo: logo.png", tmp_path).logo) == MOST_LOGO_BYTES
+    assert brand_of(b"logo: logo.png", tmp_path).logo == OWN_LOGO, "without what is behind the picture"
+
+
+TAKEN = {
+    "png": picture("PNG"),
+    "transparent": picture("PNG", "RGBA"),
+    "palette": picture("PNG", "P"),
+    "black and white": picture("PNG", "1"),
+    "16 bits": picture("PNG", "I;16"),
+    "jpeg": JPEG,
+    "progressive": picture("JPEG", progressive=True),
+    "for print": picture("JPEG", "CMYK"),
+    "grey": picture("JPEG", "L"),
+    "with something behind it": picture("PNG") + b"PK\x03\x04<script>",
+    "largest": picture("PNG", "1", (MOST_SIDE, MOST_SIDE // 2)),
+}
+HEAD = b"\x89PNG\r\n\x1a\n"
+
+
+def headed(width: int, height: int) -> bytes:
+    """The head of a PNG picture of a size, and no points."""
+    body = b"IHDR" + struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    chunk = struct.pack(">I", 13) + body + struct.pack(">I", zlib.crc32(body))
+    return HEAD + chunk
+
+
+REFUSED = {
+    "first bytes of png": HEAD,
+    "first bytes of jpeg": b"\xff\xd8\xff",
+    "head cut off": HEAD + b"\0\0\0\rIHDR\0\0",
+    "no size": headed(0, 0),
+    "no points": headed(16, 8),
+    "a bomb": headed(100_000, 100_000),
+    "a side too long": picture("PNG", "1", (MOST_SIDE + 1, 200)),
+    "a line": picture("PNG", "1", (1000, 2)),
+    "points cut off": picture("PNG", size=(300, 300))[:-90],
+    "points damaged": picture("PNG").replace(b"IDAT", b"IDAT\xff"),
+    "jpeg cut off": picture("JPEG", size=(300, 300))[:300],
+    "gif": picture("GIF", "P"),
+    "webp": picture("WEBP"),
+    "tiff": picture("TIFF"),
+    "svg": b"<svg xmlns='http://www.w3.org/2000/svg'/>",
+    "nothing": b"",
+}
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_a_logo_is_written_anew_and_can_be_in_every_file(tmp_path: Path, name: str) -> None:
+    (tmp_path / "logo.png").write_bytes(TAKEN[name])
+    brand = brand_of(b"logo: logo.png", tmp_path)
+    with Image.open(BytesIO(brand.logo)) as image, Image.open(BytesIO(TAKEN[name])) as given:
+        image.load()
+        assert (image.size, image.format) == (given.size, given.format)
+        assert image.mode in ("RGB", "RGBA")
+    assert b"<script>" not in brand.logo
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_no_logo_is_refused_when_it_is_read(tmp_path: Path, name: str) -> None:
+    (tmp_path / "logo.png").write_bytes(REFUSED[name])
+    (problem,) = refused(tmp_path, "logo: logo.png")
+    assert problem.path == "brand.logo" and "PNG or JPEG" in problem.message
 
 
 def test_a_file_that_cannot_be_read_is_named() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import struct
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -102,8 +101,8 @@ class Overview:
         for row, points in enumerate((30, 17, 17)):
             self.page.high(row, points)
         self._gap(8)
-        scale, left, top = scaled(logo, BOX * PIXELS - 16, BAND - 12) if logo else (0.0, 0.0, 0.0)
-        if scale:
+        if logo:
+            scale, left, top = scaled(logo, BOX * PIXELS - 16, BAND - 12)
             place = {"x_scale": scale, "y_scale": scale, "x_offset": 8 + left, "y_offset": 6 + top}
             look = {"image_data": io.BytesIO(logo), "object_position": 2, "decorative": True}
             self.page.sheet.insert_image(0, last + 1, "logo", look | place)
@@ -219,27 +218,10 @@ def _money_tiles(summary: Executive, money: Money) -> list[Tile]:
     ]  # fmt: skip
 
 
-FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
-"""Markers of a JPEG file that are followed by its size."""
-
-
-def pixels(picture: bytes) -> tuple[int, int]:
-    """(width, height) of a PNG or JPEG picture; (0, 0) where the file does not say."""
-    if picture.startswith(b"\x89PNG"):
-        return struct.unpack(">II", picture[16:24]) if len(picture) >= 24 else (0, 0)
-    at = 2
-    while at + 9 <= len(picture) and picture[at] == 0xFF:
-        if picture[at + 1] in FRAMES:
-            high, wide = struct.unpack(">HH", picture[at + 5 : at + 9])
-            return wide, high
-        at += 2 + int(struct.unpack(">H", picture[at + 2 : at + 4])[0])
-    return 0, 0
-
-
 def scaled(picture: bytes, wide: float, high: float) -> tuple[float, float, float]:
-    """Return (scale, left, top) to centre a picture in a room, as large as it fits; scale 0 if its size is unknown."""
-    own_wide, own_high = pixels(picture)
-    if not own_wide or not own_high:
-        return 0.0, 0.0, 0.0
+    """Return (scale, left, top) to centre a picture in a room, as large as it fits."""
+    from PIL import Image
+
+    own_wide, own_high = Image.open(io.BytesIO(picture)).size
     scale = min(wide / own_wide, high / own_high)
     return scale, (wide - own_wide * scale) / 2, (high - own_high * scale) / 2
