@@ -9,9 +9,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import os
+import secrets
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -23,6 +26,9 @@ from gpuplan.scenario import BETWEEN, Scenario
 from gpuplan.wording import said
 
 T = TypeVar("T")
+log = logging.getLogger("gpuplan.app")
+BAD_INPUT = 2
+"""Exit code of a command that refuses what it was given, in words for a user."""
 
 PACED_S = 2.0
 """Time after a command's first line from which its pace is known."""
@@ -112,8 +118,16 @@ class Runner:
         except OSError:
             pass  # it ended before it read everything; its exit code says why
         for line in process.stdout:
-            if line.endswith(b"\n"):  # else it was killed in the middle of it
-                self._tell(process, json.loads(line))
+            if not line.endswith(b"\n"):
+                break  # it was killed in the middle of it
+            try:
+                found = json.loads(line)
+            except ValueError:
+                found = None
+            if isinstance(found, dict):
+                self._tell(process, found)
+            else:
+                complaints.append(line)  # what a library printed
         code = process.wait()
         errors.join()
         process.stdout.close()
@@ -136,7 +150,7 @@ class Runner:
             self._process = None
             self.state = "failed" if line["exit"] else "done"
             if line["exit"]:
-                self.error = line["error"] or said("screen.ended")
+                self.error = _of_command(line["exit"], line["error"])
         else:
             self.done = float(line.get("done", self.done))
             self._pace(time.monotonic())
@@ -151,6 +165,23 @@ class Runner:
             self.started, self._began = True, (now, self.done)
         took, more = now - self._began[0], self.done - self._began[1]
         self.left_s = took * (1 - self.done) / more if more > 0 and took >= PACED_S else 0.0
+
+
+def _of_command(code: int, text: str) -> str:
+    """Return the error of a command for the page: a refusal in its own words, else a reference to the text in the log.
+
+    What is no refusal may name files of this machine, and helps only those who have the log.
+    """
+    if code == BAD_INPUT and not text.startswith("usage:") and tempfile.gettempdir() not in text:
+        return text or said("screen.ended")
+    reference = new_reference()
+    log.error("[%s] A command ended with %d: %s", reference, code, text)
+    return said("screen.did not work", reference=reference)
+
+
+def new_reference() -> str:
+    """Return a reference that the page shows and the log has."""
+    return secrets.token_hex(4).upper()
 
 
 class Simulating:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -11,7 +10,7 @@ from traitlets import Unicode
 
 from gpuplan.analysis.customer import customer_scenario
 from gpuplan.app import groups
-from gpuplan.app.background import Exploring, Runner, Simulating
+from gpuplan.app.background import Exploring, Runner, Simulating, new_reference
 from gpuplan.app.delivering import Delivering
 from gpuplan.app.editing import HELD_BACK
 from gpuplan.app.groups import Answers, first_design
@@ -273,6 +272,6 @@ def guarded(
     try:
         action(*arguments)
     except Exception as error:  # the one place that catches everything: it says so and logs it
-        reference = secrets.token_hex(4).upper()
+        reference = new_reference()
         log(f"[{reference}] {type(error).__name__} in {getattr(action, '__name__', action)}: {error}")
         workbook.say("stop", said("screen.did not work", reference=reference))

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -68,6 +71,57 @@ def test_what_goes_wrong_is_said_in_words() -> None:
     wait(runner, lambda: runner.state != "running")
     assert runner.state == "failed"
     assert is_approved(runner.error, "7")
+
+
+CRASHES = {
+    "a traceback": ("raise RuntimeError('lost /home/me/secret')", True),
+    "killed": ("os.kill(os.getpid(), signal.SIGKILL)", True),
+    "an option that is none": ("print('usage: gpuplan explore [-h]', file=sys.stderr); sys.exit(2)", True),
+    "a refusal with a path": (
+        "print(f'cannot read {tempfile.gettempdir()}/x', file=sys.stderr); sys.exit(2)",
+        True,
+    ),
+    "a refusal": ("print('groups.a.people: 7 is too many', file=sys.stderr); sys.exit(2)", False),
+    "no word": ("sys.exit(1)", True),
+    "half a line": ("print('{\"done\": 0.5', end='', flush=True); sys.exit(3)", True),
+    "words among the lines": ("print('a library'); print('[1]'); raise ValueError('/home/me')", True),
+}
+
+
+@pytest.mark.parametrize("name", CRASHES)
+def test_a_command_that_crashes_shows_a_reference_and_its_text_is_in_the_log(
+    name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    code, hidden = CRASHES[name]
+    program = "import os, signal, sys, tempfile; sys.stdin.read(); " + code
+    popen = subprocess.Popen
+    monkeypatch.setattr(
+        "gpuplan.app.background.subprocess.Popen",
+        lambda _, **how: popen([sys.executable, "-c", program], **how),
+    )
+    runner = Runner(lambda: None)
+    runner.start(SIMULATE, starter())
+    wait(runner, lambda: runner.state != "running")
+    assert runner.state == "failed"
+    assert not any(word in runner.error for word in ("/", "Traceback", "usage", "File"))
+    (reference,) = re.findall(r"\b[0-9A-F]{8}\b", runner.error) if hidden else [""]
+    assert hidden is bool(caplog.records)
+    assert reference in caplog.text
+    if name == "a traceback":
+        assert "lost /home/me/secret" in caplog.text
+
+
+def test_what_a_library_prints_ends_no_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = "import sys; sys.stdin.read(); print('solved'); print('{\"done\": 1.0, \"answer\": 42}')"
+    popen = subprocess.Popen
+    monkeypatch.setattr(
+        "gpuplan.app.background.subprocess.Popen",
+        lambda _, **how: popen([sys.executable, "-c", program], **how),
+    )
+    runner = Runner(lambda: None)
+    runner.start(SIMULATE, starter())
+    wait(runner, lambda: runner.state != "running")
+    assert (runner.state, runner.error, [line["answer"] for line in runner.found]) == ("done", "", [42])
 
 
 def test_cancelling_ends_the_process_and_keeps_what_was_found() -> None:
