@@ -35,7 +35,8 @@ def maintenance_bet(plan: Plan) -> Iterator[Message]:
     chosen = next((p for p in plan.postures if p.chosen), None)
     if not chosen or not availability.maintenance_failure_accepted or not chosen.exposed_h:
         return
-    if chosen.maintenance_short_h >= chosen.exposed_h:
+    # with failover capacity the two differ, if only in the last digit where a failure is almost certain
+    if not chosen.host_failures and chosen.maintenance_short_h >= chosen.exposed_h:
         yield message(plan, "maintenance-takes-gpus", hours=hours(chosen.exposed_h))
         return
     more = next((p for p in plan.postures if p.host_failures == chosen.host_failures + 1), None)

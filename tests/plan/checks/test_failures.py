@@ -54,3 +54,18 @@ def test_the_worst_stun_tried_is_named_where_a_vm_is_as_large(
     }
     found = {m.code for m in check_plan(make_plan(from_dict(data), catalog)) if m.code.startswith("stun")}
     assert found == expected
+
+
+@pytest.mark.parametrize("mtbf_h", [24, 48, 500, 40_000])
+@pytest.mark.parametrize("people", [8, 40, 150, 400])
+def test_advice_on_failover_capacity_goes_once_it_is_followed(
+    catalog: Catalog, people: int, mtbf_h: int
+) -> None:
+    """Where a failure is almost certain, hours with and without it round to the same."""
+    groups = [{"id": "a", "people": people, "gpus_each": 1}]
+    for failures in (0, 1, 2):
+        availability = {"host_failures": failures, "mtbf_h": mtbf_h, "maintenance_failure_accepted": True}
+        plan = make_plan(from_dict({"groups": groups, "availability": availability}), catalog)
+        codes = {found.code for found in check_plan(plan)}
+        assert ("maintenance-takes-gpus" in codes) is (failures == 0)
+        assert ("maintenance-bet" in codes) is (failures == 1)
