@@ -4,9 +4,10 @@ function tries(data, send) {
     h("button", { type: "button", "data-at": `try-${t.name}`, "aria-label": `Try ${t.name}`, onclick: () => send("try", { name: t.name }) }, "Try it"))));
 }
 
-const others = (data, send) => data.others.length ? [h("h3", {}, "Kept beside other designs"),
+// Folded, since a customer may look on: it names others.
+const others = (data, send) => data.others.length ? h("details", { "data-keep": "others" }, h("summary", { "data-at": "others" }, "Kept beside other designs"),
   h("ul", { class: "gp-tries" }, data.others.map((o) => h("li", {}, h("p", {}, o.told),
-    h("button", { type: "button", "data-at": `carry-${o.name}`, "aria-label": `Carry over ${o.name}`, onclick: () => send("carry", { name: o.name, design: o.design }) }, "Carry over"))))] : null;
+    h("button", { type: "button", "data-at": `carry-${o.name}`, "aria-label": `Carry over ${o.name}`, onclick: () => send("carry", { name: o.name, design: o.design }) }, "Carry over"))))) : null;
 
 const keep = (data, send, text) => h("button", { type: "button", class: "gp-primary", "data-at": "keep", "data-near": true, disabled: data.off, onclick: () => send("keep") }, text);
 
@@ -31,4 +32,4 @@ export default drawn((data, send) => {
     h("div", { class: "gp-tables" }, h("table", { class: `gp-table gp-beside gp-beside-${data.designs.length}` }, h("thead", {}, heads(data, send)), h("tbody", {}, data.rows.map(row)))),
     data.same ? h("p", { class: "gp-said gp-small" }, data.same) : null,
     data.tries.length ? [h("h2", {}, "Change an input, or try one of these"), tries(data, send)] : null, others(data, send));
-});
+}, keepOpen);
