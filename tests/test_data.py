@@ -964,3 +964,11 @@ def test_boards_that_bring_ai_enterprise_with_them(catalog: Catalog) -> None:
         id: gpu.facts["nvaie_years"].value for id, gpu in catalog.gpus.items() if "nvaie_years" in gpu.facts
     }
     assert years == {"h100-pcie-80gb": 5, "h100-nvl-94gb": 5, "h200-nvl-141gb": 5}
+
+
+def test_every_architecture_with_mig_has_rules_of_power_on(catalog: Catalog) -> None:
+    """Without them no order is tried for its boards, and nothing says so."""
+    boards = {gpu.id: str(gpu.value("architecture")) for gpu in catalog.gpus.values()}
+    sliced = {boards[str(row["gpu"])] for row in catalog.rows("profiles") if row["backing"] == "mig"}
+    known = {str(row["architecture"]) for row in catalog.rows("power_on_rules") if row["mode"] == "mig"}
+    assert sliced and sliced <= known

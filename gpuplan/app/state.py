@@ -218,11 +218,11 @@ class Workbook(KeptDesigns):
             self._put(scenario, said("screen.audit.used", groups=count, name=name))
 
     def use(self, scenario: Scenario, words: str) -> None:
-        """Put another design, made from the one on the screen, in its place; undo brings it back."""
+        """Put a variant of the design, made from the one on the screen, in its place; undo brings that back."""
         self._put(self._own(scenario), words)
 
     def exchange(self, scenario: Scenario) -> None:
-        """Work on another design; if it cannot be planned, raise ScenarioError and change nothing."""
+        """Put another version of the design in its place; if it cannot be planned, raise ScenarioError and change nothing."""
         self._made(scenario)
         self._put(scenario, "")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from itertools import groupby
 
 from gpuplan.analysis.compare import Comparison
 from gpuplan.deliver.document import cost, front, physical, requirements, sources, workloads
@@ -31,10 +30,10 @@ from gpuplan.report.tables import acceptance, build
 from gpuplan.wording import said
 
 Row = Mapping[str, str]
-ROWS: dict[str, list[dict[str, str]]] = {
-    title: list(rows) for title, rows in groupby(own_rows("words/chapters"), lambda row: row["title"])
-}
+ROWS: dict[str, list[dict[str, str]]] = {}
 """Key of the title of a chapter -> its rows."""
+for _row in own_rows("words/chapters"):
+    ROWS.setdefault(_row["title"], []).append(_row)
 FRONT, CONTROL = "document.front", "document.control"
 MODULES = {
     module.__name__.rpartition(".")[2]: module
