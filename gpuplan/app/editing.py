@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -11,7 +10,7 @@ from gpuplan.analysis.customer import customer_scenario
 from gpuplan.analysis.variants import has_input
 from gpuplan.app import groups
 from gpuplan.app.groups import cell_at
-from gpuplan.app.history import History, Link, input_name, link_of
+from gpuplan.app.history import History, Link, input_name, link_of, new_design
 from gpuplan.app.number_input import NUMERIC, is_half_typed
 from gpuplan.app.plan_view import PlanView
 from gpuplan.catalog import Catalog
@@ -20,20 +19,13 @@ from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.prices import is_sold
-from gpuplan.scenario import Problem, Scenario, ScenarioError, field_of, from_dict, one_line, show
+from gpuplan.scenario import Problem, Scenario, ScenarioError, field_of, from_dict, show
 from gpuplan.wording import said
 
 HELD_BACK = ("internal", "prices", "ranges")
 """Sections of a scenario that the customer's version lacks, or changes."""
-MOST_QUOTED = 80
-"""Most characters of a text that was typed, where a sentence quotes it."""
 MOST_PLANS = 8
 """Most plans remembered, of a third of a megabyte each."""
-
-
-def new_design() -> str:
-    """Return an identity for another design."""
-    return secrets.token_hex(8)
 
 
 class Settled(NamedTuple):
@@ -90,33 +82,6 @@ class Editing(PlanView):
         self._settled: Settled | None = None
         """Screen before the field was typed into; None while no field is."""
         self._linked: tuple[Scenario, Link] | None = None
-
-    @property
-    def undo_words(self) -> str:
-        """Description of what undo takes back: the last refused text, if nothing changed since, or the last change."""
-        if path := self._last_draft():
-            text = one_line(self.drafts[path].text)[:MOST_QUOTED].strip()
-            key = "screen.undo.typed" if text else "screen.undo.left empty"
-            return said(key, text=text, name=self.name_of(path))
-        if self.customer and self._to_another(self.history.past):
-            return ""
-        return self.history.undo_words(self.scenario, self._unsaid)
-
-    @property
-    def redo_words(self) -> str:
-        """Description of what redo brings back."""
-        if self.customer and self._to_another(self.history.future):
-            return ""
-        return self.history.redo_words(self.scenario, self._unsaid)
-
-    @property
-    def _unsaid(self) -> tuple[str, ...]:
-        return HELD_BACK if self.customer else ()
-
-    def _last_draft(self) -> str:
-        """Path of the last text that was refused, if the design has not changed since, or nothing else can be undone."""
-        path = next(reversed(self.drafts), "")
-        return path if path and (not self.history.past or self.drafts[path].at == self.link.id) else ""
 
     @property
     def stale(self) -> bool:

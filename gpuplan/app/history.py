@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import secrets
 import zlib
 from typing import NamedTuple
 
@@ -154,6 +155,11 @@ class Link(NamedTuple):
     """Text for the fragment of an address."""
     design: str = ""
     """Identity of the design of which it is a version: another customer's has another, whatever it looks like."""
+
+
+def new_design() -> str:
+    """Return an identity for another design."""
+    return secrets.token_hex(8)
 
 
 def link_of(scenario: Scenario, design: str = "") -> Link:

@@ -6,14 +6,16 @@ from dataclasses import dataclass, replace
 
 from gpuplan.analysis.differences import design_name
 from gpuplan.analysis.variants import has_input
-from gpuplan.app.editing import Editing
+from gpuplan.app.editing import HELD_BACK, Editing
 from gpuplan.app.history import Link, scenario_of
 from gpuplan.plan import Plan
-from gpuplan.scenario import Scenario
+from gpuplan.scenario import Scenario, one_line
 from gpuplan.wording import amount, said
 
 MOST_NOTE = 80
 """Most characters of who confirmed an input, and when, and of the name of a design that is kept."""
+MOST_QUOTED = 80
+"""Most characters of a text that was typed, where a sentence quotes it."""
 MOST_KEPT = 3
 """Most designs kept beside the current one."""
 
@@ -119,6 +121,33 @@ class KeptDesigns(Editing):
         """Discard a kept design."""
         self.aside = tuple(kept for kept in self.aside if kept.name != name or kept not in self._beside)
         self._changed()
+
+    @property
+    def undo_words(self) -> str:
+        """Description of what undo takes back: the last refused text, if nothing changed since, or the last change."""
+        if path := self._last_draft():
+            text = one_line(self.drafts[path].text)[:MOST_QUOTED].strip()
+            key = "screen.undo.typed" if text else "screen.undo.left empty"
+            return said(key, text=text, name=self.name_of(path))
+        if self.customer and self._to_another(self.history.past):
+            return ""
+        return self.history.undo_words(self.scenario, self._unsaid)
+
+    @property
+    def redo_words(self) -> str:
+        """Description of what redo brings back."""
+        if self.customer and self._to_another(self.history.future):
+            return ""
+        return self.history.redo_words(self.scenario, self._unsaid)
+
+    @property
+    def _unsaid(self) -> tuple[str, ...]:
+        return HELD_BACK if self.customer else ()
+
+    def _last_draft(self) -> str:
+        """Path of the last text that was refused, if the design has not changed since, or nothing else can be undone."""
+        path = next(reversed(self.drafts), "")
+        return path if path and (not self.history.past or self.drafts[path].at == self.link.id) else ""
 
     @property
     def can_undo(self) -> bool:

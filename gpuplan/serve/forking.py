@@ -86,9 +86,7 @@ PASSED_KINDS = ("LC_", "NUMBA_")
 
 def passed(variables: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that a session may see."""
-    return {
-        name: value for name, value in variables.items() if name in PASSED or name.startswith(PASSED_KINDS)
-    }
+    return {name: variables[name] for name in variables if name in PASSED or name.startswith(PASSED_KINDS)}
 
 
 class Forked:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -225,10 +226,14 @@ def test_a_page_that_closes_meanwhile_leaves_nothing(made: Path) -> None:
     assert list(made.iterdir()) == []
 
 
-def test_what_goes_wrong_is_said(plan: Plan, made: Path) -> None:
+def test_what_goes_wrong_is_said_without_paths_of_the_machine(
+    plan: Plan, made: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     delivering = Delivering(lambda: None, str(made / "no such folder"))
     delivering.start(plan.scenario, "yaml")
     wait(delivering)
     assert delivering.runner.state == "failed"
-    assert "no such folder" in delivering.runner.error
+    (reference,) = re.findall(r"\b[0-9A-F]{8}\b", delivering.runner.error)
+    assert reference in caplog.text and "no such folder" in caplog.text
+    assert str(made) not in delivering.runner.error
     assert delivering.take() is None
