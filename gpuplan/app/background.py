@@ -11,10 +11,10 @@ import contextlib
 import json
 import logging
 import os
+import re
 import secrets
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -27,6 +27,8 @@ from gpuplan.wording import said
 
 T = TypeVar("T")
 log = logging.getLogger("gpuplan.app")
+PATH = re.compile(r"(?<![\w/])(/[\w.~+-]+){2,}|\b[A-Za-z]:\\")
+"""A path of this machine."""
 BAD_INPUT = 2
 """Exit code of a command that refuses what it was given, in words for a user."""
 
@@ -172,7 +174,7 @@ def _of_command(code: int, text: str) -> str:
 
     What is no refusal may name files of this machine, and helps only those who have the log.
     """
-    if code == BAD_INPUT and not text.startswith("usage:") and tempfile.gettempdir() not in text:
+    if code == BAD_INPUT and not text.startswith("usage:") and not PATH.search(text):
         return text or said("screen.ended")
     reference = new_reference()
     log.error("[%s] A command ended with %d: %s", reference, code, text)
