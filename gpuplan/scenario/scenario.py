@@ -141,7 +141,10 @@ class Scenario(Brief):
     def fact(self, path: str) -> Fact:
         """The input at ``path`` as a value with its origin: stated by the customer unless recorded otherwise."""
         value = self.get(path)
-        return _fact(path, value, type(value).__name__, self.origin(path))
+        try:
+            return _fact(path, value, type(value).__name__, self.origin(path))
+        except TypeError:  # a list or the like, which cannot be remembered
+            return _fact.__wrapped__(path, value, "", self.origin(path))
 
     def label(self, path: str) -> str:
         """The input at ``path`` in words, with the group, the price or the range that it belongs to."""

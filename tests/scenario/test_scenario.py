@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -208,3 +209,10 @@ def test_numbers_of_numpy_and_whole_floats_are_taken_as_what_they_are() -> None:
     for wrong in (2.5, np.float64("nan"), np.array([2, 3])):
         with pytest.raises(ScenarioError, match="host_failures"):
             make_plan(scenario.with_value("availability.host_failures", wrong))
+
+
+def test_a_fact_is_remembered_by_type_and_a_wrong_value_has_one_too() -> None:
+    starter = load_scenario("starter")
+    for value in (1, 1.0, True, ["x"]):
+        found = replace(starter, hardware=replace(starter.hardware, server=value)).fact("hardware.server")
+        assert (found.value, type(found.value)) == (value, type(value))
