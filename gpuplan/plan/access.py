@@ -159,8 +159,7 @@ def allocate(
     if profile:
         frame_buffer_mb = vm_frame_buffer_mb(group, profile)
         row = profiles_of(catalog, scenario.hardware.gpu, backing, version)[profile]
-        if trail:
-            _profile_line(trail, scenario, group, profile, row, most_on_gpu(scenario, profile))
+        _profile_line(trail, scenario, group, profile, row, most_on_gpu(scenario, profile))
     alone = profile is not None and profile.max_per_gpu == 1
     fixed = chosen.mode == "vgpu" and weighed.takes_fixed_share and not alone
     return GroupPlan(
@@ -188,7 +187,7 @@ def allocate(
         backing=backing,
         scheduler="fixed-share" if fixed else "",
         frame_buffer_mb=frame_buffer_mb,
-        stun_s=_stun(trail, scenario, catalog, group, weighed, frame_buffer_mb) if trail else None,
+        stun_s=_stun(trail, scenario, catalog, group, weighed, frame_buffer_mb),
         pool="",
         unplaced=(Unplaced(group.id, missing, missing_gpus, code, why),) if missing else (),
     )
@@ -201,8 +200,10 @@ def _reason(catalog: Catalog, code: str, words: Mapping[str, object]) -> Reason:
 
 
 def _profile_line(
-    trail: Trail, scenario: Scenario, group: Group, profile: sharing.Profile, row: Row, most: int
+    trail: Trail | None, scenario: Scenario, group: Group, profile: sharing.Profile, row: Row, most: int
 ) -> None:
+    if trail is None:
+        return
     column = "max_per_gpu" if most == profile.max_per_gpu else "max_per_gpu_mixed"
     count = replace(row.fact(column), key=f"profiles/{profile.name}/{column}", value=most)
     here, at = trail.about(f"groups.{group.id}", name=group.name), f"groups.{group.id}"
@@ -214,7 +215,7 @@ def _profile_line(
 
 
 def _stun(
-    trail: Trail, scenario: Scenario, catalog: Catalog, group: Group, weighed: Weighed, frame_buffer_mb: int
+    trail: Trail | None, scenario: Scenario, catalog: Catalog, group: Group, weighed: Weighed, used_mb: int
 ) -> float | None:
     """Stun of one VM in vMotion, with all its frame buffer in use; None where it is not moved, or not known.
 
@@ -223,9 +224,9 @@ def _stun(
     as_vgpu = weighed.profiles["timesliced"]
     weighed_against = weighed.chosen.mode == "passthrough" and as_vgpu is not None
     if weighed_against and as_vgpu:
-        frame_buffer_mb = vm_frame_buffer_mb(group, as_vgpu)
-    stun_s = vm_stun_s(scenario, catalog, group, frame_buffer_mb) if frame_buffer_mb else None
-    if stun_s is None:
+        used_mb = vm_frame_buffer_mb(group, as_vgpu)
+    stun_s = vm_stun_s(scenario, catalog, group, used_mb) if used_mb else None
+    if stun_s is None or trail is None:
         return None
     here = trail.about(f"groups.{group.id}", name=group.name)
     key = "stun_as_vgpu_s" if weighed_against else "stun_s"
@@ -234,7 +235,7 @@ def _stun(
         here.record(key, availability.stun_time_s, stun_s, when="read", stun_read_s=read)
         return None if weighed_against else stun_s
     measured = stun_item(catalog, scenario.platform.vsphere, scenario.hardware.gpu)
-    used_gb = frame_buffer_mb / MIB_PER_GIB
+    used_gb = used_mb / MIB_PER_GIB
     used = derived(f"groups/{group.id}/frame buffer of a VM", used_gb, "frame buffer of a VM")
     inputs = {"frame_buffer_gb": used, **{n: measured.fact(n) for n in ("fixed_s", "copy_rate_gb_s")}}
     line = here.compute(key, availability.stun_time_s, inputs)

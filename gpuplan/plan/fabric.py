@@ -333,12 +333,7 @@ def _cheapest(wanted: _Wanted, parts: tuple[int, ...]) -> tuple[Switches | None,
     catalog, link, leaf, spine, ports, bound = wanted
     leaves = _leaf_kinds(catalog, link, leaf)
     if not leaves:
-        name = catalog.switches[leaf].name if leaf else ""
-        return (
-            None,
-            said("fabric.leaf has no ports" if leaf else "fabric.no leaf", leaf=name, link=f"{link:g}"),
-            0,
-        )
+        return None, _no_leaf(catalog, link, leaf), 0
     built: list[tuple[tuple[object, ...], Switches]] = []
     reason, most = "", 0
     """Reason why no fabric fits: of switches that connect too few hosts, the reason of those that connect most."""
@@ -377,6 +372,13 @@ def _cheapest(wanted: _Wanted, parts: tuple[int, ...]) -> tuple[Switches | None,
     if not built:
         return None, reason, most
     return min(built, key=lambda found: found[0])[1], "", 0
+
+
+def _no_leaf(catalog: Catalog, link: float, leaf: str | None) -> str:
+    """Say that the chosen switch, or every one of the catalog, lacks ports for hosts."""
+    if not leaf:
+        return said("fabric.no leaf", link=f"{link:g}")
+    return said("fabric.leaf has no ports", leaf=catalog.switches[leaf].name, link=f"{link:g}")
 
 
 def _ports_up(kind: _Kind, shape: LeafSpine) -> int:

@@ -39,8 +39,7 @@ def upgrades(plan: Plan) -> Iterator[Message]:
         if rehearsed is None or not rehearsed.quick or rehearsed.upgrade.works:
             continue
         down = Counter(vm.group for turn in rehearsed.upgrade.turns for vm in turn.went if vm.how == DOWN)
-        names, lacking = {group.id: group.name for group in plan.groups}, rehearsed.not_started[1]
-        proof = said("check.no order helps" if rehearsed.upgrade.proven else "check.no order found")
+        names = {group.id: group.name for group in plan.groups}
         free = list(itertools.islice(_by_settings(plan, rehearsed), 1))
         remedies = free or _by_change(plan, rehearsed, set(down))
         yield message(
@@ -51,9 +50,16 @@ def upgrades(plan: Plan) -> Iterator[Message]:
             pool=pool.name,
             vms=sum(down.values()),
             groups=some_of([f"{names.get(id, id)} ({n})" for id, n in down.most_common()]),
-            order=proof + said("check.not started", vms=lacking) if lacking else proof,
+            order=_no_order(rehearsed),
             remedy=_remedy([words for _, words in remedies]),
         )
+
+
+def _no_order(rehearsed: Rehearsed) -> str:
+    """Say that no order of hosts helps, or that none was found, and how many VMs do not start at all."""
+    words = said("check.no order helps" if rehearsed.upgrade.proven else "check.no order found")
+    lacking = rehearsed.not_started[1]
+    return words + said("check.not started", vms=lacking) if lacking else words
 
 
 def _remedy(ways: Sequence[str]) -> str:
