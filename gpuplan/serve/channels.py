@@ -17,6 +17,7 @@ import tornado.web
 import tornado.websocket
 from jupyter_server.services.kernels.websocket import KernelWebsocketHandler
 
+from gpuplan.scenario.reading import strict_json
 from gpuplan.serve.logs import LOG, log_text
 from gpuplan.serve.metrics import CHANGES, refused
 from gpuplan.serve.pages import OwnSession
@@ -66,27 +67,19 @@ def read_frame(frame: str | bytes) -> tuple[str, dict[str, Any]]:
     if len(header) > MOST_HEADER:
         raise BadFrame(f"a header of {len(header)} bytes")
     try:  # as text first: of bytes, json guesses the encoding, and a session does not
-        parsed = json.loads(header.decode(), parse_constant=_no_number, object_pairs_hook=_once)
-        if not all(part.decode().startswith("{") and b"\0" not in part for part in beside):
-            raise ValueError("no mapping")
+        parsed, sound = strict_json(header.decode()), all(map(_is_mapping, beside))
     except (ValueError, RecursionError):
         raise BadFrame("a header or a part that is no JSON in UTF-8") from None
+    if not sound:
+        raise BadFrame("a part that is no JSON in UTF-8")
     if not _has_words(parsed, "msg_type", "msg_id"):
         raise BadFrame("a header without type and number of the message")
     return channel.decode(), parsed
 
 
-def _no_number(name: str) -> Any:
-    """Refuse what JSON has no number for."""
-    raise ValueError(name)
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the fields of a header; a ValueError if one is there twice."""
-    fields = dict(pairs)
-    if len(fields) < len(pairs):
-        raise ValueError("a field twice")
-    return fields
+def _is_mapping(part: bytes) -> bool:
+    """True if a part of a message begins as a mapping of JSON in UTF-8."""
+    return part.decode().startswith("{") and b"\0" not in part
 
 
 def _has_words(header: Any, *names: str) -> bool:
