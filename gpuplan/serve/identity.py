@@ -124,10 +124,11 @@ class TokenIdentity(IdentityProvider):
                 "Wrong token from %s, %d in a row.", address, count, extra={"kind": ("token", address)}
             )
         self.answering[address] += free
-        await asyncio.sleep(ANSWER_S)
-        self.answering[address] -= free
-        if not self.answering[address]:
-            del self.answering[address]
+        try:
+            await asyncio.sleep(ANSWER_S)
+        finally:  # also for one who is gone meanwhile
+            self.answering[address] -= free
+            self.answering += Counter()  # without addresses for which none waits
         return False
 
     def wait_s(self, handler: Any) -> int:

@@ -6,11 +6,12 @@ import contextlib
 import json
 import logging
 import os
-import secrets
 import sys
 import time
 from collections.abc import Callable
 from typing import Any, TextIO
+
+from gpuplan.app.background import new_reference
 
 LOG = logging.getLogger("gpuplan.serve")
 WINDOW_S = 60.0
@@ -20,11 +21,6 @@ MOST_BYTES = 200_000
 MOST_OUTPUT = 1 << 16
 MOST_KINDS = 500
 """Most kinds of messages written in one window; the others are counted."""
-
-
-def new_reference() -> str:
-    """Return a short name for one error, shared by the user who met it and the log."""
-    return secrets.token_hex(4).upper()
 
 
 class References:

@@ -14,7 +14,8 @@ import pytest
 from approved import is_approved
 from waiting import LIMIT_S, LONG_S, soon
 
-from gpuplan import load_scenario, make_plan
+from gpuplan import cli, load_scenario, make_plan
+from gpuplan.app import background
 from gpuplan.app.background import Exploring, Runner, Simulating
 from gpuplan.catalog import Catalog
 
@@ -120,6 +121,10 @@ def test_a_command_that_crashes_shows_a_reference_and_its_text_is_in_the_log(
     assert reference in caplog.text
     if name == "a traceback":
         assert "/home/me/secret" in caplog.text
+
+
+def test_bad_input_has_the_exit_code_of_the_command_line() -> None:
+    assert background.BAD_INPUT == cli.BAD_INPUT
 
 
 def test_what_a_library_prints_ends_no_command(monkeypatch: pytest.MonkeyPatch) -> None:
