@@ -188,6 +188,10 @@ class Editing(PlanView):
             self._linked = (self.scenario, link_of(self.scenario, self.design))
         return self._linked[1]
 
+    def take_up(self, design: str) -> None:
+        """Go on with the design of an identity that a page remembers; an empty one changes nothing."""
+        self.design = design or self.design
+
     def _to_another(self, side: Sequence[Link]) -> bool:
         """True if the last design of one side of the history is a version of another design."""
         return bool(side) and side[-1].design != self.design

@@ -61,7 +61,7 @@ class KeptDesigns(Editing):
     @property
     def others(self) -> tuple[Kept, ...]:
         """Designs kept beside others, which can be carried over; none is named to a customer."""
-        return () if self.customer else tuple(kept for kept in self.aside if kept not in self._beside)
+        return () if self.customer else tuple(k for k in self.aside if k.link.design != self.design)
 
     def carry(self, name: str, design: str) -> None:
         """Keep a design of another one beside this one, too, named by its customer."""
@@ -113,14 +113,19 @@ class KeptDesigns(Editing):
     def rename_kept(self, name: str, to: str) -> None:
         """Rename a kept design; a name that is empty or taken changes nothing."""
         if (to := _note(to)) and to not in {kept.name for kept in self._beside}:
-            mine = {kept for kept in self._beside if kept.name == name}
-            self.aside = tuple(replace(kept, name=to) if kept in mine else kept for kept in self.aside)
+            self.aside = tuple(
+                replace(kept, name=to) if self._is_mine(kept, name) else kept for kept in self.aside
+            )
         self._changed()
 
     def forget_kept(self, name: str) -> None:
         """Discard a kept design."""
-        self.aside = tuple(kept for kept in self.aside if kept.name != name or kept not in self._beside)
+        self.aside = tuple(kept for kept in self.aside if not self._is_mine(kept, name))
         self._changed()
+
+    def _is_mine(self, kept: Kept, name: str) -> bool:
+        """True if a kept design is the one of this name beside the design that is worked on."""
+        return (kept.name, kept.link.design) == (name, self.design)
 
     @property
     def undo_words(self) -> str:

@@ -58,7 +58,7 @@ def resume(workbook: Workbook, memory: Any, designs: Any, address: str) -> None:
             workbook.restore(link.fragment)
         if has["started"] and stored.get("design"):
             damaged |= _restore(workbook, links([has["design"], ""]), address)
-        workbook.design = has["identity"] or workbook.design
+        workbook.take_up(has["identity"])
         workbook.history.past, workbook.history.future = links(*has["past"]), links(*has["future"])
         for name, *design in has["kept"]:
             for link in links(design):

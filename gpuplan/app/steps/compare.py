@@ -15,7 +15,6 @@ from gpuplan.analysis.differences import LABELS, design_name
 from gpuplan.analysis.option import Option
 from gpuplan.app.cards import Card, Contents, bare, panel, plain, select, tried
 from gpuplan.app.header import price_name
-from gpuplan.app.kept import Kept
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import explore
 from gpuplan.plan import Plan
@@ -76,18 +75,23 @@ def designs_data(workbook: Workbook) -> contract.Compare:
             for item in differs
         ],
         "same": _same(comparison) if comparison else "",
-        "others": [
-            {"name": other.name, "design": other.link.design, "told": _of_other(other)}
-            for other in workbook.others
-            if not workbook.full
-        ],
+        "others": _others(workbook),
         "tries": [] if differs or workbook.stale or nothing else _tries(workbook),
     }
 
 
-def _of_other(kept: Kept) -> str:
-    """Name a design that is kept beside another one, by its customer."""
-    return said("screen.kept.of other", name=kept.name, of=kept.scenario.customer or kept.scenario.name)
+def _others(workbook: Workbook) -> list[contract.Carried]:
+    """Return the designs kept beside others that can be carried over, each named by its customer."""
+    others = () if workbook.full else workbook.others
+    named = ((kept, kept.scenario.customer or kept.scenario.name) for kept in others)
+    return [
+        {
+            "name": kept.name,
+            "design": kept.link.design,
+            "told": said("screen.kept.of other", name=kept.name, of=of),
+        }
+        for kept, of in named
+    ]
 
 
 def _same(found: Comparison) -> str:
