@@ -150,9 +150,9 @@ class Runner:
             return  # of a command that was cancelled since
         if "exit" in line:
             self._process = None
-            self.state = "failed" if line["exit"] else "done"
             if line["exit"]:
                 self.error = _of_command(line["exit"], line["error"])
+            self.state = "failed" if line["exit"] else "done"
         else:
             self.done = float(line.get("done", self.done))
             self._pace(time.monotonic())

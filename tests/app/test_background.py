@@ -237,3 +237,17 @@ def test_what_is_worked_out_once_is_forgotten_with_the_next_start(catalog: Catal
     exploring.runner.cancel()
     exploring.once("a", lambda: asked.append(1))
     assert len(asked) == 2
+
+
+def test_the_error_is_there_when_the_state_says_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def slow(*_: object) -> str:
+        seen.append(runner.state)
+        return "why"
+
+    monkeypatch.setattr(background, "_of_command", slow)
+    runner = Runner(lambda: None)
+    runner.start(SIMULATE, b"groups: 7")
+    wait(runner, lambda: runner.state != "running")
+    assert (seen, runner.error) == (["running"], "why")
