@@ -104,15 +104,15 @@ def fewest_hosts(made: PowerOn, key: str) -> int | None:
     named, planned, new = made.order(key), made.demand_rooms, made.pool.new_room
     wanted = Enough(readings, made.scenario.availability.orders_share, made.most_hosts)
 
-    def enough(hosts: int, most: int) -> bool:
+    def enough(hosts: int, most: int) -> bool | None:
         rooms = (*planned[:hosts], *[new] * (hosts - len(planned)))
         return reached(requests, rooms, wanted, (named,) if named else most)
 
     few, hosts = min(made.orders, SEARCHED), len(planned)
-    if not enough(hosts, few):
-        hosts = least(lambda hosts: enough(hosts, few), hosts, max(hosts, made.most_hosts))
+    if enough(hosts, few) is False:
+        hosts = least(lambda hosts: enough(hosts, few) is not False, hosts, max(hosts, made.most_hosts))
     else:
-        while hosts > 1 and enough(hosts - 1, few):
+        while hosts > 1 and enough(hosts - 1, few) is not False:
             hosts -= 1
     return next((count for count in range(hosts, made.most_hosts + 1) if enough(count, made.orders)), None)
 

@@ -182,7 +182,7 @@ def sized_for_orders(plan: Plan) -> Iterator[Message]:
     for cluster, laid in clusters:
         if laid.reached:
             continue
-        if sizing_orders(laid.asked, laid.fewest):
+        if sizing_orders(laid.asked, laid.fewest, availability.orders_share):
             yield message(plan, "orders-not-reached", pool=cluster.name, share=share, hosts=laid.used)
         else:
             yield message(plan, "orders-not-tried", pool=cluster.name)

@@ -27,8 +27,10 @@ WORK = 4_500_000
 """Orders x VMs x hosts that it tries at most under all readings together: some 100 ms."""
 STEP, PLACES = 2000, 200
 """Hosts that equal the work of one VM, and of a VM in an order where the start of shares on a GPU matters."""
-SIZING_ORDERS, SIZING_WORK = 200, 8_000_000
+SIZING_ORDERS, SIZING_WORK = 4000, 16_000_000
 """The same under each reading where hosts are sized for orders."""
+FIRST_ORDERS = 200
+"""Orders tried first there; all are tried where these leave it open whether the share holds."""
 FEWEST = 10
 """Fewest orders that are informative; with fewer, none is tried."""
 Number = TypeVar("Number", int, float)
@@ -174,9 +176,11 @@ def orders_within(
     return _orders_for(asked, work, hosts + PLACES * places, orders_of(len(readings)))
 
 
-def sizing_orders(asked: Sequence[Request], hosts: int) -> int:
-    """The same where hosts are sized for orders."""
-    return _orders_for(asked, SIZING_WORK, max(1, hosts), SIZING_ORDERS)
+def sizing_orders(asked: Sequence[Request], hosts: int, share: float) -> int:
+    """The same where hosts are sized for orders; 0 if too few can be tried to show that this share starts every VM."""
+    orders = _orders_for(asked, SIZING_WORK, max(1, hosts), SIZING_ORDERS)
+    ends = [power_on.chance_interval(most, most)[0] for most in (max(1, orders), SIZING_ORDERS)]
+    return orders if alike(asked) or ends[0] >= min(share, ends[1]) else 0
 
 
 def _orders_for(asked: Sequence[Request], work: int, hosts: int, most: int) -> int:
@@ -202,10 +206,45 @@ def reached(
     rooms: tuple[Room, ...],
     enough: Enough,
     orders: int | tuple[tuple[int, ...], ...],
-) -> bool:
-    """True if the share of the orders starts every VM on these hosts, under every reading."""
-    results = (tried(asked, rooms, reading.rules, orders) for reading in enough.readings)
-    return all(result.started >= enough.share * result.orders for result in results)
+) -> bool | None:
+    """True if the share of all orders starts every VM on these hosts under every reading, at the lower end of its
+    interval; None if the orders that were tried leave it open. A named order, and VMs all alike, are exact."""
+    exact = alike(asked) or not isinstance(orders, int)
+    lower = upper = 1.0
+    for reading in enough.readings:
+        if exact or not starts_always(asked, rooms, reading.rules):
+            found = tried(asked, rooms, reading.rules, orders)
+            share = found.started / found.orders
+            low, high = (share, share) if exact else power_on.chance_interval(found.started, found.orders)
+            lower, upper = min(lower, low), min(upper, high)
+    return True if lower >= enough.share else None if upper >= enough.share else False
+
+
+def starts_always(asked: Sequence[Request], rooms: Sequence[Room], rules: power_on.Rules) -> bool:
+    """True if too few VMs are planned for any order to leave no host for one: a host without room holds at least one
+    other VM, and more GPUs, vCPUs or memory than a VM would leave."""
+
+    def takes(request: Request) -> tuple[int, ...]:
+        gpus = request.gpus or (request.shares if request.family else 0)  # each share on its own GPU at worst
+        return gpus, request.vcpus, request.memory_gib
+
+    vms = sum(request.vms for request in asked)
+    total = [
+        sum(n) for n in zip(*([request.vms * n for n in takes(request)] for request in asked), strict=True)
+    ]
+    for request in asked:
+        here = takes(request)
+        fits = [
+            room for room in rooms if all(n <= most or not most for n, most in zip(here, room, strict=True))
+        ]
+        blocked = 0
+        for at, need in enumerate(here):
+            least = min((room[at] for room in fits if room[at]), default=None)
+            blocked += 0 if least is None else (total[at] - need) // (least - need + 1)
+        linked = rules.domain or rules.partitions
+        if len(fits) <= (vms - 1 if linked else min(vms - 1, blocked)):
+            return False
+    return True
 
 
 def least(do: Callable[[int], bool], below: int, most: int) -> int:
@@ -228,11 +267,14 @@ def more_hosts(
     Found by doubling and halving. The cluster's maximum where no number does; none where a design is too large to try.
     """
     vms = sum(request.vms for request in asked)
-    if not sizing_orders(asked, len(rooms)):
+    orders = sizing_orders(asked, len(rooms), enough.share)
+    if not orders:
         return 0, False
 
     def do(more: int) -> bool:
-        return reached(asked, (*rooms, *[room] * more), enough, sizing_orders(asked, len(rooms)))
+        there = (*rooms, *[room] * more)
+        first = reached(asked, there, enough, min(orders, FIRST_ORDERS))
+        return bool(reached(asked, there, enough, orders) if first is None else first)
 
     alone = vms - sum(host == room for host in rooms)  # each VM on its own host
     most = max(0, min(alone, enough.most - len(rooms)))

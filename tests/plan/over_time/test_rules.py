@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+from itertools import permutations
 from typing import Any
 
 import pytest
+from random_cases import cases, often
 
 from gpuplan import load_scenario, make_plan
 from gpuplan.catalog import Catalog
@@ -15,12 +17,14 @@ from gpuplan.plan.over_time import rules as module
 from gpuplan.plan.over_time.rules import (
     Enough,
     Reading,
+    alike,
     lacks,
     more_hosts,
     orders_within,
     reached,
     readings_of,
     sizing_orders,
+    starts_always,
     tried,
 )
 from gpuplan.scenario import from_dict
@@ -160,7 +164,7 @@ def test_a_cluster_is_never_larger_than_it_may_be() -> None:
     more, found = more_hosts(asked, rooms, room, enough(1.0))
     assert more > 5 and found
     assert more_hosts(asked, rooms, room, enough(1.0, most=12)) == (2, False)
-    assert not reached(asked, (*rooms, room, room), enough(1.0), sizing_orders(asked, 10))
+    assert not reached(asked, (*rooms, room, room), enough(1.0), sizing_orders(asked, 10, 1.0))
 
 
 def test_more_orders_that_start_never_take_fewer_hosts() -> None:
@@ -174,7 +178,59 @@ def test_more_orders_that_start_never_take_fewer_hosts() -> None:
         assert found == sorted(found)
         for share, more in zip((0.5, 0.8, 0.95, 1.0), found, strict=True):
             there = (*rooms, *[Room(gpus)] * more)
-            assert reached(asked, there, enough(share), sizing_orders(asked, len(rooms)))
+            assert reached(asked, there, enough(share), sizing_orders(asked, len(rooms), share))
+
+
+@pytest.mark.slow
+def test_the_share_holds_in_other_orders_than_those_tried() -> None:
+    """At the limit 2.5 % of the designs may miss it by chance; a point estimate of 200 orders misses in one of four."""
+    short, designs = 0, 0
+    for rng in cases(381, 120, few=60):
+        gpus = rng.choice((4, 8))
+        kinds = [(rng.randrange(2, 9), rng.randrange(1, gpus)) for _ in range(rng.randrange(2, 4))]
+        asked = tuple(Request(f"g{at}", vms, gpus=each) for at, (vms, each) in enumerate(kinds))
+        rooms = (Room(gpus),) * -(-sum(vms * each for vms, each in kinds) // gpus)
+        share = rng.choice((0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999, 1.0))
+        more, found = more_hosts(asked, rooms, Room(gpus), enough(share, most=200))
+        assert found, (kinds, share)
+        there = (*rooms, *[Room(gpus)] * more)
+        again = power_on.power_on_orders(asked, rooms=there, rules=READING.rules, orders=4000, seed=9)
+        designs += not alike(asked)
+        short += power_on.chance_interval(again.started, 4000)[1] < share
+        assert share < 1 or again.started == 4000
+    assert short <= 0.03 * designs
+
+
+def test_no_order_leaves_a_vm_off_where_it_is_proven_that_all_start() -> None:
+    proven = 0
+    for rng in cases(382, 400, few=150):
+        room = Room(rng.choice((2, 4)), vcpus=rng.choice((0, 16)), memory_gib=rng.choice((0, 64)))
+        asked = tuple(
+            Request(
+                f"g{at}",
+                rng.randrange(1, 4),
+                gpus=rng.randrange(1, room.gpus + 1),
+                vcpus=rng.randrange(1, 9) * bool(room.vcpus),
+                memory_gib=rng.randrange(1, 33) * bool(room.memory_gib),
+            )
+            for at in range(rng.randrange(1, 4))
+        )
+        rooms = (room,) * rng.randrange(1, 8)
+        if starts_always(asked, rooms, READING.rules):
+            proven += 1
+            kinds = tuple(kind for kind, request in enumerate(asked) for _ in range(request.vms))
+            orders = tuple(set(permutations(kinds)))[:3000] if len(kinds) < 8 else 2000
+            found = power_on.power_on_orders(asked, rooms=rooms, rules=READING.rules, orders=orders)
+            assert found.started == found.orders
+    assert often(proven, 60)
+
+
+def test_too_few_orders_show_nothing() -> None:
+    """Without a failure, 200 orders show 98.1 %: 99 % takes 381 of them."""
+    few, many = power_on.chance_interval(380, 380)[0], power_on.chance_interval(381, 381)[0]
+    assert few < 0.99 < many
+    asked = (Request("a", 900, gpus=1), Request("b", 100, gpus=2))
+    assert 0 < sizing_orders(asked, 50, 0.9) < 381 and not sizing_orders(asked, 50, 0.99)
 
 
 def test_orders_are_as_many_as_can_be_tried() -> None:
