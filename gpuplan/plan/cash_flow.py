@@ -271,7 +271,7 @@ class Flows:
         self._pay(material.part, price, licence_years(1.0, 0.0), material.discount)
         if any(alone := licence_years(0.0, 1.0)):
             name = f"{material.name}, 1-year subscription"
-            renewal = self.price(TERM_PRICES[product][1], name, price.per) or price
+            renewal = self.price(TERM_PRICES[product][1], name, price.per, price.key) or price
             self._pay(material.part, renewal, alone, material.discount)
 
     def _supported(

@@ -6,7 +6,7 @@ both are the seller's prices, and the price of a sold item is the customer's pri
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -51,7 +51,9 @@ TERM_PRICES = {
 }
 """Product -> years of a subscription -> the key of its yearly price."""
 OTHER_TERMS = {
-    key: tuple(keys[other] for other in sorted(keys, key=lambda years: abs(years - term)) if other != term)
+    key: tuple(
+        keys[other] for other in sorted(keys, key=lambda years: abs(years - term)) if keys[other] != key
+    )
     for keys in TERM_PRICES.values()
     for term, key in keys.items()
 }
@@ -139,12 +141,11 @@ class PriceList:
         if priced is None:
             self.unknown.setdefault(key, Unknown(key, name, per))
             return None
-        term = next((k for k in OTHER_TERMS.get(key, ()) if k in self._stated and k in self._rows), None)
         if priced in self._stated:
             fact, as_of = self._as_stated(priced)
         else:
             fact, as_of = self._converted(self._rows[priced]), str(self._rows[priced]["as_of"])
-            if term is not None:
+            if (term := self._leading_term(key, self._stated)) is not None:
                 fact, as_of = self._as_far_off_list(fact, term)
         if ends := self._ranges.get(f"prices.{priced}"):
             fact = _within(fact, ends)
@@ -154,6 +155,21 @@ class PriceList:
             result = replace(result, fact=self._sold(result.fact), purchase=result.fact)
         self.found.setdefault(key, result)
         return result
+
+    def follows(self, key: str, changed: Collection[str]) -> tuple[str, float] | None:
+        """Return the other term whose price, once ``changed``, changes that of a subscription, and their ratio on the list.
+
+        None where no change does: the price is stated, or a nearer term is.
+        """
+        term = self._leading_term(key, {*self._stated, *changed})
+        if term is None or term not in changed or key in self._stated or key not in self._rows:
+            return None
+        return term, self._rows[key]["price_usd"] / self._rows[term]["price_usd"]
+
+    def _leading_term(self, key: str, stated: Collection[str]) -> str | None:
+        """Return the nearest other term of a subscription with a stated price, whose discount holds for it, too."""
+        listed = (k for k in OTHER_TERMS.get(key, ()) if k in self._rows and self._rows[k]["price_usd"])
+        return next((term for term in listed if term in stated), None)
 
     def sold(self) -> dict[str, Price]:
         """The price of everything that the seller could sell, of this design or of another one."""

@@ -30,6 +30,7 @@ from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.analysis.alternatives import alternatives
 from gpuplan.catalog import Catalog
 from gpuplan.deliver.executive import Executive, executive
+from gpuplan.plan.prices import OTHER_TERMS
 from gpuplan.scenario import Scenario, from_dict
 
 pytestmark = pytest.mark.by_day("recalculated", 6)
@@ -207,6 +208,43 @@ def test_an_own_price_says_what_it_changes(
     both = found.result("Net present cost") - costs.net_present
     assert found.value("Own prices", find(sheet, "All items"), 10) == pytest.approx(both, abs=0.01)
     assert found.on_overview("Your changes") == pytest.approx(both, abs=0.01)
+
+
+PRICED: dict[str, dict[str, Any]] = {
+    "as it is": {},
+    "terms of one year": {"cost.licence_term_years": 1},
+    "terms of five years": {"cost.licence_term_years": 5, "cost.years": 7},
+    "another term stated": {"prices.vcf-core-year-5": 250.0, "prices.nvaie-year": 4_000.0},
+    "five years, the nearer term stated": {
+        "cost.licence_term_years": 5,
+        "cost.years": 7,
+        "prices.vcf-core-year": 300.0,
+        "prices.nvaie-year-5": 3_000.0,
+    },
+    "with a margin, in euros": {"internal.margin": 0.1, "cost.currency": "EUR", "cost.usd_rate": 0.9},
+}
+"""Inputs of the enterprise example for which each price is changed alone."""
+
+
+@pytest.mark.parametrize("name", of_the_day(list(PRICED), few=2))
+def test_each_price_changed_alone_changes_the_cost_as_in_the_plan(
+    name: str, catalog: Catalog, tmp_path: Path
+) -> None:
+    plan = make_plan(changed(load_scenario("enterprise"), PRICED[name]), catalog)
+    assert plan.costs is not None
+    model, terms = Formulas(tmp_path, plan, sheets=MONEY), []
+    for price in plan.costs.prices:
+        edits = {("Own prices", price.name, "Own price"): 0.8 * price.value}
+        stated = plan.scenario.with_value(f"prices.{price.key}", 0.8 * price.given.value)
+        found = model.calculated(edits)
+        found.agrees(make_plan(stated, catalog))
+        more = found.result("Net present cost") - plan.costs.net_present
+        difference = found.value("Own prices", find(model.file["Own prices"], "All items"), 10)
+        assert difference == pytest.approx(more, abs=0.01) and more < 0
+        terms += [(price, edits)] * (price.key in OTHER_TERMS)
+    together = {edit: 0.5 * value for _, edits in terms for edit, value in edits.items()}
+    halved = {f"prices.{price.key}": 0.4 * price.given.value for price, _ in terms}
+    model.calculated(together).agrees(make_plan(changed(plan.scenario, halved), catalog))
 
 
 def test_alternatives_follow_own_prices_and_nothing_else(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from stated_money import costs_of, priced
+from stated_money import costs_of, priced, unpriced
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.analysis.purchase_plan import purchase_plan
@@ -141,3 +141,12 @@ def test_at_other_prices_it_is_the_plan_with_those_stated(example: Plan, cause: 
     for part in stated.parts:
         assert found[part.name] == pytest.approx(part.yearly)
     assert flows.parts() == costs.parts
+
+
+def test_renewals_without_a_price_of_their_own_are_paid_at_that_of_the_term(catalog: Catalog) -> None:
+    scenario, renewed = load_scenario("enterprise"), "vcf-core-year-1"
+    costs = make_plan(scenario, unpriced(catalog, renewed)).costs
+    term = catalog.row("prices", "vcf-core-year")["price_usd"]
+    stated = make_plan(scenario.with_value(f"prices.{renewed}", term), catalog).costs
+    assert costs is not None and stated is not None and costs.cash == stated.cash
+    assert not costs.unknown and renewed in {price.key for price in costs.prices}

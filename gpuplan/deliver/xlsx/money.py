@@ -16,7 +16,7 @@ from gpuplan.models import cost
 from gpuplan.models.availability import HOURS_PER_YEAR
 from gpuplan.plan import Plan
 from gpuplan.plan.cash_flow import PARTS, RESIDUAL
-from gpuplan.plan.prices import catalog_factor
+from gpuplan.plan.prices import PriceList, catalog_factor
 from gpuplan.report.tables.cost import bill_of_materials, prices
 from gpuplan.wording import NAMES, amount, number, said
 
@@ -50,6 +50,8 @@ class Money(PricedItems):
         self.price_table = ordered(prices(plan).without("currency", "stated", "old"), *first)
         self.price_row = {key: at for at, key in enumerate(self.prices, start=HEAD + 1)}
         self.price_name = _price_names(self.prices)
+        terms = PriceList(plan.scenario, plan.catalog)
+        self.follows = {key: pair for key in self.prices if (pair := terms.follows(key, self.prices))}
         self.unknown_w = {
             f"{name}_w" for name, watts in self.drawn.items() if name in self.keys and not watts
         }

@@ -21,7 +21,10 @@ def own_sheet(book: Book, money: Money) -> None:
     about = [dict(zip((c.key for c in table.columns), row, strict=True)) for row in book.block(table).rows]
     rows = [_own_cells(money, key, shown) for key, shown in zip(money.prices, about, strict=True)]
     block = worded("own_prices", [*rows, _own_totals(money)], currency)
-    book.topic(TABS["own"], said("sheet.own.note", currency=currency), block._replace(totals=1))
+    note = said("sheet.own.note", currency=currency)
+    if money.follows:
+        note = f"{note} {said('sheet.own.terms note')}"
+    book.topic(TABS["own"], note, block._replace(totals=1))
     for key, row in zip(money.prices, rows, strict=True):
         name, label = money.price_name[key], said("sheet.name.own price", item=row["name"])
         book.name(f"own_{name}", money.own_at(key, "own"), label, None, kind="price", editable=True)
@@ -33,19 +36,26 @@ def own_sheet(book: Book, money: Money) -> None:
 
 
 def _own_cells(money: Money, key: str, known: dict[str, Any]) -> dict[str, Any]:
-    """Return the cells of a price: a reader's own price overrides the planning price, with its effect beside it."""
+    """Return the cells of a price: a reader's own price overrides the planning price, with its effect beside it.
+
+    A subscription without an own price keeps its ratio on the list to another term that has one.
+    """
     value, row = money.planned(key), money.price_row[key]
     planned, own, used, change = (
         address(row, at_column("own_prices", name)) for name in ("planned", "own", "used", "change")
     )
     weight, quantity = money.weight_at(key), money.discounted(key)
     listed_at = address(row, column_of(money.price_table, "value"), TABS["prices"])
-    in_use = f'IF({own}="",IF(ISNUMBER({planned}),{planned},""),{own})'
+    otherwise = f'IF(ISNUMBER({planned}),{planned},"")'
+    if key in money.follows:
+        term, ratio = money.follows[key]
+        other = address(money.price_row[term], at_column("own_prices", "own"))
+        otherwise = f'IF({other}="",{otherwise},{other}*{ratio!r})'
     return known | {
         "planned": said("sheet.not known") if value is None else Live(listed_at, value),
         "own": Editable(None, "price"),
-        "used": Live(in_use, "" if value is None else value),
-        "change": Live(f'IF({own}="",0,{own}-IF(ISNUMBER({planned}),{planned},0))', 0.0),
+        "used": Live(f'IF({own}="",{otherwise},{own})', "" if value is None else value),
+        "change": Live(f'IF({used}="",0,{used})-IF(ISNUMBER({planned}),{planned},0)', 0.0),
         "cost": Live(f'IF({used}="",0,{used}*{weight})', (value or 0.0) * quantity),
         "difference": Live(f"{change}*{weight}", 0.0),
     }
