@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import combinations
 from typing import NamedTuple
 
 from gpuplan.catalog import Catalog, CatalogError, Item
@@ -15,7 +16,7 @@ from gpuplan.plan.hardware import has_nvswitch
 from gpuplan.plan.sharing import share_each, smallest_profile, supports_board
 from gpuplan.scenario import Group, Scenario
 from gpuplan.units import MIB_PER_GIB
-from gpuplan.wording import amount, counted, money, said
+from gpuplan.wording import amount, counted, joined, money, said
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -61,8 +62,8 @@ def filled(text: str, words: Mapping[str, object]) -> str:
     return text
 
 
-MOST_FLIPPED, MOST_VMS = 4, 2000
-"""Up to this many groups, and VMs, whole GPUs are weighed group by group too, not only all together."""
+MOST_FLIPPED, MOST_VMS = 4, 16_000
+"""Up to this many groups, and VMs in all designs tried, whole GPUs are weighed group by group, not only all together."""
 
 
 def weigh(scenario: Scenario, catalog: Catalog, outcome_of: OutcomeOf) -> dict[str, Weighed]:
@@ -82,10 +83,11 @@ def weigh(scenario: Scenario, catalog: Catalog, outcome_of: OutcomeOf) -> dict[s
     by_money = ways.by_money()
     dearer = ways.own_hosts_cost_more(by_money) if by_money else by_money
     weighed = {}
-    for id, chosen in ways.chosen(dearer).items():
+    chosen = ways.chosen(dearer)
+    for id, choice in chosen.items():
         case = cases[id]._replace(own_hosts_cost_more=id in dearer)
-        words = _words(scenario, catalog, case) | ways.words(id, dearer)
-        weighed[id] = Weighed(case, chosen, profiles[id], words, id in by_money)
+        words = _words(scenario, catalog, case) | ways.words(id, chosen, by_money)
+        weighed[id] = Weighed(case, choice, profiles[id], words, id in by_money)
     return weighed
 
 
@@ -122,60 +124,71 @@ class _Ways:
 
     def own_hosts_cost_more(self, by_money: frozenset[str]) -> frozenset[str]:
         """Return the groups for which vGPUs on shared hosts cost less."""
-        best = min((frozenset[str](), by_money), key=self._cost)
         vms = sum(group.people * group.vms_each for group in self.scenario.groups)
-        while len(by_money) <= MOST_FLIPPED and vms <= MOST_VMS:
-            better = min((best ^ {id} for id in sorted(by_money)), key=self._cost)
-            if self._cost(better) >= self._cost(best):
-                break
-            best = better
-        return best
+        each = len(by_money) <= MOST_FLIPPED and vms * 2 ** len(by_money) <= MOST_VMS
+        sizes = range(len(by_money) + 1) if each else (0, len(by_money))
+        ways = (frozenset(ids) for size in sizes for ids in combinations(sorted(by_money), size))
+        return min(ways, key=self._cost)
 
     def _cost(self, dearer: frozenset[str]) -> float:
         outcome = self._outcome({id: choice.mode for id, choice in self.chosen(dearer).items()})
         return math.inf if outcome is None else outcome.net_present
 
     def _outcome(self, modes: Mapping[str, str]) -> Outcome | None:
-        groups = [replace(g, access=modes[g.id] or g.access) for g in self.scenario.groups]
+        groups = [replace(g, access=modes.get(g.id) or g.access) for g in self.scenario.groups]
         return self.outcome_of(self.scenario.with_groups(groups))
 
-    def words(self, group: str, dearer: frozenset[str]) -> dict[str, object]:
-        """Compare one group on vGPUs and in passthrough, with the other groups unchanged."""
+    def words(
+        self, group: str, chosen: Mapping[str, access.Access], by_money: frozenset[str]
+    ) -> dict[str, object]:
+        """Compare the design with the one in which all groups of the same decision change between vGPU and passthrough."""
+        mode = chosen[group].mode
+        other, sign = ("passthrough", 1) if mode == "vgpu" else ("vgpu", -1)
+
+        def flipped() -> set[str]:
+            alike = (
+                id for id, choice in chosen.items() if choice.mode == mode and (id in by_money) is decided
+            )
+            return {group} | {id for id in alike if f"{other} possible" in chosen[id].facts}
 
         def both() -> tuple[Outcome, Outcome] | None:
-            modes = {id: choice.mode for id, choice in self.chosen(dearer).items()}
-            shared, apart = (self._outcome({**modes, group: mode}) for mode in ("vgpu", "passthrough"))
-            return None if shared is None or apart is None else (shared, apart)
+            here = self._outcome({id: choice.mode for id, choice in chosen.items()})
+            there = self._outcome(dict.fromkeys(flipped(), other))  # the rest is decided anew
+            return None if here is None or there is None else (here, there)
 
         def licences() -> str:
             pair = both()
             if pair is None or pair[0].gpu_software is None or pair[1].gpu_software is None:
                 return said("weighed.unknown licences")
-            gpus = pair[0].licensed_gpus - pair[1].licensed_gpus
+            gpus = sign * (pair[0].licensed_gpus - pair[1].licensed_gpus)
             if gpus <= 0:
                 return said("weighed.no licences")
-            paid = money(pair[0].gpu_software - pair[1].gpu_software, self.scenario.cost.currency)
+            paid = money(sign * (pair[0].gpu_software - pair[1].gpu_software), self.scenario.cost.currency)
             return said("weighed.licences", paid=paid, years=self._years, gpus=counted(gpus, "GPU"))
 
-        def hosts(apart: int) -> str:
+        def hosts() -> str:
             pair = both()
-            return counted(pair[apart].hosts, "host") if pair else said("weighed.unknown hosts")
+            if pair is None or sign * (pair[1].hosts - pair[0].hosts) <= 0:
+                return ""
+            return said(
+                "weighed.hosts", here=counted(pair[0].hosts, "host"), there=counted(pair[1].hosts, "host")
+            )
 
         def balance() -> str:
             pair = both()
             if pair is None or math.inf in (pair[0].net_present, pair[1].net_present):
                 return said("weighed.unknown balance")
-            more = pair[0].net_present - pair[1].net_present
+            more = pair[1].net_present - pair[0].net_present
             apart = money(abs(more), self.scenario.cost.currency)
             key = "weighed.dearer" if more >= 0 else "weighed.cheaper"
             return said(key, amount=apart, years=self._years)
 
-        return {
-            "licences": licences,
-            "hosts_shared": lambda: hosts(0),
-            "hosts_apart": lambda: hosts(1),
-            "balance": balance,
-        }
+        def together() -> str:
+            names = [g.name for g in self.scenario.groups if g.id in flipped()]
+            return said("weighed.together", groups=joined(names)) if len(names) > 1 else ""
+
+        decided = group in by_money
+        return {"licences": licences, "hosts": hosts, "balance": balance, "together": together}
 
     @property
     def _years(self) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from approved import has_approved
 from own_catalog import without_profiles
+from random_cases import cases
 
 from gpuplan import Plan, check_plan, load_catalog, load_scenario, make_plan
 from gpuplan.catalog import Catalog, CatalogError
@@ -207,6 +208,54 @@ def test_what_is_chosen_by_money_costs_least_however_it_is_switched(catalog: Cat
             assert buys or paid(plan) <= paid(other_way(plan, group.id)) + 1e-6
             weighed += plan.weighed[group.id].by_money
     assert weighed > 5
+
+
+COMPARED = {"passthrough-takes-hosts": "vgpu", "vgpu-licence-costs-less": "passthrough"}
+"""A reason that compares hosts and money -> the access that it compares with."""
+
+
+def test_a_reason_compares_all_groups_that_would_change_together(catalog: Catalog) -> None:
+    """Two groups in passthrough said USD 493,282 and 739,923 more and no host less; both on vGPUs are 1,047,955 and one host less."""
+    several, at_random = 0, 0
+    for rng in cases(20_381, 400, few=30):
+        wholes = [
+            {
+                "people": rng.randint(1, 8),
+                "gpus_each": rng.randint(1, 4),
+                "access": rng.choice(["auto", "auto", "auto", "passthrough", "vgpu"]),
+                "vmotion": rng.choice(["auto", "not-needed"]),
+            }
+            for _ in range(rng.randint(2, 3))
+        ]
+        plan = planned(
+            catalog,
+            rng.choice(["l40s-48gb", "h200-nvl-141gb", "h100-sxm5-80gb", "a100-pcie-80gb"]),
+            *wholes,
+            {"people": rng.randint(2, 30), "gpus_each": rng.choice(["1/2", "1/4"])},
+            availability={"host_failures": rng.randint(0, 3)},
+            cost={"years": rng.choice([3, 5, 7]), "licence_discount": rng.choice([0, 0.3, 0.8])},
+        )
+        for group in plan.groups:
+            for reason in (*group.reasons, *group.against):
+                if (other := COMPARED.get(reason.code)) is None:
+                    continue
+                named = [g for g in plan.groups if g.name in reason.text] or [group]
+                at_random, several = at_random + 1, several + (len(named) > 1)
+                flipped = plan.scenario
+                for each in named:
+                    flipped = flipped.with_value(f"groups.{each.id}.access", other)
+                there = make_plan(flipped, catalog)
+                more = paid(there) - paid(plan)
+                assert f"{money(abs(more), 'USD')} {'more' if more >= 0 else 'less'}" in reason.text
+                counts = re.findall(r"(\d+) hosts? instead of (\d+) host", reason.text)
+                assert counts in ([], [(str(plan.totals.hosts), str(there.totals.hosts))])
+                fewer = there.totals.hosts < plan.totals.hosts
+                assert bool(counts) is (
+                    there.totals.hosts != plan.totals.hosts and fewer is (other == "vgpu")
+                )
+                if plan.weighed[group.id].by_money:
+                    assert group in named and more >= -1e-6, "the money decided for what costs more"
+    assert at_random >= several > 5
 
 
 def test_how_often_a_design_is_planned(catalog: Catalog) -> None:
