@@ -84,13 +84,13 @@ def divisions(
 ) -> dict[str, Division]:
     """The clusters of each pool."""
     return {
-        kind: _divided(scenario, catalog, kind, requests.members[kind], layout, scenario.availability.split)
+        kind: _divided(scenario, catalog, kind, requests, layout, scenario.availability.split)
         for kind, layout in layouts.items()
     }
 
 
 def _divided(
-    scenario: Scenario, catalog: Catalog, kind: str, members: Sequence[str], whole: Layout, split: str
+    scenario: Scenario, catalog: Catalog, kind: str, requests: Requests, whole: Layout, split: str
 ) -> Division:
     """Return the clusters of a pool, each with its own spare hosts, and at least one for the demand."""
     spare = spare_hosts(scenario)
@@ -98,8 +98,8 @@ def _divided(
     if split == "few-large" and len(whole.hosts) <= most:
         return Division(whole, (Cluster(whole),))
     priority = {group.id: group.priority for group in scenario.groups}
-    homes = tuple(_home(scenario, member, split) for member in members)
-    levels = tuple(priority.get(member, LAST) for member in members)
+    homes = _homes(scenario, requests, kind, split)
+    levels = tuple(priority.get(member, LAST) for member in requests.members[kind])
     within = Within(spare, most, enough_of(scenario, catalog, kind, whole.asked))
     clusters = _clusters(whole.asked, whole.existing, whole.room, within, homes, levels)
     if split == "by-group":
@@ -107,19 +107,29 @@ def _divided(
     return Division(whole, clusters)
 
 
-def _home(scenario: Scenario, member: str, split: str) -> str | None:
-    """Return the owner of a cluster: a group, a site, or all together; None goes with most of the demand."""
-    if member.startswith(OTHER_VMS):
-        return None
-    group = next((group for group in scenario.groups if group.id == member), None)
-    if split == "by-site":
-        return _main_site(group.sites) if group else ""
-    return member if split == "by-group" else ""
+def _homes(scenario: Scenario, requests: Requests, kind: str, split: str) -> tuple[str | None, ...]:
+    """Return the owner of the cluster of each request of a pool: a group, a site, or all together.
+
+    None goes with most of the demand of the pool. A pool without any site is where most GPUs of the other pools are.
+    """
+    members = requests.members[kind]
+    if split != "by-site":
+        alone = split == "by-group"
+        return tuple(None if m.startswith(OTHER_VMS) else m if alone else "" for m in members)
+    sites = {group.id: _main_site(group.sites) for group in scenario.groups if group.sites}
+    homes = tuple(sites.get(member) for member in members)
+    if any(homes):
+        return homes
+    gpus = Counter[str]()
+    for group in requests.groups:
+        if group.vms_placed and group.id in sites:
+            gpus[sites[group.id]] += group.demand_gpus
+    return (max(gpus, key=lambda site: gpus[site], default=""),) * len(members)
 
 
-def _main_site(sites: str | None) -> str:
-    """Return the site with most people of a group; empty if it is not stated."""
-    return max(sites_people(sites), key=lambda site: site[1])[0] if sites else ""
+def _main_site(sites: str) -> str:
+    """Return the site with most people of a group."""
+    return max(sites_people(sites), key=lambda site: site[1])[0]
 
 
 @remembered
@@ -307,7 +317,7 @@ def _cluster_lines(
         "most_hosts": most_hosts_fact(scenario, catalog),
     }
     for split in SPLIT_NAMES:
-        way = _divided(scenario, catalog, kind, requests.members[kind], division.whole, split)
+        way = _divided(scenario, catalog, kind, requests, division.whole, split)
         clusters = counted(len(way.clusters), "cluster")
         inputs[split.replace("-", "_")] = derived(
             f"clusters/{split}", way.hosts, "hosts of a division", clusters=clusters

@@ -230,7 +230,7 @@ def _load_line(trail: Trail, scenario: Scenario, catalog: Catalog, group: Group,
     inputs = {
         name: work_fact(scenario, catalog, group) if name == "work_h" else scenario.fact(f"{at}.{name}")
         for name in names
-        if name not in ("sites", "hours") or getattr(group, name) is not None
+        if name not in ("sites", "hours") or (getattr(group, name) and (group.hours or group.days))
     }
     when = "people" if group.jobs_per_day is None else "jobs"
     return here.record("busy_load", function, ask.load, inputs, when=when)

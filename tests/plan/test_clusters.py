@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from random import Random
 from typing import Any
 
 import pytest
 from approved import has_approved
-from random_cases import cases
+from random_cases import cases, often
 
 from gpuplan import make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan, fail_hosts
 from gpuplan.plan.checks import check_plan
-from gpuplan.scenario import ScenarioError, from_dict, load_scenario
+from gpuplan.scenario import ScenarioError, from_dict, load_scenario, sites_people
 
 
 def whole_hosts(hosts: int, **availability: Any) -> dict[str, Any]:
@@ -353,3 +354,56 @@ def test_no_random_design_has_too_large_a_cluster_in_silence(catalog: Catalog) -
         larger = [pool.name for pool in plan.pools if pool.hosts > most]
         said = [m.text for m in check_plan(plan) if m.code == "cluster-too-large"]
         assert len(said) == bool(larger) and all(name in said[0] for name in larger[:2]), data
+
+
+KINDS: tuple[dict[str, Any], ...] = (
+    {"use_case": "dev-test", "people": 9, "gpus_each": 1, "active_share": 1, "access": "passthrough"},
+    {"use_case": "small-workstation", "people": 30, "gpus_each": 0.25, "access": "vgpu"},
+    {"use_case": "high-end-training", "jobs_per_day": 6, "work_h": 5, "gpus_each": 2},
+    {"use_case": "llm-serving", "model": "llama-3.1-8b", "people": 300, "active_share": 0.1},
+    {"use_case": "rag", "model": "bge-m3", "people": 500, "active_share": 0.1},
+    {"use_case": "fine-tuning", "model": "llama-3.1-8b", "people": 4},
+)
+SITES = ("Berlin", "Austin", "Tokyo")
+
+
+def scattered(rng: Random) -> dict[str, Any]:
+    """Workloads of every kind at random sites, at several or at none; sometimes a total with more GPUs than they need."""
+    groups = []
+    for at in range(rng.randint(1, 4)):
+        group = {"id": f"g{at}", **rng.choice(KINDS)}
+        some = rng.sample(SITES, rng.choice((0, 1, 1, 2, 3)))
+        if some:
+            group["sites"] = ", ".join(f"{name} {rng.randint(0, 3) * 10 + 1}" for name in some)
+        groups.append(group)
+    stated = {"rule": "stated", "stated_gpus": 90} if rng.random() < 0.3 else {}
+    hardware = {"gpu": "h100-nvl-94gb", "gpus_per_host": 4, "vcpus_per_host": 256}
+    if rng.random() < 0.3:
+        hardware["other_vms"] = "Web: 12 x 2 vCPUs"
+    return {"groups": groups, "hardware": hardware, "demand": stated, "availability": {"split": "by-site"}}
+
+
+def test_by_site_each_workload_is_at_a_site_of_its_users(catalog: Catalog) -> None:
+    """No cluster is nowhere, whatever the workload is; users whose hosts are elsewhere, and missing locations, are told."""
+    elsewhere, unknown = 0, 0
+    for rng in cases(38_6, 300, few=40):
+        plan = make_plan(from_dict(scattered(rng)), catalog)
+        home = {request.group: pool.site for pool in plan.pools for request in pool.requests}
+        groups = [group for group in plan.scenario.groups if group.id in home]
+        people = {group.id: dict(sites_people(group.sites)) for group in groups if group.sites}
+        main = {home[id] for id in people}
+        for id, at in people.items():
+            assert at[home[id]] == max(at.values())
+        hosts = Counter[str]()
+        for pool in plan.pools:
+            assert pool.site in (main or {""})
+            hosts[pool.site] += pool.hosts
+        assert plan.cabling is None or sorted(plan.cabling.site_hosts) == sorted(hosts.values())
+        levels = {message.code: message.level for message in check_plan(plan)}
+        assert ("site-not-stated" in levels) == any(group.id not in people for group in groups)
+        away = {(id, name) for id, at in people.items() for name in at if name != home[id]}
+        level = "warn" if {name for _, name in away} - main else "note" if away else None
+        assert levels.get("users-at-other-sites") == level
+        elsewhere += level == "warn"
+        unknown += "site-not-stated" in levels
+    assert often(elsewhere, 30) and often(unknown, 30)

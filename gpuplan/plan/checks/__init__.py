@@ -62,6 +62,7 @@ CHECKS = (
     network.transport,
     hosts.server,
     hosts.cluster_size,
+    hosts.sites,
     hosts.ordered,
     models.precision_unpacked,
     models.runs_not_published,

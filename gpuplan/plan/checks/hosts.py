@@ -12,7 +12,7 @@ from gpuplan.plan.hosts import whole_pools
 from gpuplan.plan.layouts import most_hosts_fact
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.validation import server_gpu_limit
-from gpuplan.scenario import other_vms
+from gpuplan.scenario import other_vms, sites_people
 from gpuplan.wording import capital, said, some_of, whole
 
 
@@ -152,6 +152,31 @@ def cluster_size(plan: Plan) -> Iterator[Message]:
         if pool.hosts < int(least.value):
             sizes: Any = {"hosts": pool.hosts, "least": least.value}
             yield message(plan, "cluster-too-small", pool=pool.name, locator=least.locator, **sizes)
+
+
+def sites(plan: Plan) -> Iterator[Message]:
+    """Workloads without a location, and users with their hosts at another site, where clusters are by site."""
+    if plan.scenario.availability.split != "by-site":
+        return
+    home = {request.group: pool.site for pool in plan.pools for request in pool.requests}
+    groups = [group for group in plan.scenario.groups if group.id in home]
+    if unknown := [group for group in groups if not group.sites]:
+        names = {"groups": some_of([group.name for group in unknown]), "id": unknown[0].id}
+        found = some_of([*dict.fromkeys(home[group.id] for group in unknown)])
+        where = said("check.planned in", sites=found) if found else said("check.planned together")
+        yield message(plan, "site-not-stated", where=where, **names)
+    apart = [
+        (group, name)
+        for group in groups
+        for name, people in sites_people(group.sites)
+        if group.sites and people and name != home[group.id]
+    ]
+    if apart:
+        ways = [said("check.works at", group=g.name, at=name, home=home[g.id]) for g, name in apart]
+        empty = some_of([*dict.fromkeys(name for _, name in apart if name not in home.values())])
+        beside = said("check.no hosts in", sites=empty) if empty else ""
+        words = {"ways": some_of(ways), "empty": beside, "id": apart[0][0].id}
+        yield message(plan, "users-at-other-sites", level="warn" if empty else "note", **words)
 
 
 def mig_restart(plan: Plan) -> Iterator[Message]:

@@ -46,7 +46,7 @@ def uses_model(group: Group) -> bool:
 
 def as_vms(replicas: int, gpus: float, off_hours_share: float | None, several_sites: bool) -> dict[str, Any]:
     """The inputs of a group as its replicas; users in several places, whose hours differ, share some that always run."""
-    everywhere = ("sites", "hours", "days", "off_hours_share") if several_sites else ()
+    always = ("hours", "days", "off_hours_share") if several_sites else ()
     return {
         "people": replicas,
         "active_share": 1.0,
@@ -54,7 +54,7 @@ def as_vms(replicas: int, gpus: float, off_hours_share: float | None, several_si
         "vgpus_each": 1,
         "gpus_each": gpus,
         "off_hours_share": off_hours_share,
-        **dict.fromkeys(everywhere),
+        **dict.fromkeys(always),
     }
 
 

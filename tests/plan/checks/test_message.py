@@ -421,6 +421,11 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
             **L40S,
         },
     ),
+    "site-not-stated": ("warn", {"groups": one(), "availability": {"split": "by-site"}}),
+    "users-at-other-sites": (
+        "warn",
+        {"groups": one(people=8, sites="Berlin 5, Tokyo 3"), "availability": {"split": "by-site"}},
+    ),
     "mig-needs-reboot": (
         "warn",
         {"groups": one(gpus_each=0.25, isolation=True), "hardware": {"gpu": "a100-pcie-80gb"}},
