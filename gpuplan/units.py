@@ -6,7 +6,7 @@ docstrings and fails where the two disagree. A name without a suffix is a count 
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from numbers import Integral, Real
@@ -107,6 +107,16 @@ def whole_from_zero(**given: int) -> None:
     for name, value in given.items():
         if not _is_whole(value) or value < 0:
             raise ValueError(f"{name} is {value!r}; it must be a whole number, at least 0")
+
+
+def each(guard: Callable[..., None], **given: Iterable[Any]) -> None:
+    """Let a guard look at every member of sequences, of sequences of these, and of values of mappings."""
+    for name, values in given.items():
+        for value in values.values() if isinstance(values, Mapping) else values:
+            if isinstance(value, list | tuple):
+                each(guard, **{name: value})
+            else:
+                guard(**{name: value})
 
 
 # Asking an abstract class takes ten times as long as asking for the type, and a fit asks some ten million times.

@@ -7,6 +7,8 @@ from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from gpuplan.units import each, whole_from_zero
+
 
 class Piece(NamedTuple):
     """A part of a GPU that can only begin where the vendor's table says."""
@@ -56,6 +58,7 @@ def gpu_layouts(
     >>> gpu_layouts([three, one], region=8, compute_slices=7, in_order=True)
     ((2, 0), (1, 3), (0, 7))
     """
+    whole_from_zero(region=region, compute_slices=compute_slices)
     search = _in_order if in_order else _gpu_layouts
     return search(tuple(piece._replace(name="") for piece in pieces), region, compute_slices)
 
@@ -88,6 +91,8 @@ def layout_starts(
     >>> layout_starts([1, 3], pieces=[three, one], region=8, compute_slices=7)
     ((0,), (4, 5, 6))
     """
+    each(whole_from_zero, counts=counts)
+    whole_from_zero(region=region, compute_slices=compute_slices)
     starts = _layout_starts(
         tuple(counts), tuple(piece._replace(name="") for piece in pieces), region, compute_slices
     )

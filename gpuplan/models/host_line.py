@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from gpuplan.units import above_zero, not_negative
+from gpuplan.units import above_zero, each, not_negative
 
 
 def ordered_cores(
@@ -38,6 +38,7 @@ def ordered_cores(
     """
     not_negative(vcpus=vcpus)
     above_zero(sockets=sockets, vcpus_per_core=vcpus_per_core)
+    each(above_zero, sizes=sizes)
     _part(kept_share)
     needed = math.ceil(round(vcpus / vcpus_per_core / (1 - kept_share) / sockets, 9))
     return min((size for size in sizes if size >= needed), default=needed)
@@ -83,7 +84,7 @@ def ordered_memory_gib(
     1536
     """
     not_negative(vms_gib=vms_gib, gpus_gib=gpus_gib, per_gpu_memory=per_gpu_memory, kept_gib=kept_gib)
-    above_zero(sizes_gib=max(sizes_gib, default=0))
+    each(above_zero, sizes_gib=sizes_gib or [0])
     _part(kept_share)
     needed = round(max((vms_gib + kept_gib) / (1 - kept_share), gpus_gib * per_gpu_memory), 9)
     largest = max(sizes_gib)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from gpuplan.units import exact
+from gpuplan.units import above_zero, exact, zero_to_one
 
 
 class Profile(NamedTuple):
@@ -54,6 +54,7 @@ def smallest_profile(gpus_each: float, *, profiles: Sequence[Profile]) -> Profil
     >>> smallest_profile(0.3, profiles=v100).name
     'V100D-16C'
     """
+    above_zero(gpus_each=gpus_each)
     full = max((p.frame_buffer_mb for p in profiles), default=0)
     share = exact(gpus_each)
     if share >= 1:
@@ -90,5 +91,7 @@ def memory_share_mb(gpus_each: float, *, memory_gib: float) -> int:
     >>> 3 * memory_share_mb(1/3, memory_gib=32) <= 32 * 1024
     True
     """
+    zero_to_one(gpus_each=gpus_each)
+    above_zero(memory_gib=memory_gib)
     share = exact(gpus_each)
     return max(1, int(share * Fraction(memory_gib) * 1024))

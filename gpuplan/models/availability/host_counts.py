@@ -5,6 +5,8 @@
 import math
 from collections.abc import Sequence
 
+from gpuplan.units import at_least_one, each, not_negative, whole_from_zero
+
 
 def spare_hosts(host_failures: int, *, maintenance_failure_accepted: bool) -> int:
     """Hosts added so that all VMs still fit while hosts have failed or are in maintenance.
@@ -28,6 +30,7 @@ def spare_hosts(host_failures: int, *, maintenance_failure_accepted: bool) -> in
     >>> spare_hosts(1, maintenance_failure_accepted=False)
     2
     """
+    whole_from_zero(host_failures=host_failures)
     return host_failures + (0 if maintenance_failure_accepted else 1)
 
 
@@ -54,6 +57,7 @@ def cluster_count(hosts_for_demand: int, *, spare_hosts: int, most_hosts: int) -
     >>> cluster_count(63, spare_hosts=1, most_hosts=64), cluster_count(64, spare_hosts=1, most_hosts=64)
     (1, 2)
     """
+    whole_from_zero(hosts_for_demand=hosts_for_demand, spare_hosts=spare_hosts, most_hosts=most_hosts)
     if spare_hosts >= most_hosts:
         raise ValueError(
             f"spare_hosts is {spare_hosts}: must be fewer than the {most_hosts} hosts of a cluster"
@@ -81,6 +85,8 @@ def cluster_hosts(hosts: int, *, clusters: int) -> tuple[int, ...]:
     >>> cluster_hosts(68, clusters=2), cluster_hosts(11, clusters=3)
     ((34, 34), (4, 4, 3))
     """
+    whole_from_zero(hosts=hosts)
+    at_least_one(clusters=clusters)
     base, more = divmod(hosts, clusters)
     return tuple(base + (at < more) for at in range(clusters))
 
@@ -105,6 +111,7 @@ def total_hosts(hosts_for_demand: int, *, hosts_for_failures: int) -> int:
     >>> total_hosts(7, hosts_for_failures=1)
     8
     """
+    whole_from_zero(hosts_for_demand=hosts_for_demand, hosts_for_failures=hosts_for_failures)
     return hosts_for_demand + hosts_for_failures
 
 
@@ -133,7 +140,11 @@ def installed_gpus(hosts: int, *, gpus_per_host: int, existing_hosts: int = 0, e
     >>> installed_gpus(8, gpus_per_host=4, existing_hosts=3, existing_gpus=6)
     26
     """
-    return (hosts - existing_hosts) * gpus_per_host + existing_gpus
+    whole_from_zero(hosts=hosts, gpus_per_host=gpus_per_host)
+    whole_from_zero(existing_hosts=existing_hosts, existing_gpus=existing_gpus)
+    new_hosts = hosts - existing_hosts
+    whole_from_zero(new_hosts=new_hosts)
+    return new_hosts * gpus_per_host + existing_gpus
 
 
 def gpus_after_failure(gpus: int, *, gpus_per_host: int, hosts_lost: int, hosts: int) -> int:
@@ -152,14 +163,15 @@ def gpus_after_failure(gpus: int, *, gpus_per_host: int, hosts_lost: int, hosts:
 
     Notes
     -----
-    gpus - min(hosts_lost, hosts) * gpus_per_host.
+    gpus - min(hosts_lost, hosts) * gpus_per_host, at least 0.
 
     Examples
     --------
     >>> gpus_after_failure(32, gpus_per_host=4, hosts_lost=1, hosts=8)
     28
     """
-    return gpus - min(hosts_lost, hosts) * gpus_per_host
+    whole_from_zero(gpus=gpus, gpus_per_host=gpus_per_host, hosts_lost=hosts_lost, hosts=hosts)
+    return max(0, gpus - min(hosts_lost, hosts) * gpus_per_host)
 
 
 def gpus_without_largest(hosts_gpus: Sequence[int], *, hosts_lost: int) -> int:
@@ -181,6 +193,8 @@ def gpus_without_largest(hosts_gpus: Sequence[int], *, hosts_lost: int) -> int:
     >>> gpus_without_largest([8, 8, 2, 2], hosts_lost=1)
     12
     """
+    whole_from_zero(hosts_lost=hosts_lost)
+    each(whole_from_zero, hosts_gpus=hosts_gpus)
     return sum(sorted(hosts_gpus, reverse=True)[hosts_lost:])
 
 
@@ -202,4 +216,5 @@ def sum_over_pools(*parts: float) -> float:
     >>> sum_over_pools(5, 5)
     10
     """
+    each(not_negative, parts=parts)
     return sum(parts)

@@ -16,6 +16,7 @@ from gpuplan.models.availability.outages import (
     host_availability,
     mixed_hours_short_h,
 )
+from gpuplan.units import above_zero, not_negative, whole_from_zero, zero_to_one
 
 
 def maintenance_hours_h(hosts: int, *, maintenance_h_per_host: float) -> float:
@@ -38,6 +39,8 @@ def maintenance_hours_h(hosts: int, *, maintenance_h_per_host: float) -> float:
     >>> maintenance_hours_h(8, maintenance_h_per_host=16)
     128
     """
+    whole_from_zero(hosts=hosts)
+    not_negative(maintenance_h_per_host=maintenance_h_per_host)
     return min(HOURS_PER_YEAR, hosts * maintenance_h_per_host)
 
 
@@ -65,6 +68,8 @@ def exposed_hours_h(hosts: int, *, hosts_needed: int, maintenance_h: float) -> f
     >>> exposed_hours_h(9, hosts_needed=7, maintenance_h=144)
     0
     """
+    whole_from_zero(hosts=hosts, hosts_needed=hosts_needed)
+    not_negative(maintenance_h=maintenance_h)
     return maintenance_h if hosts and hosts - 1 <= hosts_needed else 0
 
 
@@ -86,6 +91,7 @@ def mixed_exposed_hours_h(mix: HostMix, *, maintenance_h_per_host: float) -> flo
     >>> mixed_exposed_hours_h(HostMix([], 8, {(): 7}), maintenance_h_per_host=16)
     128.0
     """
+    not_negative(maintenance_h_per_host=maintenance_h_per_host)
     exposed = 0.0
     for hours, left in _maintained(mix, maintenance_h_per_host):
         none, new = (0,) * len(left.old_hosts), left.new_hosts
@@ -123,7 +129,9 @@ def maintenance_short_h(hosts: int, *, hosts_needed: int, availability: float, m
     >>> maintenance_short_h(8, hosts_needed=8, availability=0.99, maintenance_h=128)
     128.0
     """
-    return maintenance_h * chance_fewer(hosts - 1, hosts_needed, availability=availability)
+    whole_from_zero(hosts=hosts, hosts_needed=hosts_needed)
+    not_negative(maintenance_h=maintenance_h)
+    return maintenance_h * chance_fewer(max(0, hosts - 1), hosts_needed, availability=availability)
 
 
 def mixed_maintenance_short_h(mix: HostMix, *, availability: float, maintenance_h_per_host: float) -> float:
@@ -146,6 +154,8 @@ def mixed_maintenance_short_h(mix: HostMix, *, availability: float, maintenance_
     >>> round(mixed_maintenance_short_h(mix, availability=0.997, maintenance_h_per_host=16), 2)
     2.66
     """
+    zero_to_one(availability=availability)
+    not_negative(maintenance_h_per_host=maintenance_h_per_host)
     return math.fsum(
         hours * mixed_hours_short_h(left, availability=availability) / HOURS_PER_YEAR
         for hours, left in _maintained(mix, maintenance_h_per_host)
@@ -180,6 +190,9 @@ def maintenance_chance(
     >>> round(maintenance_chance(8, hosts_needed=7, mtbf_h=16000, repair_h=48, maintenance_h=128), 3)
     0.054
     """
+    whole_from_zero(hosts=hosts, hosts_needed=hosts_needed)
+    above_zero(mtbf_h=mtbf_h)
+    not_negative(repair_h=repair_h, maintenance_h=maintenance_h)
     if not maintenance_h:
         return 0.0
     if hosts - 1 < hosts_needed:
@@ -215,6 +228,7 @@ def mixed_maintenance_chance(
     >>> round(mixed_maintenance_chance(mix, mtbf_h=16000, repair_h=48, maintenance_h_per_host=16), 3)
     0.054
     """
+    not_negative(maintenance_h_per_host=maintenance_h_per_host)
     up = host_availability(mtbf_h, repair_h=repair_h)
     expected = 0.0
     for hours, left in _maintained(mix, maintenance_h_per_host):

@@ -8,6 +8,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from gpuplan.units import above_zero, each, not_negative, whole_from_zero, zero_to_one
+
 HOURS_PER_YEAR = 8760
 """A year of 365 days. [h]"""
 
@@ -23,6 +25,11 @@ class HostMix:
     new_needed: Mapping[tuple[int, ...], int]
     """Old hosts of each kind that are down -> new hosts that must be up then, for all sets up to a given size; with
     more down than that the demand is never carried. [host]"""
+
+    def __post_init__(self) -> None:
+        """Refuse counts that are none."""
+        whole_from_zero(new_hosts=self.new_hosts)
+        each(whole_from_zero, old_hosts=self.old_hosts, new_needed=self.new_needed)
 
 
 def host_availability(mtbf_h: float, *, repair_h: float) -> float:
@@ -45,6 +52,8 @@ def host_availability(mtbf_h: float, *, repair_h: float) -> float:
     >>> host_availability(9900, repair_h=100)
     0.99
     """
+    above_zero(mtbf_h=mtbf_h)
+    not_negative(repair_h=repair_h)
     return mtbf_h / (mtbf_h + repair_h)
 
 
@@ -73,6 +82,7 @@ def hours_short_h(hosts: int, *, hosts_needed: int, availability: float) -> floa
     >>> round(hours_short_h(9, hosts_needed=8, availability=0.99), 1)
     30.1
     """
+    whole_from_zero(hosts=hosts, hosts_needed=hosts_needed)
     return HOURS_PER_YEAR * chance_fewer(hosts, hosts_needed, availability=availability)
 
 
@@ -94,6 +104,7 @@ def mixed_hours_short_h(mix: HostMix, *, availability: float) -> float:
     >>> round(mixed_hours_short_h(HostMix([], 8, {(): 7}), availability=0.99), 1)
     23.6
     """
+    zero_to_one(availability=availability)
     listed, every = max(map(sum, mix.new_needed), default=-1), sum(mix.old_hosts)
     short = math.fsum(
         chance_down(mix.old_hosts, down, availability=availability)
@@ -137,7 +148,10 @@ def chance_of_shortage(
     >>> round(chance_of_shortage(9, hosts_needed=8, mtbf_h=9900, repair_h=100, hours_h=144), 4)
     0.0097
     """
-    if hosts_needed <= 0:
+    whole_from_zero(hosts=hosts, hosts_needed=hosts_needed)
+    above_zero(mtbf_h=mtbf_h)
+    not_negative(repair_h=repair_h, hours_h=hours_h)
+    if hosts_needed == 0:
         return 0.0
     if hosts < hosts_needed:
         return 1.0
@@ -162,6 +176,7 @@ def chance_over_pools(*chances: float) -> float:
     >>> chance_over_pools(0.5, 0.5)
     0.75
     """
+    each(zero_to_one, chances=chances)
     return 1 - math.prod(1 - chance for chance in chances)
 
 
@@ -182,6 +197,7 @@ def hours_over_pools_h(*hours_h: float) -> float:
     >>> hours_over_pools_h(4380.0, 4380.0)
     6570.0
     """
+    each(not_negative, hours_h=hours_h)
     return HOURS_PER_YEAR * chance_over_pools(*(min(1.0, hours / HOURS_PER_YEAR) for hours in hours_h))
 
 
@@ -206,7 +222,9 @@ def chance_exactly(hosts: int, up: int, *, availability: float) -> float:
     >>> round(chance_exactly(3, 2, availability=0.9), 3)
     0.243
     """
-    if not 0 <= up <= hosts:
+    whole_from_zero(hosts=hosts, up=up)
+    zero_to_one(availability=availability)
+    if up > hosts:
         return 0.0
     if availability in (0, 1):
         return float(up == hosts * availability)
@@ -235,6 +253,8 @@ def chance_down(hosts: Sequence[int], down: Sequence[int], *, availability: floa
     >>> round(chance_down([2, 3], [1, 0], availability=0.9), 4)
     0.1312
     """
+    each(whole_from_zero, hosts=hosts, down=down)
+    zero_to_one(availability=availability)
     return math.prod(
         chance_exactly(every, every - lost, availability=availability)
         for every, lost in zip(hosts, down, strict=True)
@@ -262,7 +282,9 @@ def chance_fewer(hosts: int, needed: int, *, availability: float) -> float:
     >>> round(chance_fewer(3, 2, availability=0.9), 3)
     0.028
     """
-    if needed <= 0:
+    whole_from_zero(hosts=hosts, needed=needed)
+    zero_to_one(availability=availability)
+    if needed == 0:
         return 0.0
     if needed > hosts:
         return 1.0

@@ -11,6 +11,7 @@ from gpuplan.models.availability.failover import Step
 from gpuplan.models.availability.restart import Cluster, HostClass, Pool
 from gpuplan.models.placement import Host, Request, Room
 from gpuplan.models.placement.requests import Kinds, State
+from gpuplan.units import whole_from_zero
 
 SURVEY_SETS = 10_000
 """Sets of hosts that a survey of the worst looks at."""
@@ -81,6 +82,7 @@ def failure_survey(
     (0, 1) 3 1 1
     (0, 3) 3 0 1
     """
+    whole_from_zero(lost=lost, most=most)
     cluster = Cluster(requests, rooms)
     emptied = sorted(set(maintenance))
     before = Step.without(cluster, tuple(layout), emptied, emptied)

@@ -27,6 +27,8 @@ def stun_time_s(frame_buffer_gb: float, *, fixed_s: float, copy_rate_gb_s: float
     >>> stun_time_s(32, fixed_s=1.5, copy_rate_gb_s=0.8)
     41.5
     """
+    not_negative(frame_buffer_gb=frame_buffer_gb, fixed_s=fixed_s)
+    above_zero(copy_rate_gb_s=copy_rate_gb_s)
     return fixed_s + frame_buffer_gb / copy_rate_gb_s
 
 

@@ -5,7 +5,7 @@ import operator
 from collections.abc import Sequence
 from fractions import Fraction
 
-from gpuplan.units import exact
+from gpuplan.units import above_zero, each, exact, not_negative, whole_from_zero, zero_to_one
 
 
 def active_people(people: int, *, active_share: float) -> int:
@@ -30,6 +30,8 @@ def active_people(people: int, *, active_share: float) -> int:
     >>> active_people(10, active_share=0.35)
     4
     """
+    whole_from_zero(people=people)
+    zero_to_one(active_share=active_share)
     return math.ceil(people * exact(active_share))
 
 
@@ -52,6 +54,7 @@ def group_vms(active: int, *, vms_each: int) -> int:
     >>> group_vms(2, vms_each=8)
     16
     """
+    whole_from_zero(active=active, vms_each=vms_each)
     return active * vms_each
 
 
@@ -75,6 +78,7 @@ def group_demand_gpus(vms: int, *, gpus_each: float) -> float:
     >>> group_demand_gpus(16, gpus_each=0.125)
     2.0
     """
+    not_negative(vms=vms, gpus_each=gpus_each)
     return float(vms * exact(gpus_each))
 
 
@@ -95,6 +99,7 @@ def total_demand_gpus(*parts: float) -> float:
     >>> total_demand_gpus(12.0, 8.0, 2.0, 2.0, 4.0)
     28.0
     """
+    each(not_negative, parts=parts)
     return float(sum((exact(part) for part in parts), Fraction(0)))
 
 
@@ -119,6 +124,9 @@ def admitted_vms(vms: int, *, gpus_each: float, gpus_left: float) -> int:
     >>> admitted_vms(10, gpus_each=0.5, gpus_left=4.0)
     8
     """
+    whole_from_zero(vms=vms)
+    above_zero(gpus_each=gpus_each)
+    not_negative(gpus_left=gpus_left)
     return min(vms, math.floor(exact(gpus_left) / exact(gpus_each)))
 
 
@@ -144,6 +152,7 @@ def planned_demand_gpus(groups_gpus: float, *, stated_gpus: float | None) -> flo
     >>> planned_demand_gpus(20.0, stated_gpus=None)
     20.0
     """
+    not_negative(groups_gpus=groups_gpus, stated_gpus=stated_gpus or 0)
     return float(groups_gpus if stated_gpus is None else stated_gpus)
 
 
@@ -182,6 +191,9 @@ def planned_requests(
     >>> planned_requests(8, loads=[2.0, 4.0], spreads=[1.0, 2.0], sizes_gpus=[2, 0.5], most=[9, 9])
     (3, 4)
     """
+    not_negative(gpus=gpus)
+    each(not_negative, loads=loads, spreads=spreads, sizes_gpus=sizes_gpus)
+    each(whole_from_zero, most=most)
     shares = [exact(size) for size in sizes_gpus]
     parts = math.lcm(exact(gpus).denominator, *(share.denominator for share in shares))
     sizes = [int(share * parts) for share in shares]
@@ -233,4 +245,6 @@ def mean_active(people: Sequence[int], *, shares: Sequence[float]) -> float:
     >>> mean_active([40], shares=[0.25])
     10.0
     """
+    each(whole_from_zero, people=people)
+    each(zero_to_one, shares=shares)
     return float(sum((n * exact(p) for n, p in zip(people, shares, strict=True)), Fraction(0)))

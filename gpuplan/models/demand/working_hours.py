@@ -2,11 +2,12 @@
 [gpuplan-method]_
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
-from gpuplan.units import exact
+from gpuplan.units import above_zero, each, exact, finite, not_negative, whole_from_zero
 
 QUARTERS_PER_DAY = 96
 QUARTERS_PER_WEEK = 7 * QUARTERS_PER_DAY
@@ -39,9 +40,11 @@ def on_duty(start_min: int, end_min: int, *, days: str, offset_min: int) -> np.n
     45.0
     """
     if not (0 <= start_min < 1440 and 0 < end_min <= 1440 and start_min != end_min):
-        raise ValueError(f"hours from minute {start_min} to {end_min} are not hours of a day")
+        raise ValueError(f"start_min is {start_min} and end_min is {end_min}; these are not hours of a day")
     if start_min % MINUTES_PER_QUARTER or end_min % MINUTES_PER_QUARTER or offset_min % MINUTES_PER_QUARTER:
-        raise ValueError("hours and time zones are multiples of a quarter of an hour")
+        raise ValueError(
+            "hours (start_min, end_min) and offset_min must be multiples of a quarter of an hour"
+        )
     worked = {"every-day": range(7), "weekdays": range(5), "weekends": range(5, 7)}[days]
     length = (end_min - start_min) % 1440 or 1440
     local = np.zeros(QUARTERS_PER_WEEK, dtype=bool)
@@ -71,11 +74,11 @@ def people_at_sites(people: int, parts: Sequence[int]) -> tuple[int, ...]:
     >>> people_at_sites(40, [25, 15]), people_at_sites(10, [1, 1, 1])
     ((25, 15), (4, 3, 3))
     """
+    whole_from_zero(people=people)
+    each(whole_from_zero, parts=parts)
     total = sum(parts)
-    if total <= 0 or min(parts) < 0:
-        raise ValueError(
-            f"parts {tuple(parts)} do not divide a group: at least one must be above 0, none below"
-        )
+    if total <= 0:
+        raise ValueError(f"parts {tuple(parts)} do not divide a group: at least one must be above 0")
     shares = [people * part // total for part in parts]
     order = sorted(range(len(parts)), key=lambda site: -(people * parts[site] % total))
     for site in order[: people - sum(shares)]:
@@ -102,8 +105,8 @@ def work_rate(jobs_per_day: float, *, hours_per_day: float) -> float:
     >>> work_rate(90, hours_per_day=9)
     10.0
     """
-    if hours_per_day <= 0:
-        raise ValueError(f"{hours_per_day} hours of work on a day: must be above 0")
+    not_negative(jobs_per_day=jobs_per_day)
+    above_zero(hours_per_day=hours_per_day)
     return jobs_per_day / hours_per_day
 
 
@@ -129,9 +132,10 @@ def jobs_underway(rates: Sequence[float], *, duration_h: float) -> np.ndarray:
     >>> round(float(load[0]), 2), round(float(load[83]), 2), round(float(load[84]), 2)
     (4.26, 20.0, 15.74)
     """
-    if duration_h <= 0 or min(rates) < 0:
+    if not (0 < duration_h < math.inf and min(rates) >= 0 and sum(rates) < math.inf):
         raise ValueError(
-            f"duration_h is {duration_h}, the least rate {min(rates)}: must be above 0, and not below 0"
+            f"duration_h is {duration_h}, the least of the rates {min(rates)}; all must be finite, the first above 0, "
+            "the others not below 0"
         )
     step = HOURS_PER_WEEK / len(rates)
     level = np.asarray(rates, dtype=float) * duration_h
@@ -167,4 +171,7 @@ def growth_factor(year: int, *, growth: float) -> float:
     >>> growth_factor(2, growth=0.5)
     2.25
     """
+    whole_from_zero(year=year)
+    finite("growth", [growth])
+    not_negative(growth_factor=1 + growth)
     return float((1 + exact(growth)) ** year)

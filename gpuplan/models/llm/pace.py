@@ -126,6 +126,8 @@ def pace_of(
     at_least_one(requests=requests)
     above_zero(context_tokens=context_tokens, longest_tokens=longest_tokens)
     not_negative(chunk_tokens=chunk_tokens, wait_ms=wait_ms)
+    if not cache_tokens >= 0:
+        raise ValueError(f"cache_tokens is {cache_tokens}; it must be at least 0")
     zero_to_one(overlap_share=overlap_share)
     batches = sorted(
         {float(n) for n in np.unique(np.geomspace(1, requests, GRID).round())} | {float(requests)}
@@ -218,5 +220,9 @@ def lengths(mean: float, spread: float, *, shares: Floats) -> Floats:
     """
     from scipy.special import ndtri
 
+    above_zero(mean=mean)
+    not_negative(spread=spread)
+    if not ((shares > 0) & (shares < 1)).all():
+        raise ValueError("shares must be above 0 and below 1")
     square = math.log1p(spread**2)
     return np.asarray(np.exp(math.log(mean) - square / 2 + math.sqrt(square) * ndtri(shares)))

@@ -12,7 +12,7 @@ import math
 from gpuplan.models.llm.memory import cache_bytes
 from gpuplan.models.llm.shape import BITS, Range
 from gpuplan.models.llm.speeds import Replica
-from gpuplan.units import above_zero
+from gpuplan.units import above_zero, not_negative
 
 
 def decode_step_ms(replica: Replica, *, requests: float, context_tokens: float) -> float:
@@ -170,6 +170,7 @@ def time_per_token_ms(replica: Replica, *, requests: float, tokens_in: float, to
     >>> found.low < found.value < found.high
     True
     """
+    not_negative(tokens_in=tokens_in, tokens_out=tokens_out)
     speeds = replica.speeds
     above_zero(tokens_out=tokens_out)
     context = tokens_in + tokens_out / 2
@@ -218,6 +219,7 @@ def first_token_ms(replica: Replica, *, requests: float, tokens_in: float, token
     >>> 200 < found.low < found.value < found.high < 4000
     True
     """
+    not_negative(tokens_in=tokens_in, tokens_out=tokens_out)
     speeds = replica.speeds
     context = tokens_in + tokens_out / 2
     step = decode_step_ms(replica, requests=requests, context_tokens=context)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
-from gpuplan.units import above_zero, zero_to_one
+from gpuplan.units import above_zero, not_negative, zero_to_one
 
 BITS: Mapping[str, float] = {
     "fp32": 32,
@@ -56,6 +56,12 @@ class Shape:
     experts: int = 0
     experts_per_token: int = 0
     tied_embeddings: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse a size that is none."""
+        sizes = {field.name: getattr(self, field.name) for field in fields(self)}
+        not_negative(**{name: float(size or 0) for name, size in sizes.items()})
+        above_zero(layers=self.layers)
 
     @property
     def embedding_parameters(self) -> float:

@@ -72,6 +72,7 @@ def micro_batch_s(
         raise ValueError(f"method is {method!r}; it must be one of {', '.join(METHODS)}")
     above_zero(tokens=tokens, active_parameters=model.active_parameters)
     at_least_one(layers=model.layers, hidden_size=model.hidden_size, parts=parts, stages=stages)
+    at_least_one(sequence_tokens=sequence_tokens)
     above_zero(attention_per_byte=fitted.attention_per_byte)
     passes = PASSES[method]
     work = passes + (fitted.recompute_share if recompute else 0.0)
@@ -168,6 +169,7 @@ def llm_step_s(
     not_negative(
         tensor_s=tensor_s,
         optimizer_s=optimizer_s,
+        step_exchange_s=step_exchange_s,
         interleaved=fitted.interleaved,
         straggler_share=fitted.straggler_share,
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from gpuplan.models.llm.memory import GIB
 from gpuplan.models.llm.training_run import WEIGHT_BYTES
 from gpuplan.models.llm.training_setup import TrainingRun
-from gpuplan.units import above_zero, at_least_one, not_negative
+from gpuplan.units import above_zero, at_least_one, each, not_negative
 
 LAYER_HELD_BYTES, CHECKPOINT_BYTES, LOGIT_HELD_BYTES = 34, 2, 12
 """Bytes held for each token and unit of width of a layer whose activations are kept, of one that is recomputed from its input, and for each
@@ -190,6 +190,7 @@ def fewest_gpus(
     """
     above_zero(memory_gib=memory_gib, usable_share=usable_share)
     at_least_one(max_hosts=max_hosts)
+    each(at_least_one, counts=counts)
     most = counts[-1]
     least = math.inf
     for hosts, gpus in [(1, count) for count in counts] + [(more, most) for more in range(2, max_hosts + 1)]:

@@ -147,7 +147,7 @@ def fair_share_gbit_s(link_gbit_s: float, *, others: Sequence[tuple[float, float
     """
     above_zero(link_gbit_s=link_gbit_s)
     for count, need in others:
-        not_negative(count=count, need_gbit_s=need)
+        not_negative(**{"others: count": count, "others: need_gbit_s": need})
     left, sharing = link_gbit_s, 1.0 + sum(count for count, _ in others)
     for count, need in sorted(others, key=lambda other: other[1]):
         if need >= left / sharing:

@@ -21,6 +21,7 @@ from gpuplan.models.placement.requests import (
     Used,
     vms_in,
 )
+from gpuplan.units import whole_from_zero
 
 
 class Rules:
@@ -34,6 +35,9 @@ class Rules:
         self.kinds = {request.group: k for k, request in enumerate(self.requests)}
         if len(self.kinds) < len(self.requests):
             raise ValueError("a group has one request")
+        for r in self.requests:
+            whole_from_zero(vms=r.vms, gpus=r.gpus, weight=r.weight, shares=r.shares)
+            whole_from_zero(vcpus=r.vcpus, memory_gib=r.memory_gib)
         self.vms = tuple(r.vms for r in self.requests)
         self.families = list(dict.fromkeys(r.family for r in self.requests if r.family is not None))
         self.family_of = [-1 if r.family is None else self.families.index(r.family) for r in self.requests]
@@ -138,6 +142,7 @@ class Rules:
 
     def counted(self, room: Room) -> Room:
         """A host without the limits of what no request counts."""
+        whole_from_zero(gpus=room.gpus, vcpus=room.vcpus, memory_gib=room.memory_gib)
         return Room(
             room.gpus,
             room.vcpus if any(r.vcpus for r in self.requests) else 0,

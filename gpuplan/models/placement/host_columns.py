@@ -14,6 +14,7 @@ from gpuplan.models.placement.fit import Rules
 from gpuplan.models.placement.greedy import Greedy
 from gpuplan.models.placement.host_fills import ALMOST, Fill, HostFills, Priced
 from gpuplan.models.placement.requests import Block, Blocks, Content, Part, Room, vms_in
+from gpuplan.units import each, whole_from_zero
 
 MOST_ROUNDS = 150
 """Rounds of searching for fills before the first hosts are fixed."""
@@ -237,6 +238,7 @@ def placed_vms(blocks: Blocks, kinds: int) -> list[int]:
     >>> placed_vms((Block(3, Room(2), (Part(-1, ((1, 0),)),)),), 2)
     [0, 3]
     """
+    whole_from_zero(kinds=kinds)
     counts = Counter[int]()
     for block in blocks:
         for kind, n in vms_in(block.content).items():
@@ -261,6 +263,7 @@ def trimmed(content: Content, left: Sequence[int]) -> Content:
     >>> trimmed((Part(-1, ((0, 0),)), Part(-1, ((0, 1),))), (1,))
     (Part(family=-1, slots=((0, 0),)),)
     """
+    each(whole_from_zero, left=left)
     kept = (
         Part(part.family, tuple(slot for slot in part.slots if slot[1] < left[slot[0]])) for part in content
     )

@@ -19,6 +19,7 @@ from gpuplan.models.placement.layout import Host, laid
 from gpuplan.models.placement.programme import whole_programme
 from gpuplan.models.placement.requests import Block, Blocks, Request, Room, vms_in
 from gpuplan.models.placement.shared_gpus import SharedGpus
+from gpuplan.units import each, whole_from_zero
 
 KEPT = 1000
 """Worth of a VM of a higher priority relative to the dearest one of the current priority."""
@@ -69,6 +70,7 @@ def place_most(requests: Sequence[Request], *, rooms: Sequence[Room], priorities
     >>> place_most(asked, rooms=[Room(4), Room(4), Room(2)], priorities=(2, 1)).placed
     (0, 9)
     """
+    each(whole_from_zero, priorities=priorities)
     rules = Rules(requests)
     counted = [rules.counted(room) for room in rooms]
     places = [Place(room, n) for room, n in sorted(Counter(counted).items(), reverse=True)]

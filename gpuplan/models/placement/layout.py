@@ -22,7 +22,7 @@ from gpuplan.models.placement.losses import worst_losses
 from gpuplan.models.placement.mixed_hosts import MixedHosts
 from gpuplan.models.placement.packing import Packing
 from gpuplan.models.placement.requests import Blocks, Content, Family, Request, Room, vms_in
-from gpuplan.units import exact
+from gpuplan.units import at_least_one, exact, not_negative, whole_from_zero
 
 
 class Slot(NamedTuple):
@@ -84,6 +84,8 @@ def count_hosts(gpus: float, *, gpus_per_host: int) -> int:
     >>> count_hosts(28, gpus_per_host=4), count_hosts(14, gpus_per_host=2)
     (7, 7)
     """
+    not_negative(gpus=gpus)
+    at_least_one(gpus_per_host=gpus_per_host)
     return math.ceil(exact(gpus) / gpus_per_host)
 
 
@@ -115,6 +117,7 @@ def place(requests: Sequence[Request], *, gpus_per_host: int) -> Placement:
     >>> place([Request("pairs", 3, family=half, profile="16C", shares=3)], gpus_per_host=4).bound
     2
     """
+    at_least_one(gpus_per_host=gpus_per_host)
     rules = Rules(requests)
     if bare := [request.group for request in requests if not rules.worth[rules.kinds[request.group]]]:
         raise ValueError(f"{bare[0]}: VMs without a GPU take vCPUs and memory, which are not looked at here")
@@ -163,6 +166,7 @@ def place_mixed(
     >>> len(placed.hosts), placed.bound, placed.method
     (7, 7, 'volume')
     """
+    whole_from_zero(spare=spare)
     rules = Rules(requests)
     equal = IdenticalHosts(rules)
     mixed = MixedHosts(equal)

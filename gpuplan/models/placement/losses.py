@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from gpuplan.models.placement.requests import Room
+from gpuplan.units import each, whole_from_zero
 
 MOST_LOSSES = 8
 
@@ -31,6 +32,8 @@ def worst_losses(there: Mapping[Room, int], *, lost: int) -> list[Counter[Room]]
     >>> [loss.total() for loss in worst_losses({small: 3, large: 2}, lost=2)]
     [2, 2, 2]
     """
+    whole_from_zero(lost=lost)
+    each(whole_from_zero, there=there)
     kinds = sorted(there)
     chosen = (Counter(rooms) for rooms in itertools.combinations_with_replacement(kinds, lost))
     losses = [loss for loss in chosen if all(n <= there[room] for room, n in loss.items())]

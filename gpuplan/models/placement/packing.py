@@ -13,6 +13,7 @@ from typing import NamedTuple
 from gpuplan.models.placement import programme
 from gpuplan.models.placement.bins import BY_COUNT, Bins
 from gpuplan.models.placement.programme import Amounts, maximal_patterns
+from gpuplan.units import each, whole_from_zero
 
 Counts = tuple[tuple[int, int], ...]
 """(size, how many) pairs, largest size first."""
@@ -139,12 +140,14 @@ def cover(needed: Sequence[int], *, layouts: Sequence[Sequence[int]]) -> Packing
     >>> cover([9], layouts=[(4,)]).bins
     3
     """
+    each(whole_from_zero, needed=needed)
     kept = [i for i, n in enumerate(needed) if n > 0]
     cut = {tuple(min(layout[i], needed[i]) for i in kept) for layout in layouts}
     columns = tuple(sorted((c for c in cut if any(c)), reverse=True))
     amounts = tuple(needed[i] for i in kept)
     if any(not any(c[i] for c in columns) for i in range(len(kept))):
         raise ValueError(f"no layout holds every profile that is needed: {list(needed)}")
+    each(whole_from_zero, layouts=columns)
     packing = _cover(amounts, columns)
     patterns = []
     for chosen, times in packing.patterns:
@@ -156,6 +159,8 @@ def cover(needed: Sequence[int], *, layouts: Sequence[Sequence[int]]) -> Packing
 
 
 def _counts_of(sizes: Mapping[int, int], capacity: int) -> Counts:
+    whole_from_zero(capacity=capacity)
+    each(whole_from_zero, sizes=sizes)
     counts = {s: n for s, n in sorted(sizes.items(), reverse=True) if n > 0}
     if counts and (min(counts) < 1 or max(counts) > capacity):
         raise ValueError(f"sizes must be from 1 to the capacity {capacity}, not {sorted(counts)}")

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from gpuplan.units import at_least_one, each, whole_from_zero
+
 MAX_PATTERNS = 20_000
 
 
@@ -49,6 +51,9 @@ def maximal_patterns(
     >>> maximal_patterns([3, 2, 1], counts=[9, 9, 9], capacity=4)
     [(1, 0, 1), (0, 2, 0), (0, 1, 2), (0, 0, 4)]
     """
+    each(at_least_one, sizes=sizes)
+    each(whole_from_zero, counts=counts)
+    whole_from_zero(capacity=capacity)
     if len(sizes) > MAX_SIZES:
         return None
     patterns: list[tuple[int, ...]] = []
@@ -105,15 +110,15 @@ def whole_programme(
     >>> whole_programme([(1, 1), (2, 0)], (3, 1), costs=(1, 1))
     ((1, 1), 2)
     """
+    whole_from_zero(nodes=nodes)
+    each(whole_from_zero, most=most)
     import numpy as np  # imported here: most plans are proven without a solver
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csc_array
 
     solved = milp(
-        np.array(costs, dtype=float),
-        constraints=LinearConstraint(
-            csc_array(np.array(columns, dtype=float).T), lb=np.array(needed, dtype=float)
-        ),
+        _whole("costs", costs),
+        constraints=LinearConstraint(csc_array(_whole("columns", columns).T), lb=_whole("needed", needed)),
         integrality=np.ones(len(columns)),
         bounds=Bounds(0, np.array(most, dtype=float) if most else np.inf),
         options={
@@ -152,14 +157,25 @@ def relaxed_programme(
     >>> relaxed_programme([(2, 0), (0, 4)], (3, 1), costs=(1, 1))
     ((1.5, 0.25), (0.5, 0.25))
     """
-    import numpy as np  # imported here: most plans are proven without a solver
-    from scipy.optimize import linprog
+    from scipy.optimize import linprog  # imported here: most plans are proven without a solver
     from scipy.sparse import csc_array
 
-    matrix = csc_array(np.array(columns, dtype=float).T)
-    solved = linprog(np.array(costs, dtype=float), A_ub=-matrix, b_ub=-np.array(needed, dtype=float))
+    reached = -_whole("needed", needed)
+    solved = linprog(_whole("costs", costs), A_ub=-csc_array(_whole("columns", columns).T), b_ub=reached)
+    if solved.x is None:
+        raise ValueError("columns at these costs do not reach what is needed")
     prices = tuple(max(0.0, -float(price)) for price in solved.ineqlin.marginals)
     return tuple(float(x) for x in solved.x), prices
+
+
+def _whole(name: str, values: Sequence[int] | Sequence[Sequence[int]]) -> Any:
+    """Rows of whole numbers, of either sign, for the solver."""
+    import numpy as np
+
+    rows = np.array(values, dtype=float)
+    if not (np.isfinite(rows) & (rows == np.rint(rows))).all():
+        raise ValueError(f"{name} must be whole numbers")
+    return rows
 
 
 def most_valuable(
@@ -188,6 +204,9 @@ def most_valuable(
     >>> most_valuable((3, 5), (2, 3), needed=(9, 9), capacity=7)
     (11, (2, 1))
     """
+    each(whole_from_zero, prices=prices, needed=needed)
+    each(at_least_one, sizes=sizes)
+    whole_from_zero(capacity=capacity)
     import numpy as np
 
     best = np.zeros(capacity + 1, dtype=np.int64)

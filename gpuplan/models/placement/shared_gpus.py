@@ -204,7 +204,10 @@ def maximal(patterns: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
     """
     import numpy as np
 
-    every = np.array(sorted(set(patterns), reverse=True), dtype=np.int32)
+    exact = np.array(sorted(set(patterns), reverse=True), dtype=float)
+    if not (np.isfinite(exact) & (exact >= 0) & (exact == np.rint(exact))).all():
+        raise ValueError("patterns must be whole numbers, at least 0")
+    every = exact.astype(np.int32)
     kept: list[int] = []
     for at, row in enumerate(every):
         if not (every[kept] >= row).all(axis=1).any():

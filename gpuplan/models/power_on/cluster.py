@@ -8,6 +8,7 @@ from typing import NamedTuple
 from gpuplan.models.placement.layout import Host, Load, Slot
 from gpuplan.models.placement.requests import Request, Room
 from gpuplan.models.power_on.gpu_states import NEUTRAL, Rules, shared_gpus
+from gpuplan.units import each, whole_from_zero
 
 LARGEST, SMALLEST = "largest", "smallest"
 """VM that leaves a host first."""
@@ -39,6 +40,7 @@ class Cluster:
             tuple(request._replace(vms=1) for request in requests),
             rules._replace(host="", consolidate=False),
         )
+        each(whole_from_zero, vms=[request.vms for request in requests])
         self.rooms = tuple(self.gpus.fits.counted(room) for room in rooms)
         self.counted = any(room.vcpus or room.memory_gib for room in self.rooms)
         """True if CPU or memory is counted on any host."""

@@ -16,6 +16,7 @@ import numpy as np
 from gpuplan.models.placement.fit import Rules as Fits
 from gpuplan.models.placement.requests import Request, Room
 from gpuplan.models.power_on.gpu_states import NEUTRAL, WHOLE, Gpus, Rules
+from gpuplan.units import at_least_one, whole_from_zero, whole_number
 
 AT_ONCE = 1024
 """Orders tried in parallel, few enough for their arrays to stay in the cache of the processor."""
@@ -74,7 +75,12 @@ def power_on_orders(
     """
     tables = _Hosts(requests, rooms, rules)
     vms = np.repeat(np.arange(len(requests)), [request.vms for request in requests])
-    fixed = None if isinstance(orders, int) else np.array(orders, dtype=np.int64)
+    if not isinstance(orders, Sequence):
+        whole_from_zero(orders=orders)
+    whole_from_zero(seed=seed)
+    fixed = None if isinstance(orders, int) else np.array(orders, dtype=np.float64)
+    if fixed is not None and not np.isin(fixed, np.arange(len(requests))).all():
+        raise ValueError(f"orders must be of kinds from 0 to {len(requests) - 1}")
     count = orders if isinstance(orders, int) else len(orders)
     random = np.random.RandomState(seed)  # its stream is the same in every version of numpy
     histogram, by_kind = Counter[int](), np.zeros(len(requests))
@@ -84,7 +90,7 @@ def power_on_orders(
         if fixed is None:
             kinds = vms[np.argsort(random.random_sample((many, len(vms))), axis=1, kind="stable")]
         else:
-            kinds = fixed[first : first + many]
+            kinds = fixed[first : first + many].astype(np.int64)
         lacking = tables.tried(kinds)
         missing, lost = lacking.sum(axis=1), lacking @ tables.worth
         histogram.update(missing.tolist())
@@ -125,6 +131,8 @@ def chance_interval(started: int, orders: int) -> tuple[float, float]:
     >>> [round(bound, 4) for bound in chance_interval(97, 100)]
     [0.9155, 0.9897]
     """
+    at_least_one(orders=orders)
+    whole_number("started", started, most=orders)
     share, square = started / orders, Z_95**2
     middle = share + square / (2 * orders)
     half = Z_95 * math.sqrt(share * (1 - share) / orders + square / (4 * orders**2))

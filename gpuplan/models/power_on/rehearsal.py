@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpuplan.models.power_on.cluster import LARGEST, Cluster, Spot
+from gpuplan.units import at_least_one, each, whole_from_zero, whole_number
 
 MOVES, RESTARTS, STAYS = "moves", "restarts", "stays"
 """Ways to leave a host: by vMotion; shut down and started elsewhere; not at all, down until the host is back."""
@@ -98,6 +99,7 @@ def empty_host(cluster: Cluster, host: int, *, ways: Sequence[str]) -> tuple[Clu
     >>> [tuple(vm) for vm in empty_host(cluster, 0, ways=["moves"])[1].went]
     [(0, 1, 'moves', 1), (0, 3, 'down', None)]
     """
+    whole_number("host", host, most=len(cluster.rooms) - 1)
     now, size = cluster.copy(), cluster.gpus.sizes
     leaving = sorted(vm for vm, spot in now.spots.items() if spot.host == host)
     leaving.sort(key=lambda vm: size[vm[0]], reverse=cluster.first == LARGEST)
@@ -145,6 +147,7 @@ def rehearse_upgrade(worlds: Sequence[Cluster], *, ways: Sequence[str], steps: i
     >>> found.works, found.order
     (True, (1, 0, 2))
     """
+    at_least_one(steps=steps)
     hosts = range(len(worlds[0].rooms))
     for alike in (True, False):
         search = _Search(ways, steps // 2, alike)
@@ -276,6 +279,9 @@ def restart_after_failure(
     >>> round(found.chance, 3), found.worst, round(found.missing, 3)
     (0.0, (0, 1), 1.0)
     """
+    each(whole_from_zero, priorities=priorities)
+    at_least_one(orders=orders)
+    whole_from_zero(seed=seed)
     now, lost = cluster.copy(), Counter[int]()
     for kind, vm in [vm for vm, spot in cluster.spots.items() if spot.host in failed]:
         now.stop(kind, vm)

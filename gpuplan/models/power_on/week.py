@@ -12,6 +12,7 @@ from gpuplan.models.placement.requests import Request, Room
 from gpuplan.models.power_on.cluster import Cluster, Spot
 from gpuplan.models.power_on.gpu_states import Rules, Way
 from gpuplan.models.power_on.orders import power_on_orders
+from gpuplan.units import at_least_one, each, whole_from_zero
 
 
 class LivedWeek(NamedTuple):
@@ -65,6 +66,9 @@ def lived_week(
     >>> found.busiest, found.missing[0], 0.2 < found.missing[1] < 0.8, found.stranded_gpus[1] == 2 * found.missing[1]
     (0, 0.0, True, True)
     """
+    each(whole_from_zero, wanted=wanted)
+    at_least_one(weeks=weeks)
+    whole_from_zero(seed=seed)
     random = np.random.RandomState(seed)  # its stream is the same in every version of numpy
     missing, stranded = np.zeros(len(wanted)), np.zeros(len(wanted))
     back = refused = 0
