@@ -99,7 +99,7 @@ def _posture(
             "maintenance_h", availability.maintenance_hours_h, hosts=hosts, maintenance_h_per_host=each_h
         )
         inputs: dict[str, Fact | Line] = {**facts, "availability": up, "maintenance_h": maintenance}
-        if len(laid.new_needed) > 1:
+        if laid.other_hosts:
             lines = _mixed_hosts_lines(branch, cluster, laid, hosts, inputs)
         else:
             lines = _identical_hosts_lines(branch, needed, hosts, inputs)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Brief, Fact
@@ -23,6 +24,8 @@ MOST_EXISTING_DOWN = 8
 """Most existing hosts that are considered down at once; more count as too many."""
 MOST_LOSSES = 30
 """The same where differing hosts make for more combinations."""
+SETS_DOWN = 4
+"""Most existing hosts down at once of which each set counts; of more, which happens so rarely, the worst."""
 MOST_SETS = 2000
 """Most combinations of hosts by kind for which a chance is computed."""
 
@@ -59,6 +62,12 @@ def most_hosts(scenario: Scenario, catalog: Catalog) -> int:
     return max(int(most_hosts_fact(scenario, catalog).value), spare_hosts(scenario) + 1)
 
 
+@lru_cache(maxsize=16)
+def _beside(requests: tuple[placement.Request, ...], room: placement.Room) -> placement.PlacedBeside:
+    """Placements of these VMs, kept for the postures and losses of a few designs: they differ in the existing hosts alone."""
+    return placement.PlacedBeside(requests, room)
+
+
 @remembered
 def placed_mixed(
     requests: tuple[placement.Request, ...],
@@ -67,7 +76,7 @@ def placed_mixed(
     spare: int = 0,
 ) -> placement.Placement:
     """``placement.place_mixed``, remembered: postures and designs that differ elsewhere ask for the same ones."""
-    return placement.place_mixed(requests, room=room, existing=existing, spare=spare)
+    return _beside(requests, room).placed(existing, spare)
 
 
 def numbered_from_1(losses: Iterable[Loss]) -> tuple[Loss, ...]:
@@ -128,8 +137,11 @@ class Layout(Brief):
             losses = placement.worst_losses(Counter(self.existing), lost=down)
             if len(losses) > MOST_LOSSES:
                 break
-            needed = (self._new_beside(Counter(self.existing) - loss) for loss in losses)
-            counts.append(max(counts[-1], *needed))
+            before = worst = counts[-1]
+            for loss in losses:
+                most = before + 1 if self._replaced(loss, any) else math.inf
+                worst = self._new_beside(Counter(self.existing) - loss, worst, most)
+            counts.append(worst)
         return tuple(counts)
 
     @cached_property
@@ -137,35 +149,56 @@ class Layout(Brief):
         """Existing hosts of each kind, and the new ones needed for each number of each kind that are down.
 
         Sets of hosts are placed again where bounds (fewer lost, and the worst set as large) differ. Of very many
-        kinds, and beyond ``MOST_LOSSES`` sets as large, the worst count.
+        kinds, beyond ``MOST_LOSSES`` sets as large, and of more than ``SETS_DOWN`` hosts, the worst count.
         """
         counts = Counter(self.existing)
         kinds, new, needs = sorted(counts), len(self.hosts) - len(self.existing), dict[tuple[int, ...], int]()
+        hosts = tuple(counts[kind] for kind in kinds)
         if math.comb(len(self.new_needed) + len(kinds) - 2, len(kinds) - 1) > MOST_SETS:
             return (len(self.existing),), {(down,): n for down, n in enumerate(self.new_needed)}
         for lost, worst in enumerate(self.new_needed):
-            again = 0
-            for down in _sets([counts[kind] for kind in kinds], lost):
-                fewer = (
-                    tuple(n - (at == one) for at, n in enumerate(down)) for one, n in enumerate(down) if n
-                )
-                least = max((needs[case] for case in fewer), default=worst)
+            tried, limit = 0, MOST_LOSSES if lost <= SETS_DOWN else 0
+            for down in _sets(hosts, lost):
+                fewer = {
+                    kind: needs[tuple(n - (at == one) for at, n in enumerate(down))]
+                    for one, (kind, n) in enumerate(zip(kinds, down, strict=True))
+                    if n
+                }
+                least = max(fewer.values(), default=worst)
                 if least < worst and least <= new:
-                    left = counts - Counter(dict(zip(kinds, down, strict=True)))
-                    least = max(least, self._new_beside(left)) if again < MOST_LOSSES else worst
-                    again += 1
+                    left = Counter(dict(zip(kinds, map(operator.sub, hosts, down), strict=True)))
+                    replaced = (n + 1 for kind, n in fewer.items() if self.room.offers_as_much(kind))
+                    most = min(worst, new + 1, *replaced)  # more than there are is too many
+                    least = self._new_beside(left, least, most) if tried < limit else worst
+                    tried += 1
                 needs[down] = least
-        return tuple(counts[kind] for kind in kinds), needs
+        return hosts, needs
 
-    def _new_beside(self, left: Counter[placement.Room]) -> int:
-        """New hosts that carry the demand together with these."""
-        rooms = tuple(left.elements())
-        return len(placed_mixed(self.asked, self.room, rooms).hosts) - len(rooms) + self.more
+    def _new_beside(self, left: Counter[placement.Room], least: int, most: float) -> int:
+        """New hosts that carry the demand together with these, known to be between two numbers."""
+        others = (used - left for used in self._found)
+        if most <= least or any(
+            other.total() <= least - self.more and self._replaced(other, all) for other in others
+        ):
+            return least
+        new, used = _beside(self.asked, self.room).new_needed(left, least - self.more, most - self.more)
+        if used is not None:
+            self._found.append(used)
+        return new + self.more
+
+    @cached_property
+    def _found(self) -> list[Counter[placement.Room]]:
+        """Hosts that run VMs in each placement that was found."""
+        return []
+
+    def _replaced(self, hosts: Iterable[placement.Room], how: Callable[[Iterable[bool]], bool]) -> bool:
+        """True if a new host can take over all that was on ``any`` or ``all`` of these."""
+        return how(self.room.offers_as_much(room) for room in hosts)
 
     @property
     def other_hosts(self) -> int:
         """Existing hosts with other GPUs than new ones."""
-        return len(self.existing) if len(self.new_needed) > 1 else 0
+        return 0 if set(self.existing) <= {self.room} else len(self.existing)
 
     @cached_property
     def failures(self) -> tuple[Loss, ...]:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from typing import Any
+
+from brute_force import limited, random_requests
+from random_cases import cases
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.plan.layouts import layouts, spare_hosts
+from gpuplan.models.placement import Room, place_mixed
+from gpuplan.plan.layouts import SETS_DOWN, layouts, placed, spare_hosts
 from gpuplan.scenario import from_dict
 
 
@@ -30,6 +36,31 @@ def test_of_hosts_already_there_up_to_eight_are_looked_at_down_at_once(catalog: 
         plan = planned(catalog, 60, existing_hosts=existing, existing_gpus_per_host=2)
         needed = [-(-(60 - 2 * (existing - down)) // 4) for down in range(looked_at + 1)]
         assert list(plan.pools[0].new_needed) == needed
+
+
+def test_new_hosts_needed_when_hosts_are_down_are_those_of_each_placement_alone() -> None:
+    """Each set of hosts down, placed on its own: the bounds between sets save work and change nothing."""
+    for rng in cases(611, 200, few=25):
+        requests = tuple(limited(rng, random_requests(rng, 4, most=7, shares=1), Room(0, 8, 8)))
+        kinds = [Room(rng.randint(4, 6), 8, 8), Room(4, rng.randint(8, 9), 8), Room(rng.randint(5, 8), 8, 9)]
+        existing = tuple(kind for kind in kinds for _ in range(rng.randint(0, 2)))
+        laid = placed(requests, existing, Room(4, 8, 8), rng.randint(0, 2))
+        if not laid.other_hosts:
+            continue
+        hosts, needs = laid.new_needed_by_kind
+        new = len(laid.hosts) - len(existing)
+        counts, alone = Counter(existing), dict[tuple[int, ...], int]()
+        for down in itertools.product(*(range(n + 1) for n in hosts)):
+            lost = Counter(dict(zip(sorted(counts), down, strict=True)))
+            left = list((counts - lost).elements())
+            alone[down] = len(place_mixed(requests, room=Room(4, 8, 8), existing=left).hosts) - len(left)
+        worst = [
+            max(n for down, n in alone.items() if sum(down) == lost) for lost in range(len(existing) + 1)
+        ]
+        assert list(laid.new_needed) == worst
+        for down, n in alone.items():
+            assert min(needs[down], new + 1) >= min(n, new + 1)
+            assert sum(down) > SETS_DOWN or min(needs[down], new + 1) == min(n, new + 1)
 
 
 def test_what_the_loss_of_hosts_does(catalog: Catalog) -> None:

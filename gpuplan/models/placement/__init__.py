@@ -9,6 +9,7 @@ from gpuplan.models.placement.inventory import Most, place_most
 from gpuplan.models.placement.layout import (
     Host,
     Load,
+    PlacedBeside,
     Placement,
     Shared,
     Slot,

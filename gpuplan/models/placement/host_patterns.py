@@ -42,10 +42,10 @@ class HostPatterns:
     [[0, 2], [2, 1], [3, 0]]
     """
 
-    def __init__(self, shared: SharedGpus, vms: Sequence[int]) -> None:
+    def __init__(self, shared: SharedGpus, vms: Sequence[int], listed: dict[Room, Any] | None = None) -> None:
         self.shared, self.rules, self.vms = shared, shared.rules, tuple(vms)
         self.requests, self.family_of = self.rules.requests, self.rules.family_of
-        self._full: dict[Room, Any] = {}
+        self._full: dict[Room, Any] = {} if listed is None else listed
         self._fills = HostFills(self.rules)
 
     def most(self, room: Room) -> list[int]:

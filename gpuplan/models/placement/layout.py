@@ -167,31 +167,68 @@ def place_mixed(
     (7, 7, 'volume')
     """
     whole_from_zero(spare=spare)
-    rules = Rules(requests)
-    equal = IdenticalHosts(rules)
-    mixed = MixedHosts(equal)
-    room, *rooms = (rules.counted(one) for one in (room, *existing))
-    rules.check(rules.vms, {room, *rooms})
-    # Hosts like the new ones are counted with them: what is looked for is how many of those there must be in all.
-    others, like_new = Counter(one for one in rooms if one != room), rooms.count(room)
-    needed: list[int] = []
-    least: list[int] = []
-    for lost in range(min(spare, others.total()) + 1):
-        after = [mixed.new_hosts(rules.vms, others - loss, room) for loss in worst_losses(others, lost=lost)]
-        needed.append(max(new.hosts for new in after))
-        least.append(max(new.bound for new in after))
-    count, bound = (
-        max(0, _fewest_new(list(itertools.accumulate(counts, max)), spare, others.total()) - like_new)
-        for counts in (needed, least)
-    )
-    chosen = mixed.new_hosts(rules.vms, others, room)
-    if chosen.hosts > like_new + count:
-        # the heuristic needed more hosts than after a loss: then take what it found there
-        chosen = min(after, key=lambda new: new.hosts)
-    hosts = laid(rules, chosen.blocks, rooms=[*rooms, *[room] * count])
-    bound += len(existing)
-    shared = _shared(rules, chosen.blocks, equal.packed_gpus(rules.vms))
-    return _placement(hosts, bound, "volume" if bound == len(hosts) else "heuristic", shared)
+    return PlacedBeside(requests, room).placed(existing, spare)
+
+
+class PlacedBeside:
+    """The same VMs on new hosts beside different existing ones: what was found for some is kept for others.
+
+    >>> beside = PlacedBeside([Request("research", 6, gpus=2)], Room(4))
+    >>> [beside.new_needed(Counter({Room(8): hosts}))[0] for hosts in range(3)]
+    [3, 1, 0]
+    """
+
+    def __init__(self, requests: Sequence[Request], room: Room) -> None:
+        self.rules = Rules(requests)
+        self.equal = IdenticalHosts(self.rules)
+        self.mixed, self.room = MixedHosts(self.equal), self.rules.counted(room)
+
+    def new_needed(
+        self, existing: Counter[Room], least: int = 0, most: float = math.inf
+    ) -> tuple[int, Counter[Room] | None]:
+        """Fewest new hosts beside existing ones, known to be between two numbers, and the hosts that run VMs then.
+
+        Without these where a bound decides. Found hosts up to ``least`` end the search.
+        """
+        others = Counter[Room]()
+        for room, hosts in (+existing).items():
+            others[self.rules.counted(room)] += hosts
+        like_new = others.pop(self.room, 0)
+        if most <= least or self.mixed.bound(self.rules.vms, others, self.room) - like_new >= most:
+            return int(most), None
+        new = self.mixed.new_hosts(self.rules.vms, others, self.room, like_new + least, like_new + most)
+        used = Counter[Room]()
+        for block in new.blocks:
+            used[block.room] += block.times
+        return max(least, new.hosts - like_new), used or None
+
+    def placed(self, existing: Sequence[Room], spare: int) -> Placement:
+        """Return the answer of ``place_mixed`` beside these hosts."""
+        rules, mixed, room = self.rules, self.mixed, self.room
+        rooms = [rules.counted(one) for one in existing]
+        rules.check(rules.vms, {room, *rooms})
+        # Hosts like the new ones are counted with them: what is looked for is how many of those there must be in all.
+        others, like_new = Counter(one for one in rooms if one != room), rooms.count(room)
+        needed: list[int] = []
+        least: list[int] = []
+        for lost in range(min(spare, others.total()) + 1):
+            after = [
+                mixed.new_hosts(rules.vms, others - loss, room) for loss in worst_losses(others, lost=lost)
+            ]
+            needed.append(max(new.hosts for new in after))
+            least.append(max(new.bound for new in after))
+        count, bound = (
+            max(0, _fewest_new(list(itertools.accumulate(counts, max)), spare, others.total()) - like_new)
+            for counts in (needed, least)
+        )
+        chosen = mixed.new_hosts(rules.vms, others, room)
+        if chosen.hosts > like_new + count:
+            # the heuristic needed more hosts than after a loss: then take what it found there
+            chosen = min(after, key=lambda new: new.hosts)
+        hosts = laid(rules, chosen.blocks, rooms=[*rooms, *[room] * count])
+        bound += len(existing)
+        shared = _shared(rules, chosen.blocks, self.equal.packed_gpus(rules.vms))
+        return _placement(hosts, bound, "volume" if bound == len(hosts) else "heuristic", shared)
 
 
 def _placement(hosts: Sequence[Host], bound: int, method: str, shared: tuple[Shared, ...]) -> Placement:

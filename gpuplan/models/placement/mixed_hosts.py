@@ -8,7 +8,7 @@ else the bound says how far it may be off.
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gpuplan.models.placement.fit import Rules
 from gpuplan.models.placement.greedy import Greedy
@@ -45,8 +45,11 @@ class MixedHosts:
     def __init__(self, equal: IdenticalHosts) -> None:
         self.equal, self.rules = equal, equal.rules
         self._arranged: dict[tuple[Kinds, tuple[tuple[Room, int], ...], bool], Arranged] = {}
+        self._quick: dict[tuple[Kinds, tuple[tuple[Room, int], ...], Room], New] = {}
+        """New hosts by the greedy orders."""
         self._new: dict[tuple[Kinds, tuple[tuple[Room, int], ...], Room], New] = {}
-        self._ways: tuple[Kinds, Merged, HostPatterns] | None = None
+        """The same after the programmes."""
+        self._ways: tuple[Kinds, Merged, SharedGpus, dict[Room, Any]] | None = None
         """Ways to fill hosts with the most recent VMs: the same whichever hosts are lost."""
 
     def arrange(self, vms: Kinds, rooms: Counter[Room], *, thorough: bool) -> Arranged:
@@ -63,7 +66,7 @@ class MixedHosts:
         """Hosts filled as if any number were there of one kind, if no more than there are turn out to be needed."""
         for room in sorted(rooms, reverse=True):
             others = Counter({other: n for other, n in rooms.items() if other != room})
-            if self._bound(vms, others, room) > rooms[room]:
+            if self.bound(vms, others, room) > rooms[room]:
                 return Arranged(None, impossible=True)
             new = self._new_hosts(vms, others, room)
             if new.bound > rooms[room]:
@@ -72,9 +75,14 @@ class MixedHosts:
                 return Arranged(new.blocks)
         return Arranged(None)
 
-    def new_hosts(self, vms: Kinds, rooms: Counter[Room], room: Room) -> New:
-        """Hosts of another kind that are needed beside these rooms, and what is on all of them."""
-        new = self._new_hosts(vms, rooms, room)
+    def new_hosts(
+        self, vms: Kinds, rooms: Counter[Room], room: Room, enough: int = 0, most: float = math.inf
+    ) -> New:
+        """Hosts of another kind that are needed beside these rooms, and what is on all of them.
+
+        ``enough`` hosts end the search. If no fewer than ``most`` are found, these are the answer, without what is on them.
+        """
+        new = self._new_hosts(vms, rooms, room, enough, most)
         if new.hosts > sum(vms):
             self.rules.check(vms, {room, *rooms})
             if new.bound > sum(vms):
@@ -86,29 +94,38 @@ class MixedHosts:
             )
         return new
 
-    def _new_hosts(self, vms: Kinds, rooms: Counter[Room], room: Room) -> New:
+    def _new_hosts(
+        self, vms: Kinds, rooms: Counter[Room], room: Room, enough: int = 0, most: float = math.inf
+    ) -> New:
         key = (vms, tuple(sorted(rooms.items())), room)
-        if key not in self._new:
-            bound = self._bound(vms, rooms, room)
+        if key not in self._quick:
+            bound = self.bound(vms, rooms, room)
             best = New(sum(vms) + 1, bound, ())
             for blocks in self._portfolio(vms, rooms, room):
                 best = min(best, New(New.count_of(blocks, room), bound, blocks), key=lambda new: new.hosts)
                 if best.hosts <= bound:
                     break
-            many = sum(map(bool, vms)) * (1 + len(rooms)) > MOST_KINDS
-            for more in (self._by_columns,) if many else (self._fewest, self._by_columns):
-                if best.hosts > best.bound:
-                    best = more(vms, rooms, room, best)
+            self._quick[key] = best
+        best = self._new.get(key, self._quick[key])
+        if key in self._new or best.hosts <= max(best.bound, enough):
+            return best
+        if best.hosts > most:
+            best = New(int(most), best.bound, ())
+        many = sum(map(bool, vms)) * (1 + len(rooms)) > MOST_KINDS
+        for more in (self._by_columns,) if many else (self._fewest, self._by_columns):
+            if best.hosts > best.bound:
+                best = more(vms, rooms, room, best)
+        if best.blocks or most == math.inf:
             self._new[key] = best
-        return self._new[key]
+        return best
 
     def _fewest(self, vms: Kinds, rooms: Counter[Room], room: Room, best: New) -> New:
         """Return the same by the programme, with identical requests merged."""
         if self._ways is None or self._ways[0] != vms:
             merged = Merged(self.rules, vms, gpus_only=False)
-            shared = SharedGpus(Rules(merged.requests))
-            self._ways = vms, merged, HostPatterns(shared, shared.rules.vms)
-        _, merged, patterns = self._ways
+            self._ways = vms, merged, SharedGpus(Rules(merged.requests)), {}
+        _, merged, shared, listed = self._ways
+        patterns = HostPatterns(shared, shared.rules.vms, listed)
         new = MixedProgramme(patterns, rooms, room, best).solved()
         if not new.blocks:
             return best._replace(bound=min(new.bound, best.hosts))
@@ -180,7 +197,7 @@ class MixedHosts:
         ]
         return [tuple(need / offer for need, offer in zip(amounts, offers, strict=True)) for amounts in needs]
 
-    def _bound(self, vms: Kinds, rooms: Counter[Room], room: Room) -> int:
+    def bound(self, vms: Kinds, rooms: Counter[Room], room: Room) -> int:
         """A number of new hosts below which nothing can go."""
         bounds = [0]
         for i in range(len(room)):

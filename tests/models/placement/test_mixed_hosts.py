@@ -139,8 +139,8 @@ def test_the_greedy_orders_look_at_each_resource() -> None:
 def test_a_kind_that_hardly_fits_bounds_the_new_hosts() -> None:
     """5 VMs of 3 GPUs: none on three old hosts of 2, one on each new host of 4, though 15 - 6 GPUs are 3 hosts."""
     mixed = MixedHosts(IdenticalHosts(Rules([Request("a", 5, gpus=3)])))
-    assert mixed._bound((5,), Counter({Room(2): 3}), Room(4)) == 5
-    assert mixed._bound((5,), Counter({Room(2): 1, Room(8): 1}), Room(4)) == 3  # two are on the host of 8
+    assert mixed.bound((5,), Counter({Room(2): 3}), Room(4)) == 5
+    assert mixed.bound((5,), Counter({Room(2): 1, Room(8): 1}), Room(4)) == 3  # two are on the host of 8
 
 
 def test_cpu_of_one_and_memory_of_another_prove_a_host_each() -> None:
