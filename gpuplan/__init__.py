@@ -22,19 +22,45 @@ if TYPE_CHECKING:
     from gpuplan.plan.checks import check_plan
     from gpuplan.report import explain, plan_dict, plan_frames
     from gpuplan.report.sweep import sweep
-    from gpuplan.scenario import Scenario, ScenarioError, load_scenario
+    from gpuplan.scenario import (
+        Availability,
+        Cost,
+        Demand,
+        Group,
+        Hardware,
+        Management,
+        Network,
+        Note,
+        Origin,
+        Platform,
+        Scenario,
+        ScenarioError,
+        Training,
+        load_scenario,
+    )
     from gpuplan.widgets.chart import Chart
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Availability",
     "Catalog",
     "CatalogError",
     "Chart",
+    "Cost",
+    "Demand",
     "Design",
+    "Group",
+    "Hardware",
+    "Management",
+    "Network",
+    "Note",
+    "Origin",
     "Plan",
+    "Platform",
     "Scenario",
     "ScenarioError",
+    "Training",
     "__version__",
     "check_plan",
     "compare",
@@ -56,23 +82,22 @@ _ROOMS = {
     "gpuplan.analysis.power_on": ("power_on",),
     "gpuplan.app": ("Design", "workbook"),
     "gpuplan.catalog": ("Catalog", "CatalogError", "load_catalog"),
-    "gpuplan.scenario": ("Scenario", "ScenarioError", "load_scenario"),
     "gpuplan.plan": ("Plan", "make_plan"),
     "gpuplan.plan.checks": ("check_plan",),
     "gpuplan.report": ("explain", "plan_dict", "plan_frames"),
     "gpuplan.report.sweep": ("sweep",),
     "gpuplan.widgets.chart": ("Chart",),
 }
-"""Modules that are loaded when one of their names is first used: `import gpuplan` alone takes no time."""
+"""Modules that are loaded when one of their names is first used: `import gpuplan` alone takes no time. All else is of `scenario`."""
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
     if name in ("plan", "scenario"):
         return import_module(f"gpuplan.{name}")
-    if name not in _ROOM_OF:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_ROOM_OF[name]), name)
+    value = globals()[name] = getattr(import_module(_ROOM_OF.get(name, "gpuplan.scenario")), name)
     return value
 
 

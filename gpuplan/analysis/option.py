@@ -119,7 +119,7 @@ def _gpus_alike(plan: Plan, scenario: Scenario, catalog: Catalog, candidate: Can
 
 def _hosts_only(scenario: Scenario) -> Scenario:
     """Return a scenario without inputs that change no host."""
-    bare = Scenario()
+    bare = Scenario(origins=())
     return replace(
         scenario, network=bare.network, training=bare.training, cost=bare.cost, prices=(), origins=()
     )

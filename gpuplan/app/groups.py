@@ -101,7 +101,7 @@ def copied(scenario: Scenario, group: str) -> Scenario:
     copy = replace(groups[at], id=scenario.new_group_id(name), name=name)
     groups.insert(at + 1, copy)
     old, new = f"groups.{group}", f"groups.{copy.id}"
-    design = scenario.with_groups(groups)
+    design = replace(scenario, groups=tuple(groups))
     for path, origin in sorted(scenario.origins, key=lambda known: known[0]):
         if path == old or path.startswith(old + "."):
             design = design.with_origin(new + path.removeprefix(old), origin)

@@ -75,6 +75,7 @@ def _bare(scenario: Scenario, modes: Mapping[str, str]) -> Scenario:
         hardware=scenario.hardware,
         availability=replace(scenario.availability, **usual),
         platform=scenario.platform,
+        origins=(),
     )
 
 

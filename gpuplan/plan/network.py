@@ -228,7 +228,9 @@ def _busiest_host(plan: GroupPlan, pools: Sequence[Pool], needs: Mapping[str, fl
 
 def kept_by_preset(scenario: Scenario, catalog: Catalog) -> tuple[tuple[str, float, str], ...]:
     """Name of each preset, the native speed kept by a single user of a remote GPU on the link, and the verdict."""
-    return _kept_by_preset(Scenario(network=scenario.network, hardware=scenario.hardware), catalog)
+    return _kept_by_preset(
+        Scenario(network=scenario.network, hardware=scenario.hardware, origins=()), catalog
+    )
 
 
 @lru_cache(maxsize=16)  # without it the checks of a plan take almost twice as long

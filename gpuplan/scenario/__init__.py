@@ -56,10 +56,16 @@ from gpuplan.scenario.sections import (
     DEFAULT,
     STATED,
     Availability,
+    Cost,
+    Demand,
     Group,
+    Hardware,
     Internal,
+    Management,
     Network,
+    Note,
     Origin,
+    Platform,
     Training,
 )
 

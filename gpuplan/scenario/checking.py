@@ -6,7 +6,7 @@ import datetime
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import lru_cache
 from typing import Any
 
@@ -15,9 +15,9 @@ from gpuplan.scenario.hosts_and_vms import OTHER_VMS
 from gpuplan.scenario.inputs import FIELDS, GROUP_FIELD_BY_NAME, GROUP_FIELDS, INPUTS, field_of
 from gpuplan.scenario.kinds import Field, parse_value
 from gpuplan.scenario.problems import Problem, ScenarioError, problem, show, show_key
-from gpuplan.scenario.scenario import MAPS, UNASSIGNED, Scenario
+from gpuplan.scenario.scenario import LEFT_OUT, MAPS, READ, UNASSIGNED, Scenario
 from gpuplan.scenario.sections import DEFAULTS, FIELDS_OF, SECTIONS, Group, Note, Origin
-from gpuplan.scenario.versions import up_to_date
+from gpuplan.scenario.versions import SCHEMA_VERSION, up_to_date
 from gpuplan.wording import said
 
 MAX_GROUPS = 100
@@ -158,7 +158,7 @@ def _group(id: str, given: Mapping[Any, Any], origins: dict[str, Origin], proble
     if not {"groups", f"groups.{id}"} & origins.keys():
         for path, origin in left_out.items():
             origins.setdefault(path, origin)
-    return Group(id=id, **values)
+    return Group(id=id, **{"name": id, **values})
 
 
 def _name_unknown(data: Mapping[Any, Any], known: set[str], prefix: str, problems: _Problems) -> None:
@@ -257,6 +257,38 @@ def _notes(given: Any, problems: _Problems) -> tuple[Note, ...]:
 
 
 # ---- a scenario that was made in Python
+
+
+def completed(scenario: Scenario) -> Scenario:
+    """A scenario as it is read from a file; what is a default in a record counts as left out."""
+    given = {name: getattr(scenario, name) for name in Scenario.__slots__}
+    data = {
+        name: _as_in_file(part, SECTIONS.get(name, (Group, Note, Origin))) for name, part in given.items()
+    }
+    for name in (*MAPS, "origins"):
+        pairs = data[name]
+        if isinstance(pairs, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+            data[name] = {str(key): value for key, value in pairs}
+    if scenario.origins is LEFT_OUT:
+        del data["origins"]
+    return from_dict({"schema": SCHEMA_VERSION, **data})
+
+
+READ["python"] = completed
+
+
+def _as_in_file(part: Any, kind: Any) -> Any:
+    """A part of a scenario as plain data, if it is of its kind."""
+    if isinstance(part, kind):
+        given = {spec.name: (getattr(part, spec.name), spec.default) for spec in fields(part)}
+        return {
+            name: value
+            for name, (value, default) in given.items()
+            if value != default or isinstance(value, bool) != isinstance(default, bool)
+        }
+    if isinstance(part, Iterable) and not isinstance(part, str | Mapping):
+        return [_as_in_file(one, kind) for one in part]
+    return part
 
 
 def wrong_values(scenario: Scenario) -> list[Problem]:

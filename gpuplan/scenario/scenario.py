@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -24,6 +24,7 @@ from gpuplan.scenario.problems import pick
 from gpuplan.scenario.sections import (
     CONFIRMED,
     DEFAULT,
+    DEFAULTS,
     FIELDS_OF,
     SECTIONS,
     STATED,
@@ -48,6 +49,9 @@ UNASSIGNED = "unassigned"
 """Id of the part of a stated total that no group asks for; no group can have it."""
 MAPS = ("prices", "ranges")
 """Parts of a scenario that map any number of keys to one value each."""
+LEFT_OUT: Any = None
+READ: dict[str, Callable[[Scenario], Scenario]] = {}
+"""``python``: how a scenario that was made in Python is read, set by ``checking``."""
 
 
 @lru_cache(maxsize=4096)  # without it a plan takes a tenth longer
@@ -92,7 +96,16 @@ class Scenario(Brief):
     ranges: tuple[tuple[str, tuple[float, float]], ...] = ()
     """(path of an input, its low and high): the range of its possible values."""
     notes: tuple[Note, ...] = ()
-    origins: tuple[tuple[str, Origin], ...] = ()
+    origins: tuple[tuple[str, Origin], ...] = LEFT_OUT
+    """(path, origin): left out, inputs that equal their default are assumed; ``()``: the customer stated all."""
+
+    def __post_init__(self) -> None:
+        """Read mappings and lists as the parts of a file are read; a ScenarioError names each input that is wrong."""
+        if _read(self):
+            return
+        read = READ["python"](self)
+        for name in self.__slots__:
+            object.__setattr__(self, name, getattr(read, name))
 
     @property
     def deciding_total_gpus(self) -> int | None:
@@ -211,9 +224,10 @@ class Scenario(Brief):
             self._check(path)
 
     def with_groups(self, groups: Iterable[Group]) -> Scenario:
-        """Return a scenario with these groups; records of removed groups are dropped."""
+        """Return a scenario with these groups; records of removed groups are dropped, defaults of new ones assumed."""
         groups = tuple(groups)
-        gone = {g.id for g in self.groups} - {g.id for g in groups}
+        before = {g.id for g in self.groups}
+        gone = before - {g.id for g in groups}
 
         def lost(path: str) -> bool:
             parts = path.removeprefix("ranges.").split(".")
@@ -223,7 +237,10 @@ class Scenario(Brief):
             self,
             groups=groups,
             ranges=tuple((p, ends) for p, ends in self.ranges if not lost(p)),
-            origins=tuple((p, o) for p, o in self.origins if not lost(p)),
+            origins=(
+                *((p, o) for p, o in self.origins if not lost(p)),
+                *(known for g in groups if g.id not in before for known in assumed(g)),
+            ),
         )
 
     def new_group_id(self, name: str) -> str:
@@ -253,6 +270,23 @@ class Scenario(Brief):
     def to_yaml(self) -> str:
         """The scenario as a YAML file."""
         return yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True, width=100)
+
+
+def assumed(group: Group) -> Iterable[tuple[str, Origin]]:
+    """The origin of each input of a group that has its default."""
+    for name, spec in GROUP_FIELD_BY_NAME.items():
+        if not spec.optional and getattr(group, name) == spec.default:
+            yield f"groups.{group.id}.{name}", DEFAULTS[spec.basis or "assumed"]
+
+
+def _read(scenario: Scenario) -> bool:
+    """True if every part has its own type, and the origins are known."""
+    series = (scenario.groups, scenario.notes, scenario.prices, scenario.ranges, scenario.origins)
+    return (
+        all(type(part) is tuple for part in series)
+        and all(type(group) is Group for group in scenario.groups)
+        and all(type(getattr(scenario, head)) is kind for head, kind in SECTIONS.items())
+    )
 
 
 def _written(specs: Iterable[Field], record: Any) -> dict[str, Any]:

@@ -5,24 +5,29 @@ from __future__ import annotations
 import dataclasses
 import json
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from approved import is_approved
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from strategies import scenario_data
 
 from gpuplan import Scenario, load_scenario, make_plan
 from gpuplan.scenario import (
     DEFAULT,
     STATED,
     Group,
+    Hardware,
     Origin,
     ScenarioError,
+    field_of,
     from_dict,
     json_schema,
     parse_scenario,
 )
+from gpuplan.scenario.sections import SECTIONS
 
 FULL = """
 name: A design
@@ -216,3 +221,75 @@ def test_a_fact_is_remembered_by_type_and_a_wrong_value_has_one_too() -> None:
     for value in (1, 1.0, True, ["x"]):
         found = replace(starter, hardware=replace(starter.hardware, server=value)).fact("hardware.server")
         assert (found.value, type(found.value)) == (value, type(value))
+
+
+def stated_only(data: dict[str, Any]) -> dict[str, Any]:
+    """Data without the values that equal their default: records in Python do not tell them from left-out ones."""
+
+    def kept(section: dict[str, Any], prefix: str) -> dict[str, Any]:
+        default = {name: field_of(f"{prefix}{name}").default for name in section if name != "id"}
+        return {name: value for name, value in section.items() if name == "id" or value != default[name]}
+
+    parts = {head: kept(data[head], f"{head}.") for head in SECTIONS if head in data}
+    return {**data, **parts, "groups": [kept(group, "groups.x.") for group in data["groups"]]}
+
+
+@given(scenario_data())
+@settings(deadline=None)
+def test_records_mappings_and_a_file_give_the_same_scenario(data: dict[str, Any]) -> None:
+    data = stated_only(data)
+    read = from_dict(data)
+    mapped = Scenario(**data)
+    records = {head: SECTIONS[head](**data[head]) for head in SECTIONS if head in data}
+    made = Scenario(**{**data, **records, "groups": (Group(**group) for group in data["groups"])})
+    for scenario in (mapped, made):
+        assert scenario == read
+        assert [scenario.origin(path) for path in scenario.paths] == [
+            read.origin(path) for path in read.paths
+        ]
+    assert dataclasses.replace(made) == made
+    assert dataclasses.replace(made, groups=data["groups"]).groups == made.groups
+
+
+def test_nobody_stated_what_was_left_out() -> None:
+    scenario = Scenario(groups=[Group("a", people=3)])  # type: ignore[arg-type]
+    assert scenario.groups[0].name == "a"
+    assert scenario.origin("groups.a.people") == STATED
+    assert scenario.origin("groups.a.gpus_each") == scenario.origin("hardware.gpu") == DEFAULT
+    more = scenario.with_groups((*scenario.groups, Group("b", name="B", people=2)))
+    assert more.origin("groups.b.people") == STATED
+    assert more.origin("groups.b.gpus_each") == DEFAULT
+    assert Scenario(origins=()).origin("hardware.gpu") == STATED
+
+
+@pytest.mark.parametrize(
+    ("path", "wrong"),
+    [
+        ("groups", {"groups": None}),
+        ("groups", {"groups": "a"}),
+        ("groups.1", {"groups": ["a"]}),
+        ("groups.1", {"groups": [Hardware()]}),
+        ("groups.2.id", {"groups": [Group("a"), Group("a")]}),
+        ("groups.a.people", {"groups": [Group("a", people=-5)]}),
+        ("groups.a.people", {"groups": [Group("a", people="many")]}),  # type: ignore[arg-type]
+        ("groups.a.people", {"groups": [Group("a", people=True)]}),
+        ("hardware", {"hardware": None}),
+        ("hardware", {"hardware": "l40s"}),
+        ("hardware.gpus_per_host", {"hardware": Hardware(gpus_per_host=float("nan"))}),  # type: ignore[arg-type]
+        ("hardware.boards", {"hardware": {"boards": 4}}),
+        ("demand", {"demand": Hardware()}),
+        ("name", {"name": None}),
+        ("prices", {"prices": 5}),
+        ("prices.x", {"prices": {"x": "dear"}}),
+        ("ranges", {"ranges": "wide"}),
+        ("notes.1", {"notes": ["a"]}),
+        ("origins.hardware.gpu.source", {"origins": {"hardware.gpu": {"basis": "quoted"}}}),
+    ],
+)
+def test_a_wrong_part_is_refused_when_it_is_given(path: str, wrong: dict[str, Any]) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        Scenario(**wrong)
+    assert [found.path for found in caught.value.problems] == [path]
+    if not path.startswith("groups.a") and path not in ("name", "hardware.gpus_per_host"):
+        with pytest.raises(ScenarioError):
+            dataclasses.replace(from_dict({}), **wrong)

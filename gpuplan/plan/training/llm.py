@@ -120,6 +120,7 @@ def tuning(
         network=scenario.network,
         training=scenario.training,
         format=scenario.format,
+        origins=(),
     )
     use = _tuned(bare, catalog, work, hosts, gpus_per_host)
     if isinstance(use, str):

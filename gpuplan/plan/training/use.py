@@ -39,7 +39,7 @@ from gpuplan.plan.training.speed import (
     tcp_rate,
     verdict_of,
 )
-from gpuplan.scenario import Scenario
+from gpuplan.scenario import Hardware, Scenario
 from gpuplan.units import exact
 from gpuplan.wording import number, said, whole_percent
 
@@ -117,9 +117,12 @@ def training_use(
     count = int(hosts.value)
     if not training.own and scenario.training.links is not None:
         scenario = replace(scenario, training=replace(scenario.training, links=None))
-    hardware = replace(Scenario().hardware, gpu=scenario.hardware.gpu)
     bare = Scenario(
-        network=scenario.network, training=scenario.training, hardware=hardware, format=scenario.format
+        network=scenario.network,
+        training=scenario.training,
+        hardware=Hardware(gpu=scenario.hardware.gpu),
+        format=scenario.format,
+        origins=(),
     )
     (low, typical, high), step, worth, changes = _trained(bare, catalog, job, count)
     gpus = count * job.gpus_per_host

@@ -47,7 +47,7 @@ ENDS = ("efficiency_low", "efficiency", "efficiency_high")
 
 
 def design(network: Network, training: Training, gpu: str = "v100-pcie-32gb") -> Scenario:
-    plain = Scenario()
+    plain = Scenario(origins=())
     return replace(
         plain,
         network=network,
