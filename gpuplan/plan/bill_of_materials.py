@@ -13,13 +13,14 @@ from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, own_rows
 from gpuplan.models import cost
 from gpuplan.models.licences import licensed_cores, licensed_sockets
-from gpuplan.plan.fabric import Cabling, Switches, switches_for
+from gpuplan.plan.fabric import Cabling, switches_for
 from gpuplan.plan.hardware import boards, gpus_per_board
 from gpuplan.plan.hosts import Pool, whole_pools
 from gpuplan.plan.inputs import derived, sources_of
 from gpuplan.plan.management import ManagementDomain
 from gpuplan.plan.prices import TERM_PRICES, Price, PriceList, server_price, sockets
 from gpuplan.plan.sharing import version_order
+from gpuplan.plan.switches import Switches
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Scenario
 from gpuplan.wording import counted, number, said
@@ -129,12 +130,12 @@ class Counts:
         }
         switches = self._switches(total)
         if switches is not None:
-            shape = switches.shape
+            total = switches.total
             quantities |= {
-                "leaf": shape.leaves,
-                "spine": shape.spines,
-                "host-cables": shape.host_cables,
-                "switch-cables": shape.uplink_cables + shape.peer_cables,
+                "leaf": total.leaves,
+                "spine": total.spines,
+                "host-cables": total.host_cables,
+                "switch-cables": total.between_switches,
             }
         return quantities
 
@@ -146,7 +147,7 @@ class Counts:
     def several_fabrics(self, growth: Sequence[Mapping[str, int]]) -> bool:
         """True if the hosts of any year take more than one fabric."""
         years = (self._switches(sum(hosts.values())) for hosts in growth)
-        return any(switches is not None and switches.fabrics > 1 for switches in years)
+        return any(switches is not None and len(switches.fabrics) > 1 for switches in years)
 
     def _switches(self, hosts: int) -> Switches | None:
         """Return the switches for this many hosts."""

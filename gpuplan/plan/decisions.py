@@ -25,6 +25,7 @@ from gpuplan.plan.over_time.tried import more_words, steps_words
 from gpuplan.plan.placed import placed_of
 from gpuplan.plan.requests import joins
 from gpuplan.plan.sizing_rule import target_words
+from gpuplan.plan.switches import Switches
 from gpuplan.plan.trail import Line
 from gpuplan.scenario import Scenario, host_kinds
 from gpuplan.wording import (
@@ -35,6 +36,8 @@ from gpuplan.wording import (
     capital,
     counted,
     hours,
+    joined,
+    run_words,
     said,
     told,
     whole,
@@ -244,9 +247,10 @@ def _shared_switches(fabric: Cabling) -> str:
         return ""
     if len(fabric.site_hosts) > 1:
         return said("decided.switches of sites")
-    if fabric.switches.fabrics == 1:
+    fabrics = len(fabric.switches.fabrics)
+    if fabrics == 1:
         return said("decided.switches shared")
-    return said("decided.switches of fabrics", fabrics=counted(fabric.switches.fabrics, "fabric"))
+    return said("decided.switches of fabrics", fabrics=counted(fabrics, "fabric"))
 
 
 def _spare_hosts(scenario: Scenario, pools: Sequence[Pool], postures: Sequence[Posture]) -> Found:
@@ -386,13 +390,8 @@ def _fabric(scenario: Scenario, fabric: Cabling) -> Found:
     if fabric.switches is None:
         return found("fabric without switches", *keys, each=each, reason=fabric.reason)
     keys += [f"network.fabric.{name}" for name in ("leaves", "spines", "oversubscription")]
-    shape, chosen = fabric.switches.shape, fabric.switches
-    if shape.spines:
-        joined = said("decided.joined by spines", spines=shape.spines, name=chosen.spine_name)
-    else:
-        key = "decided.joined in each fabric" if chosen.fabrics > 1 else "decided.joined by links"
-        joined = said(key, links=chosen.peer_links, speed=written(chosen.up_gbit_s, "g"))
-    others = fabric.compute_hosts
+    chosen, others = fabric.switches, fabric.compute_hosts
+    worst = chosen.busiest.shape.oversubscription
     return found(
         "fabric",
         *keys,
@@ -400,13 +399,27 @@ def _fabric(scenario: Scenario, fabric: Cabling) -> Found:
         hosts=fabric.gpu_hosts,
         others=said("decided.and compute hosts", hosts=others) if others else "",
         all=fabric.gpu_hosts + others,
-        leaves=shape.leaves,
+        leaves=chosen.total.leaves,
         leaf=f"{chosen.leaf_name}{chosen.where}",
-        joined=joined,
-        ratio=written(shape.oversubscription, ".1f"),
+        joined=_joined(chosen),
+        ratio=said("decided.at most" if chosen.where else "decided.as built", ratio=worst),
         most=written(fabric.max_oversubscription, "g"),
         unstated="" if others else said("decided.hosts not counted"),
     )
+
+
+def _joined(switches: Switches) -> str:
+    """What joins the leaves; of several fabrics, what joins those of each."""
+    by_words: dict[str, list[int]] = {}
+    for number, fabric in enumerate(switches.fabrics, 1):
+        shape = fabric.shape
+        key = "decided.joined by spines" if shape.spines else "decided.joined by links"
+        words = {"spines": shape.spines, "name": switches.spine_name, "links": shape.peer_cables}
+        by_words.setdefault(said(key, **words, speed=written(switches.up_gbit_s, "g")), []).append(number)
+    if len(by_words) == 1:
+        return next(iter(by_words)) + (said("fabric.in each") if switches.where else "")
+    each = [said("decided.joined in", joined=text, fabrics=run_words(n)) for text, n in by_words.items()]
+    return joined(each)
 
 
 def _workload_domain(pools: Sequence[Pool], groups: Sequence[GroupPlan]) -> Found:

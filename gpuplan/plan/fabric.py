@@ -6,11 +6,11 @@ The model is ``gpuplan.models.network.fabric``; switches come from the catalog. 
 from __future__ import annotations
 
 import itertools
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from operator import attrgetter
 from typing import NamedTuple
 
 from gpuplan.catalog import Catalog, Item
@@ -29,6 +29,7 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.plan.inputs import derived, sources_of
 from gpuplan.plan.layouts import most_hosts_fact
 from gpuplan.plan.network import NetworkUse
+from gpuplan.plan.switches import Fabric, Hosts, Switches, Totals
 from gpuplan.plan.trail import Trail
 from gpuplan.plan.training.speed import ITEM, RDMA
 from gpuplan.scenario import Scenario
@@ -69,36 +70,6 @@ class Ports(NamedTuple):
         return self.shared + self.rdma
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Switches(Brief):
-    """Leaves and spines that connect the hosts."""
-
-    leaf: str
-    leaf_name: str
-    spine: str
-    spine_name: str
-    port_gbit_s: float
-    up_gbit_s: float
-    shape: LeafSpine
-    """Switches and cables of all fabrics; ports and oversubscription of the busiest."""
-    fabrics: int = 1
-    """Fabrics that no switch of these joins, each for whole clusters."""
-    peer_links: int = 0
-    """Links between the two leaves of a fabric without spines, for the pair with most of them."""
-    free_leaf_ports: int = 0
-    """Free uplink ports on the busiest leaf, for links out of the cluster."""
-
-    @property
-    def pairs(self) -> str:
-        """The leaves where there are no spines."""
-        return said("fabric.one pair each" if self.fabrics > 1 else "fabric.one pair")
-
-    @property
-    def where(self) -> str:
-        """The number of fabrics in words, if there are several."""
-        return said("fabric.in fabrics", fabrics=self.fabrics) if self.fabrics > 1 else ""
-
-
 @dataclass(frozen=True, slots=True)
 class Setting:
     """Something to configure."""
@@ -122,6 +93,8 @@ class Cabling(Brief):
     """The fabric of a design."""
 
     gpu_hosts: int
+    sites: tuple[str, ...]
+    """Sites where clusters are by site; otherwise one without a name."""
     site_hosts: tuple[int, ...]
     """GPU hosts of each site where clusters are by site, each with its own switches; otherwise all."""
     compute_hosts: int
@@ -151,21 +124,25 @@ def cabling(
     ports = _ports(trail, scenario, catalog, use)
     compute = _compute_ports(scenario, catalog, use, hosts)
     bound = _bound(scenario, use)
-    sites = Counter[str]()
+    clusters: dict[str, list[int]] = {}
     for pool in pools:
-        sites[pool.site] += pool.hosts
-    site_hosts = tuple(sites.values())
-    on_fabric = at_sites(hosts, network.compute_hosts or 0, site_hosts)
+        clusters.setdefault(pool.site, []).append(pool.hosts)
+    site_hosts = {site: sum(sizes) for site, sizes in clusters.items()}
+    compute_hosts = network.compute_hosts or 0
     ethernet = _ethernet_ports(scenario, ports, compute)
-    most = int(most_hosts_fact(scenario, catalog).value)
     wanted = _Wanted(catalog, network.link_gbit_s, network.leaf, network.spine, ethernet, float(bound.value))
-    switches, reason = _fabrics(wanted, on_fabric, most)
+    computing = _shares(compute_hosts, [*site_hosts.values()])
+    sites = [
+        _Site(name, sizes, others) for (name, sizes), others in zip(clusters.items(), computing, strict=True)
+    ]
+    switches, reason = _fabrics(wanted, sites, int(most_hosts_fact(scenario, catalog).value))
     if switches is not None:
-        _record(trail, scenario, switches, sum(on_fabric), ethernet, bound)
+        _record(trail, scenario, switches, hosts + compute_hosts, ethernet, bound)
     return Cabling(
         gpu_hosts=hosts,
-        site_hosts=site_hosts,
-        compute_hosts=network.compute_hosts or 0,
+        sites=tuple(site_hosts),
+        site_hosts=tuple(site_hosts.values()),
+        compute_hosts=compute_hosts,
         ports=ports,
         compute_ports=compute,
         distributed_switches=1 + (ports.rdma if network.transport == "pvrdma" else 0),
@@ -186,19 +163,32 @@ def switches_for(scenario: Scenario, catalog: Catalog, fabric: Cabling, gpu_host
     ethernet = _ethernet_ports(scenario, fabric.ports, fabric.compute_ports)
     link, spine = scenario.network.link_gbit_s, switches.spine or scenario.network.spine
     wanted = _Wanted(catalog, link, switches.leaf, spine, ethernet, fabric.max_oversubscription)
-    sites = at_sites(gpu_hosts, fabric.compute_hosts, fabric.site_hosts)
-    return _fabrics(wanted, sites, int(most_hosts_fact(scenario, catalog).value))[0]
+    most = int(most_hosts_fact(scenario, catalog).value)
+    shares = zip(
+        fabric.sites,
+        _shares(gpu_hosts, fabric.site_hosts),
+        _shares(fabric.compute_hosts, fabric.site_hosts),
+        strict=True,
+    )
+    sites = [_Site(name, _clusters(hosts, most), others) for name, hosts, others in shares if hosts + others]
+    return _fabrics(wanted, sites, most)[0]
 
 
 def at_sites(gpu_hosts: int, other_hosts: int, sites: Sequence[int]) -> tuple[int, ...]:
     """Divide a number of hosts between sites; GPU hosts and the others are divided like the GPU hosts of the plan."""
-    counts, before = [], 0
-    for upto in itertools.accumulate(sites):
-        share = Fraction(upto, sum(sites))
-        all_upto = round(gpu_hosts * share) + round(other_hosts * share)
-        counts.append(all_upto - before)
-        before = all_upto
-    return tuple(hosts for hosts in counts if hosts)
+    shares = zip(_shares(gpu_hosts, sites), _shares(other_hosts, sites), strict=True)
+    return tuple(filter(None, map(sum, shares)))
+
+
+def _shares(count: int, sites: Sequence[int]) -> list[int]:
+    """Divide so many hosts between sites like their GPU hosts."""
+    upto = [round(count * Fraction(hosts, sum(sites))) for hosts in itertools.accumulate(sites)]
+    return [after - before for before, after in itertools.pairwise([0, *upto])]
+
+
+def _clusters(hosts: int, most: int) -> Sequence[int]:
+    """Divide hosts into the fewest clusters of at most so many."""
+    return cluster_hosts(hosts, clusters=-(-hosts // most)) if hosts else ()
 
 
 def _ethernet_ports(scenario: Scenario, *hosts: Ports | None) -> int:
@@ -306,27 +296,60 @@ def _leaf_kinds(catalog: Catalog, link: float, wanted: str | None) -> list[_Kind
     return kinds
 
 
-@lru_cache(maxsize=256)  # without it `sensitivity` takes a half longer
-def _fabrics(wanted: _Wanted, sites: tuple[int, ...], cluster: int) -> tuple[Switches | None, str]:
-    """Design a fabric per site, or else the fewest, each for whole clusters of this size; else say why none fits."""
-    switches, reason, most = _cheapest(wanted, sites)
-    if switches is not None or most < min(cluster, max(sites)):
-        return switches, reason
-    clusters = [cluster_hosts(hosts, clusters=-(-hosts // cluster)) for hosts in sites]
-    for more in range(max(map(len, clusters))):
-        parts: list[int] = []
-        for hosts, sizes in zip(sites, clusters, strict=True):
-            left = list(sizes)
-            for count in cluster_hosts(len(sizes), clusters=min(len(sizes), more - (-hosts // most))):
-                parts.append(sum(left[:count]))
-                left = left[count:]
-        switches = _cheapest(wanted, tuple(parts))[0]
-        if switches is not None:
-            return switches, ""
+class _Site(NamedTuple):
+    """Hosts of one site: the GPU hosts of each of its clusters, and its compute hosts."""
+
+    name: str
+    clusters: Sequence[int]
+    compute_hosts: int
+
+    @property
+    def hosts(self) -> int:
+        """All hosts."""
+        return sum(self.clusters) + self.compute_hosts
+
+    def on_fabrics(self, fabrics: int, most: int) -> Iterator[Hosts]:
+        """Divide whole clusters between at most so many fabrics; compute hosts are in clusters of at most so many."""
+        computing = _clusters(self.compute_hosts, most)
+        both = (_together(sizes, fabrics) for sizes in (self.clusters, computing))
+        for gpu_hosts, compute_hosts in itertools.zip_longest(*both, fillvalue=0):
+            yield Hosts(self.name, gpu_hosts, compute_hosts)
+
+
+def _together(clusters: Sequence[int], fabrics: int) -> Iterator[int]:
+    """Yield the hosts on each of at most so many fabrics."""
+    left = iter(clusters)
+    for count in cluster_hosts(len(clusters), clusters=min(len(clusters), fabrics)) if clusters else ():
+        yield sum(itertools.islice(left, count))
+
+
+def _fabrics(wanted: _Wanted, sites: Sequence[_Site], cluster: int) -> tuple[Switches | None, str]:
+    """Design a fabric per site, or else the fewest, each for whole clusters of at most this size; else say why none fits."""
+    parts = [hosts for site in sites for hosts in site.on_fabrics(1, cluster)]
+    chosen, reason, most = _cheapest(wanted, tuple(part.total for part in parts))
+    if chosen is None and most < min(cluster, max(part.total for part in parts)):
+        return None, reason
+    for more in itertools.count():
+        if chosen is not None:
+            return _built(wanted, chosen, parts), ""
+        before = parts
+        parts = [hosts for site in sites for hosts in site.on_fabrics(-(-site.hosts // most) + more, cluster)]
+        if parts == before:
+            break
+        chosen = _cheapest(wanted, tuple(part.total for part in parts))[0]
     return None, reason
 
 
-def _cheapest(wanted: _Wanted, parts: tuple[int, ...]) -> tuple[Switches | None, str, int]:
+class _Chosen(NamedTuple):
+    """Switches, and the fabric that each number of hosts takes of them."""
+
+    kind: _Kind
+    spine: str
+    shapes: Mapping[int, LeafSpine]
+
+
+@lru_cache(maxsize=256)  # without it `sensitivity` takes a half longer
+def _cheapest(wanted: _Wanted, parts: tuple[int, ...]) -> tuple[_Chosen | None, str, int]:
     """Find fabrics for these numbers of hosts with the fewest switches, then ports, and spines like leaves; else
     say why none fits, and for how many hosts one would.
     """
@@ -334,7 +357,7 @@ def _cheapest(wanted: _Wanted, parts: tuple[int, ...]) -> tuple[Switches | None,
     leaves = _leaf_kinds(catalog, link, leaf)
     if not leaves:
         return None, _no_leaf(catalog, link, leaf), 0
-    built: list[tuple[tuple[object, ...], Switches]] = []
+    built: list[tuple[tuple[object, ...], _Chosen]] = []
     reason, most = "", 0
     """Reason why no fabric fits: of switches that connect too few hosts, the reason of those that connect most."""
     for kind in leaves:
@@ -355,8 +378,7 @@ def _cheapest(wanted: _Wanted, parts: tuple[int, ...]) -> tuple[Switches | None,
                     )
                     for hosts in {*parts}
                 }
-                shape = _together([shapes[hosts] for hosts in parts])
-                if missing and shape.spines:
+                if missing and any(shape.spines for shape in shapes.values()):
                     raise ValueError(missing)
             except TooManyLeaves as error:
                 if error.most_hosts > most and not missing:
@@ -364,11 +386,9 @@ def _cheapest(wanted: _Wanted, parts: tuple[int, ...]) -> tuple[Switches | None,
             except ValueError as error:
                 reason = reason if most else missing or str(error)
             else:
-                order, switches = _built(catalog, kind, spine_id, spine_ports, link, shape)
-                peers = max(fabric.peer_cables for fabric in shapes.values())
-                free = _ports_up(kind, shape) - (shape.uplinks_per_leaf or peers)
-                switches = replace(switches, fabrics=len(parts), peer_links=peers, free_leaf_ports=free)
-                built.append((order, switches))
+                total = _total([shapes[hosts] for hosts in parts])
+                order = _order(catalog, kind, spine_id, spine_ports, total)
+                built.append((order, _Chosen(kind, spine_id, shapes)))
     if not built:
         return None, reason, most
     return min(built, key=lambda found: found[0])[1], "", 0
@@ -386,13 +406,9 @@ def _ports_up(kind: _Kind, shape: LeafSpine) -> int:
     return kind.up or 0 if kind.alike is None else kind.alike - shape.down_ports_used
 
 
-def _together(shapes: Sequence[LeafSpine]) -> LeafSpine:
-    """Add up switches and cables of several fabrics; ports and oversubscription are of the busiest leaves' one."""
-    counts = ("leaves", "spines", "host_cables", "uplink_cables", "peer_cables")
-    busiest = max(shapes, key=lambda shape: (shape.hosts_per_pair, shape.oversubscription))
-    used = max(shape.spine_ports_used for shape in shapes)
-    sums = {name: sum(getattr(shape, name) for shape in shapes) for name in counts}
-    return replace(busiest, spine_ports_used=used, **sums)
+def _total(shapes: Iterable[LeafSpine]) -> Totals:
+    """Add up switches and cables of fabrics."""
+    return Totals(*map(sum, zip(*map(attrgetter(*Totals._fields), shapes), strict=True)))
 
 
 def _spines(catalog: Catalog, kind: _Kind, wanted: str | None) -> tuple[list[tuple[str, int]], str]:
@@ -409,22 +425,32 @@ def _spines(catalog: Catalog, kind: _Kind, wanted: str | None) -> tuple[list[tup
     return [("", SPINE_PORTS)], said("fabric.spine has no ports" if wanted else "fabric.no spine", **words)
 
 
-def _built(
-    catalog: Catalog, kind: _Kind, spine: str, spine_ports: int, link: float, shape: LeafSpine
-) -> tuple[tuple[object, ...], Switches]:
-    """Build a fabric, with its sort key: fewer switches, fewer ports, equal models, one maker."""
+def _order(catalog: Catalog, kind: _Kind, spine: str, spine_ports: int, total: Totals) -> tuple[object, ...]:
+    """Return a sort key: fewer switches, fewer ports, equal models, one maker."""
     leaf, above = catalog.switches[kind.id], catalog.switches.get(spine)
     other_maker = above is not None and above.value("vendor") != leaf.value("vendor")
-    ports = shape.leaves * kind.ports + shape.spines * spine_ports
-    order = (shape.leaves + shape.spines, ports, kind.id, spine != kind.id, other_maker, spine)
-    upper, upper_name = (spine, above.name if above else "") if shape.spines else ("", "")
-    return order, Switches(kind.id, leaf.name, upper, upper_name, link, kind.up_gbit_s, shape)
+    ports = total.leaves * kind.ports + total.spines * spine_ports
+    return (total.leaves + total.spines, ports, kind.id, spine != kind.id, other_maker, spine)
+
+
+def _built(wanted: _Wanted, chosen: _Chosen, parts: Iterable[Hosts]) -> Switches:
+    """Build the chosen fabrics for these hosts."""
+    kind, catalog = chosen.kind, wanted.catalog
+    fabrics = []
+    for hosts in parts:
+        shape = chosen.shapes[hosts.total]
+        used = shape.uplinks_per_leaf or shape.peer_cables
+        fabrics.append(Fabric(hosts, shape, _ports_up(kind, shape) - used))
+    total = _total(fabric.shape for fabric in fabrics)
+    spine = chosen.spine if total.spines else ""
+    name = catalog.switches[spine].name if spine else ""
+    leaf = catalog.switches[kind.id].name
+    return Switches(kind.id, leaf, spine, name, wanted.link_gbit_s, kind.up_gbit_s, tuple(fabrics), total)
 
 
 def _record(
     trail: Trail, scenario: Scenario, switches: Switches, hosts: int, ports: int, bound: Fact
 ) -> None:
-    shape = switches.shape
     inputs = {
         "hosts": derived("network.fabric/hosts", hosts),
         "ports_per_host": derived("network.fabric/ports_per_host", ports),
@@ -435,11 +461,12 @@ def _record(
         trail.record(
             f"network.fabric.{key}",
             leaf_spine,
-            getattr(shape, key),
+            getattr(switches.total, key),
             inputs,
             words={"leaf": switches.leaf_name, "fabrics": switches.where},
         )
-    up = shape.uplinks_per_leaf or switches.peer_links
+    shape = switches.busiest.shape
+    up = shape.uplinks_per_leaf or shape.peer_cables
     trail.compute(
         "network.fabric.oversubscription",
         oversubscription,
@@ -453,7 +480,7 @@ def _record(
 def _settings(scenario: Scenario, catalog: Catalog, switches: Switches | None) -> Iterator[Setting]:
     """List the settings to configure, by transport."""
     holds = {"always", scenario.network.transport}
-    if switches is not None and switches.shape.spines:
+    if switches is not None and switches.total.spines:
         holds.add("spines")
     for row in SETTINGS:
         if holds & {*row["when"].split()}:
@@ -479,19 +506,31 @@ def _failures(scenario: Scenario, ports: Ports, switches: Switches | None) -> It
         words["jobs"] = said("fabric.jobs continue" if ports.rdma > 1 else "fabric.jobs stop")
         words["rdma"] = left(ports.rdma)
     if switches is not None:
-        shape = switches.shape
-        spines = shape.uplinks_per_leaf // max(1, shape.links_per_spine)
         connected = ports.shared if transport == "infiniband" else ports.total
-        holds |= {"switches"} | ({"spines"} if spines > 1 else {"peers"} if shape.peer_cables else set())
+        holds.add("switches")
         words |= {
             "leaf": left(connected, -(-connected // 2)),
-            "hosts": shape.hosts_per_pair,
+            "hosts": max(fabric.shape.hosts_per_pair for fabric in switches.fabrics),
             "fall_back": said("fabric.fall back") if transport == "pvrdma" else "",
-            "spine": left(spines) if spines > 1 else "",
-            "before": shape.oversubscription,
-            "after": shape.oversubscription_after_spine or shape.oversubscription,
-            "peer": left(switches.peer_links) if switches.peer_links else "",
         }
     for row in FAILURES:
         if row["when"] in holds:
             yield Failure(*(filled(row[name], **words) for name in ("part", "left", "affected")))
+        elif switches is not None and row["when"] in ("spines", "peers"):
+            yield from _between_leaves(row, switches)
+
+
+def _between_leaves(row: Mapping[str, str], switches: Switches) -> Iterator[Failure]:
+    """List the bandwidth between leaves that is left without a spine or a peer link, by kind of fabric."""
+    for kind in switches.kinds:
+        shape, joined = kind.fabric.shape, "spines" if kind.fabric.shape.spines else "peers"
+        links = shape.spines or shape.peer_cables
+        if row["when"] != joined or not links:
+            continue
+        words = {
+            "where": f", {kind.name}" if len(switches.kinds) > 1 else "",
+            "left": whole_percent(bandwidth_left(links, 1)),
+            "before": shape.oversubscription,
+            "after": shape.oversubscription_after_spine or shape.oversubscription,
+        }
+        yield Failure(*(filled(row[name], **words) for name in ("part", "left", "affected")))

@@ -229,10 +229,10 @@ def _switch_parts(catalog: Catalog, fabric: Cabling, excludes: list[str]) -> lis
     if fabric.switches is None:
         excludes.append(said("power.switches"))
         return []
-    shape, parts = fabric.switches.shape, []
+    total, parts = fabric.switches.total, []
     for name, id, count in (
-        (LEAVES, fabric.switches.leaf, shape.leaves),
-        (SPINES, fabric.switches.spine, shape.spines),
+        (LEAVES, fabric.switches.leaf, total.leaves),
+        (SPINES, fabric.switches.spine, total.spines),
     ):
         if not count:
             continue

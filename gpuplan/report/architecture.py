@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import Pool
+from gpuplan.plan.racks import Rack, racks
 from gpuplan.report.drawing import EDGE, INK, LINE, PALE, SIZE, SOFT, WHITE, WIDTH, Area, Drawing, wrapped
-from gpuplan.report.physical import Rack, alike, first_and_last, on_kubernetes, racks
+from gpuplan.report.physical import alike, first_and_last, on_kubernetes
 from gpuplan.report.tables.plan import equipment
 from gpuplan.wording import MODE_NAMES, NAMES, amount, said
 
@@ -190,6 +191,7 @@ def _rack(drawing: Drawing, these: Sequence[Rack], area: Area, units: int, host_
     for at in range(len(first.hosts)):
         drawing.box(Area(x + 3, bottom - (at + 1) * high, wide - 6, high - 1), fill=WHITE, rx=1)
     lines = wrapped(first_and_last([place.name for place in (*first.hosts, *last.hosts)]), wide)
-    lines += [first_and_last(first.leaves)] if first.leaves else []
+    leaves = [leaf for rack in these for leaf in rack.leaves]
+    lines += [first_and_last(leaves)] if leaves else []
     for row, line in enumerate(lines, 1):
         drawing.text(x, top + units * UNIT + LINE * row - 2, line, room=wide, fill=INK)

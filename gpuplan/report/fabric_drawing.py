@@ -5,35 +5,48 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gpuplan.plan import Plan
-from gpuplan.plan.fabric import Cabling, Ports, Switches
+from gpuplan.plan.fabric import Cabling, Ports
+from gpuplan.plan.switches import Kind, Switches
 from gpuplan.report.colours import OKABE_ITO
 from gpuplan.report.drawing import LINE, PALE, SOFT, WIDTH, Area, Drawing, text_width, wrapped
-from gpuplan.wording import amount, number, said
+from gpuplan.wording import amount, capital, number, said
 
 MOST_SWITCHES = 6
 """Most spines, and most leaves, that are drawn individually."""
+MOST_FABRICS = 4
+"""Most fabrics that are drawn, those alike once."""
 SIDE = 192
 """Width of the column of words."""
 
 
 def fabric_svg(plan: Plan) -> str | None:
-    """Spines, leaves and hosts with the links between them; None where there are no hosts or no switches."""
+    """Spines, leaves and hosts with the links between them, fabric by fabric; None where there are no hosts or no switches."""
     cabling = plan.cabling
     if cabling is None or cabling.switches is None:
         return None
-    return _Fabric(
-        cabling, cabling.switches, infiniband=plan.scenario.network.transport == "infiniband"
-    ).svg()
+    switches, drawing, y = cabling.switches, Drawing(), 0.0
+    infiniband = plan.scenario.network.transport == "infiniband"
+    kinds = switches.kinds
+    for kind in kinds[:MOST_FABRICS]:
+        y = _Fabric(drawing, cabling, switches, kind, infiniband=infiniband).drawn(y)
+    y = _key(drawing, cabling, y, infiniband=infiniband)
+    if left := sum(len(kind.numbers) for kind in kinds[MOST_FABRICS:]):
+        drawing.text(0, y + 14, said("drawing.fabric.more", fabrics=left), fill=SOFT)
+        y += LINE
+    total, hosts = switches.total, cabling.gpu_hosts
+    leaves = said("drawing.fabric.leaves", leaves=total.leaves, where=switches.where)
+    key = "drawing.fabric.about" if total.spines else "drawing.fabric.about without spines"
+    return drawing.svg(y, said(key, spines=total.spines, leaves=leaves, hosts=hosts))
 
 
 class _Fabric:
-    """The fabric in three rows, each labelled at its left: spines, leaves in pairs, hosts."""
+    """A fabric in three rows, each labelled at its left: spines, leaves in pairs, hosts."""
 
-    def __init__(self, found: Cabling, switches: Switches, *, infiniband: bool) -> None:
-        self.drawing = Drawing()
-        self.found, self.switches, self.shape = found, switches, switches.shape
-        self.apart = found.ports.rdma if infiniband else 0
-        """InfiniBand ports of a host, on a fabric that is not drawn."""
+    def __init__(
+        self, drawing: Drawing, found: Cabling, switches: Switches, kind: Kind, *, infiniband: bool
+    ) -> None:
+        self.drawing, self.found, self.switches = drawing, found, switches
+        self.kind, self.hosts, self.shape = kind, kind.fabric.hosts, kind.fabric.shape
         self.rdma = 0 if infiniband else found.ports.rdma
         pairs = min(self.shape.leaves, MOST_SWITCHES) // 2
         self.spine_x = _spread(min(self.shape.spines, MOST_SWITCHES - 2))
@@ -42,24 +55,27 @@ class _Fabric:
         self.gap = min(120.0, self.cell / 4)
         self.one_pair = self.shape.leaves == 2
 
-    def svg(self) -> str:
-        shape, hosts = self.shape, amount(self.found.gpu_hosts, "GPU host")
-        spine_y = leaf_y = 4.0
+    def drawn(self, y: float) -> float:
+        """Draw the fabric from a height on; return the height at which it ends."""
+        shape, hosts = self.shape, amount(self.hosts.gpu_hosts, "GPU host")
+        if self.switches.where:
+            over = said("drawing.fabric.named", fabric=capital(self.kind.name), shape=shape)
+            self.drawing.text(0, y + 14, over, bold=True, room=WIDTH)
+            y += LINE + 8
+        spine_y = leaf_y = y + 4.0
         if shape.spines:
             head = _head(amount(shape.spines, "spine"), shape.spines - len(self.spine_x))
             leaf_y = max(self._words(spine_y, head, self._spine_words()) + 12, spine_y + 110)
-        leaves = said("drawing.fabric.leaves", leaves=shape.leaves, where=self.switches.where)
-        head = _head(leaves, shape.leaves - 2 * len(self.pair_x))
+        head = _head(
+            said("drawing.fabric.leaves", leaves=shape.leaves, where=""), shape.leaves - 2 * len(self.pair_x)
+        )
         host_y = max(self._words(leaf_y, head, self._leaf_words()) + 12, leaf_y + 110)
         self._links(spine_y, leaf_y, host_y)
         self._switches(spine_y, leaf_y)
         for x in self.pair_x:
             self._hosts(x, host_y)
         end = self._words(host_y, hosts, self._host_words())
-        y = self._key(max(end, host_y + 60) + 8)
-        key = "drawing.fabric.about" if shape.spines else "drawing.fabric.about without spines"
-        about = said(key, spines=shape.spines, leaves=leaves, hosts=self.found.gpu_hosts)
-        return self.drawing.svg(y, about)
+        return max(end, host_y + 60) + 8
 
     def _words(self, y: float, head: str, told: Iterable[str]) -> float:
         """Write the labels at the left of a row, from a height on; return the height at which they end."""
@@ -80,7 +96,7 @@ class _Fabric:
         yield said("drawing.fabric.leaf ports", ports=self.shape.down_ports_used)
         if not self.shape.spines:
             yield said("drawing.fabric.between")
-            yield f"{number(self.switches.peer_links)} x {number(self.switches.up_gbit_s)} Gbit/s"
+            yield f"{number(self.shape.peer_cables)} x {number(self.switches.up_gbit_s)} Gbit/s"
 
     def _host_words(self) -> Iterable[str]:
         cabling = self.found
@@ -89,7 +105,7 @@ class _Fabric:
             yield said("drawing.fabric.rdma ports", ports=self.rdma)
         yield said("drawing.fabric.speed", speed=self.switches.port_gbit_s)
         if compute := cabling.compute_ports:
-            yield said("drawing.fabric.compute hosts", hosts=cabling.compute_hosts, ports=compute.total)
+            yield said("drawing.fabric.compute hosts", hosts=self.hosts.compute_hosts, ports=compute.total)
         yield said("drawing.fabric.to each leaf", links=self.shape.host_links_per_leaf)
 
     def _links(self, spine_y: float, leaf_y: float, host_y: float) -> None:
@@ -103,7 +119,7 @@ class _Fabric:
                     link(spine, spine_y + 34, leaf, leaf_y, stroke=SOFT, width=_width(shape.links_per_spine))
             if not shape.spines:
                 peer = leaf_y + 17
-                link(left, peer, right, peer, stroke=SOFT, width=_width(self.switches.peer_links))
+                link(left, peer, right, peer, stroke=SOFT, width=_width(self.shape.peer_cables))
             for middle, ports in self._host_places(x):
                 rdma = ports.rdma if self.rdma else 0
                 for side, leaf in ((-1, left), (1, right)):
@@ -139,8 +155,8 @@ class _Fabric:
         """The hosts on a pair of leaves."""
         places = self._host_places(x)
         wide = min(self.cell - 10, 400.0) / len(places)
-        cabling, per_pair = self.found, self.shape.hosts_per_pair
-        kinds = ((cabling.gpu_hosts, "GPU host", PALE), (cabling.compute_hosts, "compute host", "#fdf3e1"))
+        on_it, per_pair = self.hosts, self.shape.hosts_per_pair
+        kinds = ((on_it.gpu_hosts, "GPU host", PALE), (on_it.compute_hosts, "compute host", "#fdf3e1"))
         for (middle, _), (count, what, fill) in zip(places, kinds, strict=False):
             left = middle - wide / 2 + 2
             for behind in (8, 4, 0) if (count if self.one_pair else per_pair) > 1 else (0,):
@@ -149,24 +165,24 @@ class _Fabric:
             text = amount(count, what) if self.one_pair else said("drawing.fabric.up to", hosts=per_pair)
             self.drawing.text(middle, y + 26, text, anchor="middle", room=wide - 10, bold=True)
 
-    def _key(self, y: float) -> float:
-        """Explain the lines and the oversubscription."""
-        drawing, x = self.drawing, 0.0
-        keys = [(OKABE_ITO[0], "", said("drawing.fabric.shared key"))]
-        if self.rdma:
-            keys.append((OKABE_ITO[5], "6 3", said("drawing.fabric.rdma key")))
-        for stroke, dashes, text in keys:
-            drawing.line(x, y + 9, x + 34, y + 9, stroke=stroke, width=2, dashes=dashes)
-            drawing.text(x + 42, y + 14, text, fill=SOFT)
-            x += 42 + text_width(text) + 24
-        notes = []
-        if self.apart:
-            notes.append(said("drawing.fabric.infiniband", ports=self.apart))
-        most = self.found.max_oversubscription
-        notes.append(said("drawing.fabric.oversubscription", shape=self.shape, most=most))
-        for at, line in enumerate(notes, 1):
-            drawing.text(0, y + LINE * at + 14, line, fill=SOFT)
-        return y + LINE * (len(notes) + 1) + 4
+
+def _key(drawing: Drawing, found: Cabling, y: float, *, infiniband: bool) -> float:
+    """Explain the lines and the oversubscription; return the height at which that ends."""
+    assert found.switches is not None
+    rdma, x = found.ports.rdma, 0.0
+    keys = [(OKABE_ITO[0], "", said("drawing.fabric.shared key"))]
+    if rdma and not infiniband:
+        keys.append((OKABE_ITO[5], "6 3", said("drawing.fabric.rdma key")))
+    for stroke, dashes, text in keys:
+        drawing.line(x, y + 9, x + 34, y + 9, stroke=stroke, width=2, dashes=dashes)
+        drawing.text(x + 42, y + 14, text, fill=SOFT)
+        x += 42 + text_width(text) + 24
+    notes = [said("drawing.fabric.infiniband", ports=rdma)] if rdma and infiniband else []
+    worst = {"shape": found.switches.busiest.shape, "where": found.switches.highest}
+    notes.append(said("drawing.fabric.oversubscription", **worst, most=found.max_oversubscription))
+    for at, line in enumerate(notes, 1):
+        drawing.text(0, y + LINE * at + 14, line, fill=SOFT)
+    return y + LINE * (len(notes) + 1) + 4
 
 
 def _spread(count: int) -> list[float]:

@@ -262,10 +262,10 @@ Peer = TypedDict("Peer", {"links": int, "text": str})
 FabricHosts = TypedDict("FabricHosts", {
     "text": Texts, "pair": str, "ports": Texts, "links": int, "rdma": int, "apart": str,
 })
-Fabric = TypedDict("Fabric", {
-    "shown": bool, "stale": bool, "about": str, "spines": Spines, "leaves": Switches, "peer": Peer,
-    "hosts": FabricHosts,
+OneFabric = TypedDict("OneFabric", {
+    "name": str, "about": str, "spines": Spines, "leaves": Switches, "peer": Peer, "hosts": FabricHosts,
 })
+Fabric = TypedDict("Fabric", {"shown": bool, "stale": bool, "fabrics": Sequence[OneFabric]})
 Compared = TypedDict("Compared", {"name": str, "kept": bool})
 Difference = TypedDict("Difference", {"label": str, "values": Texts, "sentence": str})
 Try = TypedDict("Try", {"name": str, "told": str})

@@ -50,7 +50,7 @@ def test_the_enterprise_bill_by_hand(catalog: Catalog) -> None:
     }
     cabling = plan.cabling
     assert cabling is not None and cabling.switches is not None
-    shape = cabling.switches.shape
+    shape = cabling.switches.total
     assert found["adapters"].quantity == 8 * cabling.adapters
     assert found["host-cables"].quantity == shape.host_cables
     assert found["leaf"].quantity == shape.leaves
@@ -64,7 +64,7 @@ def test_a_spine_and_its_uplinks_are_bought_too(catalog: Catalog) -> None:
     )
     found, cabling = bill_of(plan), plan.cabling
     assert cabling is not None and cabling.switches is not None
-    shape = cabling.switches.shape
+    shape = cabling.switches.total
     assert shape.spines > 0
     assert (found["spine"].quantity, found["leaf"].quantity) == (shape.spines, shape.leaves)
     assert found["switch-cables"].quantity == shape.uplink_cables + shape.peer_cables

@@ -215,7 +215,7 @@ def test_the_parts_of_a_pool_add_up(catalog: Catalog) -> None:
     hosts = plan.totals.hosts
     assert plan.cabling is not None and plan.cabling.switches is not None
     assert plan.cabling.gpu_hosts == hosts
-    assert plan.cabling.switches.shape.host_cables == hosts * plan.cabling.ports.total
+    assert plan.cabling.switches.total.host_cables == hosts * plan.cabling.ports.total
     assert plan.power is not None and plan.power.parts[0].count == hosts
     assert plan.costs is not None and plan.costs.hosts[0] == hosts
     assert sum(group.total for group in plan.costs.groups) == pytest.approx(plan.costs.total)

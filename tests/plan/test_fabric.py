@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from approved import has_approved, is_approved
+from random_cases import cases
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.plan.fabric import PORT_SPEEDS, TAKES, Cabling, Ports, cabling
+from gpuplan.models.availability import cluster_hosts
+from gpuplan.models.network.fabric import oversubscription
+from gpuplan.plan.fabric import PORT_SPEEDS, TAKES, Cabling, Ports, cabling, switches_for
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.network import NetworkUse
+from gpuplan.plan.switches import Fabric, Switches
 from gpuplan.plan.trail import Trail
 from gpuplan.report.fabric_drawing import fabric_svg
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, from_dict
@@ -24,7 +29,9 @@ TRANSPORTS = FIELD_BY_PATH["network.transport"].choices
 def built(catalog: Catalog, hosts: int, remote_gbit_s: float = 0.0, **network: Any) -> Cabling:
     """The fabric of so many hosts that do nothing but their other traffic, and serve remote GPUs."""
     scenario = from_dict({"network": network})
-    pools: Any = (SimpleNamespace(hosts=hosts, site=""),)
+    pools: Any = [
+        SimpleNamespace(hosts=many, site="") for many in cluster_hosts(hosts, clusters=-(-hosts // 64))
+    ]
     found = cabling(Trail(), scenario, catalog, pools, NetworkUse(remote_gbit_s=remote_gbit_s))
     assert found is not None
     return found
@@ -39,31 +46,48 @@ def count(catalog: Catalog, switch: str, speed: float) -> int:
     return int(catalog.switches[switch].value(f"ports_{int(speed)}g") or 0)
 
 
-def holds(catalog: Catalog, fabric: Cabling, transport: str) -> None:
-    """Every port exists, every cable has two ends, and the bound on oversubscription is kept."""
-    assert fabric.switches is not None
-    built, shape = fabric.switches, fabric.switches.shape
-    ports = max(on_switches(p, transport) for p in (fabric.ports, fabric.compute_ports) if p)
-    hosts = fabric.gpu_hosts + fabric.compute_hosts
+def holds(catalog: Catalog, found: Cabling, transport: str) -> None:
+    """Every port exists, every cable has two ends, the bound on oversubscription is kept, in each fabric and in the sums."""
+    assert found.switches is not None
+    built = found.switches
+    ports = max(on_switches(p, transport) for p in (found.ports, found.compute_ports) if p)
+    for fabric in built.fabrics:
+        fabric_holds(catalog, built, fabric, ports, found.max_oversubscription)
+    assert sum(fabric.hosts.gpu_hosts for fabric in built.fabrics) == found.gpu_hosts
+    assert sum(fabric.hosts.compute_hosts for fabric in built.fabrics) == found.compute_hosts
+    for name, many in built.total._asdict().items():
+        assert many == sum(getattr(fabric.shape, name) for fabric in built.fabrics)
+    assert bool(built.spine) is bool(built.total.spines) is bool(built.spine_name)
+
+
+def fabric_holds(catalog: Catalog, built: Switches, fabric: Fabric, ports: int, bound: float) -> None:
+    """The figures of a fabric are its own: they satisfy the equations of its hosts and switches."""
+    shape, hosts = fabric.shape, fabric.hosts.total
     assert shape.host_cables == hosts * ports
     assert shape.leaves % 2 == 0 and shape.leaves >= 2
-    assert shape.hosts_per_pair * shape.leaves / 2 >= hosts
-    assert shape.oversubscription <= fabric.max_oversubscription * (1 + 1e-9)
+    assert shape.hosts_per_pair == -(-hosts // (shape.leaves // 2))
     down_kind = next(k for k in TAKES[int(built.port_gbit_s)] if count(catalog, built.leaf, k) >= 4)
     down, up = count(catalog, built.leaf, down_kind), count(catalog, built.leaf, built.up_gbit_s)
     links = shape.uplinks_per_leaf or shape.peer_cables
+    over = oversubscription(
+        shape.down_ports_used, built.port_gbit_s, up_ports=links, up_gbit_s=built.up_gbit_s
+    )
+    assert shape.oversubscription == pytest.approx(over)
+    assert over <= bound * (1 + 1e-9)
     if built.up_gbit_s == down_kind:
-        assert shape.down_ports_used + links <= down
+        assert fabric.free_leaf_ports == down - shape.down_ports_used - links >= 0
     else:
-        assert shape.down_ports_used <= down and links <= up
+        assert shape.down_ports_used <= down
+        assert fabric.free_leaf_ports == up - links >= 0
     assert built.up_gbit_s >= built.port_gbit_s
+    assert shape.uplinks_per_leaf == shape.spines * shape.links_per_spine
+    assert shape.spine_ports_used == shape.leaves * shape.links_per_spine
     if shape.spines:
+        assert shape.links_per_spine > 0
         assert shape.spine_ports_used <= count(catalog, built.spine, built.up_gbit_s)
-        unused = shape.spine_ports_used * shape.spines - shape.uplink_cables
-        assert unused == 0 if built.fabrics == 1 else unused >= 0
-        assert built.spine_name
+        assert shape.spine_ports_used * shape.spines == shape.uplink_cables
     else:
-        assert shape.leaves == 2 and not built.spine
+        assert shape.leaves == 2
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
@@ -75,7 +99,7 @@ def test_switches_or_a_reason(catalog: Catalog, link: int, transport: str) -> No
         assert (fabric.switches is None) is bool(fabric.reason)
         if fabric.switches is not None:
             holds(catalog, fabric, transport)
-            switches = fabric.switches.shape.leaves + fabric.switches.shape.spines
+            switches = fabric.switches.total.leaves + fabric.switches.total.spines
             assert switches >= before
             before = switches
     assert (before == 0) is (link == 1)
@@ -94,7 +118,7 @@ def test_a_thousand_and_ten_thousand_hosts(catalog: Catalog) -> None:
     for hosts, several in ((1_000, False), (10_000, True)):
         fabric = built(catalog, hosts, link_gbit_s=25)
         holds(catalog, fabric, "tcp")
-        assert fabric.switches is not None and (fabric.switches.fabrics > 1) is several
+        assert fabric.switches is not None and (len(fabric.switches.fabrics) > 1) is several
 
 
 def test_spines_are_like_the_leaves_where_that_costs_no_switch(catalog: Catalog) -> None:
@@ -103,13 +127,13 @@ def test_spines_are_like_the_leaves_where_that_costs_no_switch(catalog: Catalog)
     for hosts in range(24, 60):
         switches = built(catalog, hosts, link_gbit_s=100, leaf="sn2700").switches
         if switches is not None and switches.spine:
-            found[switches.spine] = hosts, switches.shape
+            found[switches.spine] = hosts, switches.fabrics[0].shape
     most, own = found["sn2700"]
     assert own.spines == 2
     for other in ("dell-s5232f-on", "sn3700c"):
         assert other not in found
         given = built(catalog, most, link_gbit_s=100, leaf="sn2700", spine=other).switches
-        assert given is not None and given.shape == own
+        assert given is not None and given.fabrics[0].shape == own
 
 
 def test_ports_by_hand(catalog: Catalog) -> None:
@@ -130,8 +154,8 @@ def test_pvrdma_adds_a_port_and_a_distributed_switch(catalog: Catalog) -> None:
     assert (pvrdma.ports.total, pvrdma.adapters) == (3, 2)
     assert (infiniband.ports.rdma, infiniband.distributed_switches) == (1, 1)
     assert pvrdma.switches is not None and infiniband.switches is not None
-    assert pvrdma.switches.shape.host_cables == 24
-    assert infiniband.switches.shape.host_cables == 16
+    assert pvrdma.switches.total.host_cables == 24
+    assert infiniband.switches.total.host_cables == 16
     assert any("no teaming" in s.what for s in pvrdma.settings)
     assert any("DSCP 26" in s.what for s in pvrdma.settings)
     assert not any("DSCP" in s.what for s in built(catalog, 8, link_gbit_s=100).settings)
@@ -142,9 +166,9 @@ def test_compute_hosts_are_counted(catalog: Catalog) -> None:
     with_compute = built(catalog, 8, link_gbit_s=25, compute_hosts=100)
     assert alone.switches is not None and with_compute.switches is not None
     assert (with_compute.gpu_hosts, with_compute.compute_hosts) == (8, 100)
-    assert with_compute.switches.shape.host_cables == 108 * 2
-    assert alone.switches.shape.host_cables == 16
-    assert with_compute.switches.shape.leaves > alone.switches.shape.leaves
+    assert with_compute.switches.total.host_cables == 108 * 2
+    assert alone.switches.total.host_cables == 16
+    assert with_compute.switches.total.leaves > alone.switches.total.leaves
 
 
 def test_ports_of_a_compute_host_by_hand(catalog: Catalog) -> None:
@@ -189,7 +213,8 @@ def test_a_stated_leaf_and_spine_are_taken(catalog: Catalog) -> None:
     """150 hosts with 2 x 25 Gbit/s on 48-port leaves: 4 pairs of 38, at 3:1 38 x 25 / 300 = 4 uplinks."""
     fabric = built(catalog, 150, link_gbit_s=25, leaf="sn2410", spine="sn2700")
     assert fabric.switches is not None
-    shape = fabric.switches.shape
+    (only,) = fabric.switches.fabrics
+    shape = only.shape
     assert (fabric.switches.leaf, fabric.switches.spine) == ("sn2410", "sn2700")
     assert (shape.leaves, shape.spines, shape.uplinks_per_leaf, shape.hosts_per_pair) == (8, 2, 4, 38)
     assert shape.oversubscription == pytest.approx(38 * 25 / 400)
@@ -209,7 +234,7 @@ def test_a_stated_oversubscription_is_kept_and_a_lower_one_needs_no_fewer_switch
         assert fabric.max_oversubscription == bound
         assert fabric.switches is not None
         holds(catalog, fabric, "tcp")
-        switches = fabric.switches.shape.leaves + fabric.switches.shape.spines
+        switches = fabric.switches.total.leaves + fabric.switches.total.spines
         assert switches >= before
         before = switches
 
@@ -230,7 +255,7 @@ def test_what_failures_leave_by_hand(plans: dict[str, Plan], catalog: Catalog) -
     assert left["An RDMA port of a host"].startswith("no RDMA")
     assert left["A leaf"].startswith("33 %")
     assert left["A link between the two leaves"].startswith(
-        f"{100 * (1 - 1 / fabric.switches.shape.peer_cables):.0f} %"
+        f"{100 * (1 - 1 / fabric.switches.total.peer_cables):.0f} %"
     )
     wide = built(catalog, 150, link_gbit_s=25, leaf="sn2410", spine="sn2700")
     found = {f.part: f for f in wide.failures}
@@ -258,7 +283,8 @@ def test_the_examples_have_switches(example: Plan, catalog: Catalog) -> None:
     fabric = example.cabling
     assert fabric is not None and fabric.switches is not None
     holds(catalog, fabric, example.scenario.network.transport)
-    shape = fabric.switches.shape
+    (only,) = fabric.switches.fabrics
+    shape = only.shape
     lines = example.lines
     assert lines["network.fabric.leaves"].value == shape.leaves
     assert lines["network.fabric.spines"].value == shape.spines
@@ -312,8 +338,11 @@ def test_what_one_fabric_cannot_hold_are_several_with_every_port_cabled_once(cat
     plan = make_plan(from_dict(data), catalog)
     found = plan.cabling
     assert found is not None and found.switches is not None
-    shape = found.switches.shape
-    assert found.switches.fabrics == 2 and len(plan.pools) == 19
+    shape, fabrics = found.switches.total, found.switches.fabrics
+    assert len(fabrics) == 2 and len(plan.pools) == 19
+    upto = list(itertools.accumulate(pool.hosts for pool in plan.pools))
+    assert set(itertools.accumulate(fabric.hosts.gpu_hosts for fabric in fabrics)) <= {*upto}
+    holds(catalog, found, "tcp")
     assert shape.host_cables == plan.totals.hosts * found.ports.total
     assert plan.costs is not None and has_approved(plan.costs.excludes)
     bought = {material.key: material.quantity for material in plan.costs.materials}
@@ -337,23 +366,32 @@ def test_each_site_has_switches_of_its_own(catalog: Catalog, compute: int) -> No
     plan = make_plan(from_dict(data), catalog)
     found = plan.cabling
     assert found is not None and found.switches is not None and plan.costs is not None
-    shape = found.switches.shape
+    shape = found.switches.total
     assert found.site_hosts == (6, 11) and [pool.site for pool in plan.pools] == ["Austin", "Bangalore"]
-    assert (found.switches.fabrics, shape.leaves, shape.spines) == (2, 4, 0)
+    assert (len(found.switches.fabrics), shape.leaves, shape.spines) == (2, 4, 0)
     assert shape.host_cables == 17 * found.ports.total + compute * 2
-    assert shape.hosts_per_pair == 11 + round(compute * 11 / 17)
-    assert 1 <= found.switches.peer_links < shape.peer_cables  # those of one pair, and of both
+    austin, bangalore = found.switches.fabrics
+    computing = round(compute * 6 / 17)
+    assert austin.hosts == ("Austin", 6, computing) and bangalore.hosts == (
+        "Bangalore",
+        11,
+        compute - computing,
+    )
+    assert [f.shape.hosts_per_pair for f in (austin, bangalore)] == [
+        f.hosts.total for f in (austin, bangalore)
+    ]
+    holds(catalog, found, "tcp")
     bought = {material.key: material.quantity for material in plan.costs.materials}
     assert (bought["leaf"], bought["host-cables"]) == (4, shape.host_cables)
     assert has_approved(plan.costs.excludes)
     decision = next(d for d in plan.decisions if d.title.startswith("Clusters"))
     assert has_approved(decision.implication)
     fabric = next(d.decision for d in plan.decisions if d.title == "Fabric")
-    assert has_approved(fabric, f"{found.switches.peer_links} links", "100 Gbit/s")
+    assert has_approved(fabric, f"{bangalore.shape.peer_cables} links", "100 Gbit/s")
     drawn = fabric_svg(plan)
-    assert drawn is not None and "4 leaves in 2 fabrics" in drawn and "Leaf 2B" in drawn
+    assert drawn is not None and "4 leaves in 2 fabrics" in drawn and drawn.count(">Leaf B<") == 2
     together = make_plan(plan.scenario.with_value("availability.split", "few-large"), catalog).cabling
-    assert together is not None and together.switches is not None and together.switches.shape.leaves == 2
+    assert together is not None and together.switches is not None and together.switches.total.leaves == 2
 
 
 @pytest.mark.parametrize(
@@ -364,4 +402,59 @@ def test_ports_left_on_a_leaf_by_hand(plans: dict[str, Plan], name: str, left: i
     """What its hosts and the links to the other leaf leave; the starter's leaf has 4 ports of 100 Gbit/s beside those for hosts."""
     cabling = plans[name].cabling
     assert cabling is not None and cabling.switches is not None
-    assert cabling.switches.free_leaf_ports == left
+    assert [fabric.free_leaf_ports for fabric in cabling.switches.fabrics] == [left]
+
+
+def at_sites(catalog: Catalog, sites: dict[str, list[int]], remote_gbit_s: float, **network: Any) -> Cabling:
+    """The fabrics of clusters of so many hosts at each site."""
+    pools: Any = [SimpleNamespace(hosts=hosts, site=site) for site, many in sites.items() for hosts in many]
+    found = cabling(
+        Trail(), from_dict({"network": network}), catalog, pools, NetworkUse(remote_gbit_s=remote_gbit_s)
+    )
+    assert found is not None
+    return found
+
+
+def test_each_fabric_has_the_figures_of_its_own_hosts(catalog: Catalog) -> None:
+    """Sites, links and ports by chance: a fabric for each site, whose ratios, links and ports are its own."""
+    apart = 0
+    for rng in cases(38, 400, few=60):
+        sites = {
+            f"Site {at}": [rng.randint(1, 64) for _ in range(rng.randint(1, 3))]
+            for at in range(rng.randint(1, 4))
+        }
+        network = {
+            "link_gbit_s": rng.choice([10, 25, 100, 200]),
+            "compute_hosts": rng.randint(1, 199) if rng.random() < 0.3 else None,
+        }
+        found = at_sites(catalog, sites, rng.choice([0.0, 0.0, 40.0]), **network)
+        if found.switches is None:
+            continue
+        holds(catalog, found, "tcp")
+        hosts = [(fabric.hosts.site, fabric.hosts.gpu_hosts) for fabric in found.switches.fabrics]
+        assert hosts == [(site, sum(many)) for site, many in sites.items()]
+        apart += len({bool(fabric.shape.spines) for fabric in found.switches.fabrics}) > 1
+    assert apart  # some have spines at one site, and none at another
+
+
+def test_clusters_are_whole_on_each_of_the_fabrics_of_a_site(catalog: Catalog) -> None:
+    """Clusters of 64 hosts, where two tiers end at fewer hosts than the site has."""
+    clusters = [64, 3, 64, 17, *[64] * 80]
+    found = at_sites(catalog, {"": clusters}, 0, link_gbit_s=25, compute_hosts=300)
+    assert found.switches is not None and len(found.switches.fabrics) > 1
+    holds(catalog, found, "tcp")
+    ends = itertools.accumulate(fabric.hosts.gpu_hosts for fabric in found.switches.fabrics)
+    assert {*ends} <= {*itertools.accumulate(clusters)}
+
+
+def test_a_fabric_is_its_own_however_many_hosts_growth_adds(catalog: Catalog) -> None:
+    scenario = from_dict({"network": {"link_gbit_s": 100}})
+    found = at_sites(catalog, {"Austin": [30], "Bangalore": [12, 3]}, 0, link_gbit_s=100)
+    for hosts in (45, 46, 90, 400):
+        switches = switches_for(scenario, catalog, found, hosts)
+        assert switches is not None
+        assert [fabric.hosts.site for fabric in switches.fabrics] == ["Austin", "Bangalore"]
+        assert sum(fabric.hosts.gpu_hosts for fabric in switches.fabrics) == hosts
+        for fabric in switches.fabrics:
+            fabric_holds(catalog, switches, fabric, 2, found.max_oversubscription)
+    assert switches_for(scenario, catalog, found, 45) == found.switches

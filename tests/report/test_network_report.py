@@ -125,7 +125,7 @@ def test_compute_hosts_spines_and_a_switch_that_is_missing(catalog: Catalog) -> 
     asked = load_scenario("enterprise").with_value("network.compute_hosts", 200)
     plan = make_plan(asked, catalog)
     text = network_text(plan)
-    shape = plan.cabling.switches.shape
+    shape = plan.cabling.switches.total
     assert has_approved(text, "8 GPU hosts", "200")
     assert f"{shape.spines} x {plan.cabling.switches.spine_name}" in text
     assert f"{shape.spines} x {plan.cabling.switches.spine_name}" in one_line(plan_text(plan))

@@ -1,37 +1,21 @@
-"""Racks, names and networks by hand, and that every host and leaf is somewhere once."""
+"""Names and networks by hand, and that tables have every rack and switch."""
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
+from site_designs import larger, two_sites
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.report.physical import Rack, alike, host_name, leaf_names, names, networks, prefix, racks
+from gpuplan.plan.racks import Rack, racks
+from gpuplan.report.physical import alike, names, networks, prefix
 from gpuplan.report.tables import build
 from gpuplan.wording import said
 
 
-def test_racks_of_the_enterprise_example_by_hand(plans: dict[str, Plan]) -> None:
-    """Eight hosts, five to a rack, both leaves in the first."""
-    first, second = racks(plans["enterprise"])
-    assert first.leaves == ("leaf-01a", "leaf-01b") and second.leaves == ()
-    assert [place.name for place in first.hosts] == ["vgpu-01", "vgpu-02", "vgpu-03", "vgpu-04", "vgpu-05"]
-    assert [place.number for place in second.hosts] == [6, 7, 8]
-    assert {place.pair for rack in (first, second) for place in rack.hosts} == {1}
-
-
 def test_racks_that_are_alike_are_together(plans: dict[str, Plan]) -> None:
-    """Ten hosts, three to a rack: the first has the leaves, the last one host."""
-    assert [[rack.number for rack in these] for these in alike(racks(plans["current"]))] == [[1], [2, 3], [4]]
-
-
-def test_names_have_as_many_digits_as_the_last_needs(plans: dict[str, Plan]) -> None:
-    (pool,) = plans["enterprise"].pools
-    assert host_name(pool, 3) == "vgpu-03"
-    assert leaf_names(3, 8) == ("leaf-03a", "leaf-03b")
-    assert leaf_names(3, 120) == ("leaf-003a", "leaf-003b")
+    """Ten hosts, three to a rack: the first two have a leaf, the last one host."""
+    assert [[rack.number for rack in these] for these in alike(racks(plans["current"]))] == [[1, 2], [3], [4]]
 
 
 def test_names_of_the_enterprise_example_by_hand(plans: dict[str, Plan]) -> None:
@@ -40,10 +24,6 @@ def test_names_of_the_enterprise_example_by_hand(plans: dict[str, Plan]) -> None
         (2, "leaf-01a", "leaf-01b"),
         (2, "rack-01", "rack-02"),
     ]
-
-
-def test_no_rack_where_a_host_is_more_than_one_carries(plans: dict[str, Plan]) -> None:
-    assert racks(plans["enterprise"].but(power=None)) == ()
 
 
 def test_networks_of_the_enterprise_example_by_hand(plans: dict[str, Plan]) -> None:
@@ -59,25 +39,23 @@ def test_networks_of_the_enterprise_example_by_hand(plans: dict[str, Plan]) -> N
     }
 
 
-def test_every_host_is_in_one_rack_and_on_one_pair_of_leaves(
+def test_the_table_has_all_racks_and_the_names_all_things_that_are_counted(
     plans: dict[str, Plan], catalog: Catalog
 ) -> None:
-    scenario = load_scenario("current")
-    people = [group.people * 60 for group in scenario.groups]
-    for group, many in zip(scenario.groups, people, strict=True):
-        scenario = scenario.with_value(f"groups.{group.id}.people", many)
-    for plan in (*plans.values(), make_plan(scenario, catalog)):
-        found = racks(plan)
-        assert plan.power is not None and plan.cabling is not None and plan.cabling.switches is not None
-        assert len(found) == plan.power.racks
-        places = [place for rack in found for place in rack.hosts]
-        assert len({place.name for place in places}) == len(places) == plan.totals.hosts
-        assert max(len(rack.hosts) for rack in found) <= plan.power.hosts_per_rack
-        leaves = [leaf for rack in found for leaf in rack.leaves]
-        shape = plan.cabling.switches.shape
-        assert len(leaves) == len(set(leaves)) == shape.leaves
-        assert max(Counter(place.pair for place in places).values()) <= shape.hosts_per_pair
-        assert_described(plan, found)
+    large = make_plan(larger(load_scenario("current"), 60), catalog)
+    for plan in (*plans.values(), large, make_plan(two_sites(220, 160), catalog)):
+        assert_described(plan, racks(plan))
+
+
+def test_the_switches_of_each_site_have_their_names(catalog: Catalog) -> None:
+    """56 hosts in Berlin on two pairs under two spines, 41 in Austin on a pair."""
+    plan = make_plan(two_sites(220, 160), catalog)
+    switches = [each[1:] for each in names(plan) if "leaf" in each.first or "spine" in each.first]
+    assert switches == [
+        (4, "leaf-01a", "leaf-02b"),
+        (2, "spine-01", "spine-02"),
+        (2, "leaf-03a", "leaf-03b"),
+    ]
 
 
 def assert_described(plan: Plan, found: tuple[Rack, ...]) -> None:
@@ -86,7 +64,11 @@ def assert_described(plan: Plan, found: tuple[Rack, ...]) -> None:
     first, last = rows[0][0], rows[-1][0]
     assert str(first).startswith("1") and str(last).endswith(str(len(found)))
     counted = {each.what: each.many for each in names(plan)}
+    assert plan.cabling is not None and plan.cabling.switches is not None
     assert counted[said("physical.racks")] == len(found)
+    for kind, many in zip(("leaves", "spines"), plan.cabling.switches.total, strict=False):
+        of_kind = (n for what, n in counted.items() if what.startswith(said(f"physical.{kind}")))
+        assert sum(of_kind) == many
     assert sum(many for what, many in counted.items() if what.startswith("ESX")) == plan.totals.hosts
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from gpuplan.app.cards import Contents, figures, panel, paragraph, source_titles
 from gpuplan.app.state import Workbook
-from gpuplan.plan.fabric import Cabling, Switches
+from gpuplan.plan.fabric import Cabling
+from gpuplan.plan.switches import Hosts, Kind, Switches
 from gpuplan.plan.training.speed import RDMA
 from gpuplan.report import amount, number
 from gpuplan.report.tables.network import part_failures, settings
 from gpuplan.widgets import contract
-from gpuplan.wording import NAMES, said
+from gpuplan.wording import NAMES, capital, said
 
 SHOWN_SWITCHES = 8
 """Most leaves, and spines, that are drawn; the words give their number."""
@@ -31,10 +32,11 @@ def fabric_data(workbook: Workbook) -> Contents:
         "switches" if several else "one_switch",
     ]
     if switches is not None:
-        names += ["leaves", "spines" if switches.spine_name else "no_spines", "oversubscription"]
-        names.append("cables" if switches.shape.spines else "cables_without_spines")
+        names += ["leaves", "spines" if switches.spine else "no_spines", "oversubscription"]
+        mixed = len({bool(fabric.shape.spines) for fabric in switches.fabrics}) > 1
+        names.append("cables_of_both" if mixed else "cables" if switches.spine else "cables_without_spines")
     apart = NAMES["ports of RDMA"]["several" if several else "apart" if ports.rdma else shared]
-    shown = figures(names, found=found, switches=switches, shape=switches and switches.shape, apart=apart)
+    shown = figures(names, found=found, switches=switches, apart=apart)
     if switches is not None:
         return {"figures": shown}
     return {"figures": shown, "after": [paragraph("screen.fabric.no switches", reason=cabling.reason)]}
@@ -45,11 +47,19 @@ def drawing_data(workbook: Workbook, cabling: Cabling) -> Contents:
     """Return the switches and hosts to draw, with the words for each."""
     if cabling.switches is None:
         return None
-    switches, shape, rdma = cabling.switches, cabling.switches.shape, cabling.ports.rdma
     infiniband = workbook.plan.scenario.network.transport == "infiniband"
+    return {
+        "fabrics": [_fabric(cabling, cabling.switches, kind, infiniband) for kind in cabling.switches.kinds]
+    }
+
+
+def _fabric(found: Cabling, switches: Switches, kind: Kind, infiniband: bool) -> contract.OneFabric:
+    """Return a fabric to draw, or one for all that are alike."""
+    shape, hosts, rdma = kind.fabric.shape, kind.fabric.hosts, found.ports.rdma
     speed = f"\u00d7 {number(switches.up_gbit_s)} Gbit/s"
     return {
-        "about": _about(cabling, switches),
+        "name": capital(kind.name) if switches.where else "",
+        "about": _about(found, switches, kind),
         "spines": {
             **_row(shape.spines, switches.spine_name),
             "links": shape.links_per_spine,
@@ -58,12 +68,12 @@ def drawing_data(workbook: Workbook, cabling: Cabling) -> Contents:
         "leaves": _row(shape.leaves, switches.leaf_name),
         "peer": {"links": shape.peer_cables, "text": f"{number(shape.peer_cables)} {speed}"},
         "hosts": {
-            "text": _hosts_words(cabling),
-            "pair": " and ".join(_hosts_words(cabling))
+            "text": _hosts_words(hosts),
+            "pair": " and ".join(_hosts_words(hosts))
             if shape.leaves == 2
             else said("screen.fabric.up to", hosts=shape.hosts_per_pair),
             "ports": [
-                *_ports_words(cabling, switches),
+                *_ports_words(found, switches),
                 said("screen.fabric.to each leaf", links=shape.host_links_per_leaf),
             ],
             "links": shape.host_links_per_leaf,
@@ -77,9 +87,9 @@ def _row(count: int, name: str) -> contract.Switches:
     return {"count": count, "drawn": min(count, SHOWN_SWITCHES), "name": name}
 
 
-def _hosts_words(found: Cabling) -> list[str]:
-    compute = [amount(found.compute_hosts, "compute host")] if found.compute_hosts else []
-    return [amount(found.gpu_hosts, "GPU host"), *compute]
+def _hosts_words(hosts: Hosts) -> list[str]:
+    compute = [amount(hosts.compute_hosts, "compute host")] if hosts.compute_hosts else []
+    return [amount(hosts.gpu_hosts, "GPU host"), *compute]
 
 
 def _ports_words(found: Cabling, switches: Switches) -> list[str]:
@@ -87,10 +97,12 @@ def _ports_words(found: Cabling, switches: Switches) -> list[str]:
     return [said(key, ports=found.ports), said("screen.fabric.speed", switches=switches)]
 
 
-def _about(found: Cabling, switches: Switches) -> str:
-    hosts, ports = " and ".join(_hosts_words(found)), " ".join(_ports_words(found, switches))
-    key = "screen.fabric.about spines" if switches.shape.spines else "screen.fabric.about leaves"
-    return said(key, switches=switches, shape=switches.shape, hosts=hosts, ports=ports)
+def _about(found: Cabling, switches: Switches, kind: Kind) -> str:
+    shape, ports = kind.fabric.shape, " ".join(_ports_words(found, switches))
+    key = "screen.fabric.about spines" if shape.spines else "screen.fabric.about leaves"
+    name = f"{capital(kind.name)}: " if switches.where else ""
+    hosts = " and ".join(_hosts_words(kind.fabric.hosts))
+    return said(key, name=name, switches=switches, shape=shape, hosts=hosts, ports=ports)
 
 
 @panel(needs="cabling")

@@ -19,8 +19,9 @@ from gpuplan.plan.hardware import architecture_of
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.management import release
 from gpuplan.plan.over_time.power_on import as_set_up
+from gpuplan.plan.racks import host_name
 from gpuplan.report.bitfusion import gpus_of
-from gpuplan.report.physical import host_name, networks, on_kubernetes, prefix
+from gpuplan.report.physical import networks, on_kubernetes, prefix
 from gpuplan.report.tables.plan import gpus_by_host
 from gpuplan.scenario import other_vms
 from gpuplan.units import MIB_PER_GIB

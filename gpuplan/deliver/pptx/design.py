@@ -243,12 +243,13 @@ def _switches(plan: Plan) -> str:
     fabric = plan.cabling
     if fabric is None or not fabric.switches:
         return said("deck.architecture.no switches")
-    shape = fabric.switches.shape
+    total = fabric.switches.total
     return said(
-        "deck.architecture.leaves and spines" if shape.spines else "deck.architecture.leaves",
-        leaves=shape.leaves,
+        "deck.architecture.leaves and spines" if total.spines else "deck.architecture.leaves",
+        leaves=total.leaves,
         leaf=fabric.switches.leaf_name,
-        spines=shape.spines,
+        spines=total.spines,
+        where=fabric.switches.where,
         ports=amount(fabric.ports.total, "port"),
     )
 
@@ -322,7 +323,7 @@ def _network_tiles(deck: Deck, verdicts: Sequence[LinkVerdict]) -> list[Tile]:
         shared = said(key, shared=fabric.ports.shared, rdma=fabric.ports.rdma)
         tiles.append(Tile(said("deck.network.ports"), number(fabric.ports.total), shared))
     if fabric and fabric.switches:
-        leaves = number(fabric.switches.shape.leaves)
+        leaves = number(fabric.switches.total.leaves)
         tiles.append(Tile(said("deck.network.leaves"), leaves, fabric.switches.leaf_name))
     if vmotion := next((link for link in verdicts if link.kind == "vmotion"), None):
         tiles.append(Tile(said("deck.network.vmotion"), VERDICTS[vmotion.verdict], vmotion.words))

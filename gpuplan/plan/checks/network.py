@@ -11,6 +11,7 @@ from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.network import kept_by_preset
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.remote_gpus import NO_FASTER_LINK
+from gpuplan.plan.switches import Switches
 from gpuplan.plan.training.use import TrainingUse
 from gpuplan.wording import TRANSPORT_NAMES, capital, percent, said
 
@@ -104,15 +105,25 @@ def fabric(plan: Plan) -> Iterator[Message]:
         return
     if fabric.switches is None:
         yield message(plan, "no-switch", reason=fabric.reason)
-    elif network.transport == "roce-v1" and fabric.switches.shape.leaves > 2:
-        yield message(plan, "roce-v1-does-not-route", leaves=fabric.switches.shape.leaves)
-    elif network.spine and not fabric.switches.shape.spines:
-        yield message(plan, "spine-not-needed")
-    if fabric.switches and not fabric.switches.shape.spines and not fabric.switches.free_leaf_ports:
-        yield message(plan, "no-port-leads-out", leaf=fabric.switches.leaf_name)
+    else:
+        yield from _switches(plan, fabric.switches)
     for kind, ports in (("GPU", fabric.ports), ("compute", fabric.compute_ports)):
         if ports and ports.total > MANY_PORTS:
             yield message(plan, "many-ports", kind=kind, ports=ports.total, link=network.link_gbit_s)
+
+
+def _switches(plan: Plan, switches: Switches) -> Iterator[Message]:
+    """Fabrics that do not route, that have no spine, and leaves without a port left."""
+    network, several = plan.scenario.network, len(switches.fabrics) > 1
+    leaves = max(fabric.shape.leaves for fabric in switches.fabrics)
+    if network.transport == "roce-v1" and leaves > 2:
+        yield message(plan, "roce-v1-does-not-route", leaves=leaves)
+    elif network.spine and not switches.spine:
+        yield message(plan, "spine-not-needed", each=said("fabric.in each") if several else "")
+    for kind in switches.kinds:
+        if not kind.fabric.shape.spines and not kind.fabric.free_leaf_ports:
+            leaf = f"{switches.leaf_name}, {kind.name}" if several else switches.leaf_name
+            yield message(plan, "no-port-leads-out", leaf=leaf)
 
 
 def transport(plan: Plan) -> Iterator[Message]:

@@ -14,10 +14,11 @@ from gpuplan.plan import Plan, worst_failures
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.inputs import sources_of
 from gpuplan.plan.over_time.power_on import PowerOn, as_set_up
+from gpuplan.plan.racks import host_name
 from gpuplan.plan.sharing import most_on_gpu, profiles_of
 from gpuplan.plan.weighing import listed, stun_limit_s
 from gpuplan.report.bitfusion import clients
-from gpuplan.report.physical import host_name, on_kubernetes
+from gpuplan.report.physical import on_kubernetes
 from gpuplan.report.table import Table, tabulate
 from gpuplan.report.tables.build import to_fill
 from gpuplan.report.tables.over_time import rehearsals, upgrade_sentence

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 from gpuplan.plan import Plan
 from gpuplan.plan.access import GroupPlan
+from gpuplan.plan.racks import Rack, host_name, racks
 from gpuplan.report.bitfusion import all_servers, server_memory_gib
-from gpuplan.report.physical import Rack, alike, first_and_last, host_name, names, networks, racks
+from gpuplan.report.physical import alike, first_and_last, names, networks
 from gpuplan.report.table import Cell, Table, Worded, filled, tabulate
 from gpuplan.wording import NAMES, amount, number, said
 
@@ -201,7 +202,7 @@ def rack_plan(plan: Plan) -> Table:
         alike(racks(plan)),
         rack=lambda these: _run(these[0].number, these[-1].number),
         site=lambda these: these[0].site,
-        leaves=lambda these: ", ".join(these[0].leaves) if len(these) == 1 else "",
+        leaves=_leaves,
         hosts=_hosts,
         kw=kw,
         feeds=lambda _: to_fill(said("build.feeds")),
@@ -210,6 +211,11 @@ def rack_plan(plan: Plan) -> Table:
 
 def _run(first: int, last: int) -> str:
     return str(first) if first == last else f"{first}\u2013{last}"
+
+
+def _leaves(these: Sequence[Rack]) -> str:
+    leaves = [leaf for rack in these for leaf in rack.leaves]
+    return first_and_last(leaves) if leaves[2:] else ", ".join(leaves)
 
 
 def _hosts(these: Sequence[Rack]) -> str:

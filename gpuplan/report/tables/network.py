@@ -14,7 +14,7 @@ from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training.scaling import MAX_HOSTS, Curve
 from gpuplan.plan.training.use import TrainingUse
 from gpuplan.report.table import NOTHING, Cell, Column, Table, Worded, columns, filled, listed, tabulate
-from gpuplan.wording import TRANSPORT_NAMES, amount, number, said, share_range
+from gpuplan.wording import TRANSPORT_NAMES, amount, capital, number, rough_range, said, share_range
 
 MET = {
     True: said("table.rules.is met"),
@@ -183,11 +183,13 @@ def fabric_words(fabric: Cabling) -> str:
     reason = fabric.reason.replace("_", " ")
     if fabric.switches is None:
         return said("table.fabric without switches", fabric=fabric, reason=reason)
-    switches, shape = fabric.switches, fabric.switches.shape
-    leaves = f"{shape.leaves} x {switches.leaf_name}"
-    if shape.spines:
-        leaves = said("table.leaves under spines", leaves=leaves, switches=switches)
-    return said("table.fabric", fabric=fabric, leaves=leaves + switches.where, shape=shape)
+    switches, shape = fabric.switches, fabric.switches.busiest.shape
+    leaves = f"{switches.total.leaves} x {switches.leaf_name}"
+    if switches.spine:
+        key = "table.leaves and spines" if switches.where else "table.leaves under spines"
+        leaves = said(key, leaves=leaves, switches=switches)
+    leaves += switches.where
+    return said("table.fabric", fabric=fabric, leaves=leaves, shape=shape, where=switches.highest)
 
 
 def cabling(fabric: Cabling) -> Table:
@@ -219,17 +221,18 @@ def _switches(fabric: Cabling) -> list[tuple[str, str]]:
     if switches is None:
         none = said("table.cabling.no switches", reason=fabric.reason.replace("_", " "))
         return [(said("table.cabling.switches"), none)]
-    shape, links = switches.shape, switches.shape.uplink_cables or switches.shape.peer_cables
-    spines = f"{number(shape.spines)} x {switches.spine_name}"
-    if not shape.spines:
+    total, shape = switches.total, switches.busiest.shape
+    spines = f"{number(total.spines)} x {switches.spine_name}"
+    if not total.spines:
         spines = said("table.none holds every host", switches=switches)
+    over = said("table.1 at most 1", shape=shape, fabric=fabric, where=switches.highest)
+    left = sorted({each.free_leaf_ports for each in switches.fabrics})
+    free = rough_range(left[0], left[-1]) if left[1:] else number(left[0])
     return [
-        (said("table.cabling.leaves"), f"{number(shape.leaves)} x {switches.leaf_name}{switches.where}"),
+        (said("table.cabling.leaves"), f"{number(total.leaves)} x {switches.leaf_name}{switches.where}"),
         (said("table.cabling.spines"), spines),
-        (said("table.cabling.oversubscription"), said("table.1 at most 1", shape=shape, fabric=fabric)),
-        (
-            said("table.cabling.cables"),
-            said("table.to hosts at gbit", shape=shape, switches=switches, links=links),
-        ),
-        (said("table.cabling.uplinks"), said("table.cabling.uplinks to size", switches=switches)),
+        *((capital(kind.name), switches.words(kind.fabric)) for kind in switches.kinds if switches.where),
+        (said("table.cabling.oversubscription"), over),
+        (said("table.cabling.cables"), said("table.to hosts at gbit", switches=switches)),
+        (said("table.cabling.uplinks"), said("table.cabling.uplinks to size", ports=free)),
     ]

@@ -65,4 +65,5 @@ function fabric(data) {
   return svg("svg", { class: "gp-fabric", viewBox: `0 0 ${WIDTH} ${end}`, role: "img", "aria-label": data.about }, lines, boxes, labels);
 }
 
-export default drawn((data) => data.shown ? h("div", { class: `gp-fabric-box${data.stale ? " gp-stale" : ""}` }, fabric(data)) : null);
+export default drawn((data) => data.shown ? h("div", { class: `gp-fabric-box${data.stale ? " gp-stale" : ""}` },
+  data.fabrics.map((each) => [each.name ? h("h3", {}, each.name) : null, fabric(each)])) : null);

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from approved import has_approved, is_approved
+from site_designs import two_sites
 
 pytest.importorskip("altair")
 pytest.importorskip("traitlets")
@@ -50,30 +51,45 @@ def test_the_fabric_in_figures_and_as_a_drawing(enterprise: Workbook) -> None:
         enterprise.plan.lines[figure["key"]].value == float(figure["value"].removesuffix(":1"))
         for figure in shown.values()
     )
-    drawing = step.drawing_data(enterprise)
+    (drawing,) = step.drawing_data(enterprise)["fabrics"]
     assert drawing["hosts"]["rdma"] == 1
     assert is_approved(drawing["hosts"]["ports"], "2", "1", "100 Gbit/s", "2")
     assert drawing["hosts"]["pair"] == "8 GPU hosts"
     for words in ("2 leaf switches SN3700C", "without spines", "8 GPU hosts", "2 shared + 1 RDMA ports"):
         assert words in drawing["about"]
     enterprise.edit("network.transport", "infiniband")
-    drawing = step.drawing_data(enterprise)
+    (drawing,) = step.drawing_data(enterprise)["fabrics"]
     assert not drawing["hosts"]["rdma"]
     assert is_approved(drawing["hosts"]["apart"], "1")
     enterprise.edit("network.compute_hosts", "20")
-    assert is_approved(step.drawing_data(enterprise)["hosts"]["pair"], "8 GPU hosts", "20")
+    assert is_approved(step.drawing_data(enterprise)["fabrics"][0]["hosts"]["pair"], "8 GPU hosts", "20")
 
 
 def test_many_switches_are_drawn_in_part_and_counted_in_words(catalog: Catalog) -> None:
     book = book_of(catalog, "current")
     book.edit("demand.stated_gpus", "1500")
     book.edit("demand.rule", "stated")
-    drawing = step.drawing_data(book)
+    (drawing,) = step.drawing_data(book)["fabrics"]
     assert drawing["leaves"]["count"] > drawing["leaves"]["drawn"] == step.SHOWN_SWITCHES
     assert drawing["spines"]["drawn"] <= step.SHOWN_SWITCHES
     assert f"{drawing['leaves']['count']} leaf switches" in drawing["about"]
     assert drawing["hosts"]["pair"].startswith("up to ")
     assert figures(step.fabric_data(book))["Spines"]["note"] == drawing["spines"]["name"]
+
+
+def test_each_fabric_is_drawn_for_itself(catalog: Catalog) -> None:
+    """56 hosts in Berlin under two spines, 41 in Austin on a pair without; each with its own words."""
+    book = Workbook(catalog, two_sites(220, 160))
+    berlin, austin = step.drawing_data(book)["fabrics"]
+    assert (berlin["spines"]["count"], berlin["spines"]["links"], berlin["leaves"]["count"]) == (2, 2, 4)
+    assert (austin["spines"]["count"], austin["peer"]["links"], austin["leaves"]["count"]) == (0, 4, 2)
+    assert [each["hosts"]["text"] for each in (berlin, austin)] == [["56 GPU hosts"], ["41 GPU hosts"]]
+    for each, site in ((berlin, "Berlin"), (austin, "Austin")):
+        assert site in each["name"] and each["about"].startswith(each["name"])
+    shown = figures(step.fabric_data(book))
+    assert (shown["Leaves"]["value"], shown["Spines"]["value"]) == ("6", "2")
+    assert shown["Cables to hosts"]["value"] == "194" and "20" in shown["Cables to hosts"]["note"]
+    assert shown["Oversubscription"]["value"] == "2.6:1" and "2" in shown["Oversubscription"]["note"]
 
 
 def test_without_a_switch_the_reason_is_said(enterprise: Workbook, catalog: Catalog) -> None:

@@ -117,7 +117,7 @@ def test_a_named_spine_that_serves_nothing_is_said_and_one_that_serves_is_not(ca
         plan = make_plan(from_dict({"groups": one(), "network": data}), catalog)
         assert plan.cabling is not None and plan.cabling.switches is not None
         unused = "spine-not-needed" in {m.code for m in check_plan(plan)}
-        assert unused is (plan.cabling.switches.shape.spines == 0)
+        assert unused is (plan.cabling.switches.total.spines == 0)
 
 
 @pytest.mark.parametrize(("other", "ports"), [(76.0, 8), (76.1, 9), (90.0, 10)])

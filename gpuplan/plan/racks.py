@@ -1,0 +1,106 @@
+"""Proposed racks: which host and which leaf switch stands in which of them, and what the loss of one takes.
+
+Racks and switches are counted by the plan; nothing here decides how many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import NamedTuple
+
+from gpuplan.plan.hosts import Pool
+from gpuplan.plan.plan import Plan
+from gpuplan.plan.switches import Fabric, Switches
+
+LEAST_DIGITS = 2
+
+
+class Place(NamedTuple):
+    """A GPU host in a rack and on a pair of leaf switches."""
+
+    name: str
+    pool: str
+    number: int
+    """Number of the host in its cluster, from 1."""
+    rack: int
+    fabric: int
+    """Number of its fabric, from 1; 0 without switches."""
+    pair: int
+    """Number of the pair of leaf switches among those of all fabrics, from 1; 0 without switches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rack:
+    """A rack from top to bottom."""
+
+    number: int
+    site: str
+    leaves: tuple[str, ...]
+    hosts: tuple[Place, ...]
+
+    @property
+    def kind(self) -> tuple[str, int, int]:
+        """Attributes that identical racks share."""
+        return self.site, len(self.leaves), len(self.hosts)
+
+
+def host_name(pool: Pool, number: int) -> str:
+    """The proposed name of a host, the same as in the variables of the Terraform files."""
+    return f"{pool.id}-{number:0{max(LEAST_DIGITS, len(str(pool.hosts)))}}"
+
+
+def leaf_names(pair: int, pairs: int) -> tuple[str, str]:
+    """The proposed names of the two leaves of a pair."""
+    digits = max(LEAST_DIGITS, len(str(pairs)))
+    return f"leaf-{pair:0{digits}}a", f"leaf-{pair:0{digits}}b"
+
+
+def racks(plan: Plan) -> tuple[Rack, ...]:
+    """The racks of a design; none where one host is more than a rack may carry."""
+    use, switches = plan.power, plan.cabling.switches if plan.cabling else None
+    if use is None or not use.hosts_per_rack:
+        return ()
+    places = list(_places(plan, use.hosts_per_rack, switches))
+    sites = {pool.id: pool.site for pool in plan.pools}
+    leaves = _leaves(places, switches.total.leaves // 2 if switches else 0)
+    by_rack = ((rack, tuple(these)) for rack, these in groupby(places, key=lambda place: place.rack))
+    return tuple(
+        Rack(rack, sites[these[0].pool], tuple(leaves.get(rack, ())), these) for rack, these in by_rack
+    )
+
+
+def _places(plan: Plan, hosts_per_rack: int, switches: Switches | None) -> Iterator[Place]:
+    """Yield the hosts in their racks, each site in racks of its own and on its own fabrics."""
+    rack, pairs = 0, _pairs(switches.fabrics if switches else ())
+    for site in dict.fromkeys(pool.site for pool in plan.pools):
+        pools = [pool for pool in plan.pools if pool.site == site]
+        hosts = [(pool, number) for pool in pools for number in range(1, pool.hosts + 1)]
+        for at, (pool, number) in enumerate(hosts):
+            rack += at % hosts_per_rack == 0
+            yield Place(host_name(pool, number), pool.id, number, rack, *next(pairs, (0, 0)))
+
+
+def _pairs(fabrics: Sequence[Fabric]) -> Iterator[tuple[int, int]]:
+    """Yield the fabric and the pair of leaves of each GPU host, as many hosts on each pair of a fabric."""
+    before = 0
+    for number, fabric in enumerate(fabrics, 1):
+        pairs, hosts = fabric.shape.leaves // 2, fabric.hosts.gpu_hosts
+        for at in range(hosts):
+            yield number, before + 1 + at * pairs // hosts
+        before += pairs
+
+
+def _leaves(places: Sequence[Place], pairs: int) -> dict[int, list[str]]:
+    """Return the leaves in each rack: those of a pair in two racks with hosts of their fabric, if it has two."""
+    leaves: dict[int, list[str]] = {}
+    for pair, on_pair in groupby(places, key=lambda place: place.pair):
+        first = next(on_pair)
+        if not pair:
+            continue
+        others = [p.rack for p in places if p.fabric == first.fabric and p.rack != first.rack]
+        twin = next((rack for rack in others if rack > first.rack), others[-1] if others else first.rack)
+        for rack, name in zip((first.rack, twin), leaf_names(pair, pairs), strict=True):
+            leaves.setdefault(rack, []).append(name)
+    return leaves

@@ -1,0 +1,110 @@
+"""Every host is in one rack and on one pair of leaves of its site, and a pair is in two racks where there are two."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+import pytest
+from random_cases import cases
+from site_designs import larger, two_sites
+
+from gpuplan import Plan, load_scenario, make_plan
+from gpuplan.catalog import Catalog
+from gpuplan.plan.racks import Rack, host_name, leaf_names, racks
+from gpuplan.scenario import from_dict
+
+
+def test_racks_of_the_enterprise_example_by_hand(plans: dict[str, Plan]) -> None:
+    """Eight hosts, five to a rack, a leaf in each."""
+    first, second = racks(plans["enterprise"])
+    assert first.leaves == ("leaf-01a",) and second.leaves == ("leaf-01b",)
+    assert [place.name for place in first.hosts] == ["vgpu-01", "vgpu-02", "vgpu-03", "vgpu-04", "vgpu-05"]
+    assert [place.number for place in second.hosts] == [6, 7, 8]
+    assert {place.pair for rack in (first, second) for place in rack.hosts} == {1}
+
+
+def test_names_have_as_many_digits_as_the_last_needs(plans: dict[str, Plan]) -> None:
+    (pool,) = plans["enterprise"].pools
+    assert host_name(pool, 3) == "vgpu-03"
+    assert leaf_names(3, 8) == ("leaf-03a", "leaf-03b")
+    assert leaf_names(3, 120) == ("leaf-003a", "leaf-003b")
+
+
+def test_no_rack_where_a_host_is_more_than_one_carries(plans: dict[str, Plan]) -> None:
+    assert racks(plans["enterprise"].but(power=None)) == ()
+
+
+def test_every_host_is_in_one_rack_and_on_one_pair_of_leaves(
+    plans: dict[str, Plan], catalog: Catalog
+) -> None:
+    large = make_plan(larger(load_scenario("current"), 60), catalog)
+    for plan in (*plans.values(), large):
+        assert_placed(plan)
+
+
+def test_hosts_and_their_leaves_are_at_their_site(catalog: Catalog) -> None:
+    """People by chance at two sites, in clusters of one or of two access modes, few or many to a rack."""
+    kinds = set()
+    for rng in cases(6, 120, few=12):
+        berlin, austin = rng.randint(1, 250), rng.randint(1, 250)
+        sections = {
+            "network": {"link_gbit_s": rng.choice([25, 100]), "other_gbit_s": rng.choice([10, 150])},
+            "cost": {"rack_kw": rng.choice([3, 8, 20])},
+        }
+        data = two_sites(berlin, austin, **sections).to_dict()
+        if rng.random() < 0.5:
+            shared = [
+                group | {"id": f"{group['id']}-shared", "access": "vgpu", "gpus_each": 0.5}
+                for group in data["groups"]
+            ]
+            data["groups"] += shared
+        plan = make_plan(from_dict(data), catalog)
+        assert_placed(plan)
+        kinds.add(len(plan.pools))
+    assert len(kinds) > 1
+
+
+def assert_placed(plan: Plan) -> None:
+    """Hosts, leaves, fabrics and sites agree with what the plan counts."""
+    found = racks(plan)
+    assert plan.power is not None and plan.cabling is not None and plan.cabling.switches is not None
+    switches = plan.cabling.switches
+    assert len(found) == plan.power.racks
+    places = [place for rack in found for place in rack.hosts]
+    assert len({place.name for place in places}) == len(places) == plan.totals.hosts
+    assert max(len(rack.hosts) for rack in found) <= plan.power.hosts_per_rack
+    leaves = [leaf for rack in found for leaf in rack.leaves]
+    assert len(leaves) == len(set(leaves)) == switches.total.leaves
+    assert {rack.site for rack in found if rack.leaves} == {rack.site for rack in found}
+    sites = {pool.id: pool.site for pool in plan.pools}
+    assert all(sites[place.pool] == rack.site for rack in found for place in rack.hosts)
+    assert Counter(place.fabric for place in places) == {
+        number: fabric.hosts.gpu_hosts for number, fabric in enumerate(switches.fabrics, 1)
+    }
+    for place in places:
+        assert switches.fabrics[place.fabric - 1].hosts.site == sites[place.pool]
+    for pair, hosts in Counter((place.fabric, place.pair) for place in places).items():
+        assert hosts <= switches.fabrics[pair[0] - 1].shape.hosts_per_pair
+    assert_pairs_apart(found)
+
+
+def assert_pairs_apart(found: tuple[Rack, ...]) -> None:
+    """The leaves of a pair are in two racks with hosts of its fabric, the first where its hosts are."""
+    of_fabric, of_pair = defaultdict(set), defaultdict(set)
+    for rack in found:
+        for place in rack.hosts:
+            of_fabric[place.fabric].add(rack.number)
+            of_pair[place.fabric, place.pair].add(rack.number)
+    where = {leaf: rack.number for rack in found for leaf in rack.leaves}
+    for (fabric, pair), numbers in of_pair.items():
+        twins = [number for leaf, number in where.items() if int(leaf[5:-1]) == pair]
+        assert len(twins) == 2 and {*twins} <= of_fabric[fabric]
+        assert min(numbers) in twins
+        assert (twins[0] != twins[1]) is (len(of_fabric[fabric]) > 1)
+
+
+@pytest.mark.parametrize("people", [4, 40, 400])
+def test_two_sites_have_racks_and_leaves_of_their_own(catalog: Catalog, people: int) -> None:
+    found = racks(make_plan(two_sites(36, people), catalog))
+    assert [rack.site for rack in found] == sorted((rack.site for rack in found), reverse=True)
+    assert {rack.site for rack in found if rack.leaves} == {"Berlin", "Austin"}
