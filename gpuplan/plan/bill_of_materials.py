@@ -130,12 +130,12 @@ class Counts:
         }
         switches = self._switches(total)
         if switches is not None:
-            total = switches.total
+            built = switches.total
             quantities |= {
-                "leaf": total.leaves,
-                "spine": total.spines,
-                "host-cables": total.host_cables,
-                "switch-cables": total.between_switches,
+                "leaf": built.leaves,
+                "spine": built.spines,
+                "host-cables": built.host_cables,
+                "switch-cables": built.between_switches,
             }
         return quantities
 

@@ -150,7 +150,7 @@ def racks_svg(plan: Plan) -> str | None:
     drawing, kinds = Drawing(), alike(all_racks)
     units = int(plan.catalog.row("factors", "rack_units_u")["value"])
     host_u, wide = _host_units(plan), _wide(ACROSS, 0)
-    high = LINE + 4 + units * UNIT + 3 * LINE
+    high = LINE + 4 + units * UNIT + (3 + any(rack.site for rack in all_racks)) * LINE
     y = 0.0
     for at, these in enumerate(kinds[:MOST_RACKS]):
         if at and at % ACROSS == 0:
@@ -181,8 +181,7 @@ def _rack(drawing: Drawing, these: Sequence[Rack], area: Area, units: int, host_
     first, last = these[0], these[-1]
     x, y, wide, _ = area
     run = "physical.rack" if first is last else "physical.rack run"
-    site = f", {first.site}" if first.site else ""
-    drawing.text(x, y + SIZE, said(run, first=first.number, last=last.number) + site, bold=True, room=wide)
+    drawing.text(x, y + SIZE, said(run, first=first.number, last=last.number), bold=True, room=wide)
     top = y + LINE + 2
     drawing.box(Area(x, top, wide, units * UNIT), fill=PALE, rx=2)
     for at in range(len(first.leaves)):
@@ -190,7 +189,8 @@ def _rack(drawing: Drawing, these: Sequence[Rack], area: Area, units: int, host_
     bottom, high = top + units * UNIT - 2, (host_u or UNKNOWN_U) * UNIT
     for at in range(len(first.hosts)):
         drawing.box(Area(x + 3, bottom - (at + 1) * high, wide - 6, high - 1), fill=WHITE, rx=1)
-    lines = wrapped(first_and_last([place.name for place in (*first.hosts, *last.hosts)]), wide)
+    lines = [first.site] if first.site else []
+    lines += wrapped(first_and_last([place.name for place in (*first.hosts, *last.hosts)]), wide)
     leaves = [leaf for rack in these for leaf in rack.leaves]
     lines += [first_and_last(leaves)] if leaves else []
     for row, line in enumerate(lines, 1):
