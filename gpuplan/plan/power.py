@@ -5,8 +5,9 @@ The models are ``gpuplan.models.power``. An unknown power, such as a switch's, i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpuplan.catalog import Catalog, Item
 from gpuplan.facts import Brief, Fact
@@ -284,12 +285,24 @@ def racks_at_sites(fabric: Cabling, gpu_hosts: int, other_hosts: int, hosts_per_
     return sum(power.racks(hosts, hosts_per_rack=hosts_per_rack) for hosts in apart)
 
 
+def _rack_limit(scenario: Scenario, catalog: Catalog, host_w: float) -> Fact:
+    """Power that a rack may carry, stated or planned; the planning value is raised for a host that draws more, within its range."""
+    limit = factor(scenario, catalog, "rack_kw")
+    needed = math.ceil(host_w / 100) / 10
+    if scenario.cost.rack_kw is not None or needed > float(limit.high or 0):
+        return limit
+    if needed <= float(limit.value):
+        return replace(limit, low=max(needed, float(limit.low or 0)))
+    note = said("power.rack raised", usual=limit.value)
+    return replace(limit, value=needed, low=needed, basis="assumed", note=note)
+
+
 def _racks(
     trail: Trail, scenario: Scenario, catalog: Catalog, fabric: Cabling, peak: Line
 ) -> tuple[int, int]:
     """Hosts in one rack, and racks; (0, 0) where one host is more than a rack may carry."""
     height = _host_u(scenario, catalog) or catalog_factor(catalog, "host_u")
-    limit = factor(scenario, catalog, "rack_kw")
+    limit = _rack_limit(scenario, catalog, float(peak.value))
     per_rack = trail.compute(
         "power.hosts_per_rack",
         power.hosts_per_rack,

@@ -71,6 +71,29 @@ def racks(plan: Plan) -> tuple[Rack, ...]:
     )
 
 
+class RackLoss(NamedTuple):
+    """What the loss of a rack takes of a cluster."""
+
+    rack: int
+    pool: Pool
+    hosts: int
+    gpus: int
+    vms: int
+
+
+def worst_loss(plan: Plan) -> RackLoss | None:
+    """The loss of a rack that takes most hosts of a cluster beyond its spare ones; None where these replace any."""
+    pools, losses = {pool.id: pool for pool in plan.pools}, []
+    for rack in racks(plan):
+        for id, places in groupby(rack.hosts, key=lambda place: place.pool):
+            pool, lost = pools[id], [place.number - 1 for place in places]
+            vms = {(slot.group, slot.vm) for at in lost for load in pool.placement[at] for slot in load.slots}
+            gpus = sum(pool.rooms[at].gpus for at in lost)
+            losses.append(RackLoss(rack.number, pool, len(lost), gpus, len(vms)))
+    beyond = [loss for loss in losses if loss.hosts > loss.pool.hosts_for_failures]
+    return max(beyond, key=lambda loss: loss.hosts - loss.pool.hosts_for_failures, default=None)
+
+
 def _places(plan: Plan, hosts_per_rack: int, switches: Switches | None) -> Iterator[Place]:
     """Yield the hosts in their racks, each site in racks of its own and on its own fabrics."""
     rack, pairs = 0, _pairs(switches.fabrics if switches else ())

@@ -103,7 +103,7 @@ def test_a_whole_system_draws_what_its_maker_states(catalog: Catalog) -> None:
     power = power_of(make_plan(from_dict(data), catalog))
     assert power.host_peak_w == 10_200
     assert 0 < power.idle_share < 0.2
-    assert (power.hosts_per_rack, power.racks) == (0, 0)  # 10.2 kW of 8
+    assert (power.hosts_per_rack, power.racks) == (1, 3)  # 10.2 kW of 8, which is raised to carry one
     assert next(part for part in power.parts if part.name == "GPU hosts").rack_units_u == 8 * 3
     # a stated base is taken apart from the GPUs again
     stated = power_of(make_plan(from_dict(data | {"cost": {"host_base_w": 2_000}}), catalog))

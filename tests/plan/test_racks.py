@@ -10,7 +10,7 @@ from site_designs import larger, two_sites
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.plan.racks import Rack, host_name, leaf_names, racks
+from gpuplan.plan.racks import Rack, host_name, leaf_names, racks, worst_loss
 from gpuplan.scenario import from_dict
 
 
@@ -108,3 +108,18 @@ def test_two_sites_have_racks_and_leaves_of_their_own(catalog: Catalog, people: 
     found = racks(make_plan(two_sites(36, people), catalog))
     assert [rack.site for rack in found] == sorted((rack.site for rack in found), reverse=True)
     assert {rack.site for rack in found if rack.leaves} == {"Berlin", "Austin"}
+
+
+def test_the_worst_rack_of_the_enterprise_example_by_hand(plans: dict[str, Plan]) -> None:
+    """Five of eight hosts with four GPUs each."""
+    found = worst_loss(plans["enterprise"])
+    assert found is not None
+    assert (found.rack, found.pool.id, found.hosts, found.gpus) == (1, "vgpu", 5, 20)
+    kept = {slot for host in found.pool.placement[5:] for load in host for slot in load.slots}
+    every = {slot for host in found.pool.placement for load in host for slot in load.slots}
+    assert found.vms == len({(slot.group, slot.vm) for slot in every - kept})
+
+
+def test_racks_of_one_host_lose_no_more_than_the_spare_one(plans: dict[str, Plan], catalog: Catalog) -> None:
+    narrow = plans["enterprise"].scenario.with_value("cost.rack_kw", 2)
+    assert worst_loss(make_plan(narrow, catalog)) is None

@@ -81,6 +81,7 @@ CHECKS = (
     basis.scenario_notes,
     sharing.version,
     cost.cost,
+    cost.racks,
     cost.private_ai,
     cost.cost_basis,
     cost.host_price,

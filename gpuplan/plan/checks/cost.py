@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from gpuplan.facts import SCENARIO_SOURCE
 from gpuplan.locales import written, written_day
+from gpuplan.models.power import hosts_per_rack
 from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.plan import Plan
-from gpuplan.plan.prices import PRICED_MEMORY_GIB
-from gpuplan.wording import NAMES, counted, watts
+from gpuplan.plan.prices import PRICED_MEMORY_GIB, catalog_factor
+from gpuplan.plan.racks import worst_loss
+from gpuplan.wording import NAMES, counted, said, watts
 
 
 def cost_basis(plan: Plan) -> Iterator[Message]:
@@ -79,11 +82,33 @@ def cost(plan: Plan) -> Iterator[Message]:
         return
     if costs.growth_left_out is not None:
         yield message(plan, "growth-beyond-horizon", year=costs.growth_left_out)
-    if not use.racks:
-        limit = next(i for i in plan.lines["power.hosts_per_rack"].inputs if i.name == "rack_kw")
-        words = {"host": watts(use.host_peak_w), "rack_kw": limit.value}
-        yield message(plan, "host-over-rack-limit", sources=_cited(limit.sources), **words)
     claimed = plan.catalog.assumptions["silo-gpu-utilisation"].fact("utilisation_pct")
     if plan.totals.gpus_demanded and costs.utilisation < float(claimed.high or 0) / 100:
         low, high = (written(end, "g") for end in (claimed.low, claimed.high))
         yield message(plan, "utilisation-low", used=costs.utilisation, low=low, high=high)
+
+
+def racks(plan: Plan) -> Iterator[Message]:
+    """Report a host that no rack carries, racks of one host by an assumed limit, and what the loss of a rack takes."""
+    use = plan.power
+    if use is None:
+        return
+    inputs = {each.name: each for each in plan.lines["power.hosts_per_rack"].inputs}
+    limit = inputs["rack_kw"]
+    words = {"host": watts(use.host_peak_w), "rack_kw": limit.value, "sources": _cited(limit.sources)}
+    if not use.racks:
+        yield message(plan, "host-over-rack-limit", **words)
+        return
+    heights = {name: float(inputs[name].value) for name in ("host_u", "rack_units_u", "reserved_u")}
+    by_height = hosts_per_rack(**heights, host_w=0, rack_kw=0)
+    assumed = plan.scenario.cost.rack_kw is None
+    priced = catalog_factor(plan.catalog, "rack_kw").value
+    if assumed and use.hosts_per_rack == 1 < by_height and (use.racks > 1 or limit.value > priced):
+        need = math.ceil(2 * use.host_peak_w / 100) / 10
+        asked = {"racks": use.racks, "many": by_height, "need": need, "priced": priced}
+        yield message(plan, "rack-power-assumed", **words, **asked)
+    if lost := worst_loss(plan):
+        pool, note = lost.pool, said("check.planning value") if assumed else ""
+        words |= {"rack": lost.rack, "lost": lost.hosts, "gpus": lost.gpus, "vms": lost.vms}
+        words |= {"hosts": pool.hosts, "pool": pool.name, "spare": pool.hosts_for_failures, "assumed": note}
+        yield message(plan, "rack-loss", **words, per_rack=use.hosts_per_rack)

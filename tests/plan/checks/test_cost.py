@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 from approved import has_approved
+from random_cases import cases
 from stated_money import unpriced
 
-from gpuplan import make_plan
+from gpuplan import Plan, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.checks.message import Message
@@ -61,6 +62,59 @@ def test_a_pool_that_is_used_no_more_than_silos_is_said(catalog: Catalog, share:
     """The seeds say 25 to 30 % of GPUs bound to single machines."""
     found = messages(catalog, groups=one(people=40), cost={"utilisation": share})
     assert ("utilisation-low" in found) is said
+
+
+HGX = {"gpu": "h100-sxm5-80gb", "server": "dell-xe9680", "gpus_per_host": 8}
+
+
+@pytest.mark.parametrize(
+    ("host_w", "rack_kw", "per_rack", "codes"),
+    [
+        (400, None, 4, {"rack-loss"}),  # 1.9 kW with four GPUs
+        (400, 60, 19, {"rack-loss"}),  # by height
+        (3000, None, 1, {"rack-power-assumed"}),  # 4.7 kW
+        (9000, None, 1, {"rack-power-assumed"}),  # 11 kW are more than 8: the planning value is raised
+        (9000, 12, 1, set()),  # stated
+        (9000, 8, 0, {"host-over-rack-limit"}),
+    ],
+)
+def test_racks_are_asked_about_and_said(
+    catalog: Catalog, host_w: float, rack_kw: float | None, per_rack: int, codes: set[str]
+) -> None:
+    data = {
+        "groups": one(people=60),
+        "cost": {"host_base_w": host_w} | ({"rack_kw": rack_kw} if rack_kw else {}),
+    }
+    plan = make_plan(from_dict(data), catalog)
+    assert plan.power is not None and plan.power.hosts_per_rack == per_rack
+    found = {m.code: m for m in check_plan(plan)}
+    assert codes == {*found} & {"rack-loss", "rack-power-assumed", "host-over-rack-limit"}
+    assert all(found[code].path == "cost.rack_kw" for code in codes)
+    assert bool(plan.power.racks) is bool(per_rack)
+    assert plan.costs is not None
+    assert ("Space" in {part.name for part in plan.costs.parts}) is bool(per_rack)
+
+
+def test_racks_of_one_host_by_an_assumption_are_never_silent(catalog: Catalog) -> None:
+    """Hosts of any power: where an assumed limit makes racks of one host, a message names it with its figures."""
+    for rng in cases(161, 60, few=15):
+        data = {
+            "groups": one(people=rng.randint(1, 90)),
+            "cost": {"host_base_w": rng.randint(200, 10_000)},
+        }
+        plan = make_plan(from_dict(data), catalog)
+        assert plan.power is not None
+        alone = plan.power.hosts_per_rack == 1 and plan.power.racks > 1
+        found = {m.code: m for m in check_plan(plan)}
+        assert ("rack-power-assumed" in found) >= alone
+        if alone:
+            assert f"({plan.power.racks} racks)" in found["rack-power-assumed"].text
+
+
+def test_the_loss_of_a_rack_is_that_of_its_hosts(plans: dict[str, Plan]) -> None:
+    """Enterprise: five of eight hosts with four GPUs each, one host spare; by hand."""
+    (found,) = (m for m in check_plan(plans["enterprise"]) if m.code == "rack-loss")
+    assert has_approved(found.text, "8 kW", "5 of 8 hosts", "20 GPUs")
 
 
 @pytest.mark.parametrize(("limit_kw", "said"), [(1, True), (8, False)])

@@ -471,6 +471,14 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "prices-old": ("note", {"groups": one(), "cost": {"as_of": "2030-01-01"}}),
     "prices-assumed": ("note", {"groups": one()}),
     "host-over-rack-limit": ("warn", {"groups": one(), "cost": {"rack_kw": 1}}),
+    "rack-power-assumed": (
+        "warn",
+        {
+            "groups": one(people=40, access="mig", gpus_each=0.5),
+            "hardware": {"gpu": "h100-sxm5-80gb", "server": "dell-xe9680", "gpus_per_host": 8},
+        },
+    ),
+    "rack-loss": ("note", {"groups": one(people=40)}),
     "growth-beyond-horizon": ("warn", {"groups": one(people=99_000, active_share=0.001, growth=0.5)}),
     "cost-excludes": (
         "note",
