@@ -82,7 +82,7 @@ class RackLoss(NamedTuple):
 
 
 def worst_loss(plan: Plan) -> RackLoss | None:
-    """The loss of a rack that takes most hosts of a cluster beyond its spare ones; None where these replace any."""
+    """The loss of a rack that exceeds the failover capacity of a cluster most; None where none does."""
     pools, losses = {pool.id: pool for pool in plan.pools}, []
     for rack in racks(plan):
         for id, places in groupby(rack.hosts, key=lambda place: place.pool):
