@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from gpuplan.facts import SCENARIO_SOURCE
 from gpuplan.locales import written, written_day
@@ -95,7 +96,8 @@ def racks(plan: Plan) -> Iterator[Message]:
         return
     inputs = {each.name: each for each in plan.lines["power.hosts_per_rack"].inputs}
     limit = inputs["rack_kw"]
-    words = {"host": watts(use.host_peak_w), "rack_kw": limit.value, "sources": _cited(limit.sources)}
+    words: dict[str, Any] = {"host": watts(use.host_peak_w), "rack_kw": limit.value}
+    words["sources"] = _cited(limit.sources)
     if not use.racks:
         yield message(plan, "host-over-rack-limit", **words)
         return
@@ -105,8 +107,8 @@ def racks(plan: Plan) -> Iterator[Message]:
     priced = catalog_factor(plan.catalog, "rack_kw").value
     if assumed and use.hosts_per_rack == 1 < by_height and (use.racks > 1 or limit.value > priced):
         need = math.ceil(2 * use.host_peak_w / 100) / 10
-        asked = {"racks": use.racks, "many": by_height, "need": need, "priced": priced}
-        yield message(plan, "rack-power-assumed", **words, **asked)
+        words |= {"racks": use.racks, "many": by_height, "need": need, "priced": priced}
+        yield message(plan, "rack-power-assumed", **words)
     if lost := worst_loss(plan):
         pool, note = lost.pool, said("check.planning value") if assumed else ""
         words |= {"rack": lost.rack, "lost": lost.hosts, "gpus": lost.gpus, "vms": lost.vms}
