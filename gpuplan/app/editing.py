@@ -79,6 +79,8 @@ class Editing(PlanView):
         self.history = History(catalog)
         self.design = new_design()
         """Identity of the design that is worked on."""
+        self.customer_of_design = self.scenario.customer
+        """The last customer named in it."""
         self._settled: Settled | None = None
         """Screen before the field was typed into; None while no field is."""
         self._linked: tuple[Scenario, Link] | None = None
@@ -148,8 +150,9 @@ class Editing(PlanView):
             self.drafts = {path: draft for path, draft in self.drafts.items() if path not in set_too}
         if scenario != self.scenario or drafted or live:
             self._take(scenario, path, live)
-        else:
-            self._settle(path)  # a field is left as it was typed
+        elif self.typing:  # a field is left as it was typed
+            self._settle(path)
+            self._changed()
 
     def _refused(self, path: str, given: Any, error: ScenarioError, live: bool, number: bool) -> None:
         """Keep the typed text beside its field with its problem; while typing goes on, no message appears.
@@ -198,7 +201,7 @@ class Editing(PlanView):
 
     def _leave(self, design: str = "") -> None:
         """Work on another design, by its identity if it had been left before; what belongs to this one ends with it."""
-        self.design = design or new_design()
+        self.design, self.customer_of_design = design or new_design(), ""
         self.drafts, self.refused, self.cause = {}, (), ""
         self._end_typing()
 
@@ -248,10 +251,23 @@ class Editing(PlanView):
         if past and past[-1].id == self.link.id:
             past.pop()
         self._end_typing()
+        self._name_customer()
 
     def _end_typing(self) -> None:
         """End the typing: text from now on is another change."""
         self.typing, self._settled = "", None
+
+    def _name_customer(self) -> None:
+        """Make it another design once another customer is named, so that what belongs to that of the last one ends."""
+        before, now = self.customer_of_design, self.scenario.customer
+        if self.typing or not now:
+            return
+        if not now.casefold().startswith(before.casefold()) and not before.casefold().startswith(
+            now.casefold()
+        ):
+            self._leave()
+            self.notice = ("note", said("screen.open.another customer"))
+        self.customer_of_design = now
 
     def _made(self, scenario: Scenario) -> Plan:
         """Return the plan with all its chapters, so that a model that cannot answer says so here."""
@@ -265,6 +281,7 @@ class Editing(PlanView):
     def _plan(self, scenario: Scenario, news: bool = True) -> None:
         """Plan a design and show it; ``news`` shows its differences from the plan before."""
         self.scenario, self.seen = scenario, self._seen(scenario)
+        self._name_customer()
         self.drafts = {path: draft for path, draft in self.drafts.items() if has_input(scenario, path)}
         try:
             plan = self._made(self.seen)

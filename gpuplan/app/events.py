@@ -95,7 +95,7 @@ EVENTS: Mapping[str, Handler] = {
         workbook, str(content["name"]), base64.b64decode(content["base64"])
     ),
     "restore": _calls(Workbook.restore, fragment=str),
-    "recent": _calls(Workbook.open_recent, fragment=str),
+    "recent": _calls(Workbook.open_recent, fragment=str, design=str),
     "keep": _calls(Workbook.keep),
     "carry": _calls(Workbook.carry, name=str, design=str),
     "open-kept": _calls(Workbook.open_kept, name=str),

@@ -61,6 +61,24 @@ def bar_data(workbook: Workbook) -> contract.Bar:
         "customer": workbook.customer,
         "internal": workbook.scenario.internal != Internal(),
         "share": workbook.fragment(customer=True) if workbook.started and workbook.customer else "",
+        "recent": _recent(workbook),
+    }
+
+
+def _recent(workbook: Workbook) -> contract.Recent | None:
+    """Return by what the browser lists the design; nothing while a text is typed, or for a customer."""
+    if not workbook.started or workbook.customer or workbook.typing:
+        return None
+    plan, cost = workbook.plan, cost_figures(workbook.plan)
+    figures = (
+        said("screen.recent.figures", totals=plan.totals),
+        plan.placed.short,
+        cost.price if cost else "",
+    )
+    return {
+        "design": workbook.design,
+        "customer": workbook.scenario.customer,
+        "figures": "" if workbook.stale else ", ".join(filter(None, figures)),
     }
 
 

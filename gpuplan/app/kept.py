@@ -134,8 +134,8 @@ class KeptDesigns(Editing):
             text = one_line(self.drafts[path].text)[:MOST_QUOTED].strip()
             key = "screen.undo.typed" if text else "screen.undo.left empty"
             return said(key, text=text, name=self.name_of(path))
-        if self.customer and self._to_another(self.history.past):
-            return ""
+        if self._to_another(self.history.past):
+            return "" if self.customer else said("screen.undo.opened", name=self.scenario.name)
         return self.history.undo_words(self.scenario, self._unsaid)
 
     @property

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from traitlets import Unicode
 
 from gpuplan.analysis.customer import customer_scenario
+from gpuplan.analysis.variants import changed_inputs
 from gpuplan.app import groups
 from gpuplan.app.background import Exploring, Runner, Simulating, new_reference
 from gpuplan.app.delivering import Delivering
@@ -186,12 +187,15 @@ class Workbook(KeptDesigns):
         self.start(scenario)
         self.say("note", said("screen.open.done", name=shown_name(name)))
 
-    def start(self, scenario: Scenario) -> None:
-        """Work on another scenario; undo returns to the one before."""
-        left = self.link
-        self._leave()
-        self._take(scenario, left=left, news=False)
+    def start(self, scenario: Scenario, design: str = "") -> None:
+        """Work on another scenario, by its identity if it has one; undo returns to the one before."""
+        self._open(scenario, design)
         self.step = "usecases"
+
+    def _open(self, scenario: Scenario, design: str = "") -> None:
+        left = self.link
+        self._leave(design)
+        self._take(scenario, left=left, news=False)
 
     def _leave(self, design: str = "") -> None:
         super()._leave(design)
@@ -222,9 +226,16 @@ class Workbook(KeptDesigns):
         self._put(self._own(scenario), words)
 
     def exchange(self, scenario: Scenario) -> None:
-        """Put another version of the design in its place; if it cannot be planned, raise ScenarioError and change nothing."""
+        """Put another version, or another design, in its place; if it cannot be planned, raise ScenarioError and change nothing.
+
+        By another name it is another design, unless the name is all that changed.
+        """
         self._made(scenario)
-        self._put(scenario, "")
+        here = self.scenario
+        if scenario.name != here.name and [*changed_inputs((here, scenario))] != ["name"]:
+            self._open(scenario)
+        else:
+            self._put(scenario, "")
 
     def fragment(self, customer: bool = False) -> str:
         """The internal version, or the customer's, as text for the fragment of a link."""
@@ -242,11 +253,11 @@ class Workbook(KeptDesigns):
             self.step = "usecases"
         return True
 
-    def open_recent(self, fragment: str) -> None:
-        """Start from a design that the browser has kept; undo returns to the one before."""
+    def open_recent(self, fragment: str, design: str = "") -> None:
+        """Start from a design that the browser has kept, by its identity; undo returns to the one before."""
         scenario = self._carried(lambda: scenario_of(fragment))
         if scenario is not None:
-            self.start(scenario)
+            self.start(scenario, design)
 
     def _full(self) -> bool:
         """True if there is no room for one more group; also says so."""

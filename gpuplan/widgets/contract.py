@@ -78,9 +78,11 @@ Hidden = TypedDict("Hidden", {"shown": Literal[False]})
 # The frame
 
 Notice = TypedDict("Notice", {"level": str, "text": str})
+Recent = TypedDict("Recent", {"design": str, "customer": str, "figures": str})
 Bar = TypedDict("Bar", {
     "name": str, "name_problem": str, "can_undo": bool, "can_redo": bool, "undo": str, "redo": str,
     "started": bool, "notice": Notice, "fragment": str, "customer": bool, "internal": bool, "share": str,
+    "recent": Recent | None,
 })
 Step = TypedDict("Step", {"id": str, "title": str, "error": str})
 Nav = TypedDict("Nav", {"current": str, "glossary": bool, "steps": Sequence[Step]})

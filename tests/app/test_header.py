@@ -56,6 +56,21 @@ def test_a_blank_design_asks_for_nothing(blank: Workbook) -> None:
     assert bar_data(blank)["fragment"] == ""
 
 
+def test_the_browser_lists_what_is_entered_and_nothing_for_a_customer(book: Workbook) -> None:
+    book.edit("customer", "ACME")
+    recent, totals = bar_data(book)["recent"], book.plan.totals
+    assert recent is not None and (recent["design"], recent["customer"]) == (book.design, "ACME")
+    assert all(part in recent["figures"] for part in (f"{totals.hosts} ", f"{totals.gpus} GPU", "USD"))
+    book.edit("name", "half a na", live=True)
+    assert bar_data(book)["recent"] is None
+    book.edit("name", "half a na")
+    book.edit("hardware.gpus_per_host", "many")  # these figures are not of this text
+    assert (bar_data(book)["recent"] or {})["figures"] == ""
+    book.look_as(True)
+    assert bar_data(book)["recent"] is None
+    assert bar_data(Workbook(book.catalog))["recent"] is None
+
+
 def test_the_bar(book: Workbook) -> None:
     data = bar_data(book)
     assert (data["name"], data["can_undo"], data["can_redo"]) == ("Enterprise example", False, False)

@@ -99,7 +99,7 @@ def test_what_is_typed_and_taken_back_is_no_change(enterprise: Workbook) -> None
 
 
 def test_a_damaged_entry_has_no_words(enterprise: Workbook) -> None:
-    enterprise.history.past = [Link("x", "s=damaged")]
+    enterprise.history.past = [Link("x", "s=damaged", enterprise.design)]
     assert enterprise.undo_words == ""
 
 

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import at, take, until
+from browsing import at, choose, enter, open_tab, until
+
+from gpuplan.scenario import load_scenario
 
 pytestmark = pytest.mark.browser
 
-KEPT = "JSON.parse(localStorage.getItem('gpuplan-recent')).map((each) => each.name)"
+LISTED = "JSON.parse(localStorage.getItem('gpuplan-recent'))"
+KEPT = f"{LISTED}.map((each) => each.name)"
+FRAGMENTS = f"{LISTED}.map((each) => each.fragment)"
 
 
-def test_recent_designs(app: Any, tab: Callable[..., Any]) -> None:
+def opened(page: Any, folder: Path, name: str, customer: str = "") -> None:
+    """Open a file with a design, and wait until it is listed: a design counts when it has stood for a second."""
+    scenario = load_scenario("starter").with_value("name", name).with_value("customer", customer)
+    (folder / "design.yaml").write_text(scenario.to_yaml())
+    choose(page, folder / "design.yaml")
+    until(page, f"{LISTED}?.[0].name === {name!r} && {LISTED}[0].customer === {customer!r}")
+
+
+def test_recent_designs(app: Any, tab: Callable[..., Any], tmp_path: Path) -> None:
     visit = tab().start(app.url)
     page = visit.page
     recent = page.locator(".gp-recent")
@@ -21,16 +34,19 @@ def test_recent_designs(app: Any, tab: Callable[..., Any]) -> None:
     page.evaluate(
         "localStorage.setItem('gpuplan-recent', '[7, {\"name\": 1}]')"
     )  # not ours: it is passed over
-    take(page, "enterprise")
-    name = page.locator(".gp-name")
     for number in range(8):
-        name.fill(f"Design {number}")
-        name.press("Enter")
-        until(page, f"{KEPT}[0]", f"Design {number}")  # a design counts when it has stood for a second
-    assert page.evaluate(KEPT) == [f"Design {number}" for number in range(7, 1, -1)]
+        opened(page, tmp_path, f"Design {number}")
+    assert page.evaluate(KEPT) == [f"Design {number}" for number in range(7, -1, -1)]
+    name = page.locator(".gp-name")
+    name.fill("Another name")  # of the same design
+    name.press("Enter")
+    until(page, f"{KEPT}[0]", "Another name")
+    assert page.evaluate(f"{KEPT}.slice(1)") == [f"Design {number}" for number in range(6, -1, -1)]
     page.locator(".gp-brand").click()
     recent.wait_for()
     assert recent.get_by_role("link").count() == 6
+    recent.locator("summary").click()
+    assert recent.get_by_role("link").count() == 8
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     at(page, "view").click()
     recent.wait_for(state="detached")
@@ -45,3 +61,65 @@ def test_recent_designs(app: Any, tab: Callable[..., Any]) -> None:
     assert page.evaluate("localStorage.getItem('gpuplan-recent')") is None
     assert at(page, "blank").evaluate("node => node === document.activeElement")
     assert visit.errors == []
+
+
+def test_no_design_takes_the_place_of_another(app: Any, tab: Callable[..., Any], tmp_path: Path) -> None:
+    """Designs of one name are told apart by what they are, with customer, day and figures; each click opens its own."""
+    first = tab().start(app.url)
+    page = first.page
+    opened(page, tmp_path, "Offer", "ACME")
+    opened(page, tmp_path, "Offer", "Bolt")
+    assert page.evaluate(f"{LISTED}.map((each) => each.customer)") == ["Bolt", "ACME"]
+    page.locator(".gp-brand").click()
+    at(page, "blank").click()
+    until(page, f"{LISTED}.length", 3)
+    untitled = page.evaluate(f"{LISTED}[0].name")
+    open_tab(page, "basis")
+    enter(page, "customer", "Cog")
+    until(page, f"{LISTED}[0].customer", "Cog")
+    enter(page, "customer", "Dyn")  # another customer's is another design
+    page.locator(".gp-brand").click()
+    at(page, "blank").click()  # at once: what was changed is kept all the same
+    until(page, f"{LISTED}[0].customer", "")
+    assert page.evaluate(f"{LISTED}.map((each) => each.customer)") == ["", "Dyn", "Cog", "Bolt", "ACME"]
+    assert page.evaluate(KEPT) == [untitled, untitled, untitled, "Offer", "Offer"]
+    page.locator(".gp-brand").click()
+    rows = page.locator(".gp-recent li")
+    assert all(part in rows.nth(4).inner_text() for part in ("ACME", "host", "GPU", "USD"))
+    rows.nth(4).get_by_role("link").click()
+    until(page, "document.querySelector('.gp-name').value", "Offer")
+    until(page, f"{LISTED}[0].customer", "ACME")
+    assert page.evaluate(f"{LISTED}.length") == 5
+
+
+def test_two_tabs_with_one_design_keep_what_each_made_of_it(
+    app: Any, tab: Callable[..., Any], tmp_path: Path
+) -> None:
+    one = tab().start(app.url).page
+    opened(one, tmp_path, "Offer", "ACME")
+    other = one.context.new_page()
+    other.goto(app.url)
+    other.locator(".gp-recent a").click()
+    other.wait_for_url("**/#s=*")
+    for page, name in ((one, "Of the first"), (other, "Of the other")):
+        page.locator(".gp-name").fill(name)
+        page.locator(".gp-name").press("Enter")
+        until(page, f"{KEPT}[0]", name)
+    assert set(one.evaluate(KEPT)) == {"Of the first", "Of the other"}
+    other.close()
+
+
+def test_a_design_without_room_is_still_named(app: Any, tab: Callable[..., Any], tmp_path: Path) -> None:
+    page = tab().start(app.url).page
+    page.evaluate(
+        """() => localStorage.setItem('gpuplan-recent', JSON.stringify([...Array(30).keys()].map((at) =>
+            ({ name: `Old ${at}`, day: '2026-11-01', fragment: `s=${at}`, design: `${at}`, customer: 'ACME' }))))"""
+    )
+    opened(page, tmp_path, "New")
+    assert page.evaluate(KEPT) == ["New", *(f"Old {at}" for at in range(30))]
+    assert page.evaluate(f"{FRAGMENTS}.filter((each) => !each).length") == 1
+    page.locator(".gp-brand").click()
+    recent = page.locator(".gp-recent")
+    recent.locator("summary").click()
+    last = recent.locator("li").last
+    assert "Old 29" in last.inner_text() and last.get_by_role("link").count() == 0

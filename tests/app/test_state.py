@@ -144,6 +144,8 @@ OPENS: dict[str, Callable[[Workbook], None]] = {
     "guided": lambda book: book.start_guided(Answers({"ds-workstation": "10"}, {})),
     "recent": lambda book: book.open_recent(link_of(load_scenario("starter")).fragment),
     "address": lambda book: book.restore(link_of(load_scenario("starter")).fragment) and None,
+    "notebook": lambda book: book.exchange(load_scenario("starter")),
+    "customer": lambda book: book.edit("customer", "Bolt"),
 }
 
 
@@ -151,9 +153,14 @@ OPENS: dict[str, Callable[[Workbook], None]] = {
 def test_what_belongs_to_a_design_ends_with_it(catalog: Catalog, tmp_path: Path, way: str) -> None:
     book = used(catalog, tmp_path)
     OPENS[way](book)
-    fresh = Workbook(catalog)
+    fresh = Workbook(catalog, book.scenario if way == "customer" else None)
     OPENS[way](fresh)
-    assert dict(parts(book)) == dict(parts(fresh))
+    told = ("notice", "cause", "before", "messages_before")  # of the change that made it another design
+    of = [
+        {at: value for at, value in parts(each) if way != "customer" or at not in told}
+        for each in (book, fresh)
+    ]
+    assert of[0] == of[1]
     assert book.kept == () and len(book.aside) == 1
     assert not any(dress.used for dress in book.delivering.templates.values())
 
@@ -171,6 +178,55 @@ def test_a_firm_keeps_its_brand_and_no_other(catalog: Catalog, tmp_path: Path) -
     brand.set_firm(False)
     book.open_example("enterprise")
     assert not brand.used and not brand.kept.exists()
+
+
+@pytest.mark.parametrize(
+    ("now", "another"),
+    [("Bolt", True), (f"{SECRET} Ltd", False), (SECRET.lower(), False), ("", False), ("ZQX", False)],
+)
+def test_another_customer_has_another_design(catalog: Catalog, now: str, another: bool) -> None:
+    """However the name is entered, also after it was cleared; a correction of the same name is the same design."""
+    for typed in (False, True):
+        book = Workbook(catalog, load_scenario("starter"))
+        identity = book.design
+        book.edit("customer", SECRET)
+        assert book.design == identity, "it had no customer before"
+        book.keep()
+        book.edit("customer", "")
+        for end in range(1, len(now)) if typed else ():
+            book.edit("customer", now[:end], live=True)
+            assert book.design == identity, "nothing ends before it is entered"
+        if typed and now:
+            book.edit("customer", now, live=True)
+        book.edit("customer", now)
+        assert (book.design != identity, not book.kept) == (another, another)
+        assert bool(book.others) == another
+        if another:
+            book.undo()
+            assert book.design == identity and len(book.kept) == 1
+
+
+def test_a_notebook_puts_another_design_in_its_place_or_another_version(catalog: Catalog) -> None:
+    start = load_scenario("enterprise").with_value("customer", SECRET)
+    same = (
+        start.with_value("groups.hpc.people", 5),
+        start.with_value("name", "renamed"),
+        start.with_value("customer", ""),
+    )
+    other = (
+        load_scenario("starter"),
+        start.with_value("customer", "Bolt"),
+        start.with_value("name", "renamed").with_value("groups.hpc.people", 5),
+    )
+    for scenario in (*same, *other):
+        book = Workbook(catalog, start)
+        identity = book.design
+        book.keep()
+        book.exchange(scenario)
+        assert book.scenario == scenario
+        assert (book.design == identity) == bool(book.kept) == (scenario in same)
+        book.undo()
+        assert (book.scenario, book.design, len(book.kept)) == (start, identity, 1)
 
 
 def test_undo_returns_to_the_design_before_with_what_was_kept_beside_it(catalog: Catalog) -> None:

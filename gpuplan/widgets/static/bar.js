@@ -6,7 +6,7 @@ const LONG_LINK = 8_000;
 // How long a notice stays, ms; one of something wrong stays until it is dismissed, or until something else is done.
 const STAYS = { note: 6_000, warn: 12_000 };
 
-// A design counts as a recent one when it has stood for so long, ms.
+// A design counts as a recent one when it has stood for so long, ms, or is left.
 const SETTLED = 1_000;
 
 // Fields for text, and those of the design in which what was typed is entered: there undo takes back the last edit, as everywhere.
@@ -140,7 +140,15 @@ export default {
           : "Copy the address of this page: it contains the whole design.");
       }
     }
-    let shown = "", keeping = 0;
+    let shown = "", keeping = 0, waiting;
+    // Lists a design when it has stood for a moment, or when it is left before that.
+    function list(entry) {
+      clearTimeout(keeping);
+      if (waiting && waiting.design !== entry?.design) keepDesign(waiting);
+      waiting = entry;
+      if (entry) keeping = setTimeout(() => { keepDesign(entry); waiting = undefined; }, SETTLED);
+    }
+    const left = () => list();
     function draw() {
       const data = model.get("data");
       undo.disabled = !data.can_undo;
@@ -158,8 +166,8 @@ export default {
       shown = said;
       if (!inVoila() || !data.fragment) return;
       (window.gpuplan?.keepAddress ?? writeAddress)(data.fragment);
-      clearTimeout(keeping);
-      if (!data.customer) keeping = setTimeout(() => keepDesign(data.name, data.fragment), SETTLED);
+      const { recent } = data;
+      list(recent && { name: data.name, fragment: data.fragment, design: recent.design, customer: recent.customer, figures: recent.figures });
     }
     const keys = (event) => {
       // While somebody types they are the browser's own.
@@ -171,6 +179,7 @@ export default {
     const arrived = () => { if (location.hash.startsWith("#s=") && location.hash.slice(1) !== model.get("data").fragment) send("restore", { fragment: location.hash }); };
     if (inVoila()) {
       document.addEventListener("keydown", keys);
+      addEventListener("pagehide", left);
       if (window.gpuplan) window.gpuplan.join(model.widget_manager.kernel, (event) => model.send(event));
       else {
         addEventListener("hashchange", arrived);
@@ -185,6 +194,12 @@ export default {
       if (window.gpuplan && ["taken", "shown"].includes(message.type)) declare(model, message);
     });
     draw();
-    return () => { clearTimeout(keeping); stay(); document.removeEventListener("keydown", keys); removeEventListener("hashchange", arrived); };
+    return () => {
+      left();
+      stay();
+      document.removeEventListener("keydown", keys);
+      removeEventListener("pagehide", left);
+      removeEventListener("hashchange", arrived);
+    };
   },
 };

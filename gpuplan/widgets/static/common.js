@@ -112,21 +112,31 @@ function soon(act) {
 }
 
 // The last designs of this browser, newest first; a browser may have no storage, and what is there may be anything.
-const RECENT = "gpuplan-recent", MOST_RECENT = 6;
+// For those beyond MOST_RECENT, or beyond the room that the browser has, only what is said of them stays.
+const RECENT = "gpuplan-recent", MOST_RECENT = 30, MOST_NAMED = 100;
 function recentDesigns() {
   try {
     const kept = JSON.parse(localStorage.getItem(RECENT));
-    return kept.filter((each) => ["name", "day", "fragment"].every((key) => typeof each?.[key] === "string") && each.fragment.startsWith("s=")).slice(0, MOST_RECENT);
+    return kept.filter((each) => ["name", "day", "fragment"].every((key) => typeof each?.[key] === "string") && /^(s=|$)/.test(each.fragment))
+      .map((each) => Object.fromEntries(["name", "day", "fragment", "design", "customer", "figures"].map((key) => [key, String(each[key] ?? "")])));
   } catch {
     return [];
   }
 }
-function keepDesign(name, fragment) {
+// A version takes the place of the one that this page has kept of the same design before, or of an equal one: never of another design, or of what another page made of it.
+const keptHere = new Map();
+function keepDesign(entry) {
   const day = new Date().toLocaleDateString("sv");  // 2026-11-21, of this place
-  const kept = [{ name, day, fragment }, ...recentDesigns().filter((each) => each.name !== name)].slice(0, MOST_RECENT);
-  try {
-    localStorage.setItem(RECENT, JSON.stringify(kept));
-  } catch { /* no storage, or it is full: the address bar has the design all the same */ }
+  const before = keptHere.get(entry.design);
+  const stays = (each) => each.fragment !== entry.fragment && (each.design !== entry.design || each.fragment !== before);
+  const all = [{ ...entry, day }, ...recentDesigns().filter(stays)].slice(0, MOST_NAMED);
+  for (let room = MOST_RECENT; room > 0; room -= 1) {
+    try {
+      localStorage.setItem(RECENT, JSON.stringify(all.map((each, at) => at < room ? each : { ...each, fragment: "" })));
+      keptHere.set(entry.design, entry.fragment);
+      return;
+    } catch { /* no storage, or it is full: the address bar has the design all the same */ }
+  }
 }
 function forgetDesigns() {
   try {
