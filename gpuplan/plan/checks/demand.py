@@ -69,8 +69,9 @@ def stated_total(plan: Plan) -> Iterator[Message]:
     words: dict[str, Any] = {"stated": stated, "needed": whole(needed)}
     if plan.scenario.deciding_total_gpus is None:
         key, level = ("check.more", "warn") if needed > stated else ("check.fewer", "note")
-        apart = said(key, gpus=whole(abs(needed - stated)))
-        yield message(plan, "stated-total-differs", level=level, apart=apart, **words)
+        words["apart"] = said(key, gpus=whole(abs(needed - stated)))
+        then = said("check.then without") if needed > stated else ""
+        yield message(plan, "stated-total-differs", level=level, then=then, **words)
     elif needed < stated:
         spare = plan.lines.get("demand.unassigned_gpus")
         rest = counted(int(spare.value) if spare else 0, "whole GPU")

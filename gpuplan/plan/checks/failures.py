@@ -62,7 +62,11 @@ def vmotion_need(plan: Plan) -> Iterator[Message]:
             why = said("check.stun", stun=f"{group.stun_s:.0f}", limit=f"{limit:.0f}")
         missed.setdefault(why, []).append(group)
     for why, groups in missed.items():
-        yield from about(plan, "vmotion-need-not-kept", groups, why=why)
+        other = any(out.possible and out.mode in ("vgpu", "mig") for g in groups for out in g.ruled_out)
+        remedy = "check.move as vGPU" if other else "check.move elsewhere"
+        if any(group.stun_s for group in groups):
+            remedy = "check.move sooner"
+        yield from about(plan, "vmotion-need-not-kept", groups, why=why, remedy=said(remedy))
 
 
 UNMOVED = NAMES["why not moved"]
@@ -96,9 +100,10 @@ def _stun_remedy(plan: Plan) -> str:
 
 
 def stun_over_limit(plan: Plan) -> Iterator[Message]:
-    """Report VMs whose stun in vMotion is longer than the limit."""
-    limit, needing = int(stun_limit_s(plan.scenario, plan.catalog)), _needing(plan)
-    slow = [g for g, stun_s in _stunned(plan) if stun_s > limit and g.id not in needing]
+    """Report VMs whose stun in vMotion is longer than the limit, where it is left open whether they are moved."""
+    limit = int(stun_limit_s(plan.scenario, plan.catalog))
+    open_ = {group.id for group in plan.scenario.groups if group.vmotion == "auto"}
+    slow = [g for g, stun_s in _stunned(plan) if stun_s > limit and g.id in open_]
     rule = plan.catalog.row("rules", "vmotion-stun-limit")
     longest = max((g.stun_s or 0 for g in slow), default=0)
     sources = (*_measured(plan).fact("limit_s").sources, *rule.sources)

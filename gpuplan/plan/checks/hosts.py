@@ -56,7 +56,8 @@ def ordered(plan: Plan) -> Iterator[Message]:
             continue
         path = next((path for path in PATHS[part.key] if plan.scenario.get(path)), PATHS[part.key][0])
         code = "host-not-sold" if part.short == NOT_SOLD else "host-too-small"
-        yield message(plan, code, part=part.name, size=part.size, rule=part.rule, key=path)
+        remedy = said("check.enter less" if plan.scenario.get(path) else "check.fewer GPUs")
+        yield message(plan, code, part=part.name, size=part.size, rule=part.rule, key=path, remedy=remedy)
     if domain and domain.short:
         path = "cost.management_hosts" if settings.management_hosts else "management.hosts"
         sizes: Any = {"hosts": domain.hosts, "needed": domain.needed_hosts, "short": domain.short}
@@ -84,13 +85,15 @@ def stranded(plan: Plan) -> Iterator[Message]:
 def counted_in_part(plan: Plan) -> Iterator[Message]:
     """CPU and memory that are stated on one side only."""
     groups = plan.sized.groups
+    if not groups:
+        return
     others = other_vms(plan.scenario.hardware.other_vms)
     for field, host, what, of_others in (
         ("vcpus_each", "vcpus_per_host", "vCPUs", any(other.vcpus for other in others)),
         ("memory_gib_each", "memory_gib_per_host", "Memory", any(other.memory_gib for other in others)),
     ):
         missing = [group for group in groups if not getattr(group, field)]
-        stated = len(missing) < len(groups) or (of_others and bool(groups))
+        stated = len(missing) < len(groups) or of_others
         if stated != bool(getattr(plan.scenario.hardware, host)):
             there, not_there = ("the VMs", "a host") if stated else ("a host", "the VMs")
             yield message(plan, "resource-not-counted", what=what, stated=there, missing=not_there, host=host)
@@ -150,7 +153,7 @@ def cluster_size(plan: Plan) -> Iterator[Message]:
         yield message(plan, "cluster-too-large", pools=names, hosts=hosts, most=most)
     for pool in plan.pools:
         if pool.hosts < int(least.value):
-            sizes: Any = {"hosts": pool.hosts, "least": least.value}
+            sizes: Any = {"hosts": pool.hosts, "least": least.value, "more": int(least.value) - pool.hosts}
             yield message(plan, "cluster-too-small", pool=pool.name, locator=least.locator, **sizes)
 
 

@@ -23,9 +23,9 @@ def mixed_sizes(plan: Plan) -> Iterator[Message]:
         yield message(plan, "mixed-size-reset")
         if unknown := _apart(plan, "timesliced"):
             yield message(plan, "mixed-size-unlisted", profiles=", ".join(unknown))
-    ignored = mixed + _sharing(plan, "mig")
     if plan.scenario.platform.gpu_policy == "group":
-        yield from about(plan, "gpu-policy-ignored", ignored)
+        remedy = said("check.one size" if mixed else "check.policy of MIG")
+        yield from about(plan, "gpu-policy-ignored", mixed + _sharing(plan, "mig"), remedy=remedy)
 
 
 def sharing(plan: Plan) -> Iterator[Message]:

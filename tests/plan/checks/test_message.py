@@ -6,10 +6,12 @@ import ast
 import inspect
 import random
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
+from advice import FOLLOWED, fruitless
 from assistants import HARDWARE, assistant
 
 from gpuplan import Plan, make_plan
@@ -514,6 +516,12 @@ def test_each_message_is_given(catalog: Catalog, code: str) -> None:
     message = messages(catalog, **data)[code]
     assert message.level == level
     assert all(source in catalog.sources for source in message.sources)
+
+
+@pytest.mark.parametrize("code", sorted(set(SITUATIONS) & set(FOLLOWED)))
+def test_advice_that_is_followed_helps_in_each_situation(catalog: Catalog, code: str) -> None:
+    plan = make_plan(from_dict(SITUATIONS[code][1]), catalog)
+    assert not fruitless(plan, Counter(), most=1)
 
 
 def test_every_code_is_known_here_and_unique() -> None:
