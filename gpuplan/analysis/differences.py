@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gpuplan.analysis.board_equivalence import is_converted, work_of
+from gpuplan.analysis.board_equivalence import is_converted
 from gpuplan.analysis.variants import COMPARED, figure
 from gpuplan.catalog import Catalog
 from gpuplan.locales import written
 from gpuplan.plan import Plan
+from gpuplan.plan.boards import work_of
 from gpuplan.plan.llm import uses_model
 from gpuplan.scenario import Scenario
 from gpuplan.wording import NAMES, amount, headline_money, hours, money, percent, priced, said, watts

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from gpuplan.analysis.board_equivalence import Work, work_of
 from gpuplan.analysis.candidates import SHARING, Candidate, asked, takers, too_little
 from gpuplan.analysis.option import Option
 from gpuplan.catalog import Catalog
 from gpuplan.locales import per_cent, written
+from gpuplan.plan.boards import Work, work_of
 from gpuplan.scenario import Scenario
 from gpuplan.wording import NAMES, amount, counted, hours, money, said, whole_percent
 

@@ -21,10 +21,9 @@ from gpuplan.plan.layouts import (
     most_hosts,
     most_hosts_fact,
     placed,
-    spare_hosts,
 )
 from gpuplan.plan.over_time.rules import Enough
-from gpuplan.plan.requests import LAST, Requests, remembered
+from gpuplan.plan.requests import LAST, Requests, remembered, spare_hosts, too_large
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import OTHER_VMS, Scenario, sites_people
 from gpuplan.wording import NAMES, counted
@@ -148,12 +147,16 @@ def _clusters(
         if home is not None:
             together[home].append(request)
             first[home] = min(level, first.get(home, level))
-    largest = max(
-        together, key=lambda home: len(placed(tuple(together[home]), (), room, 0).hosts), default=""
-    )
+    stuck = {home: too_large(requests, room) for home, requests in together.items()}
+
+    def alone(home: str) -> int:
+        fitting = tuple(request for request in together[home] if request not in stuck[home])
+        return len(placed(fitting, (), room, 0).hosts)
+
+    largest = max(together, key=alone, default="")
     together[largest] += [request for home, request in zip(homes, asked, strict=True) if home is None]
     clusters, left = [], existing
-    for at, home in enumerate(sorted(together, key=lambda home: first.get(home, LAST)), 1):
+    for at, home in enumerate(sorted(together, key=lambda h: (not stuck[h], first.get(h, LAST))), 1):
         requests, rooms = tuple(together[home]), left
         if at < len(together) and left:
             taken = _taken(requests, left, room, within.spare)
@@ -231,11 +234,7 @@ def _part(whole: Layout, hosts: Sequence[int], spare: int) -> Layout:
 
 def _takes_over(room: Room, existing: Sequence[Room]) -> bool:
     """True if a new host offers as much of everything as each existing host; 0 is not counted."""
-    return all(
-        room.gpus >= host.gpus
-        and all(new == 0 or 0 < old <= new for new, old in zip(room[1:], host[1:], strict=True))
-        for host in existing
-    )
+    return all(room.offers_as_much(host) for host in existing)
 
 
 def _needed(whole: Layout, content: tuple[Host, ...], existing: int) -> Placement:

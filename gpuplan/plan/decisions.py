@@ -23,11 +23,10 @@ from gpuplan.plan.over_time.power_on import PowerOn, compared, distinct, setting
 from gpuplan.plan.over_time.rules import alike
 from gpuplan.plan.over_time.tried import more_words, steps_words
 from gpuplan.plan.placed import placed_of
-from gpuplan.plan.requests import joins
 from gpuplan.plan.sizing_rule import target_words
 from gpuplan.plan.switches import Switches
 from gpuplan.plan.trail import Line
-from gpuplan.scenario import Scenario, host_kinds
+from gpuplan.scenario import Scenario
 from gpuplan.wording import (
     LICENCE_NAMES,
     NAMES,
@@ -154,13 +153,13 @@ def _stated_total(groups: Sequence[GroupPlan], lines: Mapping[str, Line]) -> Fou
 def _gpus_per_host(made: Counts, groups: Sequence[GroupPlan]) -> Found:
     scenario, catalog = made.scenario, made.catalog
     hardware, per_host = scenario.hardware, scenario.hardware.gpus_per_host
-    existing = [kind for kind in host_kinds(hardware.existing) if joins(scenario, kind)]
+    existing = [room for pool in made.pools for room in pool.rooms[: pool.existing_hosts]]
     largest = max(groups, key=lambda g: g.gpus_each, default=None)
     why = said("decided.no large VM", per_host=per_host)
     if largest and largest.gpus_each > 1:
         key = "decided.whole host" if largest.gpus_each == per_host else "decided.large VM"
         why = said(key, group=largest.name, gpus=written(largest.gpus_each, "g"), per_host=per_host)
-    differ = any(kind.gpus not in (None, per_host) for kind in existing)
+    differ = any(room.gpus != per_host for room in existing)
     named = hardware.server and said("decided.server", name=catalog.servers[hardware.server].name)
     return found(
         "GPUs per host, hosts differ" if differ else "GPUs per host",

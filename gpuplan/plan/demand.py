@@ -137,14 +137,16 @@ def shaped(scenario: Scenario, catalog: Catalog, weighed: Mapping[str, Weighed])
     ]
     plans = with_pools(scenario, catalog, plans, weighed)
     requests = group_requests(Trail(), scenario, catalog, plans)
-    if problems := request_problems(scenario, requests):
-        raise ScenarioError(problems)
     members = members_of(plans)
+    rooms = rooms_of(scenario, existing_hosts(scenario, members, plans, requests))
+    one_each = {id: request._replace(vms=1) for id, request in requests.items()}
+    if problems := request_problems(scenario, one_each, members, rooms):
+        raise ScenarioError(problems)
     by_season = weeks(scenario, catalog, plans)
     return Shaped(
         requests,
         {pool: mixes(by_season, groups) for pool, groups in members.items()},
-        rooms_of(scenario, existing_hosts(scenario, members, plans, requests)),
+        rooms,
     )
 
 
@@ -181,10 +183,13 @@ def pool_demands(scenario: Scenario, catalog: Catalog, shape: Shaped) -> tuple[P
 def _hosts(
     scenario: Scenario, requests: Sequence[placement.Request], existing: tuple[placement.Room, ...]
 ) -> int:
-    """Hosts that a mix needs, without failover capacity."""
+    """Hosts that a mix needs, without failover capacity; more than VMs where these do not fit."""
     room = room_of(scenario, scenario.hardware.gpus_per_host)
     if existing or room.vcpus or room.memory_gib:
-        return len(placed_mixed(tuple(requests), room, existing).hosts)
+        try:
+            return len(placed_mixed(tuple(requests), room, existing).hosts)
+        except ValueError:  # VMs too large for a new host: the plan refuses them
+            return len(existing) + 1 + sum(request.vms for request in requests)
     return len(placement.place(tuple(requests), gpus_per_host=room.gpus).hosts)
 
 

@@ -44,8 +44,13 @@ def _per_board(gpu: Item) -> int:
 
 def boards(scenario: Scenario, catalog: Catalog, gpus: int | None = None) -> int:
     """Boards that carry these GPUs, else the boards of a new host."""
-    count = scenario.hardware.gpus_per_host if gpus is None else gpus
-    return -(-count // gpus_per_board(scenario, catalog))
+    hardware = scenario.hardware
+    return boards_of(catalog, hardware.gpu, hardware.gpus_per_host if gpus is None else gpus)
+
+
+def boards_of(catalog: Catalog, gpu: str, gpus: int) -> int:
+    """Boards of a model that carry this many GPUs."""
+    return -(-gpus // _per_board(catalog.gpus[gpu]))
 
 
 class Fit(NamedTuple):

@@ -15,9 +15,9 @@ from gpuplan.models.availability.survey import Loss
 from gpuplan.models.placement import Host, Request, Room, Shared
 from gpuplan.plan.access import Unplaced
 from gpuplan.plan.inputs import derived
-from gpuplan.plan.layouts import Layout, LossLevel, loss_level, spare_hosts
+from gpuplan.plan.layouts import Layout, LossLevel, loss_level
 from gpuplan.plan.over_time.rules import policy_facts
-from gpuplan.plan.requests import Requests
+from gpuplan.plan.requests import Requests, spare_hosts
 from gpuplan.plan.trail import Given, Line, Trail
 from gpuplan.scenario import UNASSIGNED, Scenario
 from gpuplan.units import exact

@@ -11,13 +11,13 @@ from functools import cached_property, lru_cache
 
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Brief, Fact
-from gpuplan.models import availability, placement
+from gpuplan.models import placement
 from gpuplan.models.availability.idle import Idle, idle_gpus
 from gpuplan.models.availability.survey import Loss, failure_survey
 from gpuplan.models.placement.apart import set_apart
 from gpuplan.plan.llm.asks import RETRIEVAL, SERVING
 from gpuplan.plan.over_time.rules import Enough, more_hosts, readings_of
-from gpuplan.plan.requests import Requests, remembered, room_of
+from gpuplan.plan.requests import Requests, remembered, room_of, spare_hosts
 from gpuplan.scenario import Scenario
 
 MOST_EXISTING_DOWN = 8
@@ -41,14 +41,6 @@ class LossLevel:
     none is disproven."""
     without_moving: bool | None
     """True if restarts alone suffice, without moving any other VM; None if that was not computed."""
-
-
-def spare_hosts(scenario: Scenario) -> int:
-    """Spare hosts of each cluster."""
-    return availability.spare_hosts(
-        scenario.availability.host_failures,
-        maintenance_failure_accepted=scenario.availability.maintenance_failure_accepted,
-    )
 
 
 def most_hosts_fact(scenario: Scenario, catalog: Catalog) -> Fact:

@@ -214,7 +214,7 @@ class Plan(Carded):
     def inventory(self) -> Inventory | None:
         """Split of the demand between existing hosts and hosts to buy; None without existing hosts."""
         trail = self._trail("inventory")
-        return inventory_of(trail, self.sized, self.catalog, self.requests, self.pools)
+        return inventory_of(trail, self.sized, self.requests, self.pools)
 
     @chapter
     def waiting(self) -> Mapping[str, Line]:
@@ -484,7 +484,8 @@ def make_plan(scenario: Scenario, catalog: Catalog | None = None) -> Plan:
     plan = Plan(scenario, catalog)
     if problems := scenario_problems(scenario, catalog, lambda: plan.sized):
         raise ScenarioError(problems)
-    if problems := request_problems(scenario, plan.requests.by_group):
+    asked = plan.requests
+    if problems := request_problems(scenario, asked.by_group, asked.members, asked.rooms):
         raise ScenarioError(problems)
     return plan
 

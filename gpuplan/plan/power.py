@@ -14,7 +14,7 @@ from gpuplan.facts import Brief, Fact
 from gpuplan.locales import written
 from gpuplan.models import power
 from gpuplan.plan.fabric import Cabling, at_sites
-from gpuplan.plan.hardware import boards, server_of
+from gpuplan.plan.hardware import boards, boards_of, server_of
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.inputs import derived, resting_on
 from gpuplan.plan.prices import catalog_factor, factor
@@ -90,7 +90,7 @@ def power_use(
     utilisation: Line,
 ) -> PowerUse:
     """Power, heat and space of a design."""
-    hosts = [room.gpus for pool in pools for room in pool.rooms]
+    hosts = [(room.gpus, room.board or pool.gpu) for pool in pools for room in pool.rooms]
     excludes: list[str] = []
     peak, typical, idle, facts = _host_lines(trail, scenario, catalog, fabric, utilisation)
     parts = [_hosts_part(trail, scenario, catalog, hosts, peak, typical, excludes)]
@@ -164,12 +164,12 @@ def _host_lines(
             power.host_power_w,
             boards=derived("power/boards", per_host),
             base_w=base,
-            board_w=_board_w(catalog, scenario),
+            board_w=_board_w(catalog, scenario.hardware.gpu),
             adapters=derived("power/adapters", fabric.adapters),
             adapter_w=catalog_factor(catalog, "nic_w"),
             psu_efficiency=efficiency,
         )
-    gpus_w = per_host * float(_board_w(catalog, scenario).value) / float(efficiency.value)
+    gpus_w = per_host * float(_board_w(catalog, scenario.hardware.gpu).value) / float(efficiency.value)
     share = min(1.0, gpus_w / float(peak.value))
     at_rest = [catalog_factor(catalog, name) for name in ("gpu_idle_share", "host_idle_share")]
     mixed = share * float(at_rest[0].value) + (1 - share) * float(at_rest[1].value)
@@ -181,9 +181,9 @@ def _host_lines(
     return peak, typical, idle, (Fact(*known, note=typical.label),)
 
 
-def _board_w(catalog: Catalog, scenario: Scenario) -> Fact:
+def _board_w(catalog: Catalog, board: str) -> Fact:
     """Power of a GPU board, or its absence as nothing known."""
-    gpu = catalog.gpus[scenario.hardware.gpu]
+    gpu = catalog.gpus[board]
     if gpu.value("tdp_w") is not None:
         return gpu.fact("tdp_w")
     return derived(f"gpus/{gpu.id}/tdp_w", 0, "power of an unknown board")
@@ -193,21 +193,21 @@ def _hosts_part(
     trail: Trail,
     scenario: Scenario,
     catalog: Catalog,
-    hosts: Sequence[int],
+    hosts: Sequence[tuple[int, str]],
     peak: Line,
     typical: Line,
     excludes: list[str],
 ) -> PowerPart:
-    """All GPU hosts; existing ones with their own GPUs."""
-    gpu = catalog.gpus[scenario.hardware.gpu]
-    if gpu.value("tdp_w") is None:
-        excludes.append(f"{POWER_OF}{gpu.name}")
-    board_w = float(_board_w(catalog, scenario).value) / float(
-        catalog_factor(catalog, "psu_efficiency").value
-    )
-    new = boards(scenario, catalog)
+    """All GPU hosts; existing ones with their own GPUs, all else as in a new one."""
+    efficiency, own = float(catalog_factor(catalog, "psu_efficiency").value), scenario.hardware.gpu
+    boards_w = {}
+    for gpu in dict.fromkeys((own, *(gpu for _, gpu in hosts))):
+        boards_w[gpu] = float(_board_w(catalog, gpu).value) / efficiency
+        if catalog.gpus[gpu].value("tdp_w") is None:
+            excludes.append(f"{POWER_OF}{catalog.gpus[gpu].name}")
+    new = boards(scenario, catalog) * boards_w[own]
     scale = float(typical.value) / float(peak.value)
-    draws = [float(peak.value) + (boards(scenario, catalog, n) - new) * board_w for n in hosts]
+    draws = [float(peak.value) + boards_of(catalog, gpu, n) * boards_w[gpu] - new for n, gpu in hosts]
     height = _host_u(scenario, catalog)
     if height is None:
         excludes.append(said("power.height of server"))

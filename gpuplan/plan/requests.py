@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, wraps
@@ -11,9 +11,11 @@ from typing import Any, TypeVar
 
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Brief
-from gpuplan.models import placement, sharing
+from gpuplan.models import availability, placement, sharing
 from gpuplan.models.gpu_layouts import gpu_layouts
+from gpuplan.models.placement.fit import Rules
 from gpuplan.plan.access import GroupPlan, Wanted, allocate, with_pools
+from gpuplan.plan.boards import lack
 from gpuplan.plan.sharing import pieces_of, share_each
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.plan.weighing import Weighed
@@ -84,7 +86,8 @@ def requests_of(
     members = members_of(groups)
     if unassigned := 0 if left is None else int(left):
         members.setdefault(_home(members, groups), []).append(UNASSIGNED)
-        requests[UNASSIGNED] = placement.Request(UNASSIGNED, unassigned, gpus=1)
+        boards = _boards(scenario, catalog, Group(UNASSIGNED, UNASSIGNED), "passthrough")
+        requests[UNASSIGNED] = placement.Request(UNASSIGNED, unassigned, gpus=1, boards=boards)
     for request in other_requests(scenario) if members else ():
         members[_home(members, groups)].append(request.group)
         requests[request.group] = request
@@ -113,7 +116,11 @@ def group_requests(
             continue
         group = by_id[plan.id]
         request = placement.Request(
-            plan.id, plan.vms_placed, vcpus=group.vcpus_each or 0, memory_gib=group.memory_gib_each or 0
+            plan.id,
+            plan.vms_placed,
+            vcpus=group.vcpus_each or 0,
+            memory_gib=group.memory_gib_each or 0,
+            boards=_boards(scenario, catalog, group, plan.mode),
         )
         if share_each(group) == 1:
             request = request._replace(gpus=int(group.gpus_each))
@@ -135,6 +142,26 @@ def group_requests(
             )
         requests[plan.id] = request
     return requests
+
+
+def _boards(scenario: Scenario, catalog: Catalog, group: Group, mode: str) -> tuple[str, ...]:
+    """Boards on which VMs of a group run; none where all hosts have that of the design.
+
+    VMs with whole GPUs by passthrough run on each board of owned hosts that does their work as well. A vGPU profile belongs to one board.
+    """
+    others = other_boards(scenario)
+    able = [
+        gpu
+        for gpu in others
+        if mode == "passthrough" and not lack(catalog, group, scenario.hardware.gpu, gpu)
+    ]
+    return (scenario.hardware.gpu, *able) if others else ()
+
+
+def other_boards(scenario: Scenario) -> list[str]:
+    """Boards of existing hosts, other than that of the design."""
+    kinds = host_kinds(scenario.hardware.existing)
+    return sorted({kind.gpu for kind in kinds if kind.gpu} - {scenario.hardware.gpu})
 
 
 def _families(
@@ -190,7 +217,11 @@ def other_requests(scenario: Scenario) -> list[placement.Request]:
 
 
 def room_of(
-    scenario: Scenario, gpus: int, vcpus: int | None = None, memory_gib: int | None = None
+    scenario: Scenario,
+    gpus: int,
+    vcpus: int | None = None,
+    memory_gib: int | None = None,
+    gpu: str | None = None,
 ) -> placement.Room:
     """Return the capacity of a host with these GPUs, else as a new host; resources that none states are ignored."""
     hardware, others = scenario.hardware, other_vms(scenario.hardware.other_vms)
@@ -200,17 +231,35 @@ def room_of(
         gpus,
         (vcpus or hardware.vcpus_per_host or 0) if by_vcpus else 0,
         (memory_gib or hardware.memory_gib_per_host or 0) if by_memory else 0,
+        (gpu or hardware.gpu) if other_boards(scenario) else "",
     )
 
 
 def kind_room(scenario: Scenario, kind: HostKind) -> placement.Room:
     """Return the capacity of an existing host of this kind."""
-    return room_of(scenario, kind.gpus or scenario.hardware.gpus_per_host, kind.vcpus, kind.memory_gib)
+    gpus = kind.gpus or scenario.hardware.gpus_per_host
+    return room_of(scenario, gpus, kind.vcpus, kind.memory_gib, kind.gpu)
 
 
-def joins(scenario: Scenario, kind: HostKind) -> bool:
-    """True if existing hosts join the design: they have its GPU."""
-    return kind.gpu in (None, scenario.hardware.gpu)
+def joins(scenario: Scenario, kind: HostKind, requests: Iterable[placement.Request]) -> bool:
+    """True if existing hosts join VMs: they have the GPU of the design, or one that some of these run on."""
+    room = kind_room(scenario, kind)
+    return kind.gpu in (None, scenario.hardware.gpu) or any(
+        room.takes(request) for request in requests if request.boards
+    )
+
+
+def spare_hosts(scenario: Scenario) -> int:
+    """Spare hosts of each cluster."""
+    return availability.spare_hosts(
+        scenario.availability.host_failures,
+        maintenance_failure_accepted=scenario.availability.maintenance_failure_accepted,
+    )
+
+
+def too_large(asked: Iterable[placement.Request], room: placement.Room) -> tuple[placement.Request, ...]:
+    """Requests of which no VM fits on such a host when it is empty."""
+    return tuple(request for request in asked if not Rules((request,)).most_on(room, 0))
 
 
 def _home(by_pool: Mapping[str, Sequence[str]], groups: Sequence[GroupPlan]) -> str:
@@ -231,26 +280,43 @@ def existing_hosts(
     groups: Sequence[GroupPlan],
     asked: Mapping[str, placement.Request],
 ) -> dict[str, tuple[HostKind, ...]]:
-    """Assign existing hosts that have the GPU of the design to the pools that they join.
+    """Assign existing hosts to the pools that they join: with the GPU of the design, or one that VMs of the pool run on.
 
-    By the priority of the groups, of equal ones in the larger pool first, each pool takes the smallest hosts with all
-    that can be held; the rest, and all if no priority is better than another, join the pool with the largest demand.
+    VMs that no new host can take come first. Then, by the priority of the groups, of equal ones in the larger pool first,
+    each pool takes the smallest hosts with all that can be held; the rest, and all if no priority is better than another,
+    join the pool with the largest demand that they can join.
     """
     kinds = host_kinds(scenario.hardware.existing)
-    left = [kind for kind in kinds if joins(scenario, kind) for _ in range(kind.hosts)]
+    left = [kind for kind in kinds for _ in range(kind.hosts)]
     left.sort(key=lambda kind: kind_room(scenario, kind))
     if not by_pool or not left:
         return {}
     home, priority = _home(by_pool, groups), {group.id: group.priority for group in scenario.groups}
     taken: dict[str, list[HostKind]] = {pool: [] for pool in by_pool}
-    for level, pool in _turns(by_pool, home, priority):
-        requests = [asked[g] for g in by_pool[pool] if priority.get(g, LAST) <= level]
-        used = _taken(
-            scenario, tuple(requests), tuple(priority[r.group] for r in requests), taken[pool], left
-        )
-        taken[pool] += [left[at] for at in used]
-        left = [kind for at, kind in enumerate(left) if at not in used]
-    taken[home] += left
+    new = room_of(scenario, scenario.hardware.gpus_per_host)
+    every = {pool: [asked[g] for g in ids] for pool, ids in by_pool.items()}
+    turns = [(pool, too_large(requests, new)) for pool, requests in every.items()]
+    turns += [
+        (pool, tuple(r for r in every[pool] if priority.get(r.group, LAST) <= level))
+        for level, pool in _turns(by_pool, home, priority)
+    ]
+    for pool, requests in turns if len(every) > 1 else ():
+        able = [kind for kind in left if joins(scenario, kind, requests)]
+        used = _taken(scenario, requests, priority, taken[pool], able)
+        if requests and requests == too_large(requests, new):  # no new host is spare for these
+            fit = [
+                at
+                for at, kind in enumerate(able)
+                if requests != too_large(requests, kind_room(scenario, kind))
+            ]
+            used |= set([at for at in reversed(fit) if at not in used][: spare_hosts(scenario)])
+        for kind in [able[at] for at in sorted(used)]:
+            taken[pool].append(kind)
+            left.remove(kind)
+    for kind in left:
+        pools = (pool for pool in (home, *taken) if joins(scenario, kind, every[pool]))
+        if pool := next(pools, ""):
+            taken[pool].append(kind)
     order = {kind: at for at, kind in enumerate(kinds)}
     return {pool: tuple(sorted(hosts, key=lambda k: order[k])) for pool, hosts in taken.items() if hosts}
 
@@ -267,11 +333,12 @@ def _turns(
 def _taken(
     scenario: Scenario,
     asked: tuple[placement.Request, ...],
-    levels: tuple[int, ...],
+    priority: Mapping[str, int],
     mine: Sequence[HostKind],
     left: Sequence[HostKind],
 ) -> set[int]:
     """Return the smallest of these hosts that, with a pool's own, carry as many of its VMs as all would."""
+    levels = tuple(priority.get(request.group, LAST) for request in asked)
     rooms = [kind_room(scenario, kind) for kind in (*mine, *left)]
 
     def held(hosts: int) -> placement.Most:

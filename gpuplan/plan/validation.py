@@ -13,18 +13,19 @@ from gpuplan.catalog import Catalog, Item, zone_of
 from gpuplan.facts import Value
 from gpuplan.locales import written
 from gpuplan.models import demand
-from gpuplan.models.placement import Request
+from gpuplan.models.placement import Request, Room
 from gpuplan.plan.hardware import gpus_per_board
-from gpuplan.plan.layouts import spare_hosts
 from gpuplan.plan.llm import KINDS, uses_model
 from gpuplan.plan.over_time.rules import lacks
 from gpuplan.plan.prices import PriceList, price_keys
+from gpuplan.plan.requests import kind_room, placed_most, room_of, spare_hosts, too_large
 from gpuplan.plan.sharing import mixed_sizes_refused
 from gpuplan.plan.training.llm_job import fewest_hosts
 from gpuplan.plan.working_week import work_fact
 from gpuplan.scenario import (
     MAX_GPUS,
     MAX_VMS,
+    OTHER_VMS,
     PRICE,
     RISKS,
     Group,
@@ -170,7 +171,7 @@ def _unknown_boards(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
 
 def _uncounted_vms(scenario: Scenario, _catalog: Catalog) -> Iterator[Problem]:
     """VMs without a GPU on hosts whose CPU or memory is not known, or that are too large for them."""
-    hardware = scenario.hardware
+    hardware, hosts = scenario.hardware, _hosts(scenario)
     for vm in other_vms(hardware.other_vms):
         for need, offered, name, unit in (
             (vm.vcpus, hardware.vcpus_per_host, "vcpus_per_host", "vCPUs"),
@@ -178,9 +179,10 @@ def _uncounted_vms(scenario: Scenario, _catalog: Catalog) -> Iterator[Problem]:
         ):
             if need and not offered:
                 yield problem(f"hardware.{name}", None, "limit.state it", name=vm.name, need=need, unit=unit)
-            elif need and offered and need > offered:
+            most = max(room.vcpus if unit == "vCPUs" else room.memory_gib for room in hosts)
+            if need and offered and need > most:
                 vms = said("limit.vm needs", name=vm.name, need=need, unit=unit)
-                yield problem("hardware.other_vms", vms, "limit.a host gives", most=offered, unit=unit)
+                yield problem("hardware.other_vms", vms, "limit.a host gives", most=most, unit=unit)
 
 
 def _refused_mix(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
@@ -388,38 +390,68 @@ OF_THE_VMS = (_group_problems, _too_large)
 
 def _vm_problems(scenario: Scenario, group: Group) -> Iterator[Problem]:
     """Report requests of a group's VM that no host can meet."""
-    at, hardware = f"groups.{group.id}", scenario.hardware
-    if group.gpus_each > hardware.gpus_per_host:
-        most = hardware.gpus_per_host
+    at, hosts = f"groups.{group.id}", _hosts(scenario)
+    most = max(room.gpus for room in hosts)
+    if group.gpus_each > most:
         yield problem(f"{at}.gpus_each", group.gpus_each, "limit.gpus of a VM", most=most)
     if group.vgpus_each > 1 and group.gpus_each > group.vgpus_each:
         gpus = written(group.gpus_each, "g")
         yield problem(f"{at}.vgpus_each", group.vgpus_each, "limit.vgpus of a VM", gpus=gpus)
-    for field, host, unit in (
-        ("vcpus_each", "vcpus_per_host", "vCPUs"),
-        ("memory_gib_each", "memory_gib_per_host", "GiB"),
-    ):
-        need, most = getattr(group, field), getattr(hardware, host)
-        if need and most and need > most:
-            yield problem(f"{at}.{field}", need, "limit.a host gives", most=most, unit=unit)
+    for field, at_room, unit in (("vcpus_each", 1, "vCPUs"), ("memory_gib_each", 2, "GiB")):
+        need, offers = getattr(group, field), [room[at_room] for room in hosts]
+        if need and all(offers) and need > max(offers):
+            yield problem(f"{at}.{field}", need, "limit.a host gives", most=max(offers), unit=unit)
 
 
-def request_problems(scenario: Scenario, requests: Mapping[str, Request]) -> list[Problem]:
-    """VMs whose vGPUs need more GPUs than a new host has, in any arrangement."""
-    per_host = scenario.hardware.gpus_per_host
-    problems = []
-    for group_id, request in requests.items():
-        family = request.family
-        if family is None or family.capacity:
-            continue
-        at = family.profiles.index(request.profile)
-        most = max(layout[at] for layout in family.layouts)
-        gpus = -(-request.shares // most)
-        if gpus > per_host:
-            words = {"vgpus": request.shares, "profile": request.profile, "gpus": gpus, "most": per_host}
-            path = f"groups.{group_id}.vgpus_each"
-            problems.append(problem(path, request.shares, "limit.vgpus in a host", **words))
+def _hosts(scenario: Scenario) -> list[Room]:
+    """Capacity of a new host, and of an existing one of each kind."""
+    kinds = (kind_room(scenario, kind) for kind in host_kinds(scenario.hardware.existing))
+    return [room_of(scenario, scenario.hardware.gpus_per_host), *kinds]
+
+
+def request_problems(
+    scenario: Scenario,
+    by_group: Mapping[str, Request],
+    members: Mapping[str, Sequence[str]],
+    there: Mapping[str, tuple[Room, ...]],
+) -> list[Problem]:
+    """VMs that no host of their pool can take, and VMs too large for a new host that its existing hosts cannot all hold."""
+    new, problems = room_of(scenario, scenario.hardware.gpus_per_host), []
+    for pool, ids in members.items():
+        rooms = there.get(pool, ())
+        stuck = too_large([by_group[id] for id in ids], new)
+        nowhere = [one for one in stuck if all(too_large((one,), room) for room in rooms)]
+        problems += [_on_no_host(request, (new, *rooms)) for request in nowhere]
+        if stuck and not nowhere:
+            most = placed_most(stuck, rooms, ())
+            problems += [
+                problem(
+                    _path(request, "gpus_each"), held, "limit.existing hosts hold", held=held, vms=request.vms
+                )
+                for request, held in zip(stuck, most.placed, strict=True)
+                if held < request.vms
+            ]
     return problems
+
+
+def _path(request: Request, name: str) -> str:
+    """Path of an input of the group of a request."""
+    return "hardware.other_vms" if request.group.startswith(OTHER_VMS) else f"groups.{request.group}.{name}"
+
+
+def _on_no_host(request: Request, rooms: Sequence[Room]) -> Problem:
+    """Name what a VM needs that no host has."""
+    most, family = max(room.gpus for room in rooms if room.takes(request)), request.family
+    if family is not None and not family.capacity:
+        per_gpu = max(layout[family.profiles.index(request.profile)] for layout in family.layouts)
+        if (gpus := -(-request.shares // per_gpu)) > most:
+            words = {"vgpus": request.shares, "profile": request.profile, "gpus": gpus, "most": most}
+            return problem(_path(request, "vgpus_each"), request.shares, "limit.vgpus in a host", **words)
+    if request.gpus > most:
+        return problem(_path(request, "gpus_each"), request.gpus, "limit.gpus of a VM", most=most)
+    return problem(
+        _path(request, "vcpus_each"), request.vcpus, "limit.no host has both", memory=request.memory_gib
+    )
 
 
 def server_gpu_limit(scenario: Scenario, catalog: Catalog) -> tuple[int | None, str]:

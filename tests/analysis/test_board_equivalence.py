@@ -9,8 +9,9 @@ import pytest
 from approved import has_approved
 
 from gpuplan import load_scenario, make_plan
-from gpuplan.analysis.board_equivalence import ALIKE, on_board, work_of
+from gpuplan.analysis.board_equivalence import on_board
 from gpuplan.catalog import Catalog
+from gpuplan.plan.boards import work_of
 from gpuplan.scenario import Group, Scenario
 
 EXAMPLES = ("starter", "enterprise", "current")
@@ -25,53 +26,6 @@ def group(**given: object) -> Group:
 def scenario_of(own: Group, gpu: str = V100) -> Scenario:
     """A design for one group."""
     return Scenario(groups=(own,)).with_value("hardware.gpu", gpu)
-
-
-def test_a_board_does_the_work_of_itself(catalog: Catalog) -> None:
-    for gpu in catalog.gpus:
-        assert work_of(catalog, group(), gpu, gpu).ratio == 1
-
-
-def test_work_is_that_of_measurements_of_one_series(catalog: Catalog) -> None:
-    """Rows of one benchmark on both boards, divided by hand."""
-    rows = {
-        (row["gpu"] or row["gpu_like"], row["precision"]): float(row["throughput_per_s"])
-        for row in catalog.rows("workloads")
-        if row["neural_network"] == "resnet-50" and row["gpus"] == 1 and row.id.startswith("lambda")
-    }
-    assert rows["h100-pcie-80gb", "FP16"] == 1866
-    expected = 1866 / rows["v100-pcie-16gb", "FP16"]
-    work = work_of(catalog, group(), "v100-pcie-16gb", "h100-pcie-80gb")
-    assert work.ratio == pytest.approx(expected)
-    assert work.basis == "measured" and work.sources and "ResNet-50 training" in work.how
-    same_chip = work_of(catalog, group(), V100, "h100-pcie-80gb")
-    assert same_chip.ratio == pytest.approx(expected) and same_chip.basis == "derived"
-
-
-def test_there_and_back_is_one(catalog: Catalog) -> None:
-    for other in ("h100-pcie-80gb", "h100-sxm5-80gb"):
-        there, back = (work_of(catalog, group(), *pair).ratio for pair in ((V100, other), (other, V100)))
-        assert there * back == pytest.approx(1)
-
-
-def test_what_was_not_measured_is_scaled_by_the_lesser_and_assumed(catalog: Catalog) -> None:
-    near, far = (work_of(catalog, group(), V100, gpu) for gpu in ("h100-sxm5-80gb", "h200-sxm5-141gb"))
-    # more bandwidth and the same peak speed: no faster
-    assert far.ratio == pytest.approx(near.ratio)
-    assert (near.basis, far.basis) == ("derived", "assumed")
-    assert has_approved(far.how)
-
-
-def test_small_batches_count_as_the_same_and_say_so(catalog: Catalog) -> None:
-    work = work_of(catalog, group(use_case="inference"), V100, "h100-pcie-80gb")
-    assert work == ALIKE
-
-
-def test_double_precision_is_compared_by_the_lesser_of_rate_and_bandwidth(catalog: Catalog) -> None:
-    hpc = group(use_case="hpc")
-    assert work_of(catalog, hpc, V100, "a100-pcie-80gb").ratio == pytest.approx(9.75 / 7)  # bandwidth: 2.15
-    assert work_of(catalog, hpc, V100, "h100-pcie-80gb").ratio == pytest.approx(2000 / 900)  # rate: 3.66
-    assert work_of(catalog, hpc, V100, "l40s-48gb").ratio < 0.3
 
 
 @pytest.mark.parametrize(

@@ -90,19 +90,22 @@ def fits_on(requests: Sequence[Request], rooms: Sequence[Room]) -> bool:
         return False
 
     unlimited = 10**6
-    return put(0, tuple(sorted((r.gpus, (), r.vcpus or unlimited, r.memory_gib or unlimited) for r in rooms)))
+    return put(
+        0,
+        tuple(sorted((r.gpus, (), r.vcpus or unlimited, r.memory_gib or unlimited, r.board) for r in rooms)),
+    )
 
 
 def on_host(
-    host: tuple[int, tuple[tuple[str, Used], ...], int, int], vm: Request
-) -> Iterator[tuple[int, tuple[tuple[str, Used], ...], int, int]]:
-    free, shared, vcpus, memory = host
+    host: tuple[int, tuple[tuple[str, Used], ...], int, int, str], vm: Request
+) -> Iterator[tuple[int, tuple[tuple[str, Used], ...], int, int, str]]:
+    free, shared, vcpus, memory, board = host
     vcpus, memory = vcpus - vm.vcpus, memory - vm.memory_gib
-    if min(vcpus, memory) < 0:
+    if min(vcpus, memory) < 0 or (vm.boards and board not in vm.boards):
         return
     if vm.family is None:
         if free >= vm.gpus:
-            yield free - vm.gpus, shared, vcpus, memory
+            yield free - vm.gpus, shared, vcpus, memory, board
         return
     name = vm.family.name
     reached = {(free, shared)}
@@ -118,7 +121,7 @@ def on_host(
                     after.add((left - 1, tuple(sorted((*gpus, (name, way))))))
         reached = after
     for left, gpus in sorted(reached):
-        yield left, gpus, vcpus, memory
+        yield left, gpus, vcpus, memory, board
 
 
 @cache
@@ -269,6 +272,7 @@ def check_hosts(hosts: Sequence[Host], rooms: Sequence[Room], requests: Sequence
         vms = Counter((slot.group, slot.vm) for load in host for slot in load.slots)
         assert sum(of[group].vcpus for group, _ in vms) <= (room.vcpus or 10**9)
         assert sum(of[group].memory_gib for group, _ in vms) <= (room.memory_gib or 10**9)
+        assert not room.board or all(room.board in (of[group].boards or (room.board,)) for group, _ in vms)
         for (group, _), slots in vms.items():
             assert slots == of[group].shares
         for load in host:

@@ -12,7 +12,8 @@ from random_cases import cases
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.models.placement import Room, place_mixed
-from gpuplan.plan.layouts import SETS_DOWN, layouts, placed, spare_hosts
+from gpuplan.plan.layouts import SETS_DOWN, layouts, placed
+from gpuplan.plan.requests import spare_hosts
 from gpuplan.scenario import from_dict
 
 

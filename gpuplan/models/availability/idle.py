@@ -64,7 +64,7 @@ def idle_gpus(
     for one in cluster.read(layout):
         if not one.content:
             continue
-        free, _, _, opens = one.state
+        free, _, _, opens, _ = one.state
         fitting = [k for k in range(len(requests)) if rules.fit_later(one.state, k) is not None]
         if free:
             add("", free, fitting, len(one.hosts), Fraction(free))

@@ -102,6 +102,7 @@ class _Exchanges:
             sum(load.gpus for load in host) <= room.gpus
             and (not room.vcpus or sum(vm.vcpus for vm in vms) <= room.vcpus)
             and (not room.memory_gib or sum(vm.memory_gib for vm in vms) <= room.memory_gib)
+            and all(map(room.takes, vms))
         )
 
 

@@ -147,6 +147,7 @@ class Rules:
             room.gpus,
             room.vcpus if any(r.vcpus for r in self.requests) else 0,
             room.memory_gib if any(r.memory_gib for r in self.requests) else 0,
+            room.board if any(r.boards for r in self.requests) else "",
         )
 
     def state(self, room: Room, content: Content = ()) -> State:
@@ -163,12 +164,16 @@ class Rules:
         for kind, n in vms_in(content).items():
             vcpus -= n * self.requests[kind].vcpus if room.vcpus else 0
             memory -= n * self.requests[kind].memory_gib if room.memory_gib else 0
-        return free, vcpus, memory, tuple(sorted(opens))
+        return free, vcpus, memory, tuple(sorted(opens)), room.board
 
     def offers(self, room: Room, content: Content) -> bool:
         """True if a host offers enough for this content."""
         left = self.state(room, content)[:3]
-        return left[0] >= 0 and all(not most or rest >= 0 for most, rest in zip(room, left, strict=True))
+        return (
+            left[0] >= 0
+            and all(not most or rest >= 0 for most, rest in zip(room[:3], left, strict=True))
+            and all(room.takes(self.requests[slots[0][0]]) for _, slots in content)
+        )
 
     def fit(self, state: State, kind: int) -> Fit | None:
         """One more VM of a kind on a host: onto shared GPUs with least room first, then onto free GPUs."""
@@ -201,8 +206,10 @@ class Rules:
         return [unit, *(other for other, size in enumerate(here) if size > here[unit])]
 
     def _fit(self, state: State, kind: int, beside: Collection[int]) -> Fit | None:
-        free, vcpus, memory, opens = state
+        free, vcpus, memory, opens, board = state
         request, family = self.requests[kind], self.family_of[kind]
+        if board and request.boards and board not in request.boards:
+            return None
         if 0 <= vcpus < request.vcpus or 0 <= memory < request.memory_gib:
             return None
         vcpus -= request.vcpus if vcpus >= 0 else 0
@@ -210,7 +217,7 @@ class Rules:
         if family < 0:
             if request.gpus > free:
                 return None
-            return Fit(request.gpus, (free - request.gpus, vcpus, memory, opens), (), ())
+            return Fit(request.gpus, (free - request.gpus, vcpus, memory, opens, board), (), ())
         joins, left = self._joins(opens, kind, beside)
         most = self.per_gpu[kind]
         new = tuple(min(most, left - at) for at in range(0, left, most))
@@ -222,7 +229,7 @@ class Rules:
         joined = [*joins, *((self.unused(family), shares) for shares in new)]
         after += [(family, self.added(family, used, self.units[kind], shares)) for used, shares in joined]
         kept = sorted((f, used) for f, used in after if f != family or self.has_room(f, used))
-        return Fit(len(new), (free - len(new), vcpus, memory, tuple(kept)), tuple(joins), new)
+        return Fit(len(new), (free - len(new), vcpus, memory, tuple(kept), board), tuple(joins), new)
 
     def _joins(
         self, opens: Sequence[tuple[int, Used]], kind: int, beside: Collection[int]
@@ -268,6 +275,8 @@ class Rules:
     def most_on(self, room: Room, kind: int) -> int:
         """Count the VMs of one kind that fit on an empty host."""
         request = self.requests[kind]
+        if not room.takes(request):
+            return 0
         if self.family_of[kind] < 0:
             most = room.gpus // request.gpus if request.gpus else request.vms
         else:
@@ -296,6 +305,8 @@ class Rules:
             largest = max(offers, default=0)
             if need > largest:
                 return f"a VM needs {need} {name} in one host, and the largest host has {largest}"
+        if not any(room.takes(request) for room in rooms):
+            return f"its VMs run on {', '.join(request.boards)}, which no host has"
         return (
             f"no host has {gpus} GPUs, {request.vcpus} vCPUs and {request.memory_gib} GiB of memory for a VM"
         )

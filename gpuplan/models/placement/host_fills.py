@@ -64,7 +64,7 @@ class HostFills:
         from scipy.optimize import linprog
 
         prices = self.np.asarray(prices, dtype=float)
-        counted = [i for i, n in enumerate(room) if i == 0 or n]
+        counted = [i for i, n in enumerate(room[:3]) if i == 0 or n]
         solved = linprog(
             -prices,
             A_ub=self.needs.T[counted],
@@ -72,11 +72,11 @@ class HostFills:
             bounds=[(0, n) for n in left],
             method="highs",
         )
-        weights = self.np.zeros(len(room))
+        weights = self.np.zeros(3)
         weights[counted] = self.np.maximum(0.0, -solved.ineqlin.marginals)
-        return Priced(
-            room, prices, left, [k for k, n in enumerate(left) if n and prices[k] > ALMOST], weights
-        )
+        takes = [room.takes(request) for request in self.rules.requests]
+        wanted = [k for k, n in enumerate(left) if n and takes[k] and prices[k] > ALMOST]
+        return Priced(room, prices, left, wanted, weights)
 
     def by_orders(self, host: Priced) -> Iterator[Content]:
         """Fills that take those VMs first that are worth most for what they take of the host."""
@@ -92,7 +92,7 @@ class HostFills:
         for kind in order:
             request = self.rules.requests[kind]
             for _ in range(host.left[kind]):
-                free, vcpus, memory, _ = state
+                free, vcpus, memory, *_ = state
                 if request.gpus > free or 0 <= vcpus < request.vcpus or 0 <= memory < request.memory_gib:
                     break
                 fit = self.rules.fit_once(state, kind)
@@ -108,7 +108,7 @@ class HostFills:
         items = list(self._items(host))
         if not items:
             return
-        counted = [i for i, n in enumerate(host.room) if i == 0 or n]
+        counted = [i for i, n in enumerate(host.room[:3]) if i == 0 or n]
         chosen, _ = whole_programme(
             [[-int(self._takes(gpus, fill)[i]) for i in counted] for gpus, fill in items],
             [-host.room[i] for i in counted],

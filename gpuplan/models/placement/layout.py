@@ -20,6 +20,7 @@ from gpuplan.models.placement.fit import Rules
 from gpuplan.models.placement.identical_hosts import IdenticalHosts
 from gpuplan.models.placement.losses import worst_losses
 from gpuplan.models.placement.mixed_hosts import MixedHosts
+from gpuplan.models.placement.mixed_programme import New
 from gpuplan.models.placement.packing import Packing
 from gpuplan.models.placement.requests import Blocks, Content, Family, Request, Room, vms_in
 from gpuplan.units import at_least_one, exact, not_negative, whole_from_zero
@@ -43,6 +44,11 @@ class Load(NamedTuple):
 
 
 Host = tuple[Load, ...]
+
+FULL = (
+    "the VMs do not fit: some are too large for new hosts, and those already there cannot hold all of these"
+)
+UNKNOWN = "no placement was found within the limits of the search: some VMs are too large for new hosts"
 
 
 class Shared(NamedTuple):
@@ -155,7 +161,8 @@ def place_mixed(
     its dearest way; rounded down with a programme in whole numbers for the rest; then over all ways that an answer with
     a host less could have, which is exact. With spare hosts everything is placed again after each loss by kind of host:
     new hosts = max over the losses of (new hosts then needed + new hosts lost); where there are more than 8 such
-    losses, those that take less than another are left out. Method ``volume`` if the bound is met, else ``heuristic``.
+    losses, those that take less than another are left out; VMs too large for a new host that find no room after a loss
+    are not counted with it. Method ``volume`` if the bound is met, else ``heuristic``.
     Refused if the VMs do not fit: one is larger than the largest host, or those that fit on no new host are too many
     for the existing ones; or, in other words, if no placement was found within the limits of the search.
 
@@ -202,6 +209,13 @@ class PlacedBeside:
             used[block.room] += block.times
         return max(least, new.hosts - like_new), used or None
 
+    def _after(self, left: Counter[Room]) -> New:
+        """New hosts beside those that a loss leaves, for all VMs that any number of them can hold."""
+        new = self.mixed.new_hosts(self.rules.vms, left, self.room)
+        if new.hosts <= sum(self.rules.vms):
+            return new
+        return self.mixed.new_hosts(self.mixed.most_vms(self.rules.vms, left, self.room), left, self.room)
+
     def placed(self, existing: Sequence[Room], spare: int) -> Placement:
         """Return the answer of ``place_mixed`` beside these hosts."""
         rules, mixed, room = self.rules, self.mixed, self.room
@@ -209,22 +223,20 @@ class PlacedBeside:
         rules.check(rules.vms, {room, *rooms})
         # Hosts like the new ones are counted with them: what is looked for is how many of those there must be in all.
         others, like_new = Counter(one for one in rooms if one != room), rooms.count(room)
+        chosen = mixed.new_hosts(rules.vms, others, room)
+        if chosen.hosts > sum(rules.vms):
+            why = FULL if chosen.bound > sum(rules.vms) else UNKNOWN
+            raise ValueError(why)
         needed: list[int] = []
         least: list[int] = []
         for lost in range(min(spare, others.total()) + 1):
-            after = [
-                mixed.new_hosts(rules.vms, others - loss, room) for loss in worst_losses(others, lost=lost)
-            ]
+            after = [self._after(others - loss) for loss in worst_losses(others, lost=lost)]
             needed.append(max(new.hosts for new in after))
             least.append(max(new.bound for new in after))
         count, bound = (
             max(0, _fewest_new(list(itertools.accumulate(counts, max)), spare, others.total()) - like_new)
             for counts in (needed, least)
         )
-        chosen = mixed.new_hosts(rules.vms, others, room)
-        if chosen.hosts > like_new + count:
-            # the heuristic needed more hosts than after a loss: then take what it found there
-            chosen = min(after, key=lambda new: new.hosts)
         hosts = laid(rules, chosen.blocks, rooms=[*rooms, *[room] * count])
         bound += len(existing)
         shared = _shared(rules, chosen.blocks, self.equal.packed_gpus(rules.vms))

@@ -7,7 +7,7 @@ else the bound says how far it may be off.
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gpuplan.models.placement.fit import Rules
@@ -62,13 +62,34 @@ class MixedHosts:
             self._arranged[key] = arranged
         return self._arranged[key]
 
+    def unfit(self, vms: Kinds, rooms: Collection[Room]) -> list[int]:
+        """Kinds of which no VM fits on any of these hosts when they are empty."""
+        return [k for k, n in enumerate(vms) if n and not any(self.rules.most_on(one, k) for one in rooms)]
+
+    def most_vms(self, vms: Kinds, rooms: Counter[Room], room: Room) -> Kinds:
+        """The most of these VMs that new hosts beside these rooms can hold: of those too large for a new host some are left out."""
+        kinds = self.unfit(vms, {room})
+        held = [0 if kind in kinds else n for kind, n in enumerate(vms)]
+        for kind in kinds:
+            low, high = 0, vms[kind]
+            while low < high:
+                held[kind] = (low + high + 1) // 2
+                if self.new_hosts(tuple(held), rooms, room).hosts <= sum(held):
+                    low = held[kind]
+                else:
+                    high = held[kind] - 1
+            held[kind] = low
+        return tuple(held)
+
     def _searched(self, vms: Kinds, rooms: Counter[Room]) -> Arranged:
         """Hosts filled as if any number were there of one kind, if no more than there are turn out to be needed."""
+        if self.unfit(vms, rooms):
+            return Arranged(None, impossible=True)
         for room in sorted(rooms, reverse=True):
             others = Counter({other: n for other, n in rooms.items() if other != room})
             if self.bound(vms, others, room) > rooms[room]:
                 return Arranged(None, impossible=True)
-            new = self._new_hosts(vms, others, room)
+            new = self.new_hosts(vms, others, room)
             if new.bound > rooms[room]:
                 return Arranged(None, impossible=True)
             if new.hosts <= rooms[room]:
@@ -81,22 +102,8 @@ class MixedHosts:
         """Hosts of another kind that are needed beside these rooms, and what is on all of them.
 
         ``enough`` hosts end the search. If no fewer than ``most`` are found, these are the answer, without what is on them.
+        More hosts than VMs mean that no placement was found, or that there is none if the bound is as large.
         """
-        new = self._new_hosts(vms, rooms, room, enough, most)
-        if new.hosts > sum(vms):
-            self.rules.check(vms, {room, *rooms})
-            if new.bound > sum(vms):
-                raise ValueError(
-                    "the VMs do not fit: some are too large for new hosts, and those already there cannot hold all of these"
-                )
-            raise ValueError(
-                "no placement was found within the limits of the search: some VMs are too large for new hosts"
-            )
-        return new
-
-    def _new_hosts(
-        self, vms: Kinds, rooms: Counter[Room], room: Room, enough: int = 0, most: float = math.inf
-    ) -> New:
         key = (vms, tuple(sorted(rooms.items())), room)
         if key not in self._quick:
             bound = self.bound(vms, rooms, room)
@@ -198,9 +205,11 @@ class MixedHosts:
         return [tuple(need / offer for need, offer in zip(amounts, offers, strict=True)) for amounts in needs]
 
     def bound(self, vms: Kinds, rooms: Counter[Room], room: Room) -> int:
-        """A number of new hosts below which nothing can go."""
+        """A number of new hosts below which nothing can go; more than VMs if one fits on no host."""
+        if self.unfit(vms, {room, *rooms}):
+            return sum(vms) + 1
         bounds = [0]
-        for i in range(len(room)):
+        for i in range(3):
             if i == 0 or all(one[i] for one in (room, *rooms)):  # no host without a limit
                 bounds += self._bounds_by(i, vms, rooms, room)
         for kind, n in enumerate(vms):  # hosts that hold one kind only

@@ -44,6 +44,8 @@ class Request(NamedTuple):
     """Virtual CPUs of one VM; 0 is not counted."""
     memory_gib: int = 0
     """Memory of one VM; 0 is not counted."""
+    boards: tuple[str, ...] = ()
+    """GPU boards that its VMs run on; empty: any."""
 
 
 class Room(NamedTuple):
@@ -52,11 +54,20 @@ class Room(NamedTuple):
     gpus: int
     vcpus: int = 0
     memory_gib: int = 0
+    board: str = ""
+    """Board of its GPUs, where requests tell boards apart."""
+
+    def takes(self, request: Request) -> bool:
+        """True if VMs of a request run on its board."""
+        return not self.board or not request.boards or self.board in request.boards
 
     def offers_as_much(self, other: "Room") -> bool:
         """True if it offers at least as much as another host, of everything."""
-        return self.gpus >= other.gpus and all(
-            most == 0 or 0 < least <= most for most, least in zip(self[1:], other[1:], strict=True)
+        limits = ((self.vcpus, other.vcpus), (self.memory_gib, other.memory_gib))
+        return (
+            self.gpus >= other.gpus
+            and self.board == other.board
+            and all(most == 0 or 0 < least <= most for most, least in limits)
         )
 
 
@@ -106,9 +117,9 @@ class Block(NamedTuple):
 Blocks = tuple[Block, ...]
 
 
-State = tuple[int, int, int, tuple[tuple[int, Used], ...]]
-"""Free part of a host: GPUs, vCPUs and memory (-1: not limited), and its shared GPUs with room left as (family,
-used)."""
+State = tuple[int, int, int, tuple[tuple[int, Used], ...], str]
+"""Free part of a host: GPUs, vCPUs and memory (-1: not limited), its shared GPUs with room left as (family, used), and
+its board."""
 
 
 class Fit(NamedTuple):

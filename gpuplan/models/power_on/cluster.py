@@ -42,8 +42,8 @@ class Cluster:
         )
         each(whole_from_zero, vms=[request.vms for request in requests])
         self.rooms = tuple(self.gpus.fits.counted(room) for room in rooms)
-        self.counted = any(room.vcpus or room.memory_gib for room in self.rooms)
-        """True if CPU or memory is counted on any host."""
+        self.counted = any(room.vcpus or room.memory_gib or room.board for room in self.rooms)
+        """True if CPU, memory or boards are counted on any host."""
         self.states = [(NEUTRAL,) * room.gpus for room in rooms]
         """Content of the GPUs of each host."""
         self.vcpus, self.memory_gib, self.vms, self.whole = ([0] * len(rooms) for _ in range(4))
@@ -93,8 +93,10 @@ class Cluster:
         return [host for host in able if self._has_room(host, self.requests[kind])] if self.counted else able
 
     def _has_room(self, host: int, request: Request) -> bool:
-        """True if a host has the CPU and memory for one more VM."""
+        """True if a host has the board, the CPU and the memory for one more VM."""
         room = self.rooms[host]
+        if not room.takes(request):
+            return False
         if room.vcpus and self.vcpus[host] + request.vcpus > room.vcpus:
             return False
         return not (room.memory_gib and self.memory_gib[host] + request.memory_gib > room.memory_gib)

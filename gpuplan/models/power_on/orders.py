@@ -222,6 +222,7 @@ class _Hosts:
         widest = max((room.gpus for room in rooms), default=0)
         singles = tuple(request._replace(group=str(at), vms=1) for at, request in enumerate(requests))
         self.table = _table(singles, rules._replace(host="", consolidate=False))
+        self.takes = np.array([[room.takes(r) for room in self.rooms] for r in requests], dtype=bool)
         self.lacking = np.array([widest - room.gpus for room in rooms], dtype=np.int64)
         first = [[NEUTRAL] * room.gpus + [WHOLE] * (widest - room.gpus) for room in rooms]
         self.first = np.array([self.table.number(gpus) for gpus in first], dtype=np.int32)
@@ -240,7 +241,7 @@ class _Hosts:
         for step in range(kinds.shape[1] if hosts else 0):
             now = kinds[:, step]
             after = self.table.after(state, now[:, None])
-            able = after >= 0
+            able = (after >= 0) & self.takes[now]
             if load.counted:
                 able &= load.room_for(self.vcpus[now], self.memory[now])
             if self.rules.consolidate:

@@ -15,6 +15,7 @@ from gpuplan.plan.checks import (
     hosts,
     models,
     network,
+    owned,
     sharing,
     upgrades,
 )
@@ -62,6 +63,8 @@ CHECKS = (
     network.transport,
     hosts.server,
     hosts.cluster_size,
+    owned.not_used,
+    owned.on_owned_only,
     hosts.sites,
     hosts.ordered,
     models.precision_unpacked,

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from gpuplan.models.power_on.rehearsal import DOWN
 from gpuplan.plan.checks.message import Message, message
-from gpuplan.plan.layouts import spare_hosts
 from gpuplan.plan.over_time.power_on import PowerOn, distinct
 from gpuplan.plan.over_time.rehearsal import Rehearsed, readings
 from gpuplan.plan.over_time.rules import lacks, sizing_orders
 from gpuplan.plan.over_time.tried import STEPS, steps_words
 from gpuplan.plan.plan import Plan, make_plan
+from gpuplan.plan.requests import spare_hosts
 from gpuplan.wording import amount, capital, priced, said, short_number, some_of, stated_percent
 
 MOST_MORE = 2

@@ -31,7 +31,7 @@ from gpuplan.plan.over_time.rules import (
     tried,
 )
 from gpuplan.plan.over_time.tried import Tried, became, label, setting_words, vms_words
-from gpuplan.plan.requests import group_requests
+from gpuplan.plan.requests import group_requests, too_large
 from gpuplan.plan.sharing import mixed_sizes_refused
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Scenario
@@ -220,12 +220,19 @@ class PowerOn:
 
     @cached_property
     def hosts_by_size(self) -> int:
-        """Hosts for the demand if each VM size has dedicated hosts (host groups): then every order starts all VMs."""
+        """Hosts for the demand if each VM size has dedicated hosts (host groups): then every order starts all VMs.
+
+        Of VMs that no new host can take, each has an existing host for itself.
+        """
         sizes: dict[Request, list[Request]] = {}
         for request in self.pool.requests:
             sizes.setdefault(request._replace(group="", vms=0), []).append(request)
+        new = self.pool.new_room
         return sum(
-            len(placed(tuple(group), (), self.pool.new_room, 0).needed.hosts) for group in sizes.values()
+            sum(request.vms for request in group)
+            if too_large(group, new)
+            else len(placed(tuple(group), (), new, 0).needed.hosts)
+            for group in sizes.values()
         )
 
     @property

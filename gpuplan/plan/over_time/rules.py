@@ -235,7 +235,10 @@ def starts_always(asked: Sequence[Request], rooms: Sequence[Room], rules: power_
     for request in asked:
         here = takes(request)
         fits = [
-            room for room in rooms if all(n <= most or not most for n, most in zip(here, room, strict=True))
+            room
+            for room in rooms
+            if room.takes(request)
+            and all(n <= most or not most for n, most in zip(here, room[:3], strict=True))
         ]
         blocked = 0
         for at, need in enumerate(here):

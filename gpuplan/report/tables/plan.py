@@ -47,13 +47,21 @@ def equipment(plan: Plan, pool: Pool) -> str:
     if not existing:
         return bought
     key = "table.equipment.existing and new" if new else "table.equipment.existing"
-    return said(key, hosts=gpus_by_host(pool.rooms[:existing]), new=bought)
+    return said(key, hosts=gpus_by_host(plan, pool, pool.rooms[:existing]), new=bought)
 
 
-def gpus_by_host(rooms: Sequence[Room]) -> str:
-    """Count hosts by their number of GPUs: ``3 x 2 GPUs, 4 x 4 GPUs``."""
-    counts = Counter(room.gpus for room in rooms)
-    return ", ".join(f"{number(hosts)} x {amount(gpus, 'GPU')}" for gpus, hosts in counts.items())
+def gpus_by_host(plan: Plan, pool: Pool, rooms: Sequence[Room]) -> str:
+    """Count hosts by their number of GPUs, and boards unlike that of the design: ``3 x 2 GPUs, 4 x 4 GPUs (A100)``."""
+    counts = Counter((room.gpus, other_board(plan, pool, room)) for room in rooms)
+    return ", ".join(
+        f"{number(hosts)} x {amount(gpus, 'GPU')}" + f" ({board})" * bool(board)
+        for (gpus, board), hosts in counts.items()
+    )
+
+
+def other_board(plan: Plan, pool: Pool, room: Room) -> str:
+    """Name the board of a host if it is not that of the design."""
+    return plan.catalog.gpus[room.board].name if room.board not in ("", pool.gpu) else ""
 
 
 def host_kinds(pool: Pool) -> list[list[int]]:
@@ -221,7 +229,8 @@ def hosts(plan: Plan, pools: Sequence[Pool], most: int) -> Table:
     for pool in pools:
         kinds: dict[tuple[Any, ...], list[int]] = {}
         for at in range(len(pool.placement)):
-            kinds.setdefault((*_filled(pool, at, names), at if by_host else None), []).append(at)
+            content = _filled(plan, pool, at, names)
+            kinds.setdefault((*content, at if by_host else None), []).append(at)
         loads = kinds.items() if by_host else sorted(kinds.items(), key=lambda kind: -len(kind[1]))
         rows += [(pool.name, alike[0] + 1, len(alike), *content[:-1]) for content, alike in loads]
     return filled(
@@ -233,7 +242,7 @@ def hosts(plan: Plan, pools: Sequence[Pool], most: int) -> Table:
     )
 
 
-def _filled(pool: Pool, at: int, names: Mapping[str, str]) -> tuple[Any, ...]:
+def _filled(plan: Plan, pool: Pool, at: int, names: Mapping[str, str]) -> tuple[Any, ...]:
     """Return (existing, GPUs, GPUs used, VMs, load, GPUs free) of a host, with equal loads counted."""
     counts: Counter[str] = Counter()
     vms: set[tuple[str, int]] = set()
@@ -251,7 +260,8 @@ def _filled(pool: Pool, at: int, names: Mapping[str, str]) -> tuple[Any, ...]:
             counts[said(having if load.gpus else "table.hosts.without", who=who, gpus=load.gpus)] += 1
     gpus, taken = pool.rooms[at].gpus, sum(load.gpus for load in pool.placement[at])
     loads = "; ".join(f"{n} x {what}" if n > 1 else what for what, n in counts.items())
-    holds = loads or said("table.hosts.spare")
+    board = other_board(plan, pool, pool.rooms[at])
+    holds = f"{board}: " * bool(board) + (loads or said("table.hosts.spare"))
     return at < pool.existing_hosts, gpus, taken, len(vms), holds, gpus - taken
 
 

@@ -19,7 +19,7 @@ from gpuplan.plan.sharing import version_order
 from gpuplan.plan.weighing import listed as listed_words
 from gpuplan.report.table import Cell, Table, Worded, columns, listed, tabulate
 from gpuplan.report.tables.plan import group_names
-from gpuplan.wording import NAMES, amount, capital, counted, number, said
+from gpuplan.wording import NAMES, amount, capital, counted, number, said, some_of
 
 
 def _size(part: HostPart) -> Cell:
@@ -119,7 +119,7 @@ def _inventory_notes(plan: Plan) -> tuple[str, ...]:
     found = plan.inventory
     if found is None:
         return ()
-    notes = (*_joining(plan, found), _bought(found), _beside(plan, found))
+    notes = (*_joining(plan, found), _bought(found), _other_boards(plan, found))
     return tuple(note for note in notes if note)
 
 
@@ -143,7 +143,7 @@ def _joining(plan: Plan, found: Inventory) -> Iterator[str]:
 
 def _bought(found: Inventory) -> str:
     """Say what is bought beside existing hosts."""
-    left, buys = sum(use.vms - use.there for use in found.groups), counted(found.buy, "host")
+    left, buys = sum(use.rest for use in found.groups), counted(found.buy, "host")
     if left:
         return said("table.inventory.bought", buys=buys, vms=left)
     if found.buy:
@@ -151,13 +151,14 @@ def _bought(found: Inventory) -> str:
     return said("table.all vms fit there 2")
 
 
-def _beside(plan: Plan, found: Inventory) -> str:
-    """Say what hosts with other boards are good for."""
-    others = [kind for kind in found.kinds if not kind.joins]
+def _other_boards(plan: Plan, found: Inventory) -> str:
+    """Say why VMs of the design run on hosts with other boards."""
+    others = [kind for kind in found.kinds if kind.joins and kind.gpu != plan.scenario.hardware.gpu]
     if not others:
         return ""
-    boards = ", ".join(dict.fromkeys(plan.catalog.gpus[kind.gpu].name for kind in others))
-    return said("table.hosts with form a", boards=boards, hosts=counted(found.buy_beside, "host"))
+    gpus = plan.catalog.gpus
+    boards = some_of(list(dict.fromkeys(gpus[kind.gpu].name for kind in others)))
+    return said("table.inventory.other boards", boards=boards, board=gpus[plan.scenario.hardware.gpu].name)
 
 
 def hosts_there(plan: Plan) -> Table:

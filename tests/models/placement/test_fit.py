@@ -62,13 +62,13 @@ def test_one_more_vm_fits_exactly_where_there_is_a_way() -> None:
         requests = limited(rng, random_requests(rng, room.gpus, shares=4, kinds="wees"), Room(0, 6, 6))
         rules = Rules(requests)
         content = random_host(rng, rules, room)
-        free, vcpus, memory, _ = rules.state(room, content)
+        free, vcpus, memory, *_ = rules.state(room, content)
         shared = []
         for f, slots in content:
             if f >= 0:
                 used = sum(requests[k].weight or 1 for k, _ in slots)
                 shared.append((rules.families[f].name, (used,)))
-        host = free, tuple(sorted(shared)), vcpus if rules.counted(room).vcpus else 99, memory
+        host = free, tuple(sorted(shared)), vcpus if rules.counted(room).vcpus else 99, memory, ""
         for kind, request in enumerate(requests):
             fits = rules.fit(rules.state(room, content), kind) is not None
             assert fits == any(True for _ in on_host(host, request))

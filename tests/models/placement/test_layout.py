@@ -190,11 +190,15 @@ def test_nothing_new_is_needed_where_the_existing_hosts_do() -> None:
 
 
 def test_the_largest_host_may_be_lost_too() -> None:
-    # a VM that only fits on the one large host has nowhere to go when that is lost
-    request = Request("a", 1, gpus=8)
-    assert len(place_mixed([request], room=Room(4), existing=[Room(8)]).hosts) == 1
-    with pytest.raises(ValueError, match="a: a VM needs 8 GPUs in one host, and the largest host has 4"):
-        place_mixed([request], room=Room(4), existing=[Room(8)], spare=1)
+    """A VM that fits on the only large host alone has nowhere to go when that is lost; the others have their spare host."""
+    large, small = Request("a", 1, gpus=8), Request("b", 4, gpus=2)
+    for spare, new in ((0, 0), (1, 0), (2, 0)):
+        assert len(place_mixed([large], room=Room(4), existing=[Room(8)], spare=spare).hosts) == 1 + new
+    for spare in range(3):
+        placed = place_mixed([large, small], room=Room(4), existing=[Room(8)], spare=spare)
+        assert len(placed.hosts) == 1 + 2 + spare
+    with pytest.raises(ValueError, match="cannot hold all of these"):
+        place_mixed([large._replace(vms=2)], room=Room(4), existing=[Room(8)])
 
 
 @pytest.mark.parametrize(("spare", "new"), [(0, 0), (1, 2), (2, 4), (3, 5)])

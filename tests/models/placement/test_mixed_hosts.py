@@ -56,6 +56,62 @@ def test_hosts_that_differ_against_brute_force() -> None:
         assert placed.method == ("volume" if placed.bound == len(placed.hosts) else "heuristic")
 
 
+def test_hosts_with_several_boards_against_brute_force() -> None:
+    """VMs go to the boards that they run on; new hosts have one of these, and after any loss every VM has a place."""
+    for rng in cases(623, 500, few=60):
+        room = Room(rng.randint(2, 4), rng.choice([0, 8, 12]), board="new")
+        existing = [
+            Room(rng.randint(1, 4), rng.choice([0, 8]), board=rng.choice(["new", "old", "older"]))
+            for _ in range(rng.randint(1, 3))
+        ]
+        requests = [
+            r._replace(boards=rng.choice([(), ("new",), ("new", "old"), ("new", "old", "older")]))
+            for r in limited(rng, random_requests(rng, room.gpus, most=5, shares=2), Room(0, 8, 8))
+        ]
+        spare = rng.randint(0, 1)
+        placed = place_mixed(requests, room=room, existing=existing, spare=spare)
+        rooms = [*existing, *[room] * (len(placed.hosts) - len(existing))]
+        check_hosts(placed.hosts, rooms, requests)
+        assert vms_in(placed.hosts) == vms_asked(requests)
+        best = len(existing) + fewest_new(requests, room, existing, spare)
+        assert placed.bound <= best == len(placed.hosts), (requests, room, existing, spare)
+
+
+def test_vms_too_large_for_new_hosts_take_those_that_are_there_or_are_refused() -> None:
+    """Refused only if there is no room; after a loss only such VMs, and no more than must, are without a place."""
+    held = 0
+    for rng in cases(622, 300, few=50):
+        existing = [
+            Room(rng.randint(3, 6), rng.choice([0, 12]), board=rng.choice(["old", "new"]))
+            for _ in range(rng.randint(1, 3))
+        ]
+        requests = [
+            Request("large", rng.randint(1, 3), gpus=rng.randint(3, 6), vcpus=rng.choice([0, 4])),
+            Request("old", rng.randint(0, 2), gpus=1, boards=("old",)),
+            Request("cpu", rng.randint(0, 2), gpus=1, vcpus=10),
+            Request("small", rng.randint(0, 4), gpus=1, vcpus=rng.choice([0, 2])),
+        ]
+        requests, room = [r for r in requests if r.vms], Room(2, 8, board="new")
+        stuck = [r for r in requests if r.gpus > 2 or r.vcpus > 8 or r.boards]
+        if not fits_on(stuck, existing):
+            with pytest.raises(ValueError, match=r"fit|largest|host has"):
+                place_mixed(requests, room=room, existing=existing, spare=1)
+            continue
+        placed = place_mixed(requests, room=room, existing=existing, spare=1)
+        rooms = [*existing, *[room] * (len(placed.hosts) - len(existing))]
+        check_hosts(placed.hosts, rooms, requests)
+        assert vms_in(placed.hosts) == vms_asked(requests)
+        for lost in range(len(rooms)):
+            left = [one for at, one in enumerate(rooms) if at != lost]
+            kept = [one for at, one in enumerate(existing) if at != lost]
+            if fits_on(stuck, kept):
+                held += 1
+                assert fits_on(requests, left), (requests, existing, lost)
+            else:
+                assert fits_on([r for r in requests if r not in stuck], left)
+    assert held
+
+
 def test_less_demand_never_takes_more_hosts() -> None:
     for rng in cases(181, 500, few=25):
         requests, room = design(rng, int(10 ** rng.uniform(0.7, 3.3)))
@@ -114,7 +170,7 @@ def test_what_is_arranged_fits_and_what_fits_is_arranged() -> None:
             used[room] += times
             for k, n in vms_on(content).items():
                 placed[k] += times * n
-            free, vcpus, memory, _ = rules.state(room, content)
+            free, vcpus, memory, *_ = rules.state(room, content)
             assert free >= 0
             assert vcpus >= 0 or not room.vcpus
             assert memory >= 0 or not room.memory_gib

@@ -186,6 +186,20 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
             "cost": {"platform_licence": "vvf"},
         },
     ),
+    "owned-hosts-not-used": (
+        "warn",
+        {
+            "groups": one(access="passthrough"),
+            "hardware": {"gpu": "l40s-48gb", "gpus_per_host": 4, "existing": "2 x 4 rtx8000-48gb"},
+        },
+    ),
+    "on-owned-hosts-only": (
+        "warn",
+        {
+            "groups": one(people=1, gpus_each=8, access="passthrough"),
+            "hardware": {"gpu": "l40s-48gb", "gpus_per_host": 4, "existing": "1 x 8"},
+        },
+    ),
     "hosts-left-out": (
         "note",
         {

@@ -77,7 +77,7 @@ def planned(catalog: Catalog, existing: str, priorities: tuple[int, int] = (1, 1
         ("A: 1 x 4", (1, 2), "By priority"),
         ("A: 1 x 4", (1, 1), "for the other"),
         ("A: 8 x 4", (1, 2), "as failover capacity only"),
-        ("A: 2 x 4 t4-16gb", (1, 1), "form a separate cluster"),
+        ("A: 2 x 4 h200-nvl-141gb", (1, 1), "hosts of this design"),
     ],
 )
 def test_what_is_said_of_hosts_already_there(

@@ -1,0 +1,164 @@
+"""Boards: the work that a GPU does of another board's, and which VMs of a design run as well on the board of owned hosts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from gpuplan.catalog import Catalog, Item, Row
+from gpuplan.facts import weakest
+from gpuplan.plan.hardware import architecture_of
+from gpuplan.plan.llm.asks import USES, uses_model
+from gpuplan.plan.training.speed import LARGE_BATCH, MIXED, usual_workload
+from gpuplan.scenario import Group
+from gpuplan.wording import said
+
+
+class Work(NamedTuple):
+    """Work of one GPU of a board relative to one of another board."""
+
+    ratio: float
+    basis: str
+    sources: tuple[str, ...]
+    how: str
+
+
+ALIKE = Work(1.0, "assumed", (), said("equivalence.alike"))
+
+
+def work_of(catalog: Catalog, group: Group, own: str, other: str) -> Work:
+    """Return the work of a group that one GPU of another board does, in GPUs of its own board."""
+    if own == other:
+        return Work(1.0, "derived", (), said("equivalence.same board"))
+    if uses_model(group):
+        return Work(1.0, "fitted", ("gpuplan-method",), said("equivalence.model"))
+    use_case = catalog.row("use_cases", group.use_case)
+    if use_case["double_precision"]:
+        return _in_double_precision(catalog.gpus[own], catalog.gpus[other])
+    return _on_workload(catalog, usual_workload(catalog, group), own, other)
+
+
+def _in_double_precision(own: Item, other: Item) -> Work:
+    """Compare by the lesser of double precision and memory bandwidth, as most such work waits for one of the two."""
+    speed, bandwidth = (relative(own, other, name) for name in ("fp64_tflops", "memory_bandwidth_gb_s"))
+    if speed is None or bandwidth is None:
+        return ALIKE
+    facts = [item.fact(name) for item in (own, other) for name in ("fp64_tflops", "memory_bandwidth_gb_s")]
+    sources = tuple(dict.fromkeys(source for fact in facts for source in fact.sources))
+    how = said("equivalence.double precision", speed=f"{speed:.2g}", bandwidth=f"{bandwidth:.2g}")
+    return Work(min(speed, bandwidth), "assumed", sources, how)
+
+
+@lru_cache(maxsize=512)  # a candidate asks for each of its groups: without it the rows are read each time
+def _on_workload(catalog: Catalog, workload: str, own: str, other: str) -> Work:
+    """Compare by measurements of one series on both boards, or on the boards nearest to them."""
+    preset = catalog.row("network_workloads", workload)
+    if preset["batch"] < LARGE_BATCH or not preset["neural_network"]:
+        return ALIKE
+    matches = []
+    for series in _series(catalog, preset["neural_network"], preset["phase"]):
+        near_own, near_other = (_nearest(catalog, gpu, series) for gpu in (own, other))
+        if near_own and near_other:
+            (far, mine), (away, theirs) = near_own, near_other
+            matches.append((far + away, _measured(catalog, preset, series, (own, mine), (other, theirs))))
+    if not matches:
+        times = relative_speeds(catalog.gpus[own], catalog.gpus[other])
+        return Work(min(times), "assumed", (), said("equivalence.scaled")) if times else ALIKE
+    closest = min(distance for distance, _ in matches)
+    works = sorted(work for distance, work in matches if distance <= closest + 1e-9)
+    return works[(len(works) - 1) // 2]
+
+
+def _measured(
+    catalog: Catalog, preset: Row, series: Mapping[str, Row], own: tuple[str, str], other: tuple[str, str]
+) -> Work:
+    """Return the ratio of two measurements of a series, each scaled from the measured board to the intended one."""
+    gpus, ratio, scaled = catalog.gpus, 1.0, False
+    for (gpu, measured), sign in ((own, -1), (other, 1)):
+        times = relative_speeds(gpus[measured], gpus[gpu]) or (1.0, 1.0)
+        ratio *= (float(series[measured]["throughput_per_s"]) * min(times)) ** sign
+        scaled = scaled or times != (1.0, 1.0)
+    rows = [series[own[1]], series[other[1]]]
+    basis = "derived" if own[0] != own[1] or other[0] != other[1] else weakest(row.basis for row in rows)
+    names = [gpus[board].name for board in dict.fromkeys((own[1], other[1]))]
+    how = said(
+        "equivalence.measured and scaled" if scaled else "equivalence.measured",
+        work=preset["name"].split(",")[0],
+        boards=names[0] if len(names) == 1 else said("equivalence.two boards", own=names[0], other=names[1]),
+    )
+    sources = tuple(dict.fromkeys(source for row in rows for source in row.sources))
+    return Work(ratio, "assumed" if scaled else basis, sources, how)
+
+
+@lru_cache(maxsize=64)  # reads all published measurements
+def _series(catalog: Catalog, network: str, phase: str) -> Sequence[Mapping[str, Row]]:
+    """Return results measured together on one GPU each, in mixed precision where available."""
+    groups: dict[tuple[Any, ...], dict[str, Row]] = {}
+    for row in catalog.rows("workloads"):
+        gpu = row["gpu"] or row["gpu_like"]
+        kept = gpu and row["gpus"] == 1 and row["scaling"] != "fixed" and row["neural_network"] == network
+        if kept and (row["phase"] == "inference") == (phase == "inference"):
+            key = (row.sources, row["framework"], row["phase"], row["precision"])
+            groups.setdefault(key, {}).setdefault(gpu, row)
+    mixed = {key: rows for key, rows in groups.items() if key[-1] in MIXED}
+    return tuple((mixed or groups).values())
+
+
+def _nearest(catalog: Catalog, gpu: str, series: Mapping[str, Row]) -> tuple[float, str] | None:
+    """Return (distance, board) of the board of a series nearest in memory bandwidth and peak speed; None if unknown."""
+    if gpu in series:
+        return 0.0, gpu
+    distances = []
+    for other in series:
+        times = relative_speeds(catalog.gpus[gpu], catalog.gpus[other])
+        if times:
+            distances.append((sum(abs(math.log(ratio)) for ratio in times), other))
+    return min(distances, default=None)
+
+
+def relative_speeds(own: Item, other: Item) -> tuple[float, float] | None:
+    """Return memory bandwidth and peak speed of another board relative to the own board; None if either is unknown."""
+    bandwidth = relative(own, other, "memory_bandwidth_gb_s")
+    peak = relative(own, other, "fp16_tensor_tflops") or relative(own, other, "fp32_tflops")
+    return (bandwidth, peak) if bandwidth and peak else None
+
+
+def relative(own: Item, other: Item, name: str) -> float | None:
+    mine, theirs = own.value(name), other.value(name)
+    return float(theirs) / float(mine) if mine and theirs else None
+
+
+FORMATS = ("fp16", "bf16")
+"""Formats of tensor cores that a workload may use unasked; a language model may use every one."""
+
+
+def lack(catalog: Catalog, group: Group, own: str, other: str) -> str:
+    """Return in what another board is less than the design's for the VMs of a group, by key; empty if it does their work.
+
+    Measured speed decides where there is a measurement, else memory bandwidth and peak speed, both of which must be as high.
+    """
+    mine, theirs = catalog.gpus[own], catalog.gpus[other]
+    models = group.use_case in USES
+    double = bool(catalog.row("use_cases", group.use_case)["double_precision"])
+    missing = _formats(catalog, own) - _formats(catalog, other)
+    if (relative(mine, theirs, "memory_gib") or 0) < 1:
+        return "memory"
+    if not double and any(models or name in FORMATS for name in missing):
+        return "precision"
+    if double and (relative(mine, theirs, "fp64_tflops") or 0) < 1:
+        return "fp64"
+    linked = [float(item.value("nvlink_gb_s") or 0) for item in (mine, theirs)]
+    if group.gpus_each > 1 and linked[1] < linked[0]:
+        return "nvlink"
+    work = ALIKE if models else work_of(catalog, group, own, other)
+    both = relative_speeds(mine, theirs) if work == ALIKE else None
+    if work == ALIKE and both is None:
+        return "unknown"
+    return "speed" if (min(both) if both else work.ratio) < 1 - 1e-9 else ""
+
+
+def _formats(catalog: Catalog, gpu: str) -> frozenset[str]:
+    """Formats in which the tensor cores of a board compute."""
+    return frozenset(str(architecture_of(catalog, gpu).get("tensor_formats") or "").split("; ")) - {""}

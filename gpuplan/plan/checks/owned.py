@@ -1,0 +1,51 @@
+"""Checks of owned hosts: those on which no VM of the design runs, and VMs that no new host can take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpuplan.plan.boards import lack
+from gpuplan.plan.checks.message import Message, about, message
+from gpuplan.plan.plan import Plan
+from gpuplan.plan.requests import too_large
+from gpuplan.scenario import UNASSIGNED, Group
+from gpuplan.wording import NAMES, counted, said, some_of
+
+WHY = NAMES["why not on a board"]
+"""What a board lacks, by key, in words."""
+
+
+def not_used(plan: Plan) -> Iterator[Message]:
+    """Existing hosts with a board that no VM of the design runs on, and why."""
+    found, own = plan.inventory, plan.scenario.hardware.gpu
+    left = [kind for kind in found.kinds if not kind.joins] if found else []
+    board = plan.catalog.gpus[own].name
+    for gpu in dict.fromkeys(kind.gpu for kind in left):
+        kinds = [kind for kind in left if kind.gpu == gpu]
+        why: dict[str, list[str]] = {}
+        for group in [g for g in plan.sized.groups if g.id in plan.requests.by_group] or [
+            Group(UNASSIGNED, said("decided.of no group"))
+        ]:
+            reason = lack(plan.catalog, group, own, gpu) or "vgpu"
+            why.setdefault(WHY[reason].format(board=board), []).append(group.name)
+        yield message(
+            plan,
+            "owned-hosts-not-used",
+            names=some_of([kind.name for kind in kinds]),
+            hosts=sum(kind.hosts for kind in kinds),
+            gpus=counted(sum(kind.hosts * kind.gpus_per_host for kind in kinds), "GPU"),
+            gpu=plan.catalog.gpus[gpu].name,
+            why="; ".join(f"{some_of(names)}: {reason}" for reason, names in why.items()),
+            buy=counted(found.buy if found else 0, "host"),
+        )
+
+
+def on_owned_only(plan: Plan) -> Iterator[Message]:
+    """Groups whose VMs no new host can take, where the loss of a host leaves some of them without a place."""
+    stuck = {
+        request.group
+        for pool in plan.pools
+        for request in too_large(pool.requests, pool.new_room)
+        if plan.scenario.availability.host_failures and any(loss.unplaced for loss in pool.failures)
+    }
+    yield from about(plan, "on-owned-hosts-only", [group for group in plan.groups if group.id in stuck])

@@ -1,0 +1,177 @@
+"""Boards: the work of one GPU of another board, and which VMs run as well on the board of owned hosts."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from approved import has_approved
+from random_cases import cases
+
+from gpuplan import Plan, ScenarioError, make_plan
+from gpuplan.catalog import Catalog
+from gpuplan.plan.boards import ALIKE, lack, work_of
+from gpuplan.plan.checks import check_plan
+from gpuplan.plan.requests import too_large
+from gpuplan.scenario import Group, from_dict
+
+V100 = "v100-pcie-32gb"
+
+
+def group(**given: object) -> Group:
+    """A group that trains."""
+    return replace(Group("a", "A", use_case="ds-workstation", people=8), **given)
+
+
+def test_a_board_does_the_work_of_itself(catalog: Catalog) -> None:
+    for gpu in catalog.gpus:
+        assert work_of(catalog, group(), gpu, gpu).ratio == 1
+
+
+def test_work_is_that_of_measurements_of_one_series(catalog: Catalog) -> None:
+    """Rows of one benchmark on both boards, divided by hand."""
+    rows = {
+        (row["gpu"] or row["gpu_like"], row["precision"]): float(row["throughput_per_s"])
+        for row in catalog.rows("workloads")
+        if row["neural_network"] == "resnet-50" and row["gpus"] == 1 and row.id.startswith("lambda")
+    }
+    assert rows["h100-pcie-80gb", "FP16"] == 1866
+    expected = 1866 / rows["v100-pcie-16gb", "FP16"]
+    work = work_of(catalog, group(), "v100-pcie-16gb", "h100-pcie-80gb")
+    assert work.ratio == pytest.approx(expected)
+    assert work.basis == "measured" and work.sources and "ResNet-50 training" in work.how
+    same_chip = work_of(catalog, group(), V100, "h100-pcie-80gb")
+    assert same_chip.ratio == pytest.approx(expected) and same_chip.basis == "derived"
+
+
+def test_there_and_back_is_one(catalog: Catalog) -> None:
+    for other in ("h100-pcie-80gb", "h100-sxm5-80gb"):
+        there, back = (work_of(catalog, group(), *pair).ratio for pair in ((V100, other), (other, V100)))
+        assert there * back == pytest.approx(1)
+
+
+def test_what_was_not_measured_is_scaled_by_the_lesser_and_assumed(catalog: Catalog) -> None:
+    near, far = (work_of(catalog, group(), V100, gpu) for gpu in ("h100-sxm5-80gb", "h200-sxm5-141gb"))
+    # more bandwidth and the same peak speed: no faster
+    assert far.ratio == pytest.approx(near.ratio)
+    assert (near.basis, far.basis) == ("derived", "assumed")
+    assert has_approved(far.how)
+
+
+def test_small_batches_count_as_the_same_and_say_so(catalog: Catalog) -> None:
+    work = work_of(catalog, group(use_case="inference"), V100, "h100-pcie-80gb")
+    assert work == ALIKE
+
+
+def test_double_precision_is_compared_by_the_lesser_of_rate_and_bandwidth(catalog: Catalog) -> None:
+    hpc = group(use_case="hpc")
+    assert work_of(catalog, hpc, V100, "a100-pcie-80gb").ratio == pytest.approx(9.75 / 7)  # bandwidth: 2.15
+    assert work_of(catalog, hpc, V100, "h100-pcie-80gb").ratio == pytest.approx(2000 / 900)  # rate: 3.66
+    assert work_of(catalog, hpc, V100, "l40s-48gb").ratio < 0.3
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "use_case", "lacks"),
+    [
+        ("l4-24gb", "p40-24gb", "dev-test", "precision"),
+        ("l40s-48gb", "rtx8000-48gb", "dev-test", "precision"),
+        ("l40s-48gb", "a40-48gb", "dev-test", "speed"),
+        ("l40s-48gb", "h100-nvl-94gb", "dev-test", ""),
+        ("l40s-48gb", "a100-pcie-80gb", "dev-test", ""),
+        ("l40s-48gb", "a100-pcie-80gb", "llm-serving", "precision"),
+        ("h100-nvl-94gb", "l40s-48gb", "dev-test", "memory"),
+        ("b200-sxm6-180gb", "b300-sxm6-288gb", "hpc", "fp64"),
+        ("l4-24gb", "v100-pcie-32gb", "hpc", ""),
+        ("l4-24gb", "rtx-pro-4500-se-32gb", "hpc", "fp64"),
+    ],
+)
+def test_what_a_board_lacks(own: str, other: str, use_case: str, lacks: str, catalog: Catalog) -> None:
+    """Memory, precision, double precision and speed decide, and not the memory alone."""
+    assert lack(catalog, group(use_case=use_case), own, other) == lacks
+
+
+def test_a_board_that_lacks_nothing_is_as_large_and_as_fast(catalog: Catalog) -> None:
+    for own in catalog.gpus:
+        assert not lack(catalog, group(), own, own) or catalog.gpus[own].value("memory_gib") is None
+        for other in catalog.gpus:
+            if not lack(catalog, group(gpus_each=2), own, other):
+                mine, theirs = catalog.gpus[own], catalog.gpus[other]
+                assert float(theirs.value("memory_gib")) >= float(mine.value("memory_gib"))
+                assert work_of(catalog, group(), own, other).ratio >= 1 - 1e-9
+                assert float(theirs.value("nvlink_gb_s") or 0) >= float(mine.value("nvlink_gb_s") or 0)
+
+
+OWNED = ("h100-nvl-94gb", "a100-pcie-80gb", "p40-24gb", "rtx8000-48gb", "l40s-48gb", "l4-24gb")
+
+
+def random_design(rng: random.Random, catalog: Catalog) -> Plan | None:
+    """Owned hosts of some kinds and boards, and groups of some use cases; None where a VM has no place."""
+    kinds = [
+        {
+            "name": f"Kind {at}",
+            "hosts": rng.randint(1, 5),
+            "gpus_per_host": rng.choice([2, 4, 8]),
+            "gpu": rng.choice(OWNED),
+            **({"vcpus_per_host": rng.choice([64, 128])} if rng.random() < 0.5 else {}),
+        }
+        for at in range(rng.randint(1, 4))
+    ]
+    groups = [
+        {
+            "id": f"g{at}",
+            "use_case": rng.choice(["dev-test", "hpc", "ds-workstation", "inference"]),
+            "people": rng.randint(1, 14),
+            "active_share": 1,
+            "gpus_each": rng.choice(["1/2", 1, 1, 2, 4, 8]),
+            "vcpus_each": rng.choice([4, 16]),
+            "priority": rng.randint(1, 2),
+            "access": "auto",
+            "vmotion": rng.choice(["needed", "not-needed"]),
+        }
+        for at in range(rng.randint(1, 4))
+    ]
+    for one in groups:
+        if one["gpus_each"] != "1/2" and rng.random() < 0.7:
+            one["access"] = "passthrough"
+            one.pop("vmotion")
+    hardware = {"gpu": rng.choice(["l40s-48gb", "l4-24gb"]), "gpus_per_host": 4, "vcpus_per_host": 96}
+    data: dict[str, Any] = {"groups": groups, "hardware": {**hardware, "existing": kinds}}
+    if rng.random() < 0.3:
+        data["availability"] = {"host_failures": rng.randint(0, 2)}
+    try:
+        return make_plan(from_dict(data), catalog)
+    except ScenarioError as error:
+        assert all("gpus_each" in wrong.path for wrong in error.problems), error
+        return None
+
+
+def test_owned_hosts_are_hosts_of_the_design_or_are_said_to_be_none(catalog: Catalog) -> None:
+    """Each runs only what its board does as well; all that join are placed, counted, powered and backed up."""
+    with_others = 0
+    for rng in cases(38, 300, few=30):
+        plan = random_design(rng, catalog)
+        if plan is None or plan.inventory is None:
+            continue
+        own, groups = plan.scenario.hardware.gpu, {g.id: g for g in plan.sized.groups}
+        joined = sum(kind.hosts for kind in plan.inventory.kinds if kind.joins)
+        assert joined == sum(pool.existing_hosts for pool in plan.pools)
+        assert plan.inventory.buy == plan.totals.hosts - joined
+        assert plan.power is None or plan.power.parts[0].count == plan.totals.hosts
+        boards = Counter[str]()
+        for pool in plan.pools:
+            for host, room in zip(pool.placement, pool.rooms, strict=True):
+                boards[room.board or own] += 1
+                for slot in (slot for load in host for slot in load.slots):
+                    assert room.board in ("", own) or not lack(catalog, groups[slot.group], own, room.board)
+            large = too_large(pool.requests, pool.new_room)
+            if plan.scenario.availability.host_failures and not large:
+                assert not any(loss.unplaced for loss in pool.failures)
+        with_others += len(boards) > 1
+        unused = {kind.gpu for kind in plan.inventory.kinds if not kind.joins}
+        said = [m for m in check_plan(plan) if m.code == "owned-hosts-not-used"]
+        assert len(said) == len(unused)
+        plan.read()
+    assert with_others
