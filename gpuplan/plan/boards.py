@@ -126,6 +126,7 @@ def relative_speeds(own: Item, other: Item) -> tuple[float, float] | None:
 
 
 def relative(own: Item, other: Item, name: str) -> float | None:
+    """Return a value of another board in parts of the own one; None if one of them is unknown."""
     mine, theirs = own.value(name), other.value(name)
     return float(theirs) / float(mine) if mine and theirs else None
 

@@ -227,14 +227,10 @@ def _part(whole: Layout, hosts: Sequence[int], spare: int) -> Layout:
         empty = sum(not host for host in content)
         return replace(dealt, hosts=content + ((),) * max(0, spare - empty))
     again = placed(wanted, existing, whole.room, spare)
-    if _takes_over(whole.room, existing) and len(content) + spare < len(again.hosts):
+    takes_over = all(whole.room.offers_as_much(host) for host in existing)
+    if takes_over and len(content) + spare < len(again.hosts):
         return replace(dealt, hosts=content + ((),) * spare)
     return again
-
-
-def _takes_over(room: Room, existing: Sequence[Room]) -> bool:
-    """True if a new host offers as much of everything as each existing host; 0 is not counted."""
-    return all(room.offers_as_much(host) for host in existing)
 
 
 def _needed(whole: Layout, content: tuple[Host, ...], existing: int) -> Placement:

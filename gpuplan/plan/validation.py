@@ -397,8 +397,8 @@ def _vm_problems(scenario: Scenario, group: Group) -> Iterator[Problem]:
     if group.vgpus_each > 1 and group.gpus_each > group.vgpus_each:
         gpus = written(group.gpus_each, "g")
         yield problem(f"{at}.vgpus_each", group.vgpus_each, "limit.vgpus of a VM", gpus=gpus)
-    for field, at_room, unit in (("vcpus_each", 1, "vCPUs"), ("memory_gib_each", 2, "GiB")):
-        need, offers = getattr(group, field), [room[at_room] for room in hosts]
+    for field, size, unit in (("vcpus_each", 1, "vCPUs"), ("memory_gib_each", 2, "GiB")):
+        need, offers = getattr(group, field), [room.sizes[size] for room in hosts]
         if need and all(offers) and need > max(offers):
             yield problem(f"{at}.{field}", need, "limit.a host gives", most=max(offers), unit=unit)
 

@@ -203,7 +203,7 @@ def fits_by_programme(requests: Sequence[Request], rooms: Sequence[Room]) -> boo
             [r.memory_gib for r in requests],
         ]
         each[0, host, len(requests) :] = 1
-        rows += [(row, 0, most or np.inf) for row, most in zip(each, room, strict=True)]
+        rows += [(row, 0, most or np.inf) for row, most in zip(each, room.sizes, strict=True)]
         at = len(requests)
         for units, ways in layouts.values():
             for unit, name in enumerate(units):

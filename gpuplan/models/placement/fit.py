@@ -171,7 +171,7 @@ class Rules:
         left = self.state(room, content)[:3]
         return (
             left[0] >= 0
-            and all(not most or rest >= 0 for most, rest in zip(room[:3], left, strict=True))
+            and all(not most or rest >= 0 for most, rest in zip(room.sizes, left, strict=True))
             and all(room.takes(self.requests[slots[0][0]]) for _, slots in content)
         )
 

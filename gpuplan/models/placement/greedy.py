@@ -72,6 +72,7 @@ class Greedy:
 def _left(state: State, room: Room, by: int) -> float:
     """Return the unused part of a host's resource (3: of the scarcest)."""
     parts = [
-        max(0, left) / offered if offered else 1.0 for left, offered in zip(state[:3], room[:3], strict=True)
+        max(0, left) / offered if offered else 1.0
+        for left, offered in zip(state[:3], room.sizes, strict=True)
     ]
     return parts[by] if by < 3 else min(parts)

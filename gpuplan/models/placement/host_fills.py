@@ -64,11 +64,11 @@ class HostFills:
         from scipy.optimize import linprog
 
         prices = self.np.asarray(prices, dtype=float)
-        counted = [i for i, n in enumerate(room[:3]) if i == 0 or n]
+        counted = [i for i, n in enumerate(room.sizes) if i == 0 or n]
         solved = linprog(
             -prices,
             A_ub=self.needs.T[counted],
-            b_ub=[room[i] for i in counted],
+            b_ub=[room.sizes[i] for i in counted],
             bounds=[(0, n) for n in left],
             method="highs",
         )
@@ -108,10 +108,10 @@ class HostFills:
         items = list(self._items(host))
         if not items:
             return
-        counted = [i for i, n in enumerate(host.room[:3]) if i == 0 or n]
+        counted = [i for i, n in enumerate(host.room.sizes) if i == 0 or n]
         chosen, _ = whole_programme(
             [[-int(self._takes(gpus, fill)[i]) for i in counted] for gpus, fill in items],
-            [-host.room[i] for i in counted],
+            [-host.room.sizes[i] for i in counted],
             costs=[-round(VALUE_UNIT * sum(host.prices[k] * n for k, n in fill)) for _, fill in items],
             most=[min(host.left[k] // n for k, n in fill) for _, fill in items],
             nodes=PROGRAMME_NODES,

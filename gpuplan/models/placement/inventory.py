@@ -179,7 +179,7 @@ def _cut_down(blocks: Sequence[Block], asked: Sequence[int]) -> Blocks:
 
 def _values(rules: Rules, rooms: Sequence[Room]) -> list[float]:
     """GPUs' worth of a VM of each kind; of one without a GPU by its part of all vCPUs or memory."""
-    gpus, vcpus, memory = (sum(room[i] for room in rooms) for i in range(3))
+    gpus, vcpus, memory = (sum(room.sizes[i] for room in rooms) for i in range(3))
     values = [
         float(worth)
         or gpus * max(request.vcpus / vcpus if vcpus else 0.0, request.memory_gib / memory if memory else 0.0)

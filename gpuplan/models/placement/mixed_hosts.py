@@ -151,7 +151,7 @@ class MixedHosts:
         every = [*rooms, *([extra] if extra else [])]
         gpus = {room.gpus for room in every}
         if len(gpus) == 1 and all(
-            n == 0 or (self.rules.worth[kind] and self.rules.most_on(Room(*gpus), kind))
+            n == 0 or (self.rules.worth[kind] and self.rules.most_on(Room(max(gpus)), kind))
             for kind, n in enumerate(vms)
         ):
             laid = self._laid(self.equal.solve(vms, *gpus).blocks, rooms, extra)
@@ -195,7 +195,8 @@ class MixedHosts:
     def parts(self, every: Sequence[Room]) -> list[tuple[float, ...]]:
         """Part of the largest host's GPUs, vCPUs and memory that a VM of each kind takes."""
         offers = [
-            max((math.inf if i and not room[i] else room[i] for room in every), default=0) or math.inf
+            max((math.inf if i and not room.sizes[i] else room.sizes[i] for room in every), default=0)
+            or math.inf
             for i in range(3)
         ]
         needs = [
@@ -210,7 +211,7 @@ class MixedHosts:
             return sum(vms) + 1
         bounds = [0]
         for i in range(3):
-            if i == 0 or all(one[i] for one in (room, *rooms)):  # no host without a limit
+            if i == 0 or all(one.sizes[i] for one in (room, *rooms)):  # no host without a limit
                 bounds += self._bounds_by(i, vms, rooms, room)
         for kind, n in enumerate(vms):  # hosts that hold one kind only
             rest = n - sum(times * self.rules.most_on(one, kind) for one, times in rooms.items())
@@ -225,8 +226,8 @@ class MixedHosts:
         for request, n in zip(self.rules.requests, vms, strict=True):
             sizes[(request.gpus, request.vcpus, request.memory_gib)[i]] += n
         need = sum(size * n for size, n in sizes.items())
-        need -= sum(one[i] * times for one, times in rooms.items())
-        largest = max(one[i] for one in (room, *rooms))  # as if all hosts were as large
+        need -= sum(one.sizes[i] * times for one, times in rooms.items())
+        largest = max(one.sizes[i] for one in (room, *rooms))  # as if all hosts were as large
         if i:
             del sizes[0]
             excluding = bins_bound(sizes, capacity=largest)
@@ -234,4 +235,4 @@ class MixedHosts:
             need += sum(packed.bound for packed in self.equal.packed_gpus(vms).values())
             on_gpus = tuple(n if worth else 0 for n, worth in zip(vms, self.rules.worth, strict=True))
             excluding = self.equal.solve(on_gpus, largest).bound
-        return -(-need // room[i]), excluding - rooms.total()
+        return -(-need // room.sizes[i]), excluding - rooms.total()

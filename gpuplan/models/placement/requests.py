@@ -57,6 +57,11 @@ class Room(NamedTuple):
     board: str = ""
     """Board of its GPUs, where requests tell boards apart."""
 
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Its GPUs, vCPUs and memory."""
+        return self[:3]
+
     def takes(self, request: Request) -> bool:
         """True if VMs of a request run on its board."""
         return not self.board or not request.boards or self.board in request.boards

@@ -266,7 +266,7 @@ class _Load:
     """CPU and memory used on the hosts of each order, where these are counted; else the number of VMs."""
 
     def __init__(self, rooms: Sequence[Room], orders: int) -> None:
-        self.vcpus, self.memory = (np.array([room[at] for room in rooms], dtype=float) for at in (1, 2))
+        self.vcpus, self.memory = (np.array([room.sizes[at] for room in rooms], dtype=float) for at in (1, 2))
         self.counted = bool(self.vcpus.any() or self.memory.any())
         self.used = np.zeros((orders, len(rooms)))
         if self.counted:

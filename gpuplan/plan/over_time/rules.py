@@ -238,11 +238,11 @@ def starts_always(asked: Sequence[Request], rooms: Sequence[Room], rules: power_
             room
             for room in rooms
             if room.takes(request)
-            and all(n <= most or not most for n, most in zip(here, room[:3], strict=True))
+            and all(n <= most or not most for n, most in zip(here, room.sizes, strict=True))
         ]
         blocked = 0
         for at, need in enumerate(here):
-            least = min((room[at] for room in fits if room[at]), default=None)
+            least = min((room.sizes[at] for room in fits if room.sizes[at]), default=None)
             blocked += 0 if least is None else (total[at] - need) // (least - need + 1)
         linked = rules.domain or rules.partitions
         if len(fits) <= (vms - 1 if linked else min(vms - 1, blocked)):
