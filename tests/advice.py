@@ -234,6 +234,8 @@ FOLLOWED: dict[str, Ways] = {
     "site-not-stated": of_group(sites="Europe/Berlin"),
     "cluster-limit-unconfirmed": _usual_clusters,
     "hosts-left-out": _larger_clusters,
+    "owned-hosts-not-used": to(hardware__existing=None),
+    "on-owned-hosts-only": of_all_groups(gpus_each=1, vcpus_each=1, memory_gib_each=1),
     "sized-for-orders": to(availability__sized_for="best"),
     "cluster-too-small": _one_more_failure,
     "roce-v1-does-not-route": to(network__transport="roce"),

@@ -64,7 +64,6 @@ CHECKS = (
     hosts.server,
     hosts.cluster_size,
     owned.not_used,
-    owned.on_owned_only,
     hosts.sites,
     hosts.ordered,
     models.precision_unpacked,

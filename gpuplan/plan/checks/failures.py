@@ -12,17 +12,25 @@ from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.checks.message import Message, about, message, placed
 from gpuplan.plan.link_verdicts import link_verdicts
 from gpuplan.plan.plan import Plan
+from gpuplan.plan.requests import too_large
 from gpuplan.plan.weighing import stun_item, stun_limit_s
 from gpuplan.units import MIB_PER_GIB
 from gpuplan.wording import NAMES, hours, said
 
 
 def after_failure(plan: Plan) -> Iterator[Message]:
-    """VMs that the worst failure of a host leaves without a GPU."""
-    lost = plan.totals.unplaced_vms_after_failure - plan.totals.unplaced_vms
-    if lost > 0 and plan.pools:
-        level = "stop" if plan.scenario.availability.host_failures else "warn"
-        yield message(plan, "failure-leaves-unplaced", level=level, vms=lost)
+    """VMs that the worst failure of a host leaves without a GPU: for want of spare hosts, or as no new host can take them."""
+    level = "stop" if plan.scenario.availability.host_failures else "warn"
+    lost: dict[frozenset[str], int] = {}
+    for pool in plan.pools:
+        stuck = frozenset(request.group for request in too_large(pool.requests, pool.new_room))
+        worst = max((loss.unplaced for loss in pool.failures), default=0)
+        lost[stuck] = max(worst, lost.get(stuck, 0))
+    if vms := lost.pop(frozenset(), 0):
+        yield message(plan, "failure-leaves-unplaced", level=level, vms=vms)
+    for stuck, vms in lost.items():
+        groups = [group for group in plan.groups if group.id in stuck]
+        yield from about(plan, "on-owned-hosts-only", groups if vms else [], level=level, vms=vms)
 
 
 def maintenance_bet(plan: Plan) -> Iterator[Message]:

@@ -1,13 +1,12 @@
-"""Checks of owned hosts: those on which no VM of the design runs, and VMs that no new host can take."""
+"""Checks of owned hosts: those on which no VM of the design runs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from gpuplan.plan.boards import lack
-from gpuplan.plan.checks.message import Message, about, message
+from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.plan import Plan
-from gpuplan.plan.requests import too_large
 from gpuplan.scenario import UNASSIGNED, Group
 from gpuplan.wording import NAMES, counted, said, some_of
 
@@ -38,14 +37,3 @@ def not_used(plan: Plan) -> Iterator[Message]:
             why="; ".join(f"{some_of(names)}: {reason}" for reason, names in why.items()),
             buy=counted(found.buy if found else 0, "host"),
         )
-
-
-def on_owned_only(plan: Plan) -> Iterator[Message]:
-    """Groups whose VMs no new host can take, where the loss of a host leaves some of them without a place."""
-    stuck = {
-        request.group
-        for pool in plan.pools
-        for request in too_large(pool.requests, pool.new_room)
-        if plan.scenario.availability.host_failures and any(loss.unplaced for loss in pool.failures)
-    }
-    yield from about(plan, "on-owned-hosts-only", [group for group in plan.groups if group.id in stuck])

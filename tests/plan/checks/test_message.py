@@ -194,10 +194,10 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
         },
     ),
     "on-owned-hosts-only": (
-        "warn",
+        "stop",
         {
-            "groups": one(people=1, gpus_each=8, access="passthrough"),
-            "hardware": {"gpu": "l40s-48gb", "gpus_per_host": 4, "existing": "1 x 8"},
+            "groups": one(people=3, gpus_each=8, access="passthrough"),
+            "hardware": {"gpu": "l40s-48gb", "gpus_per_host": 4, "existing": "3 x 8"},
         },
     ),
     "hosts-left-out": (
