@@ -8,6 +8,9 @@ from gpuplan import Plan, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import from_dict
 
+DEFAULTS = {"gpu_policy": "spread", "drs_consolidation": False}
+"""The defaults of vSphere, stated: where they are not, the design decides."""
+
 
 def one_large_among_small(catalog: Catalog, **sections: Any) -> Plan:
     """A VM with 4 GPUs and four with one on two hosts of 4, none spare.
@@ -22,6 +25,7 @@ def one_large_among_small(catalog: Catalog, **sections: Any) -> Plan:
         ],
         "hardware": {"gpu": "l40s-48gb", "gpus_per_host": 4},
         "availability": {"host_failures": 0},
+        "platform": DEFAULTS,
         **sections,
     }
     for group in data["groups"]:

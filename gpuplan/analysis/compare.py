@@ -85,7 +85,7 @@ NOT_COMPARED = ("name", "customer", "internal.notes")
 
 def _inputs(plans: Sequence[Plan]) -> Iterator[CompareRow]:
     """Yield inputs that differ between the plans; for a group that not all have, only its size."""
-    scenarios = [plan.scenario for plan in plans]
+    scenarios = [plan.set_up for plan in plans]
     for changed in changed_inputs(scenarios):
         group = changed.startswith("groups.") and changed.count(".") == 1
         for path in (f"{changed}.people", f"{changed}.gpus_each") if group else (changed,):

@@ -18,6 +18,8 @@ from gpuplan.locales import locale_of
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.checks.message import Message
+from gpuplan.plan.over_time.recommended import set_up_as
+from gpuplan.plan.over_time.rules import OPEN
 from gpuplan.plan.prices import is_sold
 from gpuplan.scenario import Problem, Scenario, ScenarioError, field_of, from_dict, show
 from gpuplan.wording import said
@@ -97,7 +99,11 @@ class Editing(PlanView):
 
     def text_of(self, path: str) -> Any:
         """Return the text of the field at ``path``: the typed text if it was refused, else the value."""
-        return self.drafts[path].text if path in self.drafts else self.seen.get(path)
+        return self.drafts[path].text if path in self.drafts else self.holding(path).get(path)
+
+    def holding(self, path: str) -> Scenario:
+        """The version on the screen, with the recommended value if the design decides the input at ``path``."""
+        return set_up_as(self.seen, self.plan.set_up) if path in OPEN else self.seen
 
     def problem_of(self, path: str) -> str:
         """Describe the problem of the field at ``path``; empty if it has none."""

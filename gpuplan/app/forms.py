@@ -99,7 +99,7 @@ def field_data(
     if options is None:
         options = _options(workbook.catalog, path, spec, empty)
         empty = "" if spec.table else empty  # it is one of the options
-    origin = workbook.seen.origin(path)
+    origin = (holding := workbook.holding(path)).origin(path)
     grey = bool(empty) and value is None  # a value in grey states its own basis
     assumed = origin.basis == "assumed" and not grey
     return {
@@ -116,7 +116,7 @@ def field_data(
         "problem": workbook.problem_of(path),
         "locked": workbook.locked(path),
         "assumed": assumed,
-        "confirmed": (confirmed := not grey and workbook.seen.is_confirmed(path)),
+        "confirmed": (confirmed := not grey and holding.is_confirmed(path)),
         "known": origin.note if assumed or confirmed else "",
         "by": origin.note.removeprefix(CONFIRMED.note).removeprefix(", ") if confirmed else "",
     }

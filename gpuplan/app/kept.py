@@ -9,6 +9,8 @@ from gpuplan.analysis.variants import has_input
 from gpuplan.app.editing import HELD_BACK, Editing
 from gpuplan.app.history import Link, scenario_of
 from gpuplan.plan import Plan
+from gpuplan.plan.over_time.recommended import set_up_as
+from gpuplan.plan.over_time.rules import OPEN
 from gpuplan.scenario import Scenario, one_line
 from gpuplan.wording import amount, said
 
@@ -186,7 +188,7 @@ class KeptDesigns(Editing):
         if why := self.locked(path):
             self.say("warn", why)
         elif has_input(self.scenario, path):
-            here = self.scenario
+            here = set_up_as(self.scenario, self.plan.set_up) if path in OPEN else self.scenario
             self._take(here.confirmed(path, _note(by)) if yes else here.doubted(path))
 
     def _put(self, scenario: Scenario, words: str) -> None:

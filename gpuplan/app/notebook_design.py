@@ -81,7 +81,7 @@ class Design(WorkbookTraits):
         self.scenario = self.scenario.with_value(path, value)
 
     def __getitem__(self, path: str) -> Any:
-        return self.scenario.get(path)
+        return self.plan.set_up.get(path)
 
     def __setitem__(self, path: str, value: Any) -> None:
         self.set(path, value)

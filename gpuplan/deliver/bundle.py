@@ -135,8 +135,8 @@ class _Files:
         return what_if_page(answers, brand=self.brand).encode()
 
     def yaml(self) -> bytes:
-        """The scenario."""
-        return self.plan.scenario.to_yaml().encode()
+        """The scenario, as vSphere is set up."""
+        return self.plan.set_up.to_yaml().encode()
 
     def terraform(self) -> dict[str, bytes]:
         """Path -> file of the infrastructure code."""

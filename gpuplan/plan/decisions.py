@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from gpuplan.facts import Brief, Several, own_rows
 from gpuplan.locales import written
+from gpuplan.models.power_on.cluster import LARGEST
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.availability import Posture
 from gpuplan.plan.bill_of_materials import Counts, in_advance, included_years
@@ -21,7 +22,7 @@ from gpuplan.plan.fabric import Cabling
 from gpuplan.plan.hosts import Pool, WholePool, whole_pools
 from gpuplan.plan.over_time.power_on import PowerOn, compared, distinct, settings_now
 from gpuplan.plan.over_time.rules import alike
-from gpuplan.plan.over_time.tried import more_words, steps_words
+from gpuplan.plan.over_time.tried import STEPS, more_words
 from gpuplan.plan.placed import placed_of
 from gpuplan.plan.sizing_rule import target_words
 from gpuplan.plan.switches import Switches
@@ -346,24 +347,30 @@ def _by_vgpu(groups: Sequence[GroupPlan]) -> Found:
 
 
 def _power_on(starts: Mapping[str, PowerOn]) -> Iterator[Found]:
-    """Decide how VMs are placed at power-on: the simplest of the settings under which most orders start every VM."""
+    """Say how VMs are placed at power-on: by these settings of vSphere, in any order or the largest first."""
     for start in distinct(starts):
         if alike(start.pool.requests):
             continue
-        best, keys = start.best, (f"pools.{start.pool.id}.power_on_chance",)
+        keys = (f"pools.{start.pool.id}.power_on_chance",)
         where = said("decided.in the pool", name=start.pool.name) if len(starts) > 1 else ""
         if start.now.all_start:
-            yield found("power-on, any", *keys, where=where, orders=start.orders, now=settings_now(start))
+            yield found("power-on, any", *keys, where=where, orders=start.orders, now=_settings(start))
             continue
         yield found(
-            "power-on, best" if best.all_start else "power-on, not all",
+            "power-on, best" if start.as_planned.all_start else "power-on, not all",
             *keys,
             where=where,
-            best=capital(steps_words(best.key)) if best.key != "now" else settings_now(start),
+            best=_settings(start),
             compared=compared(start),
             hosts=start.hosts_by_size,
             more=more_words(start.hosts_by_size - start.pool.hosts_at_best),
         )
+
+
+def _settings(start: PowerOn) -> str:
+    """Name the settings of vSphere, and the order in which VMs are started if it matters."""
+    named = ", ".join(settings_now(start)) or said("power on.keep settings")
+    return capital(named if start.as_planned is start.now else f"{named}; {STEPS[LARGEST]}")
 
 
 def _names(names: Sequence[str]) -> str:

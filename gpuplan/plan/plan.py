@@ -7,7 +7,7 @@ decisions. Each chapter is computed when it is first read.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, wraps
 from math import inf
 from pathlib import Path
@@ -34,7 +34,8 @@ from gpuplan.plan.llm import Llm, llm_of
 from gpuplan.plan.llm.token_costs import TokenCost, token_costs
 from gpuplan.plan.management import ManagementDomain, management_domain
 from gpuplan.plan.network import NetworkUse, network_use
-from gpuplan.plan.over_time.power_on import PowerOn, power_on_of
+from gpuplan.plan.over_time.power_on import PowerOn, power_on_lines
+from gpuplan.plan.over_time.recommended import for_orders, recommended, set_up_as
 from gpuplan.plan.over_time.rehearsal import Rehearsed, rehearsed_of
 from gpuplan.plan.placed import Placed, placed_of
 from gpuplan.plan.power import PowerUse, power_use
@@ -186,29 +187,49 @@ class Plan(Carded):
     @chapter
     def layouts(self) -> Mapping[str, Layout]:
         """Placement: the VMs on each host of each pool, as if the pool were one cluster."""
-        return layouts(self.sized, self.catalog, self.requests)
+        return layouts(self._laid_out, self.catalog, self.requests)
 
     @chapter
     def divisions(self) -> Mapping[str, Division]:
         """The clusters of each pool: one, or several where one cluster may not have as many hosts."""
-        return divisions(self.sized, self.catalog, self.requests, self.layouts)
+        return divisions(self._laid_out, self.catalog, self.requests, self.layouts)
+
+    @chapter
+    def _laid_out(self) -> Scenario:
+        """``sized`` as its hosts are laid out: for orders of power-on with the recommended settings."""
+        availability = self.sized.availability
+        if availability.sized_for == "best":
+            return self.sized
+        best = replace(self.sized, availability=replace(availability, sized_for="best"))
+        laid = divisions(best, self.catalog, self.requests, layouts(best, self.catalog, self.requests))
+        clusters = pools(Trail(dict(self._known)), best, self.catalog, self.requests, laid)
+        return for_orders(self.sized, self.catalog, self.groups, clusters)
 
     @chapter
     def pools(self) -> tuple[Pool, ...]:
         """Each cluster with its hosts and the effect of host failures."""
         trail = self._trail("pools")
-        return pools(trail, self.sized, self.catalog, self.requests, self.divisions)
+        return pools(trail, self._laid_out, self.catalog, self.requests, self.divisions)
 
     @chapter
     def power_on(self) -> Mapping[str, PowerOn]:
         """Results of starting the VMs of each cluster one after another, as vSphere does, by cluster id."""
-        self.pools  # noqa: B018 - its lines are inputs of those of this chapter
-        return power_on_of(self._trail("power_on"), self.sized, self.catalog, self.groups, self.pools)
+        starts = recommended(self._laid_out, self.catalog, self.groups, self.pools)
+        trail = self._trail("power_on")
+        for start in filter(lambda start: start.known, starts.values()):
+            power_on_lines(trail, start)
+        return starts
+
+    @chapter
+    def set_up(self) -> Scenario:
+        """The scenario with the recommended value of each setting of vSphere that was not stated."""
+        starts = self.power_on.values()
+        return set_up_as(self.scenario, next((start.scenario for start in starts), self._laid_out))
 
     @chapter
     def rehearsed(self) -> Mapping[str, Rehearsed]:
         """Upgrades host by host, restarts and a week of coming and going in each cluster, as vSphere places VMs."""
-        return rehearsed_of(self.sized, self.catalog, self.groups, self.pools, lambda: self.weeks)
+        return rehearsed_of(self.set_up, self.catalog, self.groups, self.pools, lambda: self.weeks)
 
     @chapter
     def inventory(self) -> Inventory | None:

@@ -40,7 +40,7 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
     return {
         "version": JSON_VERSION,
         "catalog": plan.catalog.digest,
-        "scenario": plan.scenario.to_dict(),
+        "scenario": plan.set_up.to_dict(),
         "totals": plain(plan.totals),
         "postures": plain(plan.postures),
         "pools": [_pool(pool) for pool in plan.pools],

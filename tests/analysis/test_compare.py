@@ -32,6 +32,7 @@ def test_the_inputs_that_differ_are_those_that_were_changed(three: list[Plan]) -
     inputs = {row.key: row.values for row in found.rows if row.key not in RESULTS}
     assert inputs == {
         "availability.host_failures": (1, 2, 1),
+        "platform.drs_consolidation": (True, False, False),  # each as is best for its hosts
         "network.link_gbit_s": (100, 100, 25),
         "groups.distributed.people": (1, 1, None),
         "groups.distributed.gpus_each": (1, 1, None),

@@ -18,7 +18,6 @@ from gpuplan.plan import UNASSIGNED, Plan
 from gpuplan.plan.hardware import architecture_of
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.management import release
-from gpuplan.plan.over_time.power_on import as_set_up
 from gpuplan.plan.racks import host_name
 from gpuplan.report.bitfusion import gpus_of
 from gpuplan.report.physical import networks, on_kubernetes, prefix
@@ -150,7 +149,7 @@ def shown(plan: Plan) -> dict[str, Any]:
         "provider": vsphere_provider(plan),
         "too_large": too_large(plan),
         "mib_per_gib": MIB_PER_GIB,
-        "platform": as_set_up(plan.scenario, plan.power_on).platform,
+        "platform": plan.set_up.platform,
         "vsphere": version.name,
         "host_failures": plan.scenario.availability.host_failures,
         "totals": plan.totals,

@@ -158,7 +158,7 @@ def inputs_sheet(book: Book, plan: Plan) -> None:
 
 def _input(plan: Plan, path: str) -> dict[str, Any]:
     """Return an input and its basis."""
-    scenario, value = plan.scenario, plan.scenario.get(path)
+    scenario, value = plan.set_up, plan.set_up.get(path)
     ranged = path.startswith("ranges.")
     label = scenario.label(path.removeprefix("ranges."))
     label = said("sheet.inputs.range", label=label) if ranged else label

@@ -9,6 +9,7 @@ from typing import Any
 from gpuplan.locales import written_day
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.checks.message import Message, about, message, placed
+from gpuplan.plan.over_time.rules import POLICY, is_open
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.prices import price_day
 from gpuplan.plan.sharing import several_vgpus_confirmed, share_each, smallest_profile
@@ -23,7 +24,8 @@ def mixed_sizes(plan: Plan) -> Iterator[Message]:
         yield message(plan, "mixed-size-reset")
         if unknown := _apart(plan, "timesliced"):
             yield message(plan, "mixed-size-unlisted", profiles=", ".join(unknown))
-    if plan.scenario.platform.gpu_policy == "group":
+    platform = plan.scenario.platform
+    if platform.gpu_policy == "group" and not is_open(plan.scenario, POLICY):
         remedy = said("check.one size" if mixed else "check.policy of MIG")
         yield from about(plan, "gpu-policy-ignored", mixed + _sharing(plan, "mig"), remedy=remedy)
 

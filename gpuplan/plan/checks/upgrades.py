@@ -11,8 +11,8 @@ from typing import NamedTuple
 from gpuplan.models.power_on.rehearsal import DOWN
 from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.over_time.power_on import PowerOn, distinct
-from gpuplan.plan.over_time.rehearsal import Rehearsed, readings
-from gpuplan.plan.over_time.rules import lacks, sizing_orders
+from gpuplan.plan.over_time.rehearsal import FEW_LOOKS, Rehearsed, readings
+from gpuplan.plan.over_time.rules import is_open, lacks, sizing_orders
 from gpuplan.plan.over_time.tried import STEPS, steps_words
 from gpuplan.plan.plan import Plan, make_plan
 from gpuplan.plan.requests import spare_hosts
@@ -20,8 +20,6 @@ from gpuplan.wording import amount, capital, priced, said, short_number, some_of
 
 MOST_MORE = 2
 """As many hosts more are tried."""
-LOOKS = 10_000
-"""Moves x GPUs after which the search gives up on a change."""
 
 
 class Change(NamedTuple):
@@ -36,7 +34,7 @@ def upgrades(plan: Plan) -> Iterator[Message]:
     """Clusters with failover capacity that cannot be upgraded host by host without shutting VMs down."""
     for pool in plan.pools:
         rehearsed = plan.rehearsed.get(pool.id) if pool.hosts_for_failures else None
-        if rehearsed is None or not rehearsed.quick or rehearsed.upgrade.works:
+        if rehearsed is None or rehearsed.works_unasked():
             continue
         down = Counter(vm.group for turn in rehearsed.upgrade.turns for vm in turn.went if vm.how == DOWN)
         names = {group.id: group.name for group in plan.groups}
@@ -76,15 +74,15 @@ def _by_settings(plan: Plan, now: Rehearsed) -> Iterator[tuple[str, str]]:
         for some in itertools.combinations(changes, count):
             changed = _changed(plan, now, some)
             words = " and ".join(change.words for change in some)
-            if changed.works_within(LOOKS):
+            if changed.works_within(FEW_LOOKS):
                 yield some[0].path, words
             elif changed.by_hand:
                 yield some[0].path, said("check.by hand", ways=words)
 
 
 def _changes(plan: Plan, now: Rehearsed) -> list[Change]:
-    """Settings of vSphere that may help."""
-    platform = plan.sized.platform
+    """Settings of vSphere that may help: of those that the design decides, it takes what does."""
+    platform = plan.set_up.platform
     spare = min(now.pool.hosts_for_failures, spare_hosts(plan.scenario))
     changes = []
     if platform.gpu_policy == "spread" and platform.vgpu_sizes != "mixed":
@@ -94,12 +92,12 @@ def _changes(plan: Plan, now: Rehearsed) -> list[Change]:
     if now.reserved < spare:
         words = said("check.keep empty", hosts=spare)
         changes.append(Change(words, "availability.reserved_hosts", spare))
-    return changes
+    return [change for change in changes if not is_open(plan.set_up, change.path)]
 
 
 def _changed(plan: Plan, now: Rehearsed, changes: Sequence[Change]) -> Rehearsed:
     """The cluster with some settings changed."""
-    scenario = plan.sized
+    scenario = plan.set_up
     for change in changes:
         scenario = scenario.with_value(change.path, change.value)
     reserved = scenario.availability.reserved_hosts
@@ -124,7 +122,7 @@ def _by_shapes(plan: Plan, now: Rehearsed, down: set[str]) -> Iterator[tuple[str
             vcpus=-(-request.vcpus // 2),
             memory_gib=-(-request.memory_gib // 2),
         )
-        if replace(now, asked=(*now.asked[:at], half, *now.asked[at + 1 :])).works_within(LOOKS):
+        if replace(now, asked=(*now.asked[:at], half, *now.asked[at + 1 :])).works_within(FEW_LOOKS):
             words = {"group": names[request.group], "half": half.gpus, "gpus": request.gpus}
             yield f"groups.{request.group}.gpus_each", said("check.half the size", **words)
 
@@ -134,7 +132,7 @@ def _by_hosts(plan: Plan, now: Rehearsed) -> Iterator[tuple[str, str]]:
     for more in range(1, MOST_MORE + 1):
         larger = replace(now, rooms=(*now.rooms, *[now.pool.new_room] * more))
         for some in ((), *((change,) for change in _changes(plan, now))):
-            if _changed(plan, larger, some).works_within(LOOKS):
+            if _changed(plan, larger, some).works_within(FEW_LOOKS):
                 words = [said("check.add hosts", hosts=more), *(change.words for change in some)]
                 yield "availability.host_failures", " and ".join(words)
 

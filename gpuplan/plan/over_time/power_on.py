@@ -23,6 +23,7 @@ from gpuplan.plan.over_time.rules import (
     FEWEST,
     Reading,
     alike,
+    is_open,
     lacks,
     largest_first,
     orders_within,
@@ -35,7 +36,7 @@ from gpuplan.plan.requests import group_requests, too_large
 from gpuplan.plan.sharing import mixed_sizes_refused
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Scenario
-from gpuplan.wording import NAMES, amount, capital, number, said, verb
+from gpuplan.wording import NAMES, amount, number, said, verb
 
 SENTENCES = NAMES["power-on, sentence"]
 OTHERS = 4
@@ -146,8 +147,9 @@ class PowerOn:
         """Try the orders, or a named one, under a setting: ``group``, ``largest``, ``group, largest``, ``host``."""
         cache = self._known
         if setting not in cache:
-            result = self._tried(setting)  # a setting that helps is tried as often as if it were set
-            cache[setting] = self._tried(setting, parts=1) if result.all_start else result
+            result = cache[setting] = self._tried(setting)
+            if setting != "now" and result.score > self.now.score:  # tried as often as if it were set
+                cache[setting] = self._tried(setting, parts=1)
         return cache[setting]
 
     def keep(self, tried: Tried) -> None:
@@ -172,21 +174,15 @@ class PowerOn:
         """The kinds of the VMs in the named order of such a key; empty if it names none."""
         return next((self.named[part] for part in key.split(", ") if part in self.named), ())
 
-    @property
-    def decided(self) -> str:
-        """The vSphere settings under which most orders start every VM; ``now`` for the current ones."""
-        first = "now" if not self.known or alike(self.pool.requests) else self.best.key.partition(", ")[0]
-        return first if first in self.settings else "now"
-
-    @property
-    def as_decided(self) -> Tried:
-        """Outcome of random orders once vSphere is set up as decided."""
-        return self.tried(self.decided)
+    def is_open(self, key: str) -> bool:
+        """True if a key names another value of a setting that the design decides: it was weighed already."""
+        setting = self.setting(key)
+        return setting is not None and is_open(self.scenario, setting.path)
 
     @property
     def with_largest_first(self) -> Tried:
-        """The same if the largest VMs are started first."""
-        return self.tried(LARGEST if self.decided == "now" else f"{self.decided}, {LARGEST}")
+        """Outcome if the largest VMs are started first."""
+        return self.tried(LARGEST)
 
     def _orders(self, key: str, parts: int = OTHERS) -> int:
         """Return the number of orders to try under another setting: a part of the own setting's limit."""
@@ -243,9 +239,12 @@ class PowerOn:
 
     @cached_property
     def candidates(self) -> tuple[Tried, ...]:
-        """Current and other settings, and VMs started by size under each, simplest first, up to one that starts all."""
+        """Current and other settings, and VMs started by size under each, simplest first, up to one that starts all.
+
+        None of them is a setting that the design decides.
+        """
         results: list[Tried] = []
-        others = [name for name in self.settings if self._orders(name)]
+        others = [name for name in self.settings if self._orders(name) and not self.is_open(name)]
         simple = [name for name in others if name != "mixed"]
         modes = ["mixed", f"mixed, {LARGEST}"] if "mixed" in others else []
         for key in ("now", *simple, LARGEST, *(f"{name}, {LARGEST}" for name in simple), *modes):
@@ -257,7 +256,12 @@ class PowerOn:
     @cached_property
     def best(self) -> Tried:
         """The simplest setting with the best chance; of equal ones the one with the fewest VMs that do not start."""
-        return max(self.candidates, key=lambda each: (each.chance[0], each.chance[1], -each.missing[1]))
+        return max(self.candidates, key=lambda each: each.score)
+
+    @property
+    def as_planned(self) -> Tried:
+        """Outcome as vSphere is set up: in any order, or with the largest VMs first where fewer start in others."""
+        return max(self.now, self.with_largest_first, key=lambda each: each.score)
 
     @property
     def worst(self) -> tuple[Reading, tuple[int, ...]] | None:
@@ -297,36 +301,27 @@ class PowerOn:
         left = "all start"
         if not self.best.all_start:
             left = f"{vms_words(*self.best.stuck)} in {self.best.short_words}"
-        comma = "," * (", " in self.best.key)
+        comma = "," * (LARGEST in self.best.key)
         return f"; {setting_words(self.best.key)}{comma} {left}"
 
 
-def as_set_up(scenario: Scenario, starts: Mapping[str, PowerOn]) -> Scenario:
-    """The scenario with vSphere set up as the design decides: by the way under which most orders start every VM."""
-    return next(
-        (
-            start.settings[start.decided].scenario
-            for start in starts.values()
-            if start.decided in start.settings
-        ),
-        scenario,
-    )
-
-
-def settings_now(made: PowerOn) -> str:
-    """Describe the current vSphere settings that matter to a cluster."""
-    platform, kept = made.scenario.platform, []
+def settings_now(made: PowerOn) -> list[str]:
+    """Name the settings of vSphere that matter to a cluster."""
+    platform, named = made.scenario.platform, []
     if {"group", "spread"} & made.settings.keys():
-        kept.append(said("power on.keep policy", policy=platform.gpu_policy))
+        named.append(said("power on.policy", policy=platform.gpu_policy))
     if made.pool.kind == "vgpu":
         on = platform.drs_consolidation
-        kept.append(said("power on.keep consolidation") if on else said("power on.keep no consolidation"))
-    return capital(", ".join(kept) or said("power on.keep settings"))
+        named.append(said("power on.consolidation" if on else "power on.no consolidation"))
+    return named
 
 
 def compared(made: PowerOn) -> str:
-    """Each tried setting, with the orders in which every VM starts."""
-    return "; ".join(f"{label(result.key, within=True)} ({became(result)})" for result in made.candidates)
+    """Each setting that was weighed or tried, with the orders in which every VM starts."""
+    weighed = (made.tried(key) for key in made.settings if made.is_open(key))
+    now, *others = made.candidates
+    results = (now, *weighed, *others)
+    return "; ".join(f"{label(result.key, within=True)} ({became(result)})" for result in results)
 
 
 def orders_fail(starts: Mapping[str, PowerOn]) -> bool:
@@ -343,14 +338,10 @@ def distinct(starts: Mapping[str, PowerOn]) -> list[PowerOn]:
     return list(firsts.values())
 
 
-def power_on_of(
-    trail: Trail,
-    scenario: Scenario,
-    catalog: Catalog,
-    groups: Sequence[GroupPlan],
-    pools: Sequence[Pool],
+def starts_of(
+    scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan], pools: Sequence[Pool]
 ) -> Mapping[str, PowerOn]:
-    """Power-on in each cluster by its id, with lines; none with Bitfusion. Identical clusters are tried once."""
+    """Power-on in each cluster by its id; none with Bitfusion. Identical clusters are tried once."""
     starts: dict[str, PowerOn] = {}
     several = len({pool.requests for pool in pools if not alike(pool.requests)})
     for pool in pools:
@@ -361,14 +352,11 @@ def power_on_of(
         left = left[: pool.hosts - scenario.availability.reserved_hosts]
         rooms = tuple(pool.rooms[at] for at in sorted(left))
         orders = orders_within(pool.requests, len(rooms), readings, several)
-        start = PowerOn(pool, readings, rooms, orders, scenario, catalog, tuple(groups))
-        starts[pool.id] = start
-        if start.known:
-            _lines(trail, start)
+        starts[pool.id] = PowerOn(pool, readings, rooms, orders, scenario, catalog, tuple(groups))
     return starts
 
 
-def _lines(trail: Trail, made: PowerOn) -> None:
+def power_on_lines(trail: Trail, made: PowerOn) -> None:
     """The chance that every VM starts, the VMs that do not, and the GPUs that are then idle."""
     pool, now = made.pool, made.now
     here, (low, high) = trail.about(f"pools.{pool.id}", name=pool.name), now.chance

@@ -27,8 +27,8 @@ LOOKS = 2_000_000
 """VMs x GPUs x readings of a cluster that is rehearsed: some 10 s."""
 QUICK_LOOKS = 100_000
 """The same for a cluster that is rehearsed unasked, for its message."""
-SEARCH_LOOKS = 40_000
-"""Moves x GPUs that the search for an order of hosts tries: some 0.03 s."""
+SEARCH_LOOKS, FEW_LOOKS = 40_000, 10_000
+"""Moves x GPUs that the search for an order of hosts tries: some 0.03 s; and the same for a change."""
 WEEKS = 10
 """Weeks that are tried under each reading."""
 HOURS = 168
@@ -156,6 +156,10 @@ class Rehearsed:
     def quick(self) -> bool:
         """True if an upgrade can be rehearsed in a moment."""
         return self.looks <= QUICK_LOOKS
+
+    def works_unasked(self, looks: int = SEARCH_LOOKS) -> bool:
+        """False if an upgrade can be rehearsed in a moment, and a search of this many moves x GPUs shuts VMs down."""
+        return not self.quick or (self.upgrade.works if looks == SEARCH_LOOKS else self.works_within(looks))
 
     @cached_property
     def started(self) -> tuple[power_on.Cluster, ...]:

@@ -33,6 +33,9 @@ FIRST_ORDERS = 200
 """Orders tried first there; all are tried where these leave it open whether the share holds."""
 FEWEST = 10
 """Fewest orders that are informative; with fewer, none is tried."""
+POLICY, CONSOLIDATION = "platform.gpu_policy", "platform.drs_consolidation"
+OPEN = (POLICY, CONSOLIDATION)
+"""Settings of vSphere that the design decides where they are not stated."""
 Number = TypeVar("Number", int, float)
 
 
@@ -133,6 +136,11 @@ def lacks(version: str, catalog: Catalog, row: str) -> str | None:
     """Return the first vSphere version with the feature of a row, if this version lacks it."""
     since, order = catalog.row("power_on_rules", row)["vsphere_from"], version_order(catalog)
     return since if since and order[version] < order[since] else None
+
+
+def is_open(scenario: Scenario, path: str) -> bool:
+    """True if the design decides the setting at a path, as it is only assumed."""
+    return path in OPEN and scenario.origin(path).basis == "assumed"
 
 
 def policy_facts(scenario: Scenario) -> dict[str, Fact]:

@@ -53,6 +53,11 @@ class Tried:
         return ends([sum(result.missing_by_kind) for result in self.found])
 
     @property
+    def score(self) -> tuple[float, float, float]:
+        """What is better is higher: by the chance, of equal ones by the whole VMs that do not start on average."""
+        return (*self.chance, -round(self.missing[1]))
+
+    @property
     def stuck(self) -> tuple[float, float]:
         """The same over the orders in which a VM does not start."""
         some = [result for result in self.found if result.started < result.orders]

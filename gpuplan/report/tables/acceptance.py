@@ -13,7 +13,7 @@ from gpuplan.models.availability.survey import Loss
 from gpuplan.plan import Plan, worst_failures
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.inputs import sources_of
-from gpuplan.plan.over_time.power_on import PowerOn, as_set_up
+from gpuplan.plan.over_time.power_on import PowerOn
 from gpuplan.plan.racks import host_name
 from gpuplan.plan.sharing import most_on_gpu, profiles_of
 from gpuplan.plan.weighing import listed, stun_limit_s
@@ -22,7 +22,6 @@ from gpuplan.report.physical import on_kubernetes
 from gpuplan.report.table import Table, tabulate
 from gpuplan.report.tables.build import to_fill
 from gpuplan.report.tables.over_time import rehearsals, upgrade_sentence
-from gpuplan.scenario import Scenario
 from gpuplan.wording import said, told
 
 MOST_SENTENCES = 2
@@ -114,28 +113,28 @@ def reserved_share(lost: int, hosts: int) -> float:
 
 
 def _gpus(plan: Plan) -> Facts:
-    set_up = as_set_up(plan.scenario, plan.power_on)
+    platform = plan.set_up.platform
     modes = {pool.gpu_mode for pool in plan.pools}
     sliced = {group.id for group in plan.groups if group.backing == "mig"}
     loads = (load for pool in plan.pools for host in pool.placement for load in host if load.slots)
     return {
         "vgpu": "vgpu" in modes,
         "passthrough": "passthrough" in modes,
-        "platform": set_up.platform,
-        "mixed": set_up.platform.vgpu_sizes == "mixed",
-        "consolidation": set_up.platform.drs_consolidation,
+        "platform": platform,
+        "mixed": platform.vgpu_sizes == "mixed",
+        "consolidation": platform.drs_consolidation,
         "mig": sum(load.gpus for load in loads if load.slots[0].group in sliced),
         "fixed": [group.name for group in plan.groups if group.scheduler],
-        "profiles": _profiles(plan, set_up),
+        "profiles": _profiles(plan),
         "licences": sum(pool.gpus for pool in plan.pools if pool.gpu_mode == "vgpu"),
     }
 
 
-def _profiles(plan: Plan, set_up: Scenario) -> str:
+def _profiles(plan: Plan) -> str:
     """Say how many VMs of each profile in use start on an empty GPU."""
-    gpu, version = plan.scenario.hardware.gpu, plan.catalog.vsphere[set_up.platform.vsphere]
+    gpu, version = plan.scenario.hardware.gpu, plan.catalog.vsphere[plan.scenario.platform.vsphere]
     counts = {
-        profile.name: most_on_gpu(set_up, profile)
+        profile.name: most_on_gpu(plan.scenario, profile)
         for backing in ("timesliced", "mig")
         for profile in profiles_of(plan.catalog, gpu, backing, version)
     }
@@ -183,7 +182,7 @@ def _start(vms: int, missing: int, late: int) -> str:
 
 def _orders(tried: Sequence[PowerOn]) -> str:
     """Say what random orders of power-on have to reach."""
-    results = [trial.as_decided for trial in tried]
+    results = [trial.now for trial in tried]
     if all(result.all_start for result in results):
         return said("build.orders")
     return said("build.orders but", vms=sum(result.most_missing for result in results))

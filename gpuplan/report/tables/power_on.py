@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from gpuplan.models.placement import Request
 from gpuplan.models.power_on import Play, Refusal, Rules, Step
 from gpuplan.plan import Plan
-from gpuplan.plan.over_time.power_on import PowerOn, distinct
+from gpuplan.plan.over_time.power_on import PowerOn, distinct, settings_now
 from gpuplan.plan.over_time.rules import alike
 from gpuplan.plan.over_time.tried import Tried, label
 from gpuplan.report.kinds import between, one_place
@@ -74,13 +74,7 @@ def _notes(rows: Sequence[Row]) -> tuple[str, ...]:
 
 def answer(made: PowerOn) -> str:
     """Say the result for a cluster, and how vSphere is set."""
-    platform, shown = made.scenario.platform, []
-    if {"group", "spread"} & made.settings.keys():
-        shown.append(said("power on.policy", policy=platform.gpu_policy))
-    if made.pool.kind == "vgpu":
-        consolidated = platform.drs_consolidation
-        shown.append(said("power on.consolidation" if consolidated else "power on.no consolidation"))
-    reserved = made.pool.hosts - len(made.rooms)
+    reserved, shown = made.pool.hosts - len(made.rooms), settings_now(made)
     shown += [said("power on.reserved", hosts=reserved)] if reserved else []
     if not shown:
         return made.sentence

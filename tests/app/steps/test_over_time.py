@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from approved import is_approved
+from power_on_designs import DEFAULTS
 
 from gpuplan.analysis.power_on import power_on, studies_plain
 from gpuplan.app.events import EVENTS
@@ -53,13 +54,13 @@ def test_where_bitfusion_shares_gpus_there_is_nothing_to_rehearse(book: Workbook
 def test_verdict_tables_and_a_row_that_empties_its_host(vgpus: Workbook) -> None:
     data = rehearse_data(vgpus)
     assert json.loads(json.dumps(data, allow_nan=False)) == data
-    assert has_approved(data["text"][0][0]["text"], "2 VMs") and "largest first" in data["text"][1][0]["text"]
+    assert has_approved(data["text"][0][0]["text"], "9 VMs") and "largest first" in data["text"][1][0]["text"]
     upgrades, restarts, week = data["tables"]
     assert len(upgrades["rows"]) == len(restarts["rows"]) == 10 and len(week["rows"]) == 1
     (act,) = upgrades["rows"][0][0]["acts"]
     assert act["text"] == "Evacuate"
     EVENTS[act["event"]](vgpus, act["rest"])
-    assert vgpus.maintenance == {"vgpu": (10,)} and not vgpus.failed.get("vgpu")
+    assert vgpus.maintenance == {"vgpu": (6,)} and not vgpus.failed.get("vgpu")
     (act,) = rehearse_data(vgpus)["tables"][0]["rows"][0][0]["acts"]
     assert act["text"] == "Bring back"
     EVENTS[act["event"]](vgpus, act["rest"])
@@ -81,6 +82,7 @@ MIXED = {
         {"id": "c", "name": "Developers", "people": 16, "gpus_each": 0.25, "remote_allowed": False},
     ],
     "hardware": {"gpu": "l40s-48gb"},
+    "platform": DEFAULTS,
 }
 
 
@@ -227,8 +229,7 @@ def groups(*asked: tuple[int, float]) -> list[dict[str, Any]]:
 @pytest.fixture
 def watched_mix(catalog: Catalog) -> Workbook:
     """Whole GPUs beside shares of two sizes: most orders leave too few neutral GPUs in one host."""
-    data = {"groups": groups((4, 2), (12, 0.5), (16, 0.25)), "hardware": {"gpu": "l40s-48gb"}}
-    return Workbook(catalog, from_dict(data))
+    return Workbook(catalog, from_dict(MIXED | {"groups": groups((4, 2), (12, 0.5), (16, 0.25))}))
 
 
 def shown(book: Workbook) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from advice import FOLLOWED, fruitless
 from assistants import HARDWARE, assistant
+from power_on_designs import DEFAULTS
 
 from gpuplan import Plan, make_plan
 from gpuplan.catalog import Catalog
@@ -217,7 +218,7 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
                 for gpus in (1, 2)
             ],
             "hardware": {"gpu": "a100-pcie-80gb", "gpus_per_host": 4},
-            "platform": {"vsphere": "8.0u3"},
+            "platform": {"vsphere": "8.0u3", **DEFAULTS},
         },
     ),
     "maintenance-bet": ("note", {"groups": one(people=8)}),
@@ -407,6 +408,7 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
         {
             "groups": [*one(people=8, gpus_each=0.5), {"id": "b", "people": 8, "gpus_each": 0.125}],
             "availability": {"host_failures": 0},
+            "platform": DEFAULTS,
             **L40S,
         },
     ),
@@ -434,6 +436,7 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
         {
             "groups": [*one(people=10, access="vgpu"), {"id": "b", "gpus_each": 4, "access": "vgpu"}],
             "availability": {"host_failures": 0, "sized_for": "orders", "hosts_per_cluster": 5},
+            "platform": DEFAULTS,
             **L40S,
         },
     ),

@@ -5,12 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from approved import has_approved, is_approved
+from power_on_designs import DEFAULTS
 
 from gpuplan import Plan, check_plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.checks.upgrades import upgrades
 from gpuplan.scenario import Scenario, from_dict
+
+
+def stated(scenario: Scenario) -> Scenario:
+    """The defaults of vSphere, as the customer states them."""
+    for name, value in DEFAULTS.items():
+        scenario = scenario.with_value(f"platform.{name}", value)
+    return scenario
 
 
 def only(plan: Plan) -> Message:
@@ -30,7 +38,10 @@ def whole(vsphere: str, **vms: int) -> Scenario:
 
 
 def test_a_policy_that_is_advised_lets_every_host_be_upgraded(catalog: Catalog) -> None:
+    """What is not stated is set up as it would be advised, so that nothing is left to advise."""
     scenario = load_scenario("assistant")
+    assert not list(upgrades(make_plan(scenario, catalog)))
+    scenario = stated(scenario)
     message = only(make_plan(scenario, catalog))
     assert (message.level, message.path) == ("note", "platform.gpu_policy")
     assert is_approved(message.change)
@@ -40,7 +51,8 @@ def test_a_policy_that_is_advised_lets_every_host_be_upgraded(catalog: Catalog) 
 
 
 def test_two_settings_where_one_is_not_enough(catalog: Catalog, plans: dict[str, Plan]) -> None:
-    plan = plans["current"]
+    assert not list(upgrades(plans["current"]))
+    plan = make_plan(stated(plans["current"].scenario), catalog)
     message = only(plan)
     assert has_approved(message.change)
     scenario = plan.scenario.with_value("platform.gpu_policy", "group")
@@ -93,7 +105,11 @@ def test_nothing_is_said_without_failover_capacity_or_where_bitfusion_shares_gpu
     assert not list(upgrades(make_plan(bare, catalog)))
 
 
-L40S = {"hardware": {"gpu": "l40s-48gb", "gpus_per_host": 2}, "availability": {"host_failures": 0}}
+L40S = {
+    "hardware": {"gpu": "l40s-48gb", "gpus_per_host": 2},
+    "availability": {"host_failures": 0},
+    "platform": DEFAULTS,
+}
 
 
 def group(at: int, people: int, gpus: float) -> dict[str, Any]:

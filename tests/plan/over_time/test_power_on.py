@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 from approved import has_approved
+from power_on_designs import DEFAULTS
 
-from gpuplan import Plan, make_plan
+from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.analysis.alternatives import alternatives
 from gpuplan.catalog import Catalog
 from gpuplan.models.power_on import Play
@@ -23,7 +24,8 @@ def planned(catalog: Catalog, *groups: dict[str, Any], **sections: Any) -> Plan:
         "hardware": {"gpu": "l40s-48gb", "gpus_per_host": 2},
         "availability": {"host_failures": 0},
     }
-    return make_plan(from_dict(data | sections), catalog)
+    stated = {"platform": DEFAULTS | sections.pop("platform", {})}
+    return make_plan(from_dict(data | stated | sections), catalog)
 
 
 def only(plan: Plan) -> PowerOn:
@@ -120,8 +122,9 @@ def test_a_larger_design_is_tried_less_and_a_huge_one_not(catalog: Catalog) -> N
 def test_of_an_example_the_advice_was_tried(example: Plan) -> None:
     """Policy and order together do what neither does alone; group hosts take one host more."""
     made = only(example)
-    assert (made.now.chance, made.best.key) == ((0, 0), "group, largest")
-    assert not made.tried("group").all_start and not made.tried("largest").all_start
+    assert made.scenario.platform.gpu_policy == "group" and made.best is made.as_planned
+    assert (made.now.chance, made.best.key, made.best.all_start) == ((0, 0), "largest", True)
+    assert not made.tried("spread").all_start and not made.tried("spread, largest").all_start
     assert made.hosts_by_size == made.pool.hosts_for_demand + 1
     (decision,) = (each for each in example.decisions if each.case.startswith("power-on"))
     assert "group" in decision.decision and "largest" in decision.decision
@@ -211,6 +214,7 @@ def _data(plan: Plan) -> dict[str, Any]:
             for g in plan.scenario.groups
         ],
         "availability": {"host_failures": 1, "sized_for": "orders"},
+        "platform": DEFAULTS,
     }
 
 
@@ -228,7 +232,9 @@ def test_growth_cost_and_alternatives_follow(catalog: Catalog) -> None:
     assert row.hosts == best.costs.hosts and row.difference < 0
 
 
-@pytest.mark.parametrize("example", ["current"], indirect=True)
-def test_hosts_that_do_not_help_are_no_alternative(example: Plan) -> None:
+def test_hosts_that_do_not_help_are_no_alternative(catalog: Catalog) -> None:
     """So many hosts as a cluster may have start every VM in too few orders: policy and order do, hosts do not."""
-    assert "orders" not in {each.key for each in alternatives(example)}
+    scenario = load_scenario("current")
+    for name, value in DEFAULTS.items():
+        scenario = scenario.with_value(f"platform.{name}", value)
+    assert "orders" not in {each.key for each in alternatives(make_plan(scenario, catalog))}

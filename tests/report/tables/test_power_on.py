@@ -67,7 +67,7 @@ def test_how_vsphere_is_set_stands_beside_the_answer(plan: Plan, catalog: Catalo
         catalog,
         groups=[{"id": "a", "people": 4, "gpus_each": 0.5}, {"id": "b", "people": 2, "gpus_each": 1}],
         availability={"host_failures": 1, "reserved_hosts": 1},
-        platform={"drs_consolidation": True},
+        platform={"gpu_policy": "spread", "drs_consolidation": True},
     )
     assert has_approved(answer(halves.power_on["vgpu"]), "1 host")
 
