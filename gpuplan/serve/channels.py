@@ -111,6 +111,7 @@ class ChannelsHandler(OwnSession, KernelWebsocketHandler):  # type: ignore[misc]
             raise tornado.web.HTTPError(429, reason="This session has connections enough")
         self.session = session
         session.lines.add(self)
+        session.new = False
         self.waiting: dict[str, tuple[int, float]] = {}
         self.taken = asyncio.Event()
         await super().pre_get()  # type: ignore[no-untyped-call]

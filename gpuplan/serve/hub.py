@@ -52,6 +52,15 @@ class HubIdentity(JupyterHubIdentityProvider):  # type: ignore[misc]
         user = handler.current_user
         return json.dumps([user.username, self.hub_auth.get_session_id(handler)]) if user else ""
 
+    def address_of(self, handler: Any) -> str:
+        """Return the user, all of whose browsers share; empty on a server of one user."""
+        user = handler.current_user
+        return str(user.username) if user and not self._activity_url else ""
+
+    def is_new(self, _handler: Any) -> bool:
+        """Return False: the Hub knows each browser."""
+        return False
+
     def get_handlers(self) -> list[Any]:
         """Return the pages for signing in, and for returning from the Hub; signing out is the Hub's."""
         return [

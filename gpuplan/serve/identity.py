@@ -108,6 +108,14 @@ class TokenIdentity(IdentityProvider):
         """Return the owner of the session requested: the browser."""
         return str(handler.current_user.username) if handler.current_user else ""
 
+    def address_of(self, handler: Any) -> str:
+        """Return the network of a browser; without a token all are of this machine."""
+        return network_of(handler.request.remote_ip or "") if self.token else ""
+
+    def is_new(self, handler: Any) -> bool:
+        """True if a request has no cookie of a visitor."""
+        return self.get_user_cookie(handler) is None
+
     async def knows(self, handler: Any, given: str) -> bool:
         """True if a token is right, whatever came from its address before: a team may have one address.
 

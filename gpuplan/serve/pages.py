@@ -19,7 +19,7 @@ from voila.shutdown_kernel_handler import VoilaShutdownKernelHandler
 from gpuplan.serve.identity import is_visit, without_token
 from gpuplan.serve.logs import LOG, References
 from gpuplan.serve.metrics import metrics_text, open_files, private_bytes, refused
-from gpuplan.serve.sessions import Full, Kernels, Session, free_bytes
+from gpuplan.serve.sessions import Full, Kernels, Session, Visitor, free_bytes
 from gpuplan.wording import said
 
 AGAIN_S = 10
@@ -31,6 +31,12 @@ LOG_REFERENCES = References()
 def owner_of(handler: Any) -> str:
     """Return the owner of the session requested, from the identity provider."""
     return str(handler.identity_provider.owner_of(handler))
+
+
+def visitor_of(handler: Any) -> Visitor:
+    """Return who requests a page, from the identity provider."""
+    identity = handler.identity_provider
+    return Visitor(owner_of(handler), identity.address_of(handler), identity.is_new(handler))
 
 
 class Answering(tornado.web.RequestHandler):
@@ -131,9 +137,9 @@ class PageHandler(Answering, BaseVoilaHandler):  # type: ignore[misc]
         if not is_visit(self.request.headers):
             refused("page")
             raise tornado.web.HTTPError(403, reason=said("serve.no visit"))
-        manager, owner = cast(Kernels, self.kernel_manager), owner_of(self)
+        manager = cast(Kernels, self.kernel_manager)
         try:
-            task, ready = await manager.open_session(self.notebook_path, owner)
+            task, ready = await manager.open_session(self.notebook_path, visitor_of(self))
         except Full as full:
             self._say_full(str(full))
             return

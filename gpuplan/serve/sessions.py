@@ -8,9 +8,10 @@ import os
 import shutil
 import tempfile
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import tornado.ioloop
 import tornado.web
@@ -37,7 +38,20 @@ FILES_OF_A_SESSION = 16
 """Descriptors that the server needs for one session: its channels, its process, its page."""
 MOST_PER_OWNER = 12
 """Most open pages of one browser; one more replaces a page that is away, or is told to wait."""
+OTHERS = 3
+"""One address leaves a place in so many to visitors from elsewhere, if it has ``MOST_PER_OWNER``; browsers without a cookie do so always."""
 CONTROL_GROUP = Path("/sys/fs/cgroup")
+
+
+class Visitor(NamedTuple):
+    """Who opens a page."""
+
+    owner: str
+    """Browser, as known to ``identity``."""
+    address: str = ""
+    """Network of the browser, or user of a Hub; empty where all visitors have one."""
+    new: bool = False
+    """True if it came without a cookie: then nothing says whether it is one browser or many."""
 
 
 @dataclass
@@ -52,6 +66,10 @@ class Session:
     """Connections of the page; one, and for a moment another when it connects again."""
     silent: bool = False
     """True if the last connection ended without a sign of the page: it may sleep, and come back."""
+    address: str = ""
+    """As of its visitor."""
+    new: bool = False
+    """True if the browser came without a cookie and has not connected since."""
 
 
 class Kept(list[Any]):
@@ -97,8 +115,8 @@ class Kernels(AsyncMappingKernelManager):
         """Folder of each kernel for files that its page sends; it is removed with the kernel, however that ends."""
         self.sessions: dict[str, Session] = {}
         """Kernel -> the session of a page; warm kernels have none yet."""
-        self._opening: Counter[str] = Counter()
-        """Owner -> pages that are waiting for a session."""
+        self._opening: Counter[Visitor] = Counter()
+        """Visitor -> pages that are waiting for a session."""
         self._leaving: set[str] = set()
 
     @property
@@ -145,32 +163,47 @@ class Kernels(AsyncMappingKernelManager):
         session.heard, session.silent = now(), False
         return session
 
-    async def open_session(self, notebook: str, owner: str) -> tuple[Any, list[str]]:
+    async def open_session(self, notebook: str, visitor: Visitor) -> tuple[Any, list[str]]:
         """Give a page a session: (the rendering of its notebook, output so far). Raises Full if there is no room."""
-        await self._make_room(owner)
-        self._opening[owner] += 1
+        await self._make_room(visitor)
+        self._opening[visitor] += 1
         try:
             task, ready, kernel_id = await self._warm_kernel(notebook)
         finally:
-            self._opening[owner] -= 1
-        self.sessions[kernel_id] = Session(owner, now())
+            self._opening[visitor] -= 1
+            self._opening += Counter()  # without visitors that open none
+        self.sessions[kernel_id] = Session(visitor.owner, now(), address=visitor.address, new=visitor.new)
         return task, ready
 
-    async def _make_room(self, owner: str) -> None:
+    async def _make_room(self, visitor: Visitor) -> None:
         """Make sure that one more session may start.
 
-        The session of a page that is away gives way: one of this owner's or, if all places are taken, one whose page
-        has been away for longer than a page needs to connect again.
+        The session of a page that is away gives way: one of this browser or, if all places are taken that its address or
+        all visitors may have, one whose page has been away for longer than a page needs to connect again.
         """
-        owned = [kernel_id for kernel_id, session in self.sessions.items() if session.owner == owner]
-        if len(owned) + self._opening[owner] >= MOST_PER_OWNER and not await self._free_one_away(
-            owned, away_s=0
-        ):
-            raise Full(said("serve.full browser", most=MOST_PER_OWNER))
-        if len(self.sessions) + self._opening.total() >= self.most_sessions and not await self._free_one_away(
-            list(self.sessions), away_s=self.vanished_s
-        ):
-            raise Full(said("serve.full"))
+        owner, address, new = visitor
+        shared = max(1, self.most_sessions - max(1, self.most_sessions // OTHERS))
+        limits: tuple[tuple[Callable[[Visitor | Session], bool], int, str], ...] = (
+            (lambda of: of.owner == owner, MOST_PER_OWNER, "serve.full browser"),
+            (
+                lambda of: new and of.new and of.address == address,
+                min(MOST_PER_OWNER, shared),
+                "serve.full address",
+            ),
+            (
+                lambda of: bool(address) and of.address == address,
+                max(MOST_PER_OWNER, shared),
+                "serve.full address",
+            ),
+            (lambda _: True, self.most_sessions, "serve.full"),
+        )
+        away_s = 0.0
+        for counts, most, why in limits:
+            held = [kernel_id for kernel_id, session in self.sessions.items() if counts(session)]
+            opening = sum(many for of, many in self._opening.items() if counts(of))
+            if len(held) + opening >= most and not await self._free_one_away(held, away_s=away_s):
+                raise Full(said(why, most=most))
+            away_s = self.vanished_s  # these may be pages of others, on their way
         if free_bytes() < SPARE_BYTES:
             raise Full(said("serve.full memory"))
 

@@ -207,3 +207,18 @@ def test_a_request_beside_a_page_gets_and_loses_no_cookie(app: Any) -> None:
             assert name not in cookies(headers), path
     renewed = cookies(app.visit(Cookie=f"{name}=of-a-server-that-has-ended")[2])[name]
     assert renewed.partition(";")[0] != f'{name}=""'
+
+
+def test_who_gives_the_token_without_a_cookie_leaves_places(server: Callable[..., Any]) -> None:
+    """Each visit was another visitor, so that none of them had too many pages."""
+    team = server(token=TOKEN, proxies=["127.0.0.1"], sessions=3)
+
+    def visits(address: str, **headers: str) -> tuple[int, Message]:
+        given = {"Authorization": f"token {TOKEN}", "X-Forwarded-For": address, **headers}
+        status, _, answer = team.visit(**given)
+        return status, answer
+
+    assert [visits("198.51.100.7")[0] for _ in range(6)] == [200, 200, 503, 503, 503, 503]
+    status, answer = visits("203.0.113.5")
+    assert status == 200
+    assert any(name.startswith("username-") for name in cookies(answer))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ pytest.importorskip("voila")
 from visiting import run
 
 from gpuplan.serve import sessions
-from gpuplan.serve.sessions import Full, Kernels, Session
+from gpuplan.serve.sessions import Full, Kernels, Session, Visitor
 
 
 class Time:
@@ -49,28 +50,28 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 
 def test_there_is_room_until_all_places_are_taken(made: Any) -> None:
     manager = made(2, {"a": ("ann", 999, True)})
-    run(manager._make_room("ben"))
+    run(manager._make_room(Visitor("ben")))
     manager.sessions["b"] = Session("ben", 999.0, {object()})
     with pytest.raises(Full, match="All sessions are in use by other users"):
-        run(manager._make_room("cat"))
+        run(manager._make_room(Visitor("cat")))
     assert manager.freed == []
 
 
 def test_pages_that_are_just_opening_count(made: Any) -> None:
     manager = made(2, {})
-    manager._opening["ann"] = 2
+    manager._opening[Visitor("ann")] = 2
     with pytest.raises(Full):
-        run(manager._make_room("ben"))
+        run(manager._make_room(Visitor("ben")))
 
 
 def test_whoever_is_away_longest_gives_way_and_nobody_who_is_there(made: Any) -> None:
     pages = {"a": ("ann", 100, True), "b": ("ben", 300, False), "c": ("cat", 200, False)}
     manager = made(3, pages)
-    run(manager._make_room("dan"))
+    run(manager._make_room(Visitor("dan")))
     assert manager.freed == ["c"]
     short = made(1, {"a": ("ann", 1000 - sessions.Kernels.vanished_s.default_value / 2, False)})
     with pytest.raises(Full):
-        run(short._make_room("ben"))
+        run(short._make_room(Visitor("ben")))
     assert short.freed == [], "it may come back any moment"
 
 
@@ -78,17 +79,59 @@ def test_one_browser_has_its_share(made: Any) -> None:
     pages = {f"p{number}": ("ann", 1000, True) for number in range(sessions.MOST_PER_OWNER)}
     manager = made(100, pages)
     with pytest.raises(Full, match=r"This browser has 12 pages open\. Close one"):
-        run(manager._make_room("ann"))
-    run(manager._make_room("ben"))
+        run(manager._make_room(Visitor("ann")))
+    run(manager._make_room(Visitor("ben")))
     manager.sessions["p5"].lines.clear()
-    run(manager._make_room("ann"))
+    run(manager._make_room(Visitor("ann")))
     assert manager.freed == ["p5"], "a page of its own that is away"
+
+
+@pytest.mark.parametrize("places", [2, 3, 10, 30, 100])
+@pytest.mark.parametrize("connects", [False, True])
+@pytest.mark.parametrize("new", [False, True])
+def test_one_address_leaves_room_for_others(made: Any, places: int, connects: bool, new: bool) -> None:
+    """Whether a script has no cookie or another one for each page, and whether its pages connect or not."""
+    manager = made(places, {})
+    for number in range(2 * places):
+        try:
+            run(manager._make_room(Visitor(f"b{number}", "script", new)))
+        except Full:
+            continue
+        page = manager.sessions[f"p{number}"] = Session(f"b{number}", Time.now, address="script", new=new)
+        if connects:
+            page.lines.add(object())
+            page.new = False
+    least = max(1, places // sessions.OTHERS)
+    if new and not connects:
+        assert len(manager.sessions) == min(places - least, sessions.MOST_PER_OWNER)
+        if places > sessions.MOST_PER_OWNER:
+            run(manager._make_room(Visitor("colleague", "script")))
+    elif places <= sessions.MOST_PER_OWNER:
+        return  # a single browser may have as many
+    assert len(manager.sessions) <= max(places - least, sessions.MOST_PER_OWNER)
+    run(manager._make_room(Visitor("ann", "elsewhere", True)))
+    run(manager._make_room(Visitor("ben", "elsewhere")))
+
+
+def test_pages_of_an_address_that_open_at_once_count(made: Any) -> None:
+    manager = made(100, {})
+    manager._opening = Counter({Visitor(f"b{at}", "script", True): 1 for at in range(12)})
+    with pytest.raises(Full):
+        run(manager._make_room(Visitor("b12", "script", True)))
+    run(manager._make_room(Visitor("ann", "script")))  # with a cookie, from the same address
+    run(manager._make_room(Visitor("ben", "elsewhere", True)))
+
+
+def test_without_addresses_all_places_are_for_all(made: Any) -> None:
+    """On a machine of its own, or a server of one user of a Hub."""
+    manager = made(10, {f"p{at}": (f"b{at}", 1000, True) for at in range(9)})
+    run(manager._make_room(Visitor("b9")))
 
 
 def test_short_of_memory(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions, "free_bytes", lambda: sessions.SPARE_BYTES - 1)
     with pytest.raises(Full, match="too little memory for another page"):
-        run(made(5, {})._make_room("ann"))
+        run(made(5, {})._make_room(Visitor("ann")))
 
 
 def test_one_that_vanished_ends_soon_and_one_that_sleeps_after_the_idle_time(made: Any) -> None:
