@@ -927,6 +927,20 @@ def test_what_cannot_be_compared_is_only_shown(catalog: Catalog) -> None:
     assert values["azure-nc24ads-a100-v4-on-demand"] == ("a100-pcie-80gb", 1, 3.673)
 
 
+def test_the_most_that_makers_state_for_eight_gpus_is_that_of_the_servers_that_hold_them(
+    catalog: Catalog,
+) -> None:
+    """Every SXM board that a server holds eight of has a maximum, no lower than any of these servers' own."""
+    for row in catalog.rows("server_gpus"):
+        gpu, server = catalog.gpus[row["gpu"]], catalog.servers[row["server"]]
+        if int(row["boards"]) != 8 or not str(gpu.value("form_factor")).startswith("SXM"):
+            continue
+        most, own = gpu.fact("system_max_w"), server.value("max_power_w")
+        assert float(most.value) > 8 * float(gpu.value("tdp_w"))
+        if own is not None:
+            assert float(most.low or most.value) <= own <= float(most.value)
+
+
 def test_factors_that_the_code_looks_up(catalog: Catalog) -> None:
     values = {row.id: (row["unit"], row["low"], row["value"], row["high"]) for row in catalog.rows("factors")}
     assert values == {
@@ -935,6 +949,7 @@ def test_factors_that_the_code_looks_up(catalog: Catalog) -> None:
         "rack_units_u": ("U", 42, 42, 48),
         "rack_kw": ("kW", 4, 8, 30),
         "host_base_w": ("W", 312, 430, 974),
+        "rated_share": ("1", 0.76, 0.76, 0.82),
         "host_idle_share": ("1", 0.11, 0.2, 0.35),
         "gpu_idle_share": ("1", 0.1, 0.15, 0.34),
         "nic_w": ("W", 9, 13, 30),

@@ -14,6 +14,7 @@ from typing import Any
 
 from gpuplan.analysis.variants import Progress, outcome_of, stepwise
 from gpuplan.catalog import Catalog, Row
+from gpuplan.facts import Fact
 from gpuplan.locales import written
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.prices import catalog_factor
@@ -155,11 +156,14 @@ def _factors(plan: Plan) -> Iterator[Range]:
     """Factors for which the planning value of the catalog is taken."""
     scenario, catalog = plan.scenario, plan.catalog
     server = catalog.servers[scenario.hardware.server] if scenario.hardware.server else None
+    planned = {"cores_per_socket": plan.cores}
+    if (racks := plan.lines.get("power.hosts_per_rack")) and isinstance(racks.given["rack_kw"], Fact):
+        planned["rack_kw"] = racks.given["rack_kw"]
     for name in FACTORS:
         known = name == "sockets" and server is not None and "cpu_sockets" in server.facts
         if scenario.get(f"cost.{name}") is not None or known:
             continue
-        fact = plan.cores if name == "cores_per_socket" else catalog_factor(catalog, name)
+        fact = planned[name] if name in planned else catalog_factor(catalog, name)
         spec = field_of(f"cost.{name}")
         whole = spec.kind == "int"
         now, low, high = (

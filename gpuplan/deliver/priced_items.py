@@ -218,8 +218,8 @@ class PricedItems:
             if item.units == n
         }
         hosts_w = power.typical_power_w(
-            self.power.hosts_peak_w
-            + (self.costs.hosts[year - 1] - self.costs.hosts[0]) * self.power.host_peak_w,
+            self.power.hosts_busy_w
+            + (self.costs.hosts[year - 1] - self.costs.hosts[0]) * self.power.host_busy_w,
             idle_share=self.power.idle_share,
             load=self.costs.used_gpu_hours[year - 1] / self.costs.gpu_hours[year - 1],
         )

@@ -320,7 +320,7 @@ class Flows:
         """Typical power of hosts and switches in a year from 1, without cooling."""
         new = sum(self.growth.hosts[year - 1].values()) - sum(self.growth.hosts[0].values())
         hosts_w = power.typical_power_w(
-            self.use.hosts_peak_w + new * self.use.host_peak_w,
+            self.use.hosts_busy_w + new * self.use.host_busy_w,
             idle_share=self.use.idle_share,
             load=self.load(year),
         )

@@ -416,16 +416,13 @@ def _fabric(scenario: Scenario, fabric: Cabling) -> Found:
 
 def _joined(switches: Switches) -> str:
     """What joins the leaves; of several fabrics, what joins those of each."""
-    by_words: dict[str, list[int]] = {}
+    each: dict[str, list[int]] = {}
     for number, fabric in enumerate(switches.fabrics, 1):
-        shape = fabric.shape
-        key = "decided.joined by spines" if shape.spines else "decided.joined by links"
-        words = {"spines": shape.spines, "name": switches.spine_name, "links": shape.peer_cables}
-        by_words.setdefault(said(key, **words, speed=written(switches.up_gbit_s, "g")), []).append(number)
-    if len(by_words) == 1:
-        return next(iter(by_words)) + (said("fabric.in each") if switches.where else "")
-    each = [said("decided.joined in", joined=text, fabrics=run_words(n)) for text, n in by_words.items()]
-    return joined(each)
+        key = "decided.joined by spines" if fabric.shape.spines else "decided.joined by links"
+        each.setdefault(said(key, shape=fabric.shape, switches=switches), []).append(number)
+    if len(each) == 1:
+        return next(iter(each)) + (said("fabric.in each") if switches.where else "")
+    return joined([said("decided.joined in", joined=text, fabrics=run_words(n)) for text, n in each.items()])
 
 
 def _workload_domain(pools: Sequence[Pool], groups: Sequence[GroupPlan]) -> Found:

@@ -24,7 +24,7 @@ from gpuplan.models.network.fabric import (
     oversubscription,
     pvrdma_ports,
 )
-from gpuplan.models.network.leaf import LeafSpine, TooManyLeaves
+from gpuplan.models.network.leaf import MOST_HOSTS, LeafSpine, TooManyLeaves
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.inputs import derived, sources_of
 from gpuplan.plan.layouts import most_hosts_fact
@@ -303,14 +303,10 @@ class _Site(NamedTuple):
     clusters: Sequence[int]
     compute_hosts: int
 
-    @property
-    def hosts(self) -> int:
-        """All hosts."""
-        return sum(self.clusters) + self.compute_hosts
-
-    def on_fabrics(self, fabrics: int, most: int) -> Iterator[Hosts]:
-        """Divide whole clusters between at most so many fabrics; compute hosts are in clusters of at most so many."""
-        computing = _clusters(self.compute_hosts, most)
+    def on_fabrics(self, more: int, cluster: int, most: int = MOST_HOSTS) -> Iterator[Hosts]:
+        """Divide whole clusters between the fewest fabrics of at most so many hosts, and more."""
+        fabrics = -(-(sum(self.clusters) + self.compute_hosts) // most) + more
+        computing = _clusters(self.compute_hosts, cluster)
         both = (_together(sizes, fabrics) for sizes in (self.clusters, computing))
         for gpu_hosts, compute_hosts in itertools.zip_longest(*both, fillvalue=0):
             yield Hosts(self.name, gpu_hosts, compute_hosts)
@@ -325,15 +321,14 @@ def _together(clusters: Sequence[int], fabrics: int) -> Iterator[int]:
 
 def _fabrics(wanted: _Wanted, sites: Sequence[_Site], cluster: int) -> tuple[Switches | None, str]:
     """Design a fabric per site, or else the fewest, each for whole clusters of at most this size; else say why none fits."""
-    parts = [hosts for site in sites for hosts in site.on_fabrics(1, cluster)]
+    parts = [hosts for site in sites for hosts in site.on_fabrics(0, cluster)]
     chosen, reason, most = _cheapest(wanted, tuple(part.total for part in parts))
     if chosen is None and most < min(cluster, max(part.total for part in parts)):
         return None, reason
     for more in itertools.count():
         if chosen is not None:
             return _built(wanted, chosen, parts), ""
-        before = parts
-        parts = [hosts for site in sites for hosts in site.on_fabrics(-(-site.hosts // most) + more, cluster)]
+        before, parts = parts, [hosts for site in sites for hosts in site.on_fabrics(more, cluster, most)]
         if parts == before:
             break
         chosen = _cheapest(wanted, tuple(part.total for part in parts))[0]

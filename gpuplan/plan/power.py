@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from gpuplan.catalog import Catalog, Item
 from gpuplan.facts import Brief, Fact
@@ -23,6 +24,8 @@ from gpuplan.scenario import Scenario
 from gpuplan.wording import said
 
 LEAVES, SPINES = "leaf switches", "spine switches"
+SYSTEM_GPUS = 8
+"""SXM modules of a system whose maximum a maker states for the whole."""
 
 POWER_OF = said("power.of")
 
@@ -61,10 +64,12 @@ class PowerUse(Brief):
     host_peak_w: float
     """Of one new host."""
     host_typical_w: float
-    hosts_peak_w: float
-    """Of all GPU hosts."""
+    host_busy_w: float
+    """Of one new host with every GPU busy: its peak, or a measured share of a maximum that its maker states."""
+    hosts_busy_w: float
+    """Of all GPU hosts with every GPU busy."""
     idle_share: float
-    """Share of its peak that a host draws idle."""
+    """Share of that power that an idle host draws."""
     leaf_w: float
     """Typical power of one leaf; 0 where it is not known."""
     spine_w: float
@@ -92,8 +97,10 @@ def power_use(
     """Power, heat and space of a design."""
     hosts = [(room.gpus, room.board or pool.gpu) for pool in pools for room in pool.rooms]
     excludes: list[str] = []
-    peak, typical, idle, facts = _host_lines(trail, scenario, catalog, fabric, utilisation)
-    parts = [_hosts_part(trail, scenario, catalog, hosts, peak, typical, excludes)]
+    host = _host_lines(trail, scenario, catalog, fabric, utilisation)
+    peak, typical = host.peak, host.typical
+    draws = _draws(scenario, catalog, hosts, host)
+    parts = [_hosts_part(scenario, catalog, hosts, draws, host, excludes)]
     parts += _switch_parts(catalog, fabric, excludes)
     managing = _management_part(scenario, catalog)
     parts += [managing] * bool(managing.count)
@@ -123,6 +130,7 @@ def power_use(
         hosts=trail["totals.hosts"],
     )
     per_rack, racks = _racks(trail, scenario, catalog, fabric, peak)
+    known = (typical.key, typical.value, typical.unit, None, None, typical.basis, typical.sources)
     return PowerUse(
         parts=tuple(parts),
         peak_w=it_peak.value,
@@ -136,49 +144,93 @@ def power_use(
         racks=racks,
         host_peak_w=peak.value,
         host_typical_w=typical.value,
-        hosts_peak_w=parts[0].peak_w,
-        idle_share=float(idle.value),
+        host_busy_w=host.busy.value,
+        hosts_busy_w=sum(busy for _, busy in draws),
+        idle_share=float(host.idle.value),
         leaf_w=sum(p.typical_w / p.count for p in parts if p.name == LEAVES),
         spine_w=sum(p.typical_w / p.count for p in parts if p.name == SPINES),
         management_w=managing.typical_w,
-        facts=facts,
+        facts=(Fact(*known, note=typical.label),),
         excludes=tuple(dict.fromkeys(excludes)),
     )
 
 
+class _Host(NamedTuple):
+    """Power of one new host."""
+
+    peak: Line
+    """For the breaker."""
+    busy: Line
+    """With every GPU busy: the peak, or the measured share of a maximum that a maker states."""
+    typical: Line
+    idle: Fact
+    """Share of ``busy`` that an idle host draws."""
+    summed_w: float
+    """The sum of its parts."""
+
+
 def _host_lines(
     trail: Trail, scenario: Scenario, catalog: Catalog, fabric: Cabling, utilisation: Line
-) -> tuple[Line, Line, Fact, tuple[Fact, ...]]:
-    """Return the power of one new host at full load and typically, its share when idle, and the facts behind them."""
-    per_host, server = boards(scenario, catalog), server_of(scenario, catalog)
-    rated = server.facts.get("max_power_w") if server else None
+) -> _Host:
+    """Return the power of one new host at peak, with every GPU busy, and typically."""
+    per_host, board_w = boards(scenario, catalog), _board_w(catalog, scenario.hardware.gpu)
     efficiency = catalog_factor(catalog, "psu_efficiency")
-    base = factor(scenario, catalog, "host_base_w")
-    if rated is not None and rated.value is not None and scenario.cost.host_base_w is None:
-        peak = trail.record(
-            "power.host_peak", power.total_power_w, float(rated.value), when="stated", part1=rated
-        )
+    parts: Given = {
+        "boards": derived("power/boards", per_host),
+        "base_w": factor(scenario, catalog, "host_base_w"),
+        "board_w": board_w,
+        "adapters": derived("power/adapters", fabric.adapters),
+        "adapter_w": catalog_factor(catalog, "nic_w"),
+        "psu_efficiency": efficiency,
+    }
+    values: dict[str, Any] = {name: part.value for name, part in parts.items()}
+    summed_w = power.host_power_w(**values)
+    if rated := _rated(scenario, catalog, summed_w):
+        when, most = rated
+        peak = trail.record("power.host_peak", power.total_power_w, most.value, when=when, part1=most)
+        busy = _busy(trail, catalog, scenario, most)
     else:
-        peak = trail.compute(
-            "power.host_peak",
-            power.host_power_w,
-            boards=derived("power/boards", per_host),
-            base_w=base,
-            board_w=_board_w(catalog, scenario.hardware.gpu),
-            adapters=derived("power/adapters", fabric.adapters),
-            adapter_w=catalog_factor(catalog, "nic_w"),
-            psu_efficiency=efficiency,
-        )
-    gpus_w = per_host * float(_board_w(catalog, scenario.hardware.gpu).value) / float(efficiency.value)
-    share = min(1.0, gpus_w / float(peak.value))
+        busy = peak = trail.compute("power.host_peak", power.host_power_w, parts)
+    share = min(1.0, per_host * float(board_w.value) / float(efficiency.value) / float(busy.value))
     at_rest = [catalog_factor(catalog, name) for name in ("gpu_idle_share", "host_idle_share")]
     mixed = share * float(at_rest[0].value) + (1 - share) * float(at_rest[1].value)
     idle = resting_on(at_rest, "power/idle_share", mixed)
     typical = trail.compute(
-        "power.host_typical", power.typical_power_w, peak_w=peak, idle_share=idle, load=utilisation
+        "power.host_typical", power.typical_power_w, peak_w=busy, idle_share=idle, load=utilisation
     )
-    known = (typical.key, typical.value, typical.unit, None, None, typical.basis, typical.sources)
-    return peak, typical, idle, (Fact(*known, note=typical.label),)
+    return _Host(peak, busy, typical, idle, summed_w)
+
+
+def _rated(scenario: Scenario, catalog: Catalog, summed_w: float) -> tuple[str, Fact] | None:
+    """Return the maximum that the maker states for the server, else the most that one states for eight of its GPUs.
+
+    None if neither is known, a base is stated, or the parts draw more than other servers with these GPUs.
+    """
+    server = server_of(scenario, catalog)
+    own = server.facts.get("max_power_w") if server else None
+    if scenario.cost.host_base_w is not None:
+        return None
+    if own is not None and own.value is not None:
+        return "stated", own
+    most = catalog.gpus[scenario.hardware.gpu].facts.get("system_max_w")
+    modules = int(server.value("max_gpus_sxm") or 0) if server else 0
+    whole = max(modules, scenario.hardware.gpus_per_host) >= SYSTEM_GPUS
+    return ("class", most) if most is not None and whole and float(most.value) > summed_w else None
+
+
+def _busy(trail: Trail, catalog: Catalog, scenario: Scenario, rated: Fact) -> Line:
+    """Return the power with every GPU busy: the measured share of the least maximum stated for these GPUs."""
+    share, stated = catalog_factor(catalog, "rated_share"), [rated]
+    if most := catalog.gpus[scenario.hardware.gpu].facts.get("system_max_w"):
+        stated.append(most)
+    least = min(map(_least, stated))
+    base, value = resting_on(stated, "power/rated", least), least * float(share.value)
+    return trail.record("power.host_busy", power.total_power_w, value, part1=base, share=share)
+
+
+def _least(most: Fact) -> float:
+    """The least that a maker states."""
+    return float(most.value if most.low is None else most.low)
 
 
 def _board_w(catalog: Catalog, board: str) -> Fact:
@@ -189,33 +241,48 @@ def _board_w(catalog: Catalog, board: str) -> Fact:
     return derived(f"gpus/{gpu.id}/tdp_w", 0, "power of an unknown board")
 
 
+def _draws(
+    scenario: Scenario, catalog: Catalog, hosts: Sequence[tuple[int, str]], host: _Host
+) -> list[tuple[float, float]]:
+    """Return the power of each host at peak and with every GPU busy; existing ones draw with their own GPUs.
+
+    Eight SXM GPUs of another host take what a maker states for them, all else is as in the sum of a new one.
+    """
+    hardware, efficiency = scenario.hardware, float(catalog_factor(catalog, "psu_efficiency").value)
+    share, draws = float(catalog_factor(catalog, "rated_share").value), []
+    new = boards(scenario, catalog) * float(_board_w(catalog, hardware.gpu).value) / efficiency
+    for gpus, gpu in hosts:
+        most = catalog.gpus[gpu].facts.get("system_max_w")
+        if (gpus, gpu) == (hardware.gpus_per_host, hardware.gpu):
+            draws.append((float(host.peak.value), float(host.busy.value)))
+        elif most and gpus >= SYSTEM_GPUS and scenario.cost.host_base_w is None:
+            draws.append((float(most.value), share * _least(most)))
+        else:
+            own = boards_of(catalog, gpu, gpus) * float(_board_w(catalog, gpu).value) / efficiency
+            draws.append((host.summed_w + own - new,) * 2)
+    return draws
+
+
 def _hosts_part(
-    trail: Trail,
     scenario: Scenario,
     catalog: Catalog,
     hosts: Sequence[tuple[int, str]],
-    peak: Line,
-    typical: Line,
+    draws: Sequence[tuple[float, float]],
+    host: _Host,
     excludes: list[str],
 ) -> PowerPart:
-    """All GPU hosts; existing ones with their own GPUs, all else as in a new one."""
-    efficiency, own = float(catalog_factor(catalog, "psu_efficiency").value), scenario.hardware.gpu
-    boards_w = {}
-    for gpu in dict.fromkeys((own, *(gpu for _, gpu in hosts))):
-        boards_w[gpu] = float(_board_w(catalog, gpu).value) / efficiency
+    """All GPU hosts."""
+    for gpu in dict.fromkeys((scenario.hardware.gpu, *(gpu for _, gpu in hosts))):
         if catalog.gpus[gpu].value("tdp_w") is None:
             excludes.append(f"{POWER_OF}{catalog.gpus[gpu].name}")
-    new = boards(scenario, catalog) * boards_w[own]
-    scale = float(typical.value) / float(peak.value)
-    draws = [float(peak.value) + boards_of(catalog, gpu, n) * boards_w[gpu] - new for n, gpu in hosts]
     height = _host_u(scenario, catalog)
     if height is None:
         excludes.append(said("power.height of server"))
     return PowerPart(
         "GPU hosts",
         len(hosts),
-        sum(draws),
-        sum(draws) * scale,
+        sum(peak for peak, _ in draws),
+        sum(busy for _, busy in draws) * float(host.typical.value) / float(host.busy.value),
         None if height is None else len(hosts) * float(height.value),
     )
 

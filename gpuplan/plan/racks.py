@@ -45,6 +45,11 @@ class Rack:
         """Attributes that identical racks share."""
         return self.site, len(self.leaves), len(self.hosts)
 
+    @property
+    def both_leaves(self) -> bool:
+        """True if both leaves of a pair stand in it."""
+        return len({name[:-1] for name in self.leaves}) < len(self.leaves)
+
 
 def host_name(pool: Pool, number: int) -> str:
     """The proposed name of a host, the same as in the variables of the Terraform files."""
@@ -74,7 +79,7 @@ def racks(plan: Plan) -> tuple[Rack, ...]:
 class RackLoss(NamedTuple):
     """What the loss of a rack takes of a cluster."""
 
-    rack: int
+    rack: Rack
     pool: Pool
     hosts: int
     gpus: int
@@ -89,7 +94,7 @@ def worst_loss(plan: Plan) -> RackLoss | None:
             pool, lost = pools[id], [place.number - 1 for place in places]
             vms = {(slot.group, slot.vm) for at in lost for load in pool.placement[at] for slot in load.slots}
             gpus = sum(pool.rooms[at].gpus for at in lost)
-            losses.append(RackLoss(rack.number, pool, len(lost), gpus, len(vms)))
+            losses.append(RackLoss(rack, pool, len(lost), gpus, len(vms)))
     beyond = [loss for loss in losses if loss.hosts > loss.pool.hosts_for_failures]
     return max(beyond, key=lambda loss: loss.hosts - loss.pool.hosts_for_failures, default=None)
 

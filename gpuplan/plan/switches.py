@@ -36,11 +36,6 @@ class Fabric(NamedTuple):
     free_leaf_ports: int
     """Free uplink ports on its fullest leaf, for links out of the cluster."""
 
-    @property
-    def peer_links(self) -> int:
-        """Links between its two leaves, where it has no spines."""
-        return self.shape.peer_cables
-
 
 class Kind(NamedTuple):
     """Fabrics that are alike: the same hosts on the same switches."""
@@ -116,12 +111,15 @@ class Switches(Brief):
     @property
     def where(self) -> str:
         """The number of fabrics in words, if there are several."""
-        return said("fabric.in fabrics", fabrics=len(self.fabrics)) if len(self.fabrics) > 1 else ""
+        return self._of_several("fabric.in fabrics")
 
     @property
     def highest(self) -> str:
         """That a figure is the highest of the fabrics, if there are several."""
-        return said("fabric.highest", fabrics=len(self.fabrics)) if len(self.fabrics) > 1 else ""
+        return self._of_several("fabric.highest")
+
+    def _of_several(self, key: str) -> str:
+        return said(key, fabrics=len(self.fabrics)) if len(self.fabrics) > 1 else ""
 
     def words(self, fabric: Fabric) -> str:
         """Hosts, switches and links of one of the fabrics."""

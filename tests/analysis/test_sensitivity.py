@@ -11,7 +11,7 @@ from stated_money import unpriced
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.analysis.sensitivity import FACTORS, Bar, Threshold, thresholds, tornado
 from gpuplan.catalog import Catalog
-from gpuplan.scenario import FIELD_BY_PATH, Group, Scenario, ScenarioError
+from gpuplan.scenario import FIELD_BY_PATH, Group, Scenario, ScenarioError, from_dict
 
 
 @pytest.fixture(scope="module")
@@ -257,3 +257,13 @@ def test_with_a_margin_prices_are_tried_as_they_are_bought(catalog: Catalog) -> 
     assert (bar.low, bar.now, bar.high) == (row["low_usd"], row["price_usd"], row["high_usd"])
     again = make_plan(plan.scenario.with_value(path, bar.now), catalog)
     assert again.costs is not None and again.costs.net_present == plan.costs.net_present
+
+
+def test_a_rack_carries_one_host_at_the_low_end(catalog: Catalog) -> None:
+    """The planning value is 8 kW, 4 to 30; a host of 12.5 kW raises it and its low."""
+    hardware = {"gpu": "h200-sxm5-141gb", "server": "dell-xe9680", "gpus_per_host": 8}
+    plan = make_plan(from_dict({"groups": [{"id": "a", "people": 30}], "hardware": hardware}), catalog)
+    (found,) = (bar for bar in tornado(plan) if bar.path == "cost.rack_kw")
+    assert (found.now, found.low, found.high) == (12.5, 12.5, 30)
+    assert found.cost_low is not None and found.cost_high is not None
+    assert found.cost_low >= found.cost_high

@@ -11,7 +11,7 @@ from approved import has_approved, is_approved
 from gpuplan import Plan, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.plan.checks import check_plan
-from gpuplan.plan.host_line import NOT_SOLD, WORDS, HostLine, HostPart
+from gpuplan.plan.host_line import NOT_SOLD, TOO_LITTLE, WORDS, HostLine, HostPart
 from gpuplan.plan.inputs import sources_of
 from gpuplan.scenario import from_dict
 
@@ -153,9 +153,9 @@ def test_what_is_not_sold_is_said(catalog: Catalog) -> None:
     large = {"people": 16, "gpus_each": 1, "vcpus_each": 96, "memory_gib_each": 1000, "access": "vgpu"}
     plan = plan_of(catalog, large, hardware=sxm)
     assert plan.host_line is not None
-    assert {each.key: each.short for each in plan.host_line.short} == dict.fromkeys(
-        ("processors", "memory"), NOT_SOLD
-    )
+    short = {each.key: each.short for each in plan.host_line.short}
+    assert short.pop("supplies") == TOO_LITTLE  # half of 19.2 kW for 12.5
+    assert short == dict.fromkeys(("processors", "memory"), NOT_SOLD)
     assert has_approved(part(plan.host_line, "memory").rule, "4096 GB")
     said = [m.text for m in check_plan(plan) if m.code == "host-not-sold"]
     assert len(said) == 2 and "(192)" in said[0]

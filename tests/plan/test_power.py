@@ -16,6 +16,7 @@ from strategies import CATALOG, scenario_data
 from gpuplan import Plan, ScenarioError, load_scenario, make_plan
 from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.facts import BASES
+from gpuplan.plan.checks import check_plan
 from gpuplan.plan.hardware import boards
 from gpuplan.plan.power import PowerUse
 from gpuplan.scenario import Scenario, from_dict
@@ -131,7 +132,11 @@ def test_hosts_already_there_draw_by_their_own_gpus(catalog: Catalog) -> None:
     plan = make_plan(scenario, catalog)
     power = power_of(plan)
     small = power.host_peak_w - 2 * 250 / 0.94
-    assert power.hosts_peak_w == pytest.approx(3 * small + (plan.totals.hosts - 3) * power.host_peak_w)
+    assert (
+        power.parts[0].peak_w
+        == power.hosts_busy_w
+        == pytest.approx(3 * small + (plan.totals.hosts - 3) * power.host_peak_w)
+    )
 
 
 def test_a_power_that_nobody_knows_is_named(catalog: Catalog) -> None:
@@ -189,9 +194,10 @@ def check_power(plan: Plan) -> None:
     assert power.facility_w >= power.typical_w
     assert power.energy_kwh == pytest.approx(power.facility_w * 8.76)
     assert 0 < power.idle_share <= 1
-    assert power.host_typical_w >= power.idle_share * power.host_peak_w * (1 - 1e-12)
+    assert power.host_peak_w >= power.host_busy_w >= power.host_typical_w * (1 - 1e-12)
+    assert power.host_typical_w >= power.idle_share * power.host_busy_w * (1 - 1e-12)
     assert power.parts[0].count == plan.totals.hosts
-    assert power.hosts_peak_w == power.parts[0].peak_w
+    assert power.hosts_busy_w <= power.parts[0].peak_w
     assert (power.racks == 0) == (power.hosts_per_rack == 0)
     if power.racks:
         hosts = plan.totals.hosts + plan.scenario.cost.management_hosts
@@ -243,3 +249,86 @@ def test_a_host_of_nothing_but_gpus_idles_like_them(tmp_path: Path) -> None:
     power = power_of(make_plan(from_dict(data), load_catalog(tmp_path)))
     assert power.host_peak_w == 5000 < 8 * 700
     assert power.idle_share == pytest.approx(0.15)
+
+
+EIGHT = [
+    ("dell-xe9680", "h100-sxm5-80gb", 12_500, 10_200),
+    ("dell-xe9680", "h200-sxm5-141gb", 12_500, 10_200),
+    ("nvidia-dgx-h100", "h100-sxm5-80gb", 10_200, 10_200),
+    ("hpe-xd670", "h200-sxm5-141gb", 12_500, 10_200),  # the class's
+    (None, "h100-sxm5-80gb", 12_500, 10_200),
+    ("dell-xe9680l", "b200-sxm6-180gb", 14_300, 14_300),
+    ("lenovo-sr680a-v3", "b200-sxm6-180gb", 14_300, 14_300),
+    ("hgx-b300-8gpu", "b300-sxm6-288gb", 14_500, 14_500),
+    ("hpe-xl675d-gen10-plus", "a100-sxm4-80gb", 6_500, 6_500),
+    ("nvidia-dgx-a100", "a100-sxm4-80gb", 6_500, 6_500),
+    ("hpe-apollo-6500-gen10", "v100-sxm2-32gb", 3_200, 3_200),
+]
+"""Server, GPU, published maximum of the server or else of its class, and the least one of these GPUs, in W."""
+
+
+def eight(server: str | None, gpu: str, **cost: Any) -> Scenario:
+    """Sixteen people on whole hosts of eight GPUs."""
+    hardware = {"gpu": gpu, "gpus_per_host": 8} | ({"server": server} if server else {})
+    return from_dict({"groups": [{"id": "a", "people": 16}], "hardware": hardware, "cost": cost})
+
+
+@pytest.mark.parametrize(("server", "gpu", "most", "least"), EIGHT)
+def test_the_peak_of_eight_sxm_gpus_is_a_makers(
+    catalog: Catalog, server: str | None, gpu: str, most: float, least: float
+) -> None:
+    """The maximum of the maker, else that of the class; energy rests on the measured share of the least one."""
+    power = power_of(make_plan(eight(server, gpu, utilisation=1), catalog))
+    (share,) = factors(catalog, "rated_share")
+    assert power.host_peak_w == most
+    assert power.host_busy_w == power.host_typical_w == pytest.approx(share * least)
+    assert power.energy_kwh <= power.peak_w * 8.76 * factors(catalog, "pue")[0]
+    assert power.racks >= 1 and power.hosts_per_rack >= 1
+    assert power.hosts_busy_w == pytest.approx(power.parts[0].count * power.host_busy_w)
+
+
+def test_an_existing_host_of_eight_draws_what_a_maker_states_for_it(catalog: Catalog) -> None:
+    """Three owned hosts of eight H100 beside new ones of four L40S, which draw the sum of their parts; by hand."""
+    data = {
+        "groups": [{"id": "a", "people": 30, "access": "passthrough"}],
+        "hardware": {
+            "gpu": "l40s-48gb",
+            "gpus_per_host": 4,
+            "existing": [{"name": "old", "hosts": 3, "gpus_per_host": 8, "gpu": "h100-sxm5-80gb"}],
+        },
+    }
+    plan = make_plan(from_dict(data), catalog)
+    power = power_of(plan)
+    owned = sum(room.board == "h100-sxm5-80gb" for pool in plan.pools for room in pool.rooms)
+    new = plan.totals.hosts - owned
+    assert owned == 3
+    assert power.parts[0].peak_w == pytest.approx(3 * 12_500 + new * power.host_peak_w)
+    assert power.hosts_busy_w == pytest.approx(3 * 0.76 * 10_200 + new * power.host_busy_w)
+
+
+def test_every_sxm_host_has_a_makers_peak_or_says_that_it_is_a_sum(catalog: Catalog) -> None:
+    """Each row of the catalog that has a server with an SXM board, and each board in a server not chosen."""
+    rows = {(row["server"], row["gpu"], int(row["boards"])) for row in catalog.rows("server_gpus")}
+    rows |= {(None, gpu, 8) for _, gpu, _ in rows}
+    tried = 0
+    for server, gpu, many in sorted(rows, key=str):
+        board = catalog.gpus[gpu]
+        if not str(board.value("form_factor")).startswith("SXM"):
+            continue
+        scenario = eight(server, gpu).with_value("hardware.gpus_per_host", many)
+        plan = make_plan(scenario, catalog)
+        power, codes = power_of(plan), {m.code for m in check_plan(plan)}
+        own = catalog.servers[server].value("max_power_w") if server else None
+        assert power.host_peak_w > many * float(board.value("tdp_w"))
+        assert power.host_busy_w <= power.host_peak_w
+        assert ("host-peak-of-class" in codes) is (own is None and many == 8)
+        assert ("host-peak-summed" in codes) is (own is None and many < 8)
+        tried += 1
+    assert tried > 10
+
+
+def test_a_stated_base_is_taken_instead_of_a_makers_maximum(catalog: Catalog) -> None:
+    plan = make_plan(eight("dell-xe9680", "h200-sxm5-141gb", host_base_w=2_000), catalog)
+    power = power_of(plan)
+    assert power.host_busy_w == power.host_peak_w < 12_500
+    assert not {"host-peak-of-class", "host-peak-summed"} & {m.code for m in check_plan(plan)}

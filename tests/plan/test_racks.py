@@ -114,7 +114,7 @@ def test_the_worst_rack_of_the_enterprise_example_by_hand(plans: dict[str, Plan]
     """Five of eight hosts with four GPUs each."""
     found = worst_loss(plans["enterprise"])
     assert found is not None
-    assert (found.rack, found.pool.id, found.hosts, found.gpus) == (1, "vgpu", 5, 20)
+    assert (found.rack.number, found.pool.id, found.hosts, found.gpus) == (1, "vgpu", 5, 20)
     kept = {slot for host in found.pool.placement[5:] for load in host for slot in load.slots}
     every = {slot for host in found.pool.placement for load in host for slot in load.slots}
     assert found.vms == len({(slot.group, slot.vm) for slot in every - kept})
@@ -123,3 +123,10 @@ def test_the_worst_rack_of_the_enterprise_example_by_hand(plans: dict[str, Plan]
 def test_racks_of_one_host_lose_no_more_than_the_spare_one(plans: dict[str, Plan], catalog: Catalog) -> None:
     narrow = plans["enterprise"].scenario.with_value("cost.rack_kw", 2)
     assert worst_loss(make_plan(narrow, catalog)) is None
+
+
+def test_both_leaves_stand_in_the_only_rack(plans: dict[str, Plan], catalog: Catalog) -> None:
+    found = worst_loss(make_plan(plans["enterprise"].scenario.with_value("cost.rack_kw", 60), catalog))
+    assert found is not None and found.hosts == found.pool.hosts and found.rack.both_leaves
+    first = worst_loss(plans["enterprise"])
+    assert first is not None and not first.rack.both_leaves

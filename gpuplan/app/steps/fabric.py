@@ -33,8 +33,8 @@ def fabric_data(workbook: Workbook) -> Contents:
     ]
     if switches is not None:
         names += ["leaves", "spines" if switches.spine else "no_spines", "oversubscription"]
-        mixed = len({bool(fabric.shape.spines) for fabric in switches.fabrics}) > 1
-        names.append("cables_of_both" if mixed else "cables" if switches.spine else "cables_without_spines")
+        alone = "cables" if switches.spine else "cables_without_spines"
+        names.append("cables_of_fabrics" if switches.where else alone)
     apart = NAMES["ports of RDMA"]["several" if several else "apart" if ports.rdma else shared]
     shown = figures(names, found=found, switches=switches, apart=apart)
     if switches is not None:

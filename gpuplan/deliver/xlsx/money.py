@@ -131,7 +131,7 @@ class Money(PricedItems):
         per_host = scenario.hardware.gpus_per_host
         notes = dict.fromkeys(self.unknown_w, said("sheet.factor.fill in"))
         reserve = catalog_factor(self.plan.catalog, "host_u")
-        notes["hosts_peak_w"] = said("sheet.factor.at the start")
+        notes["hosts_busy_w"] = said("sheet.factor.at the start")
         notes["hosts_per_rack"] = said("sheet.factor.reserve", height=amount(reserve.value, reserve.unit))
         derived: list[tuple[str, float, str]] = [
             ("hours_per_year", HOURS_PER_YEAR, "h"),
@@ -139,8 +139,8 @@ class Money(PricedItems):
             ("existing_hosts", self.counts.existing, "host"),
             ("existing_gpus", self.costs.gpus[0] - new * per_host, "GPU"),
             ("gpus_per_board", per_host / self.counts.boards_per_host, "GPU"),
-            ("hosts_peak_w", use.hosts_peak_w, "W"),
-            ("host_peak_w", use.host_peak_w, "W"),
+            ("hosts_busy_w", use.hosts_busy_w, "W"),
+            ("host_busy_w", use.host_busy_w, "W"),
             ("idle_share", use.idle_share, "1"),
             ("leaf_w", self.drawn["leaf"], "W"),
             ("spine_w", self.drawn["spine"], "W"),

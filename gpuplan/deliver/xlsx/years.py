@@ -247,7 +247,7 @@ def _drivers(money: Money) -> Iterator[Row]:
         return "stated_utilisation" if stated else f"IF({gpus}=0,0,MIN(1,{at('busy', year)}/{gpus}))"
 
     def kwh(year: int) -> str:
-        hosts_w = f"(hosts_peak_w+({at('hosts', year)}-planned_hosts)*host_peak_w)"
+        hosts_w = f"(hosts_busy_w+({at('hosts', year)}-planned_hosts)*host_busy_w)"
         host_w = f"{hosts_w}*(idle_share+(1-idle_share)*{at('load', year)})"
         return f"({host_w}{_managing(money, 'w')}+{held('leaf', year)}*leaf_w+{held('spine', year)}*spine_w)*hours_per_year/1000"
 

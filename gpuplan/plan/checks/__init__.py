@@ -83,6 +83,7 @@ CHECKS = (
     basis.scenario_notes,
     sharing.version,
     cost.cost,
+    cost.peak,
     cost.racks,
     cost.private_ai,
     cost.cost_basis,

@@ -111,6 +111,23 @@ def racks(plan: Plan) -> Iterator[Message]:
         yield message(plan, "rack-power-assumed", **words)
     if lost := worst_loss(plan):
         pool, note = lost.pool, said("check.planning value") if assumed else ""
-        words |= {"rack": lost.rack, "lost": lost.hosts, "gpus": lost.gpus, "vms": lost.vms}
+        words |= {"rack": lost.rack.number, "lost": lost.hosts, "gpus": lost.gpus, "vms": lost.vms}
         words |= {"hosts": pool.hosts, "pool": pool.name, "spare": pool.hosts_for_failures, "assumed": note}
+        words["leaves"] = said("check.both leaves") if lost.rack.both_leaves else ""
         yield message(plan, "rack-loss", **words, per_rack=use.hosts_per_rack)
+
+
+def peak(plan: Plan) -> Iterator[Message]:
+    """Report a peak of a host that is not its maker's own: that of other servers with the same SXM boards, or a sum."""
+    hardware, line = plan.scenario.hardware, plan.lines.get("power.host_peak")
+    gpu = plan.catalog.gpus[hardware.gpu]
+    sxm = str(gpu.value("form_factor")).startswith("SXM")
+    if line is None or not sxm or plan.scenario.cost.host_base_w is not None:
+        return
+    own = plan.catalog.servers[hardware.server].name if hardware.server else said("check.a server")
+    words: dict[str, Any] = {"server": own, "peak": watts(line.value), "sources": _cited(line.sources)}
+    words |= {"gpus": hardware.gpus_per_host, "gpu": gpu.name}
+    if "boards" in line.given:
+        yield message(plan, "host-peak-summed", **words)
+    elif line.inputs[0].key.startswith("gpus/"):
+        yield message(plan, "host-peak-of-class", **words)

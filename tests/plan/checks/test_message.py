@@ -490,6 +490,20 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "prices-old": ("note", {"groups": one(), "cost": {"as_of": "2030-01-01"}}),
     "prices-assumed": ("note", {"groups": one()}),
     "host-over-rack-limit": ("warn", {"groups": one(), "cost": {"rack_kw": 1}}),
+    "host-peak-of-class": (
+        "note",
+        {
+            "groups": one(people=40, access="mig", gpus_each=0.5),
+            "hardware": {"gpu": "h200-sxm5-141gb", "server": "hpe-xd670", "gpus_per_host": 8},
+        },
+    ),
+    "host-peak-summed": (
+        "warn",
+        {
+            "groups": one(people=40, access="mig", gpus_each=0.5),
+            "hardware": {"gpu": "h100-sxm5-80gb", "server": "dell-xe8640", "gpus_per_host": 4},
+        },
+    ),
     "rack-power-assumed": (
         "warn",
         {
