@@ -4,46 +4,71 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from io import BytesIO
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from random_cases import examples, of_the_day
 from strategies import scenario_data
 from summaries import brief_document, summary_of
 
 from gpuplan import Plan, ScenarioError, load_catalog, load_scenario, make_plan
+from gpuplan.analysis.variants import figure
+from gpuplan.app.header import _more
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.failures import verdict
-from gpuplan.app.strip import strip_data
+from gpuplan.app.steps.failures import failures_data, verdict
+from gpuplan.app.strip import PLACEMENT, strip_data
 from gpuplan.deliver.document.blocks import Bullets, Chapter, Draft, Grid, KeyFigures, Paragraph
 from gpuplan.deliver.document.chapters import chapter_of
+from gpuplan.deliver.document.front import key_figures
 from gpuplan.deliver.document.html_file import html_text
+from gpuplan.deliver.document.physical import survival
+from gpuplan.deliver.document.requirements import _asked_in_all
+from gpuplan.deliver.executive import decisions
 from gpuplan.deliver.pptx import pptx_bytes
-from gpuplan.report import cost_text, demand_text, plan_text
+from gpuplan.deliver.pptx.opening import _key_tiles
+from gpuplan.deliver.what_if.answers import WhatIf, _failures, answer_of, sizes
+from gpuplan.deliver.what_if.texts import Teller
+from gpuplan.plan.layouts import spare_hosts
+from gpuplan.report import cost_text, demand_text, plan_dict, plan_text
+from gpuplan.report.figures import Figures
+from gpuplan.report.headlines import hosts
 from gpuplan.scenario import Scenario, from_dict
+from gpuplan.wording import said
 
 ALL = re.compile(
-    r"all (\d+ )?planned VMs are placed|planned VM is placed|all placed|all (its )?VMs (are placed|restart)|every VM (restart|was|is|has)"
+    r"all (\d+ )?planned VMs (are placed|fit)|planned VM (is placed|fits)|all (placed|VMs fit)|all (its )?VMs are placed"
     r"|every group has its GPUs|every\s?(one|body) (is|was|has|gets|had)|nobody (is|has)",
     re.I,
 )
 """Says that everything has a place."""
 SOME = re.compile(
-    r"[1-9]\d* (of \d+ )?(planned )?VMs? (\([^)]*\) )?(ha(s|ve) no|without a) GPU|[1-9]\d* not placed|(?-i:Without a GPU:)|no GPU for [1-9]",
+    r"([1-9]\d*) (of \d+ )?(planned )?VMs? (\([^)]*\) )?(ha(s|ve) no|without a) GPU|([1-9]\d*) not placed"
+    r"|(?-i:Without a GPU:)|no GPU for [1-9]",
     re.I,
 )
-"""Says that something has none."""
-AFTER = re.compile(r"after|worst|fails|failure", re.I)
-"""Speaks of a failure."""
+"""Says that something has none, and how many."""
+STARTS = re.compile(
+    r"all (\d+ )?VMs start\b(?! with| in this order)|every VM starts in (all|each|every)", re.I
+)
+"""Says that vSphere starts all, whatever the order."""
+RESTARTS = re.compile(
+    r"(?<!not )(?<!in )(every VM|all (its|their)? ?(\d+ )?VMs) (restarts?|gets? a GPU|(is|are) (placed|certain))"
+    r"|any (one |two |three )?(hosts? can fail|host failures? (is|are) covered)",
+    re.I,
+)
+"""Says that all restart after a failure."""
 
 
 def screen(plan: Plan) -> Iterator[str]:
     """What the strip and the picture of the hosts say, nothing having failed and with a host down."""
     book = Workbook(plan.catalog, plan.scenario)
-    for figure in strip_data(book)["figures"]:
-        yield f"{figure['label']}: {figure['value']}, {figure['note']}"
+    for tile in strip_data(book)["figures"]:
+        yield f"{tile['label']}: {tile['value']}, {tile['note']}"
     for pool in book.plan.pools:
         said = verdict(book, pool)
         yield f"{said['lead']} {said['text']}"
@@ -79,24 +104,22 @@ def sentences(*texts: str) -> Iterator[str]:
 
 
 def contradictions(plan: Plan, *texts: str) -> list[str]:
-    """Sentences that do not agree with where the plan's VMs are."""
-    placed = plan.placed
+    """Sentences that do not agree with the verdict on the plan."""
+    placed, verdict = plan.placed, plan.verdict
+    claims = {
+        ALL: not placed.missing,
+        STARTS: verdict.starts in ("yes", ""),
+        RESTARTS: verdict.survives in ("yes", ""),
+    }
     found = []
     for sentence in sentences(*texts):
         if "instead of" in sentence:  # of another design beside this one
             continue
-        everything, something, later = (known.search(sentence) for known in (ALL, SOME, AFTER))
-        wrong = (
-            (placed.missing and everything)
-            or (something and not placed.missing and not (later and placed.lost))
-            or (
-                something
-                and placed.missing
-                and not later
-                and str(placed.missing) not in sentence
-                and not NAMED.search(sentence)
-            )
-        )
+        wrong = any(claim.search(sentence) and not holds for claim, holds in claims.items())
+        if some := SOME.search(sentence):
+            vms = int(some[1] or some[6] or placed.missing)
+            least = 1 if placed.lost or NAMED.search(sentence) else placed.missing or 1
+            wrong = wrong or not least <= vms <= placed.missing + placed.lost
         if wrong:
             found.append(sentence)
     return found
@@ -156,8 +179,9 @@ def test_everything_said_of_a_plan_agrees_with_it(name: str) -> None:
     texts = [*screen(plan), plan_text(plan), demand_text(plan), document(plan), *slides(plan)]
     assert contradictions(plan, *texts) == []
     said = " ".join(" ".join(texts).split())
+    assert plan.verdict.fit_sentence in said or not plan.pools
     if plan.placed.missing:
-        assert plan.placed.sentence in said and f"{plan.placed.missing} not placed" in said
+        assert f"{plan.placed.missing} not placed" in said
 
 
 def test_a_contradiction_is_found() -> None:
@@ -165,8 +189,13 @@ def test_a_contradiction_is_found() -> None:
     assert contradictions(plan, "Host 3 lost: everyone is placed again.") != []
     assert contradictions(plan, "7 VMs have no GPU.") != []
     fine = make_plan(ENTERPRISE, load_catalog())
-    assert contradictions(fine, "22 VMs have no GPU.", "3 VMs have no GPU after a failure.") != []
-    assert contradictions(fine, fine.placed.sentence) == []
+    assert contradictions(fine, "3 VMs have no GPU after a failure.") != []
+    unsure = make_plan(SITUATIONS["current"], load_catalog())
+    assert (
+        len(contradictions(unsure, "Any two hosts can fail.", "All VMs start.", "All its 3 VMs restart."))
+        == 3
+    )
+    assert contradictions(fine, fine.verdict.sentence) == []
 
 
 @settings(max_examples=examples(100, few=25), deadline=None, suppress_health_check=list(HealthCheck))
@@ -182,6 +211,111 @@ def test_any_design_is_told_without_contradiction(data: dict[str, object]) -> No
         named = named.with_value(f"groups.{group.id}.name", group.id)
     plan = make_plan(named.with_value("name", "Design").with_value("customer", ""), catalog)
     assert contradictions(plan, *told(plan)) == []
+
+
+@dataclass
+class Deck:
+    """What the tiles of the deck are made of, without a presentation."""
+
+    plan: Plan
+
+    def __post_init__(self) -> None:
+        self.figures, self.summary = Figures(self.plan), summary_of(self.plan)
+
+
+def position_of(plan: Plan) -> dict[str, str]:
+    """What the what-if page says of the design's own position, as precomputed."""
+    design = _failures(plan.scenario)
+    axes = (next(iter(sizes(plan.scenario)), design), design)
+    found = WhatIf(plan, axes, {})
+    return Teller(replace(found, answers={found.own: answer_of(plan)})).texts(found.own)
+
+
+def decided(plan: Plan) -> str:
+    """What the decisions say of failover capacity."""
+    chosen = [
+        decision
+        for decision in plan.decisions
+        if f"N+{plan.scenario.availability.host_failures}" in decision.decision
+    ]
+    return " ".join(decision.decision for decision in chosen)
+
+
+TOLD: dict[str, Callable[[Plan], str]] = {
+    "strip": lambda plan: strip_data(Workbook(plan.catalog, plan.scenario))["figures"][3]["note"],
+    "drawer": lambda plan: str(_more(Workbook(plan.catalog, plan.scenario).checked, PLACEMENT)),
+    "headline": lambda plan: hosts(plan).sentence,
+    "picture": lambda plan: verdict(Workbook(plan.catalog, plan.scenario), plan.pools[0])["lead"],
+    "failures": lambda plan: failures_data(Workbook(plan.catalog, plan.scenario))["hint"],
+    "page 1": lambda plan: " ".join(summary_of(plan).recommendation),
+    "key figures": lambda plan: str(key_figures(Draft(plan))[0]),
+    "chapter 9": lambda plan: survival(Draft(plan)),
+    "requirements": lambda plan: _asked_in_all(plan)["availability.host_failures"],
+    "to confirm": lambda plan: " ".join(action.what for action in decisions(plan)),
+    "decisions": decided,
+    "tile": lambda plan: _key_tiles(Deck(plan))[2].note,
+    "what-if": lambda plan: position_of(plan)["headline"],
+    "what-if figure": lambda plan: position_of(plan)["placed-note"],
+    "card": lambda plan: plan._repr_html_(),
+    "terminal": lambda plan: " ".join(plan_text(plan).split()),
+    "JSON": lambda plan: plan_dict(plan)["verdict"]["tolerance"],
+    "comparison": lambda plan: str(figure(plan, "placed")),
+}
+"""Surface -> what it says of host failures."""
+OTHERWISE = re.compile(r"N\+\d, also|surviv\w+ \d|any (one|two|three|\d) hosts? ", re.I)
+"""A phrase for host failures."""
+
+
+def state_of(plan: Plan) -> str:
+    """The verdict by what the chapters have: proof, power-on orders, rehearsed restarts."""
+    spare = spare_hosts(plan.scenario)
+    levels = [pool.losses[spare].fits for pool in plan.pools]
+    starts = [trial.now.all_start if trial.known else None for trial in plan.power_on.values()]
+    restarts = [
+        None if made.too_large else all(fail.chance[0] == 1 and not fail.static for fail in made.failures)
+        for made in plan.rehearsed.values()
+        if plan.scenario.availability.host_failures
+    ]
+    if plan.placed.missing or (spare and False in levels):
+        return "red"
+    if (spare and None in levels) or False in (*starts, *restarts):
+        return "amber"
+    return "" if not plan.placed.vms or None in (*starts, *restarts) else "green"
+
+
+@settings(max_examples=examples(200, few=25), deadline=None, suppress_health_check=list(HealthCheck))
+@given(scenario_data(), st.integers(0, 2), st.booleans())
+def test_each_surface_says_the_verdict(data: dict[str, Any], failures: int, accepted: bool) -> None:
+    """The same tolerance in the same words, the same colour, and nothing that the chapters do not say."""
+    data["availability"] = dict(data.get("availability") or {}, host_failures=failures)
+    data["availability"]["maintenance_failure_accepted"] = accepted
+    try:
+        plan = make_plan(from_dict(data), load_catalog())
+    except ScenarioError:
+        return
+    if not plan.pools:
+        return
+    found, book = plan.verdict, Workbook(plan.catalog, plan.scenario)
+    assert found.state == state_of(plan)
+    tones = [strip_data(book)["figures"][3]["tone"], position_of(plan)["tone"]]
+    tones += [verdict(book, pool)["tone"] for pool in plan.pools][: len(plan.pools) == 1]
+    assert set(tones) == {found.tone}
+    part = found.fits == "missing"
+    for name, tell in TOLD.items():
+        text = tell(plan)
+        one = said(
+            "verdict.tolerance",
+            failures=failures,
+            each="",
+            also="" if accepted else said("decided.also in maintenance"),
+        )
+        promise = one if name == "picture" else found.tolerance
+        assert promise in text or (part and name not in ALWAYS), (name, text)
+        assert not OTHERWISE.search(text.replace(promise, "")), (name, text)
+
+
+ALWAYS = {"requirements", "to confirm", "decisions", "JSON"}
+"""What is promised stands there, even where VMs have no GPU."""
 
 
 ONE_AS_MANY = re.compile(

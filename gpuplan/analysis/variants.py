@@ -85,7 +85,7 @@ def _gpu_price(plan: Plan) -> float | None:
 FIGURES: Mapping[str, Callable[[Plan], Any]] = {
     "short_h": lambda plan: next((p.short_h for p in plan.postures if p.chosen), None),
     "kept": lambda plan: min((use.kept for use in plan.network.remote), default=None),
-    "placed": lambda plan: f"{plan.placed.short}, {plan.placed.note}" if plan.placed.vms else None,
+    "placed": lambda plan: f"{plan.verdict.short}, {plan.verdict.note}" if plan.placed.vms else None,
     "memory": lambda plan: plan.catalog.gpus[plan.scenario.hardware.gpu].value("memory_gib"),
     "speed": lambda plan: plan.scenario.hardware.gpu,
     "board_power": lambda plan: plan.catalog.gpus[plan.scenario.hardware.gpu].value("tdp_w"),

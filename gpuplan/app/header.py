@@ -72,7 +72,7 @@ def _recent(workbook: Workbook) -> contract.Recent | None:
     plan, cost = workbook.plan, cost_figures(workbook.plan)
     figures = (
         said("screen.recent.figures", totals=plan.totals),
-        plan.placed.short,
+        plan.unchecked().verdict.short,
         cost.price if cost else "",
     )
     return {
@@ -151,7 +151,7 @@ def drawer_data(workbook: Workbook) -> dict[str, Any]:
         "kind": "why",
         "key": key,
         "title": said(question, value=_shown(plan, key, why.value)),
-        "more": _more(plan, key),
+        "more": _more(workbook.checked, key),
         "inputs": [attributes(item, "label", "value", "known", "basis", "key") for item in why.inputs],
         "sources": [attributes(item, "title", "url", "where") for item in why.sources],
     }
@@ -159,7 +159,7 @@ def drawer_data(workbook: Workbook) -> dict[str, Any]:
 
 def _shown(plan: Plan, key: str, value: str) -> str:
     if key == PLACEMENT:
-        return plan.placed.short.lower()
+        return plan.unchecked().verdict.short.lower()
     if key == COST and (cost := cost_figures(plan)):
         return cost.price
     return SHORT[key](plan.lines[key].value) if key in SHORT else value
@@ -168,7 +168,7 @@ def _shown(plan: Plan, key: str, value: str) -> str:
 def _more(plan: Plan, key: str) -> list[contract.Piece]:
     """Add to a number: placement in a sentence, the peak to typical power, the items a cost leaves out."""
     if key == PLACEMENT:
-        return plain(plan.placed.sentence)
+        return plain(plan.verdict.sentence)
     if key == POWER and plan.power is not None:
         return paragraph("screen.why.peak", peak=_linked(plan.power.peak_w, "W", "power.peak"))
     if key == "totals.gpus":

@@ -43,6 +43,7 @@ MESSAGES: Mapping[str, Callable[[Workbook], Headline]] = {
     "start": lambda _workbook: Headline(""),
     "compare": compare.message,
     "design": design.message,
+    "hosts": lambda workbook: HEADLINES["hosts"](workbook.checked),
 }
 """Message of a step, where it needs more than the plan."""
 

@@ -6,6 +6,7 @@ Views watch ``revision``: it counts every change that may be seen.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
 from traitlets import HasTraits, Int
@@ -158,6 +159,15 @@ class PlanView(HasTraits):
     def later(self, key: str, work: Callable[[Plan], T]) -> T | None:
         """Do the same for work that takes so long that the page must not wait: None until it is done."""
         return self._later.found(key, work, self.plan)
+
+    @property
+    def checked(self) -> Plan:
+        """The plan on the screen; its restarts follow, as they may take seconds."""
+        found = self.later("restarts", attrgetter("restarts"))
+        if found is None:
+            return self.once("not yet checked", self.plan.unchecked)
+        vars(self.plan).setdefault("restarts", found)
+        return self.plan
 
     def set_click(self, what: str) -> None:
         """Set the effect of a click on a host: ``fail`` or ``maintain``."""

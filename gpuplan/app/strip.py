@@ -9,7 +9,7 @@ from gpuplan.app.cards import attributes
 from gpuplan.app.state import Workbook
 from gpuplan.plan import Plan
 from gpuplan.plan.checks.message import Message
-from gpuplan.plan.over_time.power_on import orders_fail
+from gpuplan.plan.verdict import Verdict
 from gpuplan.report import amount, number
 from gpuplan.report.figures import Figures, open_points
 from gpuplan.widgets import contract
@@ -37,10 +37,11 @@ class Figure(NamedTuple):
 def strip_data(workbook: Workbook) -> dict[str, Any]:
     """Return the current answer."""
     plan, before = workbook.plan, workbook.before
-    figures = plan.once("strip", lambda: _figures(plan, workbook.messages))
+    figures = _figures(plan, workbook.messages, workbook.checked.verdict)
     moved = [""] * len(figures)
     if before is not None and not workbook.stale:
-        old = before.once("strip", lambda: _figures(before, workbook.messages_before))
+        now = before.unchecked().verdict
+        old = before.once("strip", lambda: _figures(before, workbook.messages_before, now))
         moved = [_moved(one, other) for one, other in zip(old, figures, strict=True)]
     if down := _down(workbook):
         moved = ["" if figure.key in down else was for figure, was in zip(figures, moved, strict=True)]
@@ -72,15 +73,15 @@ def _wrong(workbook: Workbook) -> contract.Wrong:
     return {"path": path, "name": workbook.name_of(path), "text": text}
 
 
-def _figures(plan: Plan, messages: Sequence[Message]) -> list[Figure]:
-    totals, placed = plan.totals, plan.placed
+def _figures(plan: Plan, messages: Sequence[Message], verdict: Verdict) -> list[Figure]:
+    totals = plan.totals
     if not plan.pools and not plan.groups:
         none = said("screen.strip.none yet")
         return [
             Figure("demand.gpus", "0", said("screen.strip.no workloads")),
             Figure("totals.hosts", "0", none),
             Figure("totals.gpus", "0", none),
-            Figure(PLACEMENT, placed.short, none),
+            Figure(PLACEMENT, verdict.short, none),
             Figure(COST, "\u2013", none),
             _to_confirm(plan, messages),
         ]
@@ -90,14 +91,11 @@ def _figures(plan: Plan, messages: Sequence[Message]) -> list[Figure]:
     rule = told(target, {"chance": stated_percent(inputs.chance)})
     after = said("screen.strip.a failure" if lost == 1 else "screen.strip.failures", lost=lost)
     left = said("screen.strip.after", gpus=totals.gpus_after_failure, failures=after)
-    where = placed.note
-    if placed.state == "all" and orders_fail(plan.power_on):
-        where = said("screen.strip.at best", failures=placed.failures)  # vSphere may arrange them otherwise
     return [
         Figure("demand.gpus", amount(demand, "GPU"), rule, size=demand),
         Figure("totals.hosts", *_hosts(plan), size=totals.hosts),
         Figure("totals.gpus", number(totals.gpus), left, size=totals.gpus),
-        Figure(PLACEMENT, placed.short, where, placed.tone),
+        Figure(PLACEMENT, verdict.short, verdict.note, verdict.tone),
         _cost(plan),
         _to_confirm(plan, messages),
     ]

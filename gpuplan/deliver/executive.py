@@ -129,7 +129,7 @@ def recommendation(plan: Plan) -> tuple[str, str]:
     servers = {pool.server for pool in plan.pools if pool.server}
     server = plan.catalog.servers[servers.pop()].name if len(servers) == 1 else said("executive.server")
     key = "executive.build in clusters" if len(plan.pools) > 1 else "executive.build"
-    return figures.said(key, server=server), plan.placed.sentence
+    return figures.said(key, server=server), plan.verdict.fit_sentence
 
 
 def _carries(plan: Plan) -> str:
@@ -142,15 +142,9 @@ def _carries(plan: Plan) -> str:
 
 
 def _survives(plan: Plan) -> str:
-    """Say what may fail, and the capacity that remains."""
-    left = Figures(plan).said("executive.left")
-    if plan.placed.state != "all":
-        return f"{plan.placed.sentence} {left}"
-    words = [said("executive.survives", failures=plan.placed.failures), left]
-    if any(posture.chosen for posture in plan.postures):
-        accepted = plan.scenario.availability.maintenance_failure_accepted
-        words.append(said("executive.maintenance risk" if accepted else "executive.maintenance covered"))
-    return " ".join(filter(None, words))
+    """Say whether its VMs start and restart, and the capacity that remains after failures."""
+    words = [*plan.verdict.sentences[1:], Figures(plan).said("executive.left")]
+    return " ".join(words)
 
 
 OUT_OF_SUPPORT = ("bitfusion-end-of-life", "vsphere-support-ended")
@@ -281,14 +275,14 @@ def decisions(plan: Plan) -> Iterator[Action]:
     """Yield the customer's decisions: those of every design, then those of this one."""
     if not plan.pools:
         return
-    failures = plan.scenario.availability.host_failures
+    failures, promise = plan.scenario.availability.host_failures, plan.verdict.tolerance
     board = plan.catalog.gpus[plan.scenario.hardware.gpu].name
     accepted = ("decision.failures", "decision.failures why")
     if not failures:
         accepted = ("decision.no failures", "decision.no failures why")
     standing = [
         Action(
-            Figures(plan).said(what, failures=failures, board=board),
+            Figures(plan).said(what, tolerance=promise, board=board),
             said(why),
             "customer",
             due(plan, days, decided=True),

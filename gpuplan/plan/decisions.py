@@ -23,10 +23,10 @@ from gpuplan.plan.hosts import Pool, WholePool, whole_pools
 from gpuplan.plan.over_time.power_on import PowerOn, compared, distinct, settings_now
 from gpuplan.plan.over_time.rules import alike
 from gpuplan.plan.over_time.tried import STEPS, more_words
-from gpuplan.plan.placed import placed_of
 from gpuplan.plan.sizing_rule import target_words
 from gpuplan.plan.switches import Switches
 from gpuplan.plan.trail import Line
+from gpuplan.plan.verdict import Verdict, placed_of, tolerance
 from gpuplan.scenario import Scenario
 from gpuplan.wording import (
     LICENCE_NAMES,
@@ -270,8 +270,7 @@ def _spare_hosts(scenario: Scenario, pools: Sequence[Pool], postures: Sequence[P
         more=spare,
         each=said("decided.in each cluster") if several else "",
         failures=failures,
-        also="" if accepted else said("decided.also in maintenance"),
-        accepted=said("decided.accepted") if accepted else "",
+        tolerance=tolerance(scenario, len(pools)),
         cluster=said("decided.each cluster" if several else "decided.the cluster"),
         its="its" if several else "the",
         bet=said(bet, hours=hours(chosen.exposed_h), chance=chosen.chance),
@@ -315,7 +314,7 @@ def _capacity(made: Counts, groups: Sequence[GroupPlan], lines: Mapping[str, Lin
         gpus=gpus,
         left=left,
         lost=_lost(max(1, scenario.availability.host_failures), alike),
-        why=placed_of(groups, pools).sentence,
+        why=Verdict(scenario, placed_of(groups, pools), pools, {}, {}).proof,
         so=said(key if beyond else "decided.nothing beyond", gpus=beyond),
     )
 

@@ -37,13 +37,13 @@ from gpuplan.plan.network import NetworkUse, network_use
 from gpuplan.plan.over_time.power_on import PowerOn, power_on_lines
 from gpuplan.plan.over_time.recommended import for_orders, recommended, set_up_as
 from gpuplan.plan.over_time.rehearsal import Rehearsed, rehearsed_of
-from gpuplan.plan.placed import Placed, placed_of
 from gpuplan.plan.power import PowerUse, power_use
 from gpuplan.plan.prices import catalog_factor
 from gpuplan.plan.requests import Requests, requests_of
 from gpuplan.plan.totals import Totals, held_gpus_lines, totals, utilisation_line, waiting_lines
 from gpuplan.plan.trail import Line, Lines, Trail
 from gpuplan.plan.validation import request_problems, scenario_problems
+from gpuplan.plan.verdict import Placed, Restart, Verdict, placed_of, restarts_of
 from gpuplan.plan.weighing import Outcome, Weighed, weigh
 from gpuplan.plan.working_week import Week, weeks
 from gpuplan.scenario import (
@@ -262,6 +262,31 @@ class Plan(Carded):
         return placed_of(self.groups, self.pools)
 
     @chapter
+    def restarts(self) -> Mapping[str, Restart] | None:
+        """Restarts in each cluster as vSphere places VMs, seconds of work for a large one; None: not yet checked."""
+        return restarts_of(self.rehearsed)
+
+    def restart(self, pool: Pool) -> Restart:
+        """The restarts in a cluster, if vSphere places its VMs."""
+        return (self.restarts or {}).get(pool.id, Restart())
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether all VMs fit, start and restart, in the words of all screens and documents."""
+        return Verdict(self.sized, self.placed, self.pools, self.power_on, self.restarts)
+
+    def verdict_on(self, pool: Pool) -> Verdict:
+        """The same of one cluster; VMs without a GPU are those of the plan."""
+        placed = self.placed if self.placed.missing else placed_of([], [pool])
+        return replace(self.verdict, placed=placed, pools=[pool])
+
+    def unchecked(self) -> Plan:
+        """This plan while its restarts are not yet checked."""
+        plan = Plan(self.scenario, self.catalog)
+        vars(plan).update(vars(self) | {"restarts": None})
+        return plan
+
+    @chapter
     def postures(self) -> tuple[Posture, ...]:
         """N+0, N+1, N+2 and the hours a year in which each is at risk."""
         self.pools  # noqa: B018 - its lines are inputs of those of this chapter
@@ -431,8 +456,11 @@ class Plan(Carded):
         """The plan of a scenario that differs in its network or prices alone, with the chapters before them reused."""
         if self._by_money:
             return make_plan(scenario, self.catalog)
-        plan = self._taken_over(Plan(scenario, self.catalog), BEFORE_NETWORK)
-        vars(plan).update({name: value for name, value in vars(self).items() if name == "growth"})
+        read = ("power_on",) if "power_on" in vars(self) else ()
+        plan = self._taken_over(Plan(scenario, self.catalog), (*BEFORE_NETWORK, *read))
+        vars(plan).update(
+            {name: value for name, value in vars(self).items() if name in ("growth", "restarts")}
+        )
         return plan
 
     def tolerating(self, host_failures: int) -> Plan:

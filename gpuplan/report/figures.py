@@ -188,7 +188,7 @@ def key_figures(plan: Plan) -> list[tuple[str, str, str]]:
             number(totals.gpus_after_failure),
             figures.said("summary.with lost"),
         ),
-        (said("summary.placement"), plan.placed.short, plan.placed.note),
+        (said("summary.placement"), plan.verdict.short, plan.verdict.note),
     ]
     if power is not None:
         key = "summary.power note in racks" if power.racks else "summary.power note"

@@ -10,7 +10,6 @@ from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.link_verdicts import LinkVerdict, link_verdicts
-from gpuplan.plan.over_time.power_on import orders_fail
 from gpuplan.plan.sizing_rule import Target
 from gpuplan.plan.training.use import TrainingUse
 from gpuplan.report.figures import Figures, open_points
@@ -53,18 +52,12 @@ def demand(plan: Plan) -> Headline:
 
 def hosts(plan: Plan) -> Headline:
     """Say how many hosts carry the load, and the failures that they tolerate."""
-    placed = plan.placed
     if not plan.pools:
         return Headline(EMPTY, said("headline.about hosts"))
-    part = placed.state == "missing"
+    part = bool(plan.placed.missing)
     first = Figures(plan).said("headline.hosts for a part" if part else "headline.hosts")
-    if placed.state == "all":
-        covered = placed.failures.replace("any host", "any one host", 1)
-        key = "headline.covered at best" if orders_fail(plan.power_on) else "headline.covered"
-        second = said(key, failures=covered, count=max(1, placed.survived))
-    else:
-        second = f". {placed.sentence.rstrip('.')}"
-    return Headline(f"{first}{second}.")
+    second = plan.verdict.fit_sentence.rstrip(".") if part else plan.verdict.note
+    return Headline(said("headline.hosts and", hosts=first, verdict=second))
 
 
 def network(plan: Plan) -> Headline:

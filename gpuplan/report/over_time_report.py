@@ -169,7 +169,7 @@ def _chapters(plan: Plan, pool: Pool) -> list[str]:
         chapter(table.without("pool"), before=sentence, title=f"{several}{table.title}")
         for table, sentence in (
             (tables.upgrades(plan, pool), tables.verdict(rehearsed)),
-            (tables.restarts(plan, pool), tables.restart_sentence(rehearsed)),
+            (tables.restarts(plan, pool), plan.restart(pool).sentence),
             (tables.weeks(plan, pool), tables.week_sentence(rehearsed)),
         )
     ]

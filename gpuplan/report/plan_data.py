@@ -20,6 +20,7 @@ from gpuplan.report.tables.cost import price_dict
 from gpuplan.report.tables.plan import gpu_rows
 
 JSON_VERSION = 2
+VERDICT = ("state", "fits", "starts", "survives", "tolerance", "note", "sentence")
 
 
 @of_design
@@ -34,7 +35,7 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
     Returns
     -------
     plan_dict : dict
-        Keys ``version``, ``catalog``, ``scenario``, ``totals``, ``postures``, ``pools``, ``power_on``, ``groups``, ``llm``, ``inventory``, ``sharing_modes``,
+        Keys ``version``, ``catalog``, ``scenario``, ``totals``, ``verdict``, ``postures``, ``pools``, ``power_on``, ``groups``, ``llm``, ``inventory``, ``sharing_modes``,
         ``network``, ``cabling``, ``power``, ``management``, ``host_line``, ``costs``, ``decisions``, ``messages``, ``lines``. [-]
     """
     return {
@@ -42,6 +43,7 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
         "catalog": plan.catalog.digest,
         "scenario": plan.set_up.to_dict(),
         "totals": plain(plan.totals),
+        "verdict": {name: getattr(plan.verdict, name) for name in VERDICT},
         "postures": plain(plan.postures),
         "pools": [_pool(pool) for pool in plan.pools],
         "power_on": [_power_on(trial) for trial in plan.power_on.values()],

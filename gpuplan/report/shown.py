@@ -117,7 +117,7 @@ def _totals(plan: Plan) -> str:
 @spoken
 def _plan(plan: Plan) -> str:
     groups = tables.plan.groups(plan).only("group", "use_case", "people", "vms", "gpus", "access")
-    about = f"<strong>{escape(plan.scenario.name)}</strong><p>{escape(plan.placed.sentence)}</p>"
+    about = f"<strong>{escape(plan.scenario.name)}</strong><p>{escape(plan.verdict.sentence)}</p>"
     return _card(about + _totals(plan) + (_table(groups) if plan.totals.gpus_demanded else ""))
 
 

@@ -55,7 +55,7 @@ ENTERPRISE = {
     "demand.gpus": "28 GPUs",
     "totals.hosts": "8",
     "totals.gpus": "32",
-    "totals.unplaced_vms_after_failure": "All placed",
+    "totals.unplaced_vms_after_failure": "All VMs fit",
     "messages": "4",
 }
 

@@ -36,7 +36,7 @@ def test_three_answers_by_keyboard_make_a_first_design(visit: Any) -> None:
     press("Enter")
     page.locator(".gp-workload").nth(1).wait_for(timeout=1000 * LONG_S)
     caught_up(page)
-    assert figures(page)["totals.unplaced_vms_after_failure"] == "All placed"
+    assert figures(page)["totals.unplaced_vms_after_failure"] == "All VMs fit"
     open_workload(page, "notebooks")
     assert at(page, "groups.notebooks.people").input_value() == "1200"
     assert at(page, "known-groups.notebooks.people").filter(has_text="assumed").count() == 0

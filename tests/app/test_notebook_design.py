@@ -170,7 +170,7 @@ def test_each_step_leaves_a_card_of_its_own(design: Design) -> None:
 
 
 def test_a_design_in_a_cell_is_its_answer_and_tab_offers_what_a_person_needs(design: Design) -> None:
-    assert repr(design) == f"Design({design.plan!r})" and design.plan.placed.sentence in design._repr_html_()
+    assert repr(design) == f"Design({design.plan!r})" and design.plan.verdict.sentence in design._repr_html_()
     assert "slider" in dir(design) and "trait_names" not in dir(design) and len(dir(design)) < 20
     assert all(hasattr(design, name) for name in dir(design))
 

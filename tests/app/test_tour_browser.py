@@ -25,7 +25,7 @@ ANSWER = {
     "demand.gpus": "28 GPUs",
     "totals.hosts": "8",
     "totals.gpus": "32",
-    "totals.unplaced_vms_after_failure": "All placed",
+    "totals.unplaced_vms_after_failure": "All VMs fit",
 }
 
 

@@ -140,13 +140,13 @@ def test_the_first_page_has_the_answer(example: Plan, document: Document) -> Non
     assert isinstance(lead, Paragraph) and lead.tone == "lead"
     assert costs is not None and example.cost_ranges is not None
     assert amount(totals.hosts, "host") in lead.text and amount(totals.gpus_demanded, "GPU") in lead.text
-    assert example.placed.sentence in lead.text
+    assert example.verdict.fit_sentence in lead.text
     figures = next(b for b in document.front if isinstance(b, KeyFigures))
     shown = {label: (value, note) for label, value, note in figures.items}
     assert shown["Hosts"][0] == number(totals.hosts)
     assert shown["GPUs"][0] == number(totals.gpus)
     assert number(totals.gpus_after_failure) in shown["GPUs"][1]
-    assert shown["Availability"] == (example.placed.short, example.placed.note)
+    assert shown["Availability"] == (example.verdict.short, example.verdict.note)
     value, ends = shown["Net present cost"]
     assert (
         headline_money(costs.net_present, costs.currency, example.cost_ranges.net_present)

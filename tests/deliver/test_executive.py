@@ -31,7 +31,7 @@ def test_the_recommendation_of_the_enterprise_example_by_hand(plans: dict[str, P
     built, kept = recommendation(plans["enterprise"])
     for words in ("8 hosts", "PowerEdge C4140", "32 GPUs", "Tesla V100 PCIe 32GB", "28 GPUs"):
         assert words in built
-    assert kept == plans["enterprise"].placed.sentence
+    assert kept == plans["enterprise"].verdict.fit_sentence
 
 
 def test_nothing_is_recommended_where_there_is_no_host(plans: dict[str, Plan]) -> None:

@@ -103,9 +103,9 @@ def assert_says(told: Mapping[str, str], plan: Plan) -> None:
         wanted = {
             "hosts": number(totals.hosts),
             "gpus": number(totals.gpus),
-            "placed": plan.placed.short,
-            "placed-note": plan.placed.note,
-            "sentence": plan.placed.sentence,
+            "placed": plan.verdict.short,
+            "placed-note": plan.verdict.note,
+            "sentence": plan.verdict.proof,
             "power": watts(power.typical_w),
             "row-hosts": number(totals.hosts),
             "row-hosts_at_end": number(costs.hosts[-1]),

@@ -67,9 +67,9 @@ def test_two_clusters_say_so(catalog: Catalog) -> None:
 def test_spare_hosts(catalog: Catalog) -> None:
     groups = [{"id": "a", "people": 8}]
     for failures, accepted, title, words in [
-        (0, True, "No failover capacity", "No host is added"),
+        (0, True, "No failover capacity", "N+0"),
         (2, True, "Failover capacity", "2 additional hosts for high availability"),
-        (1, False, "Failover capacity", "2 additional hosts: 1 for failures and 1 for maintenance"),
+        (1, False, "Failover capacity", "2 additional hosts, 1 for failures and 1 for maintenance"),
     ]:
         availability = {"host_failures": failures, "maintenance_failure_accepted": accepted}
         assert words in texts(planned(catalog, groups=groups, availability=availability))[title]

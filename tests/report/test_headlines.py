@@ -51,7 +51,7 @@ def test_what_holds_in_the_best_arrangement_only_says_so(plans: dict[str, Plan])
 
 def test_what_is_lost_is_said(catalog: Catalog) -> None:
     plan = make_plan(load_scenario("enterprise").with_value("availability.host_failures", 0), catalog)
-    assert has_approved(HEADLINES["hosts"](plan).sentence, "41")
+    assert has_approved(HEADLINES["hosts"](plan).sentence, "18 VMs")
 
 
 def test_one_workload_and_a_load_that_is_carried_in_part(catalog: Catalog) -> None:

@@ -77,6 +77,7 @@ CONTRACT: dict[str, Any] = {
             "readings": [{"rules": str, "words": str, "sources": [str]}],
         }
     ],
+    "verdict": dict.fromkeys(("state", "fits", "starts", "survives", "tolerance", "note", "sentence"), str),
     "postures": [
         {
             "host_failures": int,

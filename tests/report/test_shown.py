@@ -30,7 +30,7 @@ def words(text: str) -> str:
 
 def test_a_plan_in_a_cell_is_its_answer_and_its_groups(plan: Plan) -> None:
     shown = words(html(plan))
-    assert "Enterprise example" in shown and plan.placed.sentence in shown
+    assert "Enterprise example" in shown and plan.verdict.sentence in shown
     assert "Hosts 8" in shown and "GPUs after a failure 28" in shown and "kW" in shown
     assert all(group.name in shown for group in plan.groups)
     assert len(html(plan)) < 6000

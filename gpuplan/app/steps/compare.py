@@ -38,7 +38,9 @@ def _compared(workbook: Workbook) -> Comparison | None:
         return None
 
     def compared() -> Comparison:
-        return compare_plans([*(named(other.plan, other.name) for other in kept), named(workbook.plan, THIS)])
+        return compare_plans(
+            [*(named(other.plan, other.name) for other in kept), named(workbook.checked, THIS)]
+        )
 
     return workbook.once(f"compare: {[(other.name, other.link.id) for other in kept]}", compared)
 

@@ -69,9 +69,10 @@ def verdict(workbook: Workbook, pool: Pool) -> contract.Verdict:
     lead = ", ".join(said(key, hosts=named_hosts(hosts)) for key, hosts in down if hosts)
     touched = screen(_touched(workbook, pool, outcome))
     missing = workbook.plan.placed.missing
+    unsure = workbook.checked.verdict_on(pool).survives in ("no", "static")
     others = len(pool.requests) > len(touched["rows"]) or len(workbook.plan.pools) > 1
     return {
-        "tone": "bad" if outcome.unplaced else "warn" if missing else "good",
+        "tone": "bad" if outcome.unplaced or missing else "warn" if unsure else "good",
         "lead": f"{capital(lead)}:",
         "text": _outcome_words(pool, outcome, missing, clients(workbook.plan)),
         "heads": touched["heads"],
@@ -81,25 +82,9 @@ def verdict(workbook: Workbook, pool: Pool) -> contract.Verdict:
 
 
 def _all_running(workbook: Workbook, pool: Pool) -> contract.Verdict:
-    worst = max((loss.unplaced for loss in pool.failures), default=0)
-    placed, spare, tone = workbook.plan.placed, pool.hosts_for_failures, "warn"
-    lead = said("screen.failures.not every" if spare else "screen.failures.no capacity")
-    if worst == 0:
-        tone, survived = "good", max(1, pool.survived)
-        text = said(
-            "screen.failures.room for its VMs" if survived < 2 else "screen.failures.room for their VMs"
-        )
-        if spare:
-            lead = said("screen.failures.any can fail", hosts=survived)
-        else:
-            text = said("screen.failures.free GPUs")
-        if placed.missing:
-            tone, text = "warn", f"{text} {placed.sentence}"
-    elif not placed.known:
-        lead, text = said("screen.failures.not known"), said("screen.failures.neither", vms=worst)
-    else:
-        text = said("screen.failures.worst", vms=worst)
-    return {"tone": tone, "lead": lead, "text": f"{text} {_proof(pool)}", "heads": [], "rows": [], "rest": ""}
+    found = workbook.checked.verdict_on(pool)
+    text = " ".join(filter(None, (found.loss_sentence, found.restart_sentence, _proof(pool))))
+    return {"tone": found.tone, "lead": found.fit_sentence, "text": text, "heads": [], "rows": [], "rest": ""}
 
 
 def _proof(pool: Pool) -> str:
@@ -202,20 +187,10 @@ def shown_clusters(workbook: Workbook) -> tuple[Pool, ...]:
 
 
 @panel(needs="pools")
-def failures_data(workbook: Workbook, pools: Sequence[Pool]) -> Contents:
+def failures_data(workbook: Workbook, _pools: Sequence[Pool]) -> Contents:
     """Return every loss of one host and the worst of two."""
     tables = [table for pool in shown_clusters(workbook) for table in _loss_tables(workbook, pool)]
-    return {"hint": _hint(pools), "tables": tables}
-
-
-def _hint(pools: Sequence[Pool]) -> str:
-    survived = min((pool.survived for pool in pools), default=0)
-    if survived:
-        key = "screen.failures.may fail in each" if len(pools) > 1 else "screen.failures.may fail"
-        return said(key, hosts=survived)
-    singles = [next((level for level in pool.losses if level.lost == 1), None) for pool in pools]
-    known = any(single is None or single.fits is False for single in singles)
-    return said("screen.failures.not covered" if known else "screen.failures.not known covered")
+    return {"hint": workbook.checked.verdict.note, "tables": tables}
 
 
 def _loss_tables(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:

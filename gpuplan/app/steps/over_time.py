@@ -306,10 +306,11 @@ def _rehearsed(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
         .dressed("host", lambda _, cell: _evacuate(workbook, pool, cell))
     )
     restarts, weeks = (table(plan, pool).without("pool") for table in (tables.restarts, tables.weeks))
-    restarted = tables.restart_sentence(rehearsed)
     shown = [
         screen(upgrades, said("screen.rehearsal.upgrades", of=of)),
-        screen(restarts.top(SHOWN_KINDS), said("screen.rehearsal.restarts", of=of), restarted),
+        screen(
+            restarts.top(SHOWN_KINDS), said("screen.rehearsal.restarts", of=of), plan.restart(pool).sentence
+        ),
     ]
     if weeks.rows:
         shown.append(screen(weeks, said("screen.rehearsal.week", of=of), tables.week_sentence(rehearsed)))

@@ -32,11 +32,11 @@ def recommendation(draft: Draft) -> str:
 
 def key_figures(draft: Draft) -> list[Block]:
     """Hosts, GPUs, availability and cost."""
-    totals, placed = draft.plan.totals, draft.plan.placed
+    totals, verdict = draft.plan.totals, draft.plan.verdict
     figures = [
         (said("front.hosts"), number(totals.hosts), draft.said("front.spare")),
         (said("front.gpus"), number(totals.gpus), draft.said("front.after")),
-        (said("front.availability"), placed.short, placed.note),
+        (said("front.availability"), verdict.short, verdict.note),
     ]
     if cost := draft.cost:
         figures.append((said("front.cost"), cost.price, draft.said("front.range") if cost.span else ""))

@@ -135,10 +135,10 @@ def power_on(draft: Draft) -> list[Block]:
 
 def survival(draft: Draft) -> str:
     """Say what may fail, and what more failures cost."""
-    placed = draft.plan.placed
-    text = said("availability.the check failed each", sentence=placed.sentence)
+    verdict = draft.plan.verdict
+    text = said("availability.the check failed each", sentence=verdict.proof)
     chosen = next((p for p in draft.plan.postures if p.chosen), None)
-    if placed.state == "all" and chosen is not None and chosen.short_h > 0:
+    if verdict.fits == "yes" and chosen is not None and chosen.short_h > 0:
         text += said("availability.if more hosts fail", short_h=hours(chosen.short_h))
     return text
 

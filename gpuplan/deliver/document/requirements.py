@@ -26,7 +26,6 @@ from gpuplan.wording import (
     number,
     said,
     stated_percent,
-    verb,
 )
 
 Assumption = tuple[str, str, str, tuple[str, ...]]
@@ -105,13 +104,16 @@ def _asked_in_all(plan: Plan) -> dict[str, str]:
     if not plan.pools:
         return texts
     lost, share = stand.host_failures, stated_percent(stand.orders_share)
-    survived = said("requirements.when any lost all", hosts=amount(lost, "host"), are=verb(lost, "are"))
+    kept = said(
+        "requirements.when any lost all" if lost else "requirements.the design need not",
+        tolerance=plan.verdict.tolerance,
+    )
     accepted = stand.maintenance_failure_accepted
     risk = said("requirements.maintenance risk" if accepted else "requirements.maintenance covered")
     starts = said("requirements.every planned vm starts", share=share)
     years = counted(plan.scenario.cost.years, "year")
     return texts | {
-        "availability.host_failures": survived if lost else said("requirements.the design need not"),
+        "availability.host_failures": kept,
         "availability.maintenance_failure_accepted": risk,
         "availability.sized_for": "" if stand.sized_for == "best" else starts,
         "cost.years": said("requirements.costs are counted over", years=years),

@@ -55,12 +55,8 @@ def failure_slide(deck: Deck) -> Iterator[Slide]:
         yield Slide([said("deck.failure.no other")], words, keys, more=more)
         return
     outcome, one = failed.outcome, figures.down == 1
-    key = "deck.failure.touches none" if one else "deck.failure.touches none several"
-    if outcome.unplaced:
-        key = "deck.failure.leaves"
-    elif outcome.restarted:
-        key = "deck.failure.restarts" if one else "deck.failure.restarts several"
-    title = figures.said(key, missing=len(outcome.unplaced))
+    key = "deck.failure.leaves" if outcome.unplaced else "deck.failure.tolerance"
+    title = said(key, missing=len(outcome.unplaced), verdict=plan.verdict.note)
     case = "deck.failure.words moved" if outcome.moved else "deck.failure.words"
     effect = said(
         case if outcome.restarted else "deck.failure.words none",

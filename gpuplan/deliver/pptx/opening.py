@@ -60,9 +60,7 @@ IN_CLUSTERS = (
 
 def _key_tiles(deck: Deck) -> list[Tile]:
     """Return tiles for capacity, hardware, failure tolerance and cost."""
-    plan, figures, placed = deck.plan, deck.figures, deck.plan.placed
-    survives = amount(figures.down, "host") if placed.survived >= figures.down else said("deck.tile.none")
-    left = "deck.tile.missing" if placed.missing else "deck.tile.lost" if placed.lost else "deck.tile.left"
+    plan, figures, verdict = deck.plan, deck.figures, deck.plan.verdict
     carried = "deck.tile.carried" if plan.groups else "deck.tile.carried total"
     cost, over = figures.cost, ""
     if cost:
@@ -70,7 +68,7 @@ def _key_tiles(deck: Deck) -> list[Tile]:
     return [
         Tile(said("deck.tile.carries"), amount(figures.demand, "GPU"), figures.said(carried)),
         Tile(said("deck.tile.hosts"), amount(plan.totals.hosts, "host"), figures.said("deck.tile.hosts for")),
-        Tile(said("deck.tile.survives"), survives, figures.said(left)),
+        Tile(said("front.availability"), verdict.short, verdict.note),
         Tile(said("deck.tile.net present"), cost.price if cost else figures.money, over),
     ]
 

@@ -10,8 +10,8 @@ from math import prod
 
 from gpuplan.analysis.variants import Outcome, Progress, outcome
 from gpuplan.plan import Plan, make_plan
-from gpuplan.plan.placed import Placed
 from gpuplan.plan.totals import Totals
+from gpuplan.plan.verdict import Verdict
 from gpuplan.report.figures import CostFigures, cost_figures
 from gpuplan.report.workloads import WHO
 from gpuplan.scenario import Problem, Scenario, ScenarioError, field_of
@@ -188,7 +188,7 @@ class Answer:
     """Results of the plan at one position."""
 
     totals: Totals
-    placed: Placed
+    verdict: Verdict
     typical_w: float
     peak_w: float
     cost: CostFigures | None
@@ -279,4 +279,4 @@ def _answers(found: WhatIf) -> Iterator[tuple[Position, Answer | Refused]]:
 def answer_of(plan: Plan) -> Answer:
     """The answer of a plan."""
     typical_w, peak_w = (plan.power.typical_w, plan.power.peak_w) if plan.power else (0.0, 0.0)
-    return Answer(plan.totals, plan.placed, typical_w, peak_w, cost_figures(plan))
+    return Answer(plan.totals, plan.verdict, typical_w, peak_w, cost_figures(plan))

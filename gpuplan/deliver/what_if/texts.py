@@ -134,14 +134,8 @@ FIGURES = NAMES["what-if figure"]
 """Large figures of the page with their names; each has a note, and its difference from the design."""
 
 
-HEADLINES = {
-    "all": "whatif.headline all",
-    "lost": "whatif.headline lost",
-    "unknown": "whatif.headline unknown",
-    "missing": "whatif.headline missing",
-    "none": "whatif.headline none",
-}
-"""State of the placement -> key of the sentence with the answer."""
+HEADLINES = {"missing": "whatif.headline missing", "none": "whatif.headline none"}
+"""Verdict on what does not fit -> key of the sentence with the answer."""
 
 
 class Teller:
@@ -160,9 +154,9 @@ class Teller:
         differences = self._differences(answer)
         return {
             "headline": self._headline(position, answer),
-            "sentence": answer.placed.sentence,
+            "sentence": answer.verdict.proof,
             "left-out": self._left_out(answer),
-            "tone": answer.placed.tone,
+            "tone": answer.verdict.tone,
             **self._values(answer),
             **{f"{key}-note": note for key, note in self._notes(position, answer).items()},
             **{f"{key}-by": differences[key] or said("whatif.designed") for key in FIGURES},
@@ -191,14 +185,13 @@ class Teller:
     # The answer in a sentence
 
     def _headline(self, position: Position, answer: Answer) -> str:
-        placed = answer.placed
+        verdict = answer.verdict
         return said(
-            HEADLINES[placed.state],
+            HEADLINES.get(verdict.fits, "whatif.headline yes"),
             hosts=answer.totals.hosts,
             what=self._carried(position),
-            failures=placed.failures,
-            lost=placed.lost,
-            missing=placed.missing,
+            verdict=verdict.note,
+            missing=verdict.placed.missing,
             money=answer.cost.money if answer.cost else said("executive.no cost"),
         )
 
@@ -222,7 +215,7 @@ class Teller:
         texts = {
             "hosts": number(answer.totals.hosts),
             "gpus": number(answer.totals.gpus),
-            "placed": answer.placed.short,
+            "placed": answer.verdict.short,
             "cost": answer.cost.price if answer.cost else "",
             "hour": BY_KEY["gpu_hour_used"].said(answer, self.currency),
             "power": watts(answer.typical_w),
@@ -237,7 +230,7 @@ class Teller:
         return {
             "hosts": said("whatif.hosts note", needed=needed, spare=spare),
             "gpus": said("whatif.gpus note", gpus=number(totals.gpus_after_failure), lost=lost),
-            "placed": answer.placed.note,
+            "placed": answer.verdict.note,
             "cost": self._range(answer),
             "hour": said("whatif.hour note", share=cost.utilisation) if cost else "",
             "power": said("whatif.power note", peak=watts(answer.peak_w)),
@@ -261,7 +254,7 @@ class Teller:
             more = answer.cost.net_present - other.cost.net_present
             changes["cost"] = signed(more, lambda size: headline_money(size, self.currency))
         texts = {key: said("whatif.against", by=text) if text else "" for key, text in changes.items()}
-        here, before = ((design.placed.short, design.placed.note) for design in (answer, other))
+        here, before = ((design.verdict.short, design.verdict.note) for design in (answer, other))
         return texts | {"placed": said("whatif.was", was=before[1]) if here != before else ""}
 
     # The table

@@ -275,10 +275,15 @@ class PowerOn:
         pool = self.pool
         found = pool.method == "heuristic" and pool.hosts_at_best > pool.bound
         best = said("power on.best found" if found else "power on.best proven", hosts=pool.hosts_at_best)
+        return f"{best} {self.outcome}"
+
+    @property
+    def outcome(self) -> str:
+        """Say the same of the orders alone."""
         case = "too large" if not self.known else "alike" if alike(self.pool.requests) else "all"
         if self.known and not self.now.all_start:
             case = "some"
-        return f"{best} {SENTENCES[case].format(**self.words)}"
+        return SENTENCES[case].format(**self.words)
 
     @property
     def words(self) -> dict[str, Any]:
@@ -322,11 +327,6 @@ def compared(made: PowerOn) -> str:
     now, *others = made.candidates
     results = (now, *weighed, *others)
     return "; ".join(f"{label(result.key, within=True)} ({became(result)})" for result in results)
-
-
-def orders_fail(starts: Mapping[str, PowerOn]) -> bool:
-    """True if a tried order of power-on leaves a VM off, so that only the best arrangement places all."""
-    return any(start.known and not start.now.all_start for start in starts.values())
 
 
 def distinct(starts: Mapping[str, PowerOn]) -> list[PowerOn]:

@@ -16,6 +16,7 @@ from gpuplan.plan.inputs import sources_of
 from gpuplan.plan.over_time.power_on import PowerOn
 from gpuplan.plan.racks import host_name
 from gpuplan.plan.sharing import most_on_gpu, profiles_of
+from gpuplan.plan.verdict import WAYS
 from gpuplan.plan.weighing import listed, stun_limit_s
 from gpuplan.report.bitfusion import clients
 from gpuplan.report.physical import on_kubernetes
@@ -200,7 +201,9 @@ def _failures(plan: Plan) -> Facts:
     return {
         "worst_host": host_name(pool, loss.hosts[0]) if loss and pool else "",
         "failure": _failure(plan, pool, loss) if loss and pool else "",
-        "pair": said("build.pair") if plan.placed.survived >= 2 else _pair(plan),
+        "pair": said("build.pair")
+        if min((pool.survived for pool in plan.pools), default=0) >= 2
+        else _pair(plan),
         "maintenance": rehearsed,
         "upgrade": " ".join(upgrades)
         if len(upgrades) <= MOST_SENTENCES
@@ -212,6 +215,8 @@ def _failure(plan: Plan, pool: Pool, loss: Loss) -> str:
     """Say what powering off a host shows: its own VMs restart, clients of its Bitfusion server get other GPUs."""
     if loss.unplaced:
         return said("build.failure but", missing=loss.unplaced)
+    if plan.restart(pool).unsure:
+        return said("build.failure unsure", vms=loss.restarted, way=WAYS[plan.restart(pool).way])
     remote = clients(plan)
     slots = {(slot.group, slot.vm) for load in pool.placement[loss.hosts[0] - 1] for slot in load.slots}
     apart = sum(group in remote for group, _ in slots)

@@ -219,28 +219,6 @@ def design_sentence(rehearsed: Rehearsed) -> str:
     return said("rehearsal.as designed down", vms=upgrade.down[1]) + hand
 
 
-def restart_sentence(rehearsed: Rehearsed) -> str:
-    """Say whether HA restarts all VMs of a failed host."""
-    worst, static = rehearsed.failures[0], max(failed.static for failed in rehearsed.failures)
-    if set(rehearsed.ways) == {STAYS}:
-        return said("rehearsal.no restart")
-    if worst.chance[0] == 1:
-        drawn = max(failed.drawn for failed in rehearsed.failures)
-        order = said("rehearsal.restart drawn" if drawn else "rehearsal.restart in any order", orders=drawn)
-        but = said("rehearsal.restart static", vms=static) if static else ""
-        return said("rehearsal.restart", static=but, order=order)
-    sure = sum(failed.chance[0] == 1 for failed in rehearsed.failures)
-    hosts = len(rehearsed.failures)
-    again = max(failed.best for failed in rehearsed.failures)
-    return said(
-        "rehearsal.restart some",
-        unsure=hosts - sure,
-        hosts=hosts,
-        static=said("rehearsal.restart beside static", vms=static) if static else "",
-        placed=said("rehearsal.some would not fit" if again else "rehearsal.all would fit", vms=again),
-    )
-
-
 def week_sentence(rehearsed: Rehearsed) -> str:
     """Say which VMs arrive and leave during the week."""
     return "" if rehearsed.week is None else said("rehearsal.week")

@@ -10,6 +10,7 @@ from approved import has_approved, is_approved
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.over_time.rehearsal import Rehearsed, Upgraded
+from gpuplan.plan.verdict import restarts_of
 from gpuplan.report.table import records, texts
 from gpuplan.report.tables import over_time as tables
 from gpuplan.scenario import from_dict
@@ -56,14 +57,12 @@ def test_restarts_are_told_worst_first(plans: dict[str, Plan], found: Rehearsed)
 
 def test_vms_that_stay_down_are_said_where_all_others_restart(found: Rehearsed) -> None:
     sure = found.failures[-1]._replace(chance=(1.0, 1.0), missing=(0.0, 0.0))
-    for static, drawn, said in (
-        (0, 0, "HA restarts all its VMs, in any order"),
-        (2, 0, "all its VMs but up to 2 VMs with static passthrough, in any order"),
-        (0, 200, "in each of 200 orders tried"),
-    ):
+    for static, drawn, state in ((0, 0, "yes"), (2, 0, "static"), (0, 200, "yes")):
         other = replace(found)
         vars(other)["failures"] = (sure._replace(static=static, drawn=drawn),)
-        assert said in tables.restart_sentence(other)
+        restart = restarts_of({"": other})[""]
+        assert (restart.state, restart.static, restart.drawn) == (state, static, drawn)
+        assert is_approved(restart.sentence, *(f"{n}" for n in (static, drawn) if n))
 
 
 def test_vms_with_static_passthrough_are_not_said_to_run_on(catalog: Catalog) -> None:
@@ -73,7 +72,7 @@ def test_vms_with_static_passthrough_are_not_said_to_run_on(catalog: Catalog) ->
     static = make_plan(asked, catalog).rehearsed["passthrough"]
     assert is_approved(tables.upgrade_sentence(static), "4 VMs")
     assert is_approved(tables.design_sentence(static))
-    assert has_approved(tables.restart_sentence(static))
+    assert is_approved(restarts_of({"": static})[""].sentence, "2 VMs")
 
 
 def test_a_week_names_its_worst_hour(plans: dict[str, Plan], found: Rehearsed) -> None:
