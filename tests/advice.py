@@ -13,7 +13,7 @@ from gpuplan import Plan, ScenarioError, check_plan, load_catalog, make_plan
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.hardware import fit_of
 from gpuplan.plan.layouts import most_hosts_fact
-from gpuplan.scenario import from_dict
+from gpuplan.scenario import HOST_KEYS, file_rows, from_dict
 
 CATALOG = load_catalog()
 Ways = Callable[[Plan, Message], Iterator[Any]]
@@ -204,6 +204,12 @@ def _less(plan: Plan, message: Message) -> Iterator[Any]:
     yield {message.path: None} if plan.scenario.get(message.path) else {"hardware.gpus_per_host": 1}
 
 
+def _dated(plan: Plan, message: Message) -> Iterator[Any]:
+    kinds = file_rows(plan.scenario.hardware.existing or "", HOST_KEYS)
+    until = {"platform_licensed_until": "2030-06-30", "gpu_software_until": "perpetual"}
+    yield {"hardware.existing": [kind | until for kind in kinds]}
+
+
 def _rack(plan: Plan, message: Message) -> Iterator[Any]:
     yield {"cost.rack_kw": 500}
 
@@ -260,6 +266,8 @@ FOLLOWED: dict[str, Ways] = {
     "board-not-confirmed": to(platform__vsphere="9.1"),
     "vsphere-support-ended": to(platform__vsphere="9.0"),
     "cost-excludes": _price,
+    "licence-not-sold": several(to(cost__platform_licence="vcf"), to(cost__platform_licence="owned")),
+    "owned-licences-unknown": _dated,
     "private-ai-left-out": to(cost__private_ai=False),
     "host-beyond-price": _price,
     "prices-old": _price,

@@ -22,6 +22,8 @@ IDS = {
     "llm_models": tuple(row.id for row in CATALOG.rows("llm_models")),
 }
 TRAINS = tuple(row.id for row in CATALOG.rows("network_workloads") if row["phase"] == "training")
+DATED = "a: 2 x 4, platform licences perpetual, GPU software until 2028-01-31; 1 x 2, boards of 2024-02-29"
+"""Existing hosts with the days of their licences and boards."""
 TEXT = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=30).filter(
     lambda text: text.isprintable() and text.strip() == text
 )
@@ -68,7 +70,7 @@ def values(spec: Field) -> st.SearchStrategy[Any]:
         found = st.lists(name, min_size=1, max_size=3).map(", ".join)
     elif spec.kind == "hosts":
         found = st.sampled_from(
-            ["3 x 2", "2 hosts", "old: 1 x 4; 2 x 8, 64 vCPUs, 256 GiB", "2 x 4 a100-pcie-80gb"]
+            ["3 x 2", "2 hosts", "old: 1 x 4; 2 x 8, 64 vCPUs, 256 GiB", "2 x 4 a100-pcie-80gb", DATED]
         )
     elif spec.kind == "vms":
         found = st.none()  # they want hosts whose CPU and memory are stated

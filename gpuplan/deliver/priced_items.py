@@ -15,7 +15,7 @@ from gpuplan.models import power
 from gpuplan.models.cost import later_price, net_present_cost
 from gpuplan.models.licences import ordered_licences, perpetual_payment, subscription_payments
 from gpuplan.plan import Plan
-from gpuplan.plan.bill_of_materials import BY_CORE, WORDS, Material, included_years
+from gpuplan.plan.bill_of_materials import BY_CORE, EXISTING_SOFTWARE, WORDS, Material, included_years
 from gpuplan.plan.cash_flow import HARDWARE, PARTS
 from gpuplan.plan.power import racks_at_sites, usual_power_w
 from gpuplan.plan.prices import TERM_PRICES, factor, server_price
@@ -93,6 +93,7 @@ class PricedItems:
             key, lots = self.keys.get(material.key, ""), self._lots(material)
             licences = dict.fromkeys(("platform", "management-platform"), cost.platform_licence)
             licences |= {"ai-add-on": "private-ai", "gpu-software": cost.gpu_licence}
+            licences[EXISTING_SOFTWARE] = cost.gpu_licence
             licence = licences.get(material.key)
             if not key and licence != "socket":
                 continue
@@ -100,9 +101,9 @@ class PricedItems:
             if licence in (*BY_CORE, "private-ai"):
                 items += self._subscribed(item, licence, 0)
             elif licence == "subscription":
-                items += self._subscribed(item, "nvaie", self._included())
+                items += self._subscribed(item, "nvaie", self._included(material))
             elif licence == "perpetual":
-                free, product = self._included(), self.plan.catalog.products["nvidia-ai-enterprise"]
+                free, product = self._included(material), self.plan.catalog.products["nvidia-ai-enterprise"]
                 paid = self._paid(partial(perpetual_payment, 1, price=1), free)
                 items.append(item._replace(paid=paid))
                 supported = int(product.fact("support_years").value)
@@ -113,15 +114,17 @@ class PricedItems:
                     items += self._supported(item, "platform-support-socket-year", 0)
         return items
 
-    def _included(self) -> int:
-        """Years of GPU software that come with a board."""
+    def _included(self, material: Material) -> int:
+        """Years of GPU software that come with a new board."""
+        if material.key == EXISTING_SOFTWARE:
+            return 0
         return included_years(self.plan.scenario, self.plan.catalog)
 
     def _lots(self, material: Material) -> tuple[float, ...]:
         """Return the units of a material bought at the start of each year."""
         units: list[int] = []
-        for hosts in self.plan.growth.hosts:
-            many = self.counts.of(hosts).get(material.key)
+        for year, hosts in enumerate(self.plan.growth.hosts):
+            many = self.counts.of(hosts, year).get(material.key)
             if many is None:
                 return (material.quantity, *[0.0] * (self.last - 1))
             units.append(max(many, units[-1]) if units else many)
@@ -255,6 +258,7 @@ def _price_keys(plan: Plan, materials: Sequence[Material]) -> dict[str, str]:
         "management-platform": platform,
         "ai-add-on": TERM_PRICES["private-ai"][term],
         "gpu-software": software.get(cost.gpu_licence, ""),
+        EXISTING_SOFTWARE: software.get(cost.gpu_licence, ""),
         "management-hosts": "management-host",
         "compute-hosts": "compute-host",
         "storage": "storage-tb",

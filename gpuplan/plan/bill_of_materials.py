@@ -6,8 +6,9 @@ Counts follow from the hosts of each pool, so the same rules size the purchases 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, own_rows
@@ -18,11 +19,13 @@ from gpuplan.plan.hardware import boards, gpus_per_board
 from gpuplan.plan.hosts import Pool, whole_pools
 from gpuplan.plan.inputs import derived, sources_of
 from gpuplan.plan.management import ManagementDomain
+from gpuplan.plan.owned_licences import platform_years, software_years
 from gpuplan.plan.prices import TERM_PRICES, Price, PriceList, server_price, sockets
+from gpuplan.plan.requests import kind_room
 from gpuplan.plan.sharing import version_order
 from gpuplan.plan.switches import Switches
 from gpuplan.plan.trail import Line, Trail
-from gpuplan.scenario import Scenario
+from gpuplan.scenario import HostKind, Scenario
 from gpuplan.wording import counted, number, said
 
 DOMAIN = "Workload domain"
@@ -65,8 +68,31 @@ class Material:
         return self.status in ("bought", "yearly") and self.price is None
 
 
+EXISTING_SOFTWARE = "gpu-software-existing"
+"""Key of the material that licenses the GPUs of existing hosts."""
 BY_CORE = ("vcf", "vvf")
 """Platform licences that are subscribed by the core."""
+
+
+class OwnedHost(NamedTuple):
+    """An existing host of the design."""
+
+    kind: HostKind
+    pool: str
+    gpus: int
+
+
+def _owned_hosts(
+    scenario: Scenario, pools: Sequence[Pool], there: Mapping[str, Sequence[HostKind]]
+) -> Iterator[OwnedHost]:
+    """Existing hosts in the pools; of those with equal resources, in the order in which they are stated."""
+    left = {pool: list(kinds) for pool, kinds in there.items()}
+    for pool in pools:
+        for room in pool.rooms[: pool.existing_hosts]:
+            kinds = left[pool.kind]
+            kind = next((kind for kind in kinds if kind_room(scenario, kind) == room), kinds[0])
+            kinds.remove(kind)
+            yield OwnedHost(kind, pool.kind, room.gpus)
 
 
 class Counts:
@@ -80,6 +106,7 @@ class Counts:
         fabric: Cabling,
         cores: Fact,
         remote: bool,
+        there: Mapping[str, Sequence[HostKind]],
     ) -> None:
         self.remote = remote  # True if VMs on hosts without GPUs use these over the network
         self.scenario, self.catalog, self.fabric, self.cores = scenario, catalog, fabric, cores
@@ -87,32 +114,40 @@ class Counts:
         self.per_board = gpus_per_board(scenario, catalog)
         self.boards_per_host = boards(scenario, catalog)
         self.management_hosts = scenario.cost.management_hosts
-        self.existing = sum(pool.existing_hosts for pool in pools)
         self.sockets = sockets(scenario, catalog)
         self.least_cores = catalog.products["vcf"].fact("least_cores")
         self.least_order = catalog.products["vcf"].fact("least_order_cores")
         self.cores_per_licence = catalog.products["vsphere"].fact("cores_per_licence")
         self.ai_add_on = _ai_add_on(scenario, catalog)
+        self.owned = tuple(_owned_hosts(scenario, pools, there))
+        self.existing = len(self.owned)
         self.needs_licence = {pool.kind for pool in pools if pool.gpu_mode == "vgpu"}
 
     def at_start(self) -> dict[str, int]:
         """Hosts of each pool on the day the design is installed."""
         return {kind: pool.hosts for kind, pool in whole_pools(self.pools).items()}
 
-    def gpus(self, hosts: Mapping[str, int], licensed: bool = False) -> int:
-        """Return the GPUs of the hosts of each pool; ``licensed`` counts those whose sharing takes a licence."""
-        counted = self.needs_licence if licensed else hosts.keys()
-        existing = [
-            room.gpus
-            for pool in self.pools
-            if pool.kind in counted
-            for room in pool.rooms[: pool.existing_hosts]
-        ]
-        new = sum(hosts[kind] for kind in counted) - len(existing)
-        return sum(existing) + new * self.scenario.hardware.gpus_per_host
+    def gpus(self, hosts: Mapping[str, int]) -> int:
+        """Return the GPUs of the hosts of each pool."""
+        return sum(host.gpus for host in self.owned) + self._new_gpus(hosts, hosts.keys())
 
-    def of(self, hosts: Mapping[str, int]) -> dict[str, int]:
-        """Return the quantity of each material, by key, for the hosts of each pool."""
+    def _new_gpus(self, hosts: Mapping[str, int], pools: Collection[str]) -> int:
+        existing = sum(host.pool in pools for host in self.owned)
+        return (sum(hosts[pool] for pool in pools) - existing) * self.scenario.hardware.gpus_per_host
+
+    def unlicensed(self, year: int) -> int:
+        """Return the GPUs of existing hosts whose sharing takes licences that are not owned in a year from 0."""
+        shared = (host for host in self.owned if host.pool in self.needs_licence)
+        return sum(
+            host.gpus for host in shared if software_years(self.scenario, self.catalog, host.kind) <= year
+        )
+
+    def licensed(self, year: int) -> int:
+        """Return the existing hosts whose platform licences are owned in a year from 0."""
+        return sum(platform_years(self.scenario, self.catalog, host.kind) > year for host in self.owned)
+
+    def of(self, hosts: Mapping[str, int], year: int = 0) -> dict[str, int]:
+        """Return the quantity of each material, by key, for the hosts of each pool in a year from 0."""
         total = sum(hosts.values())
         new = total - self.existing
         quantities = {
@@ -124,9 +159,10 @@ class Counts:
             "spine": 0,
             "host-cables": 0,
             "switch-cables": 0,
-            "platform": self._platform(total),
+            "platform": self._platform(total - self.licensed(year)),
             "ai-add-on": self._cores(total) if self.ai_add_on else 0,
-            "gpu-software": self.gpus(hosts, licensed=True),
+            "gpu-software": self._new_gpus(hosts, self.needs_licence),
+            EXISTING_SOFTWARE: self.unlicensed(year),
         }
         switches = self._switches(total)
         if switches is not None:
@@ -195,6 +231,7 @@ def bill(
 ) -> tuple[Material, ...]:
     """List all items of a design; items that only its growth takes are listed with none at the start."""
     builder, scenario, many = _Bill(trail, prices, counts), counts.scenario, counts.of(counts.at_start())
+    years = [counts.of(hosts, year) for year, hosts in enumerate(growth)]
     materials = [
         *_hardware(builder, counts, growth),
         _platform(builder, counts, many["platform"]),
@@ -203,8 +240,9 @@ def bill(
         price = TERM_PRICES["private-ai"][scenario.cost.licence_term_years]
         words = {"cores": number(many["ai-add-on"]), "price": price}
         materials.append(builder.material("ai-add-on", many["ai-add-on"], "", words))
-    if many["gpu-software"]:
-        materials.append(_gpu_software(builder, many["gpu-software"]))
+    for key, bundled in (("gpu-software", included_years(scenario, counts.catalog)), (EXISTING_SOFTWARE, 0)):
+        if later := max(year[key] for year in years):
+            materials.append(_gpu_software(builder, key, many[key], bundled, later))
     materials += _management_platform(builder, counts, domain)
     return (*materials, *_domain(builder, counts, domain))
 
@@ -309,7 +347,11 @@ HARDWARE = ("servers", "gpus", "spare-gpus", "adapters", "leaf", "spine", "host-
 
 def _platform(made: _Bill, counts: Counts, licences: int) -> Material:
     """Platform licences of all hosts, existing ones included: by the core, or by the processor."""
-    choice, hosts = made.cost.platform_licence, made.trail["totals.hosts"]
+    choice, owned = made.cost.platform_licence, counts.licensed(0)
+    hosts: Fact | Line = made.trail["totals.hosts"]
+    if owned and choice != "owned":
+        unlicensed = int(hosts.value) - owned
+        hosts = derived("materials/platform/hosts", unlicensed, "hosts without licences")
     inputs: dict[str, Fact | Line] = {
         "hosts": hosts,
         "sockets": counts.sockets,
@@ -335,6 +377,7 @@ def _platform(made: _Bill, counts: Counts, licences: int) -> Material:
         "covered": int(counts.cores_per_licence.value),
         "order": int(counts.least_order.value),
         "advance": in_advance(term),
+        "there": said("bill.licensed hosts", hosts=owned) if owned else "",
     }
     price = TERM_PRICES[choice][term] if choice in BY_CORE else ""
     return made.material("platform", licences, choice, words | {"price": price, "term": term})
@@ -350,9 +393,9 @@ def included_years(scenario: Scenario, catalog: Catalog) -> int:
     return int(catalog.gpus[scenario.hardware.gpu].value("nvaie_years") or 0)
 
 
-def _gpu_software(made: _Bill, gpus: int) -> Material:
+def _gpu_software(made: _Bill, key: str, gpus: int, years: int, later: int) -> Material:
     """NVIDIA AI Enterprise: one licence for each shared physical GPU, and for each GPU of a board with several."""
-    choice, years = made.cost.gpu_licence, included_years(made.scenario, made.catalog)
+    choice = made.cost.gpu_licence
     term, owned = made.cost.licence_term_years, choice == "owned"
     status = {"subscription": "yearly", "perpetual": "bought", "owned": "there"}[choice]
     price = {"subscription": TERM_PRICES["nvaie"][term], "perpetual": "nvaie-perpetual", "owned": ""}[choice]
@@ -367,7 +410,8 @@ def _gpu_software(made: _Bill, gpus: int) -> Material:
         "price": price if paid else "",
         "term": term,
     }
-    return made.material("gpu-software", gpus, choice, words)
+    rule = "" if gpus else said("bill.later" if key == EXISTING_SOFTWARE else "bill.for growth", later=later)
+    return made.material(key, gpus, choice, words, rule=rule)
 
 
 def _domain(made: _Bill, counts: Counts, domain: ManagementDomain) -> Iterator[Material]:

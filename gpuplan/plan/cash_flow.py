@@ -17,10 +17,11 @@ import numpy.typing as npt
 from gpuplan.facts import Fact, weakest
 from gpuplan.models import cost, power
 from gpuplan.models.licences import ordered_licences, perpetual_payment, subscription_payments
-from gpuplan.plan.bill_of_materials import BY_CORE, Counts, Material, included_years
+from gpuplan.plan.bill_of_materials import BY_CORE, EXISTING_SOFTWARE, Counts, Material, included_years
 from gpuplan.plan.growth import Growth
 from gpuplan.plan.power import PowerUse, racks_at_sites, usual_power_w
 from gpuplan.plan.prices import TERM_PRICES, Price, factor
+from gpuplan.scenario import PERPETUAL
 from gpuplan.wording import said
 
 RESIDUAL = "Residual value"
@@ -97,7 +98,7 @@ class Flows:
         self.scenario, self.catalog = scenario, catalog = counts.scenario, counts.catalog
         self.materials = {m.key: m for m in materials}
         self.years = scenario.cost.years
-        needs = [counts.of(hosts) for hosts in growth.hosts]
+        needs = [counts.of(hosts, year) for year, hosts in enumerate(growth.hosts)]
         self.held = [
             {key: max(many[key] for many in needs[: at + 1]) for key in needs[0]} for at in range(self.years)
         ]
@@ -117,7 +118,8 @@ class Flows:
         """Facts behind each part."""
         self._hardware()
         self._platform()
-        self._gpu_software()
+        self._gpu_software("gpu-software", included_years(scenario, catalog))
+        self._gpu_software(EXISTING_SOFTWARE, 0)
         self.support_years = self._support()
         """Share of hardware purchases to support in each year, by year of purchase."""
         self._running()
@@ -133,6 +135,9 @@ class Flows:
             said("cost.excludes growth of switches"): designed[0] and not all(designed),
             said("cost.excludes links"): self.counts.several_fabrics(self.growth.hosts),
             said("cost.excludes support"): self.counts.existing,
+            said("cost.excludes owned licences"): any(
+                h.kind.platform_until == PERPETUAL for h in self.counts.owned
+            ),
             said("cost.excludes space"): not self.use.hosts_per_rack,
             said("cost.excludes electricity", names=", ".join(unknown_power)): unknown_power,
             said("cost.excludes licences"): self.counts.management_hosts and not by_core,
@@ -225,11 +230,11 @@ class Flows:
         if "Platform licences" in self.facts:
             self._rests("Platform licences", self.counts.cores, self.counts.sockets)
 
-    def _gpu_software(self) -> None:
-        material, choice = self.materials.get("gpu-software"), self.scenario.cost.gpu_licence
+    def _gpu_software(self, key: str, free: int) -> None:
+        material, choice = self.materials.get(key), self.scenario.cost.gpu_licence
         if material is None or material.price is None:
             return
-        free, orders = included_years(self.scenario, self.catalog), self._more("gpu-software")
+        orders = self._more(key)
         if choice == "subscription":
             self._subscribed(material, "nvaie", orders, free)
             return

@@ -448,6 +448,8 @@ def _cost(made: Counts, lines: Mapping[str, Line], last_hosts: int) -> Found:
         words = {"years": years, "days": licence.value("bundled_after_days"), "gpus": shared}
         words["licence"] = LICENCE_NAMES["cost.gpu_licence"][cost.gpu_licence]
         software = said(key if years else "decided.software", **words)
+        if unlicensed := made.unlicensed(0) if years and cost.gpu_licence != "owned" else 0:
+            software += said("decided.software existing", gpus=unlicensed)
     total, grows = lines["cost.net_present"], last_hosts > hosts
     return found(
         f"cost, {cost.platform_licence}",

@@ -18,7 +18,7 @@ from gpuplan.facts import Fact, did_you_mean
 from gpuplan.locales import spoken
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.availability import Posture, postures_of
-from gpuplan.plan.bill_of_materials import Counts
+from gpuplan.plan.bill_of_materials import EXISTING_SOFTWARE, Counts
 from gpuplan.plan.clusters import Division, divisions, pools
 from gpuplan.plan.cost import Costs, costs
 from gpuplan.plan.cost_ranges import CostRanges, cost_ranges
@@ -356,7 +356,8 @@ class Plan(Carded):
         if self.cabling is None:
             return None
         remote = any(group.mode == "bitfusion" for group in self.groups)
-        return Counts(self.sized, self.catalog, self.pools, self.cabling, self.cores, remote)
+        there = self.requests.there
+        return Counts(self.sized, self.catalog, self.pools, self.cabling, self.cores, remote, there)
 
     @chapter
     def costs(self) -> Costs | None:
@@ -594,8 +595,9 @@ def _outcome(scenario: Scenario, catalog: Catalog) -> Outcome | None:
         return None
     if (costs := plan.costs) is None:
         return None
-    material = next((m for m in costs.materials if m.key == "gpu-software"), None)
-    if material is not None and material.unknown:
-        return Outcome(inf, None, int(material.quantity), plan.totals.hosts)
+    software = [m for m in costs.materials if m.key in ("gpu-software", EXISTING_SOFTWARE)]
+    gpus = sum(int(material.quantity) for material in software)
+    if any(material.unknown for material in software):
+        return Outcome(inf, None, gpus, plan.totals.hosts)
     paid = sum(part.total for part in costs.parts if part.name == "GPU software")
-    return Outcome(costs.net_present, paid, int(material.quantity) if material else 0, plan.totals.hosts)
+    return Outcome(costs.net_present, paid, gpus, plan.totals.hosts)

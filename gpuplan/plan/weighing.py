@@ -13,8 +13,9 @@ from gpuplan.catalog import Catalog, CatalogError, Item
 from gpuplan.facts import Brief, did_you_mean
 from gpuplan.models import access, availability, sharing
 from gpuplan.plan.hardware import has_nvswitch
+from gpuplan.plan.owned_licences import software_years
 from gpuplan.plan.sharing import share_each, smallest_profile, supports_board
-from gpuplan.scenario import Group, Scenario
+from gpuplan.scenario import Group, Scenario, host_kinds
 from gpuplan.units import MIB_PER_GIB
 from gpuplan.wording import amount, counted, joined, money, said
 
@@ -305,9 +306,10 @@ def stun_estimate_s(catalog: Catalog, version: Item, gpu: str, frame_buffer_mb: 
 
 
 def licence_to_buy(scenario: Scenario, catalog: Catalog) -> bool:
-    """True if the GPU software of a vGPU is neither owned nor comes with the board for all years."""
-    included = int(catalog.gpus[scenario.hardware.gpu].value("nvaie_years") or 0)
-    return scenario.cost.gpu_licence != "owned" and scenario.cost.years > included
+    """True if the GPU software of a vGPU is neither owned nor comes with the board for all years, on each host."""
+    included, kinds = catalog.gpus[scenario.hardware.gpu].value("nvaie_years"), scenario.hardware.existing
+    years = [int(included or 0), *(software_years(scenario, catalog, kind) for kind in host_kinds(kinds))]
+    return scenario.cost.gpu_licence != "owned" and scenario.cost.years > min(years)
 
 
 def _words(scenario: Scenario, catalog: Catalog, case: access.Case) -> dict[str, object]:

@@ -19,8 +19,10 @@ from gpuplan.scenario.files import (
     scenario_path,
 )
 from gpuplan.scenario.hosts_and_vms import (
+    DAYS,
     HOST_KEYS,
     OTHER_VMS,
+    PERPETUAL,
     VM_KEYS,
     HostKind,
     OtherVms,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -13,10 +14,15 @@ OTHER_VMS = "vms-without-gpu-"
 MAX_HOSTS, MAX_GPUS_EACH, MAX_VCPUS, MAX_MEMORY_GIB, MAX_OTHER_VMS = 10_000, 16, 10_000, 1_000_000, 100_000
 _NAME = r"(?:(?P<name>[^\s;:,][^;:,\n]{0,39}?)\s*:\s*)?"
 _CPU_AND_MEMORY = r"(?:\s*,?\s*(?P<vcpus>\d{1,9})\s*vCPUs?)?(?:\s*,?\s*(?P<memory_gib>\d{1,9})\s*GiB)?"
+PERPETUAL = "perpetual"
+"""End of licences that do not end."""
+DAYS = {"platform_until": "platform licences", "software_until": "GPU software", "boards_since": "boards of"}
+"""Attributes of a kind of hosts that are days -> the words before them."""
 _HOSTS = re.compile(
     _NAME
     + r"(?P<hosts>\d{1,9})(?:\s*hosts?)?(?:\s*x\s*(?P<gpus>\d{1,9})(?:\s+(?P<gpu>[a-z][a-z0-9.-]{1,59}))?)?"
     + _CPU_AND_MEMORY
+    + "".join(rf"(?:\s*,?\s*{words} (?:until )?(?P<{name}>[\w-]{{1,20}}))?" for name, words in DAYS.items())
 )
 _VMS = re.compile(_NAME + r"(?P<vms>\d{1,9})(?:\s*VMs?)?\s*x" + _CPU_AND_MEMORY)
 
@@ -30,6 +36,12 @@ class HostKind(NamedTuple):
     gpu: str | None = None
     vcpus: int | None = None
     memory_gib: int | None = None
+    platform_until: str | None = None
+    """Last day of their platform licences, or `PERPETUAL`; None where it is not stated."""
+    software_until: str | None = None
+    """The same of the licences of their GPU software."""
+    boards_since: str | None = None
+    """Day from which the software that comes with their boards runs; None where it is not stated."""
 
 
 class OtherVms(NamedTuple):
@@ -48,6 +60,9 @@ HOST_KEYS = {
     "gpu": "gpu",
     "vcpus": "vcpus_per_host",
     "memory_gib": "memory_gib_per_host",
+    "platform_until": "platform_licensed_until",
+    "software_until": "gpu_software_until",
+    "boards_since": "boards_since",
 }
 """Attribute of a kind of hosts -> its key in a file."""
 VM_KEYS = {"name": "name", "vms": "vms", "vcpus": "vcpus_each", "memory_gib": "memory_gib_each"}
@@ -138,6 +153,8 @@ def _value(name: str, given: Any) -> Any:
     """Return one attribute of a kind as stored."""
     if given is None or given == "":
         return None
+    if name in DAYS:
+        return given if given == PERPETUAL and name != "boards_since" else date_text(str(given)) or _WRONG
     if name not in _MOST:
         text = " ".join(str(given).split())
         allowed = r"[a-z][a-z0-9.-]{1,59}" if name == "gpu" else r"[^;:,]{1,40}"
@@ -150,12 +167,27 @@ def _value(name: str, given: Any) -> Any:
 def _host_words(kind: HostKind) -> str:
     board = f" {kind.gpu}" if kind.gpu else ""
     counted = f"{kind.hosts} x {kind.gpus}{board}" if kind.gpus else f"{kind.hosts} hosts"
-    more = _cpu_and_memory(kind.vcpus, kind.memory_gib)
-    return _named(kind.name, f"{counted}, {more}" if more else counted)
+    days = [
+        f"{words} {'until ' * (day != PERPETUAL and name != 'boards_since')}{day}"
+        for name, words in DAYS.items()
+        if (day := getattr(kind, name))
+    ]
+    more = filter(None, (counted, _cpu_and_memory(kind.vcpus, kind.memory_gib), *days))
+    return _named(kind.name, ", ".join(more))
 
 
 def _cpu_and_memory(vcpus: int | None, memory_gib: int | None) -> str:
     return ", ".join([f"{vcpus} vCPUs"] * bool(vcpus) + [f"{memory_gib} GiB"] * bool(memory_gib))
+
+
+def date_text(given: str) -> str | None:
+    """Return an ISO day as it is stored; None for another text."""
+    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", given):
+        return None
+    try:
+        return datetime.date.fromisoformat(given).isoformat()
+    except ValueError:
+        return None
 
 
 def _named(name: str | None, words: str) -> str:

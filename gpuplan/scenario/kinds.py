@@ -15,7 +15,16 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from gpuplan.locales import SPOKEN, written
-from gpuplan.scenario.hosts_and_vms import HOST_KEYS, MAX_KINDS, VM_KEYS, file_rows, hosts_text, vms_text
+from gpuplan.scenario.hosts_and_vms import (
+    DAYS,
+    HOST_KEYS,
+    MAX_KINDS,
+    VM_KEYS,
+    date_text,
+    file_rows,
+    hosts_text,
+    vms_text,
+)
 from gpuplan.scenario.hours_and_sites import MAX_SITES, hours_text, sites_text
 from gpuplan.scenario.problems import Problem, ScenarioError, show
 from gpuplan.units import exact, exact_number
@@ -139,15 +148,6 @@ def _typed(read: Callable[[str], str | None]) -> Callable[[Field, Any], str | No
     return reader
 
 
-def _date_text(given: str) -> str | None:
-    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", given):
-        return None
-    try:
-        return datetime.date.fromisoformat(given).isoformat()
-    except ValueError:
-        return None
-
-
 def _currency_text(given: str) -> str | None:
     return given.upper() if re.fullmatch(r"[A-Za-z]{3}", given) else None
 
@@ -252,7 +252,7 @@ def _listed(read: Callable[[Any], str | None]) -> Callable[[Field, Any], str | N
 
 
 def _rows_schema(
-    keys: Mapping[str, str], words: tuple[str, ...] = ("name", "gpu")
+    keys: Mapping[str, str], words: tuple[str, ...] = ("name", "gpu", *DAYS)
 ) -> Callable[[Field], dict[str, Any]]:
     fields = {key: {"type": "string" if name in words else "integer"} for name, key in keys.items()}
     rows = {"type": "object", "additionalProperties": False, "properties": fields}
@@ -313,7 +313,7 @@ KINDS: Mapping[str, Kind] = {
         _listed(hosts_text), _rows_schema(HOST_KEYS), written=lambda text: file_rows(text, HOST_KEYS)
     ),
     "vms": Kind(_listed(vms_text), _rows_schema(VM_KEYS), written=lambda text: file_rows(text, VM_KEYS)),
-    "date": Kind(_typed(_date_text), _string("^[0-9]{4}-[0-9]{2}-[0-9]{2}$")),
+    "date": Kind(_typed(date_text), _string("^[0-9]{4}-[0-9]{2}-[0-9]{2}$")),
     "currency": Kind(_typed(_currency_text), _string("^[A-Za-z]{3}$")),
     "choice": Kind(_choice, lambda spec: {"enum": list(spec.choices)}),
     "bool": Kind(lambda _, given: given if isinstance(given, bool) else None, lambda _: {"type": "boolean"}),

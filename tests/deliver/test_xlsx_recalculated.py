@@ -80,6 +80,14 @@ VARIANTS: dict[str, tuple[Any, dict[str, Any]]] = {
     ),
     "two pools, for ever": (TWO_POOLS, {"cost.gpu_licence": "perpetual", "cost.years": 7}),
     "licences that come with the board": ("current", {"cost.years": 7}),
+    "licences of existing hosts": (
+        "current",
+        {
+            "cost.years": 7,
+            "hardware.existing": "2 x 4, platform licences until 2029-01-01, boards of 2024-01-01; "
+            "3 x 4, GPU software until 2028-01-01",
+        },
+    ),
 }
 H100 = "H100 NVL 94GB"
 CHANGES: dict[str, tuple[Edits, dict[str, Any]]] = {

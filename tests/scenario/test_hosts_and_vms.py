@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
@@ -23,6 +24,14 @@ from gpuplan.scenario.hosts_and_vms import vms_text
         ("a: 1 x 8\nb: 2 x 4, 512 GiB", "a: 1 x 8; b: 2 x 4, 512 GiB"),
         ([{"hosts": 2, "gpus_per_host": 8, "name": "old"}], "old: 2 x 8"),
         ([{"hosts": "2", "vcpus_per_host": 64}], "2 hosts, 64 vCPUs"),
+        (
+            "2 x 4 platform licences until perpetual,GPU software 2028-06-30 , boards of 2024-02-29",
+            "2 x 4, platform licences perpetual, GPU software until 2028-06-30, boards of 2024-02-29",
+        ),
+        (
+            [{"hosts": 2, "platform_licensed_until": date(2028, 6, 30), "gpu_software_until": "perpetual"}],
+            "2 hosts, platform licences until 2028-06-30, GPU software perpetual",
+        ),
     ],
 )
 def test_hosts_are_stored_in_one_form(given: Any, stored: str) -> None:
@@ -37,6 +46,10 @@ def test_hosts_are_stored_in_one_form(given: Any, stored: str) -> None:
         "0 x 2",
         "3 x 17",
         "3 v100",
+        "3 x 2, boards of perpetual",
+        "3 x 2, boards of 2023-02-29",
+        "3 x 2, platform licences until soon",
+        [{"hosts": 2, "boards_since": "2028"}],
         "a:",
         "3 x 2 V100;",
         [{"hosts": 2, "gpu": "l40s-48gb"}],

@@ -23,7 +23,7 @@ from gpuplan.plan.sharing import sharing_modes
 from gpuplan.report import amount, group_names, idle_text, number
 from gpuplan.report.table import Cell, Worded, screen, tabulate
 from gpuplan.report.tables import platform
-from gpuplan.scenario import field_of, host_kinds, one_line, other_vms, shown_name
+from gpuplan.scenario import DAYS, HOST_KEYS, field_of, host_kinds, one_line, other_vms, shown_name
 from gpuplan.widgets import contract
 from gpuplan.wording import NAMES, said
 
@@ -98,6 +98,8 @@ def inventory_data(workbook: Workbook, _inventory: Any) -> Contents:
 
 
 EXISTING = "hardware.existing"
+OWN, DATED = ("name", *COUNT.values()), [HOST_KEYS[name] for name in DAYS]
+"""Columns that no new host has a value for, and those of days."""
 
 
 @partial(Card, "grid")
@@ -189,7 +191,7 @@ def _cell(
         "kind": "select" if options else "text",
         "value": "" if shown is None else str(shown),
         "options": [{"value": v, "text": t} for v, t in options],
-        "empty": "" if key in ("name", *COUNT.values()) else empty,
+        "empty": said("screen.hardware.unknown") if key in DATED else "" if key in OWN else empty,
         "problem": workbook.problem_of(path),
         "locked": workbook.locked(path),
         "question": "",

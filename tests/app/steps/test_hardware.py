@@ -148,7 +148,14 @@ def test_hosts_there_are_a_grid_and_a_table(book: Workbook) -> None:
     book.edit("hardware.existing.1.gpus_per_host", "2")
     grid = plain(existing_grid(book))
     assert [row["name"] for row in grid["rows"]] == ["1", "new"]
-    assert [cell["value"] for cell in grid["rows"][0]["cells"]] == ["", "2", "2", "", "", ""]
+    assert [cell["value"] for cell in grid["rows"][0]["cells"]] == ["", "2", "2", "", "", "", "", "", ""]
+    book.edit("hardware.existing.1.platform_licensed_until", "2028-06-30")
+    book.edit("hardware.existing.1.gpu_software_until", "perpetual")
+    (kind,) = host_kinds(book.scenario.hardware.existing)
+    assert (kind.platform_until, kind.software_until, kind.boards_since) == ("2028-06-30", "perpetual", None)
+    book.edit("hardware.existing.1.boards_since", "last year")
+    assert plain(existing_grid(book))["rows"][0]["cells"][8]["problem"]
+    book.edit("hardware.existing.1.boards_since", "")
     there, fits = plain(inventory_data(book))["tables"]
     assert there["rows"][0][1]["text"] == "2"
     assert len(fits["rows"]) == len(book.plan.groups)

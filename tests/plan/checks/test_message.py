@@ -486,6 +486,11 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
         "warn",
         {"groups": one(), "cost": {"private_ai": True, "platform_licence": "vvf"}, **L40S},
     ),
+    "licence-not-sold": ("warn", {"groups": one(), "cost": {"platform_licence": "socket"}, **L40S}),
+    "owned-licences-unknown": (
+        "warn",
+        {"groups": one(), "hardware": {"gpu": "l40s-48gb", "gpus_per_host": 4, "existing": "2 x 4"}},
+    ),
     "cost-not-counted": ("note", {"groups": one(), "network": {"link_gbit_s": 1}}),
     "prices-old": ("note", {"groups": one(), "cost": {"as_of": "2030-01-01"}}),
     "prices-assumed": ("note", {"groups": one()}),
