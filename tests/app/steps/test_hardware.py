@@ -30,7 +30,7 @@ from gpuplan.app.steps.hardware import (
     take_hosts,
 )
 from gpuplan.catalog import Catalog
-from gpuplan.scenario import from_dict
+from gpuplan.scenario import from_dict, host_kinds
 from gpuplan.wording import NAMES
 
 
