@@ -276,6 +276,8 @@ FOLLOWED: dict[str, Ways] = {
     "growth-beyond-horizon": _shorter,
     "host-over-rack-limit": _rack,
     "rack-power-assumed": _rack,
+    "host-peak-of-class": to(cost__host_base_w=3000),
+    "host-peak-summed": to(cost__host_base_w=3000),
     "replicas-lost": to(availability__host_failures=1),
     "precision-unpacked": several(of_group(weights="bf16"), of_group(weights="int4")),
     "share-not-measured": of_group(replica_gpus=1),
