@@ -307,8 +307,10 @@ def stun_estimate_s(catalog: Catalog, version: Item, gpu: str, frame_buffer_mb: 
 
 def licence_to_buy(scenario: Scenario, catalog: Catalog) -> bool:
     """True if the GPU software of a vGPU is neither owned nor comes with the board for all years, on each host."""
-    included, kinds = catalog.gpus[scenario.hardware.gpu].value("nvaie_years"), scenario.hardware.existing
-    years = [int(included or 0), *(software_years(scenario, catalog, kind) for kind in host_kinds(kinds))]
+    gpu = scenario.hardware.gpu
+    shared = [kind for kind in host_kinds(scenario.hardware.existing) if kind.gpu in (None, gpu)]
+    included = int(catalog.gpus[gpu].value("nvaie_years") or 0)
+    years = [included, *(software_years(scenario, catalog, kind) for kind in shared)]
     return scenario.cost.gpu_licence != "owned" and scenario.cost.years > min(years)
 
 

@@ -15,7 +15,7 @@ from random_cases import cases
 from gpuplan import Plan, check_plan, load_catalog, load_scenario, make_plan
 from gpuplan.catalog import Catalog, CatalogError
 from gpuplan.plan.access import GroupPlan
-from gpuplan.plan.weighing import Outcome, stun_estimate_s, stun_item, stun_limit_s, weigh
+from gpuplan.plan.weighing import Outcome, licence_to_buy, stun_estimate_s, stun_item, stun_limit_s, weigh
 from gpuplan.report import plan_text
 from gpuplan.scenario import Scenario, from_dict
 from gpuplan.wording import counted, money
@@ -275,6 +275,25 @@ def test_how_often_a_design_is_planned(catalog: Catalog) -> None:
     weigh(load_scenario("current"), catalog, outcome)
     weigh(load_scenario("enterprise"), catalog, outcome)
     assert asked_for == []
+
+
+@pytest.mark.parametrize(
+    ("existing", "to_buy"),
+    [
+        (None, False),
+        ("2 x 4", True),
+        ("2 x 4, boards of 2026-01-01", True),
+        ("2 x 4, GPU software perpetual", False),
+        ("2 x 4 p40-24gb", False),
+    ],
+)
+def test_licences_are_to_buy_where_those_of_existing_boards_do_not_last(
+    catalog: Catalog, existing: str | None, to_buy: bool
+) -> None:
+    """A vGPU profile belongs to the board of the design, so that hosts with another one share none."""
+    hardware = {"gpus_per_host": 4, "existing": existing}
+    scenario = asked("h100-nvl-94gb", {"people": 4}, hardware=hardware, cost={"years": 5})
+    assert licence_to_buy(scenario, catalog) is to_buy
 
 
 def test_another_link_is_weighed_anew(catalog: Catalog) -> None:
