@@ -23,7 +23,8 @@ class Stream:
     as many as their ``gpus`` add up to one. With ``people`` the stream is a closed group: each of them sends another
     request after a break, and ``rates_per_h`` are the chances that one is active; without, arrivals are Poisson and
     ``rates_per_h`` are requests per hour; in equal parts of a week. ``cv`` is the coefficient of variation of the
-    duration: 0 fixed, 1 exponential, else lognormal.
+    duration: 0 fixed, 1 exponential, else lognormal. ``takes`` are the vCPUs and GiB of memory of one VM, and
+    ``clusters`` the numbers of those whose hosts it may take ((): all).
     """
 
     name: str
@@ -35,6 +36,8 @@ class Stream:
     rates_per_h: tuple[float, ...] = (1.0,)
     duration_h: float = 1.0
     cv: float = 1.0
+    takes: tuple[int, int] = (0, 0)
+    clusters: tuple[int, ...] = ()
 
     @property
     def candidates_per_h(self) -> Floats:

@@ -15,7 +15,7 @@ import pytest
 
 from gpuplan.simulation.arrivals import Stream
 from gpuplan.simulation.event_loop import engine as loops
-from gpuplan.simulation.event_loop import loop, server_loop
+from gpuplan.simulation.event_loop import loop
 from gpuplan.simulation.event_loop.cluster import Cluster
 from gpuplan.simulation.event_loop.cluster import Kind as Resources
 from gpuplan.simulation.event_loop.engine import Engine
@@ -53,6 +53,18 @@ class Kind(NamedTuple):
     gpus: Fraction
     vms: int
     family: str
+    takes: tuple[int, int] = (0, 0)
+    clusters: tuple[int, ...] = ()
+
+
+class Limits(NamedTuple):
+    """vCPUs and memory of each host, and the cluster that it is in."""
+
+    spare: Sequence[tuple[int, int]] = ()
+    clusters: Sequence[int] = ()
+
+
+NO_LIMITS = Limits()
 
 
 class Shared:
@@ -66,7 +78,11 @@ class Shared:
 class Naive:
     """Hosts as lists of GPUs, each None (free), 'whole' or Shared; VMs as lists of the GPUs that they are on."""
 
-    def __init__(self, kinds: Sequence[Kind], hosts: Sequence[int], policy: str) -> None:
+    def __init__(
+        self, kinds: Sequence[Kind], hosts: Sequence[int], policy: str, limits: Limits = NO_LIMITS
+    ) -> None:
+        self.spare = [list(room) for room in limits.spare] or [[0, 0] for _ in hosts]
+        self.clusters = limits.clusters or [0] * len(hosts)
         self.kinds, self.pack = kinds, policy == "pack"
         self.hosts: list[list[Any]] = [[None] * n for n in hosts]
         self.vms = [0] * len(hosts)
@@ -79,16 +95,27 @@ class Naive:
             if isinstance(gpu, Shared)
         ]
 
+    def can(self, kind: Kind, h: int) -> bool:
+        there = not kind.clusters or self.clusters[h] in kind.clusters
+        return there and all(n <= left for n, left in zip(kind.takes, self.spare[h], strict=True))
+
     def place_one(self, kind: Kind) -> list[tuple[int, int]] | None:
         """Host and GPU numbers of one VM."""
         sign = 1 if self.pack else -1
         need = max(1, int(kind.gpus))
         free = [host.count(None) for host in self.hosts]
-        hosts = sorted((sign * free[h], self.vms[h], h) for h in range(len(free)) if free[h] >= need)
+        hosts = sorted(
+            (sign * free[h], self.vms[h], h)
+            for h in range(len(free))
+            if free[h] >= need and self.can(kind, h)
+        )
         room = sorted(
             (-sign * sum(gpu.parts), self.vms[h], h, gpu.number, g)
             for h, g, gpu in self.shared()
-            if kind.gpus < 1 and gpu.family == kind.family and sum(gpu.parts) + kind.gpus <= 1
+            if kind.gpus < 1
+            and self.can(kind, h)
+            and gpu.family == kind.family
+            and sum(gpu.parts) + kind.gpus <= 1
         )
         if room and (self.pack or not hosts):
             _, _, h, _, first = room[0]
@@ -105,10 +132,13 @@ class Naive:
         if kind.gpus < 1:
             self.hosts[h][chosen[0]].parts.append(kind.gpus)
         self.vms[h] += 1
+        self.spare[h] = [left - n for n, left in zip(kind.takes, self.spare[h], strict=True)]
         return [(h, g) for g in chosen]
 
     def remove(self, kind: Kind, where: Sequence[tuple[int, int]]) -> None:
-        self.vms[where[0][0]] -= 1
+        h = where[0][0]
+        self.vms[h] -= 1
+        self.spare[h] = [left + n for n, left in zip(kind.takes, self.spare[h], strict=True)]
         for h, g in where:
             if kind.gpus < 1:
                 self.hosts[h][g].parts.remove(kind.gpus)
@@ -158,14 +188,30 @@ class Naive:
 
 
 def engine_run(
-    kinds: Sequence[Kind], hosts: Sequence[int], jobs: Sequence[Job], policy: str, longest: float
+    kinds: Sequence[Kind],
+    hosts: Sequence[int],
+    jobs: Sequence[Job],
+    policy: str,
+    longest: float,
+    limits: Limits = NO_LIMITS,
 ) -> list[tuple[float, bool]]:
     """The same through the engine that simulate and replay share."""
     cluster = Cluster.of(
-        [Resources(str(n), float(k.gpus), k.vms, 0, k.family) for n, k in enumerate(kinds)], hosts
+        [
+            Resources(str(n), float(k.gpus), k.vms, 0, k.family, k.takes, k.clusters)
+            for n, k in enumerate(kinds)
+        ],
+        hosts,
+        limits.clusters,
     )
     engine = Engine(
-        cluster, hosts, [1 << 60] * len(kinds), policy=policy, longest_wait_h=longest, jobs=len(jobs)
+        cluster,
+        hosts,
+        [1 << 60] * len(kinds),
+        policy=policy,
+        longest_wait_h=longest,
+        jobs=len(jobs),
+        spare=limits.spare,
     )
     for some in (jobs[: len(jobs) // 2], jobs[len(jobs) // 2 :]):
         times, durations = (
@@ -207,6 +253,37 @@ def test_the_engine_does_what_a_naive_one_does() -> None:
         seen["waited"] += sum(wait > 0 for wait, _ in expected)
         seen["left"] += sum(not served for _, served in expected)
     assert min(seen.values()) > 1000
+
+
+def limited(count: int) -> Iterator[tuple[list[Kind], list[int], list[Job], str, float, Limits]]:
+    """The same on hosts with few vCPUs and little memory, or in clusters that not every kind may use."""
+    chance = random.Random(5)
+    for kinds, hosts, jobs, policy, longest in cases(count):
+        spare = [(chance.choice((0, 4, 8, 99)), chance.choice((0, 8, 99))) for _ in hosts]
+        clusters = [chance.randint(0, 2) for _ in hosts]
+        some = [
+            kind._replace(
+                takes=(chance.choice((0, 1, 3)), chance.choice((0, 2, 8))),
+                clusters=chance.choice(((), (0,), (0, 1), (2,))),
+            )
+            for kind in kinds
+        ]
+        yield some, hosts, jobs, policy, min(longest, 4.0), Limits(spare, clusters)  # some never start
+
+
+@pytest.mark.parametrize("compile_", [True, False])
+def test_it_does_so_where_cpu_memory_and_clusters_limit_it(
+    compile_: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loops, "COMPILE", compile_)
+    served = left = 0
+    for kinds, hosts, jobs, policy, longest, limits in limited(600 if compile_ else 100):
+        expected = Naive(kinds, hosts, policy, limits).run(jobs, longest)
+        found = engine_run(kinds, hosts, jobs, policy, longest, limits)
+        assert found == expected, (kinds, hosts, jobs, policy, longest, limits)
+        served += sum(started for _, started in expected)
+        left += sum(not started for _, started in expected)
+    assert min(served, left) > 1000
 
 
 @pytest.fixture
@@ -268,36 +345,8 @@ def test_interpreted_and_compiled_give_the_same(
     assert run(VARIED, [8, 4, 4, 8], **how) == compiled
 
 
-def test_the_way_by_servers_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A wait so long that nobody leaves goes the general way; by day more is asked for than 40 GPUs can do."""
-    streams = [
-        Stream("by day", rates_per_h=(2.0, 70.0, 5.0) * 7, duration_h=1.5, cv=1.3),
-        Stream("always", rates_per_h=(4.0,), duration_h=0.4, cv=0),
-    ]
-    taken: list[int] = []
-    original = Engine._go_by_server
-    monkeypatch.setattr(Engine, "_go_by_server", lambda self: (taken.append(self.asked), original(self))[0])
-    for gpus, most in ((40, 60_000), (40, 777), (4, 60_000), (400, 20_000)):
-        count = len(taken)
-        servers, general = (
-            run(streams, [gpus], wait_h=0.5, most_requests=most, longest_wait_h=longest)
-            for longest in (math.inf, 1e9)
-        )
-        assert len(taken) - count == (gpus < 400)
-        for one, other in zip(
-            (*servers.streams, servers.overall), (*general.streams, general.overall), strict=True
-        ):
-            for field in (f for f in one.__slots__ if f != "denied"):
-                assert getattr(one, field) == getattr(other, field), field
-        for field in ("peak_gpus", "requests", "hours", "ended", "growing"):
-            assert getattr(servers, field) == getattr(general, field)
-        assert servers.utilisation.value == pytest.approx(general.utilisation.value, rel=1e-9)
-        assert servers.busy_by_hour == pytest.approx(general.busy_by_hour, rel=1e-9)
-
-
-def test_the_way_by_servers_is_the_same_interpreted_and_in_any_chunks(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_one_gpu_each_is_the_same_interpreted_and_in_any_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By day more is asked for than the GPUs can do, so that many requests wait at once."""
     streams = [Stream("jobs", rates_per_h=(1.0, 20.0)), Stream("more", rates_per_h=(4.0,), cv=2)]
     expected = run(streams, [8, 8], most_requests=30_000)
     monkeypatch.setattr(drawn, "CHUNK", 777)
@@ -324,8 +373,8 @@ def test_where_nothing_can_be_kept_on_disk_it_is_compiled_all_the_same(
     monkeypatch.setattr(numba, "njit", njit)
     loops._compiled.cache_clear()
     try:
-        assert loops._compiled() == (loop._run, server_loop._run_servers)
-        assert asked == [True, False, False]
+        assert loops._compiled() == loop._run
+        assert asked == [True, False]
     finally:
         loops._compiled.cache_clear()
 

@@ -18,11 +18,15 @@ class Kind(NamedTuple):
     vms: int
     per_gpu: int
     family: str
+    takes: tuple[int, int] = (0, 0)
+    """vCPUs and memory of a VM."""
+    clusters: tuple[int, ...] = ()
+    """Clusters whose hosts it may take; empty: all."""
 
 
 class Cluster(NamedTuple):
     """Constants of each stream: GPUs of a VM (0 for a fraction), VMs, and GPUs allocated by a VM; of a fraction its
-    weight, the weight that fills a GPU, and its family."""
+    weight, the weight that fills a GPU, and its family; vCPUs and memory of a VM, and hosts that it may not take."""
 
     gpus: Any
     vms: Any
@@ -30,9 +34,11 @@ class Cluster(NamedTuple):
     weight: Any
     full: Any
     family: Any
+    takes: Any
+    barred: Any
 
     @classmethod
-    def of(cls, kinds: Sequence[Kind], hosts: Sequence[int]) -> "Cluster":
+    def of(cls, kinds: Sequence[Kind], hosts: Sequence[int], clusters: Sequence[int] = ()) -> "Cluster":
         """The kinds as numbers; the parts of a GPU of each family have one denominator, so that they add up exactly."""
         part = [
             Fraction(0) if k.gpus >= 1 else Fraction(1, k.per_gpu) if k.per_gpu else exact(k.gpus)
@@ -55,6 +61,14 @@ class Cluster(NamedTuple):
             weight=np.array([int(p * full[f]) for p, f in zip(part, family, strict=True)]),
             full=np.array([full[f] for f in family]),
             family=np.array([names.index(f) for f in family]),
+            takes=np.array([n for k in kinds for n in k.takes]),
+            barred=np.array(
+                [
+                    int(bool(k.clusters) and c not in k.clusters)
+                    for k in kinds
+                    for c in clusters or [0] * len(hosts)
+                ]
+            ),
         )
         cluster._check_room(kinds, hosts)
         return cluster
@@ -69,12 +83,13 @@ class Cluster(NamedTuple):
                     f"{len(hosts)} hosts with {sum(hosts)} GPUs in all, at most {max(hosts)} in one, hold {room}"
                 )
 
-    def one_gpu_each(self) -> bool:
-        """True if every request is for one whole GPU."""
-        return all(gpus == vms == 1 for gpus, vms in zip(self.gpus, self.vms, strict=True))
-
     def hosts_that_matter(self, hosts: Sequence[int]) -> Sequence[int]:
         """One host in place of all where every VM fits on one GPU and those of a family are alike: it is faster, and the same."""
         families = list(zip(self.family.tolist(), self.weight.tolist(), strict=True))
         alike = len(set(families)) == len(set(self.family.tolist()))
-        return (sum(hosts),) if alike and max(self.gpus) <= 1 else hosts
+        return (sum(hosts),) if alike and max(self.gpus) <= 1 and not self.limited else hosts
+
+    @property
+    def limited(self) -> bool:
+        """True if vCPUs or memory count, or some VMs may not take every host."""
+        return any(self.takes) or any(self.barred)

@@ -1,7 +1,6 @@
 """The engine: an event loop, compiled where numba is installed, with its state and the sums that it has counted."""
 
 import functools
-import heapq
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,10 +10,9 @@ from numpy.typing import NDArray
 
 from gpuplan.simulation.arrivals import Floats, Ints
 from gpuplan.simulation.event_loop.cluster import Cluster
-from gpuplan.simulation.event_loop.heap import _pop, _push, _replace_first
+from gpuplan.simulation.event_loop.heap import _pop, _push
 from gpuplan.simulation.event_loop.loop import (
     BINS,
-    BUSY,
     CAME,
     COUNTS,
     FREE_GPUS,
@@ -25,7 +23,6 @@ from gpuplan.simulation.event_loop.loop import (
     PEAK,
     PENDING,
     PIECES,
-    SIZE,
     SLOT,
     SUMS,
     WAITED,
@@ -34,7 +31,6 @@ from gpuplan.simulation.event_loop.loop import (
     State,
     _run,
 )
-from gpuplan.simulation.event_loop.server_loop import _run_servers
 
 COMPILE = True
 MOST_BATCHES = 64
@@ -48,28 +44,27 @@ def _register_pieces() -> None:
     """Let compiled loops call the pieces."""
     from numba.extending import register_jitable
 
-    for piece in (*PIECES, _push, _pop, _replace_first):
+    for piece in (*PIECES, _push, _pop):
         register_jitable(piece)
 
 
-def _compiled_loops(*, cache: bool) -> tuple[Any, Any]:
-    """``_run`` and ``_run_servers`` for numba to compile at their first call."""
+def _compiled_loop(*, cache: bool) -> Any:
+    """``_run`` for numba to compile at its first call."""
     import numba
 
     _register_pieces()
-    compile_ = numba.njit(nogil=True, cache=cache)
-    return compile_(_run), compile_(_run_servers)
+    return numba.njit(nogil=True, cache=cache)(_run)
 
 
 @functools.cache
-def _compiled() -> tuple[Any, Any] | None:
-    """The compiled loops, or None without numba; kept on disk where that can be written, until the file of a loop changes."""
+def _compiled() -> Any:
+    """The compiled loop, or None without numba; kept on disk where that can be written, until its file changes."""
     try:
-        return _compiled_loops(cache=True)
+        return _compiled_loop(cache=True)
     except ImportError:
         return None
     except RuntimeError:
-        return _compiled_loops(cache=False)
+        return _compiled_loop(cache=False)
 
 
 class Engine:
@@ -88,20 +83,16 @@ class Engine:
         slots: int = 1,
         most: int = -1,
         jobs: int = 0,
+        spare: Sequence[tuple[int, int]] = (),
     ) -> None:
         compiled = _compiled() if COMPILE else None
         self.compiled = compiled is not None
-        runs: tuple[Callable[..., int], Callable[..., int]] = compiled or (_run, _run_servers)
-        self._run, self._run_servers = runs
+        self._run: Callable[..., int] = compiled or _run
         self.slots, self.slot_h, self.group, self.most = slots, float(slot_h), 1, most
         self._cluster = Cluster(*map(self._pack, cluster))
         gpus, kinds = sum(hosts), len(idle)
         densest = max(int(full // max(w, 1)) for full, w in zip(cluster.full, cluster.weight, strict=True))
         shares = gpus if any(cluster.weight) else 0
-        record = jobs > 0
-        patient = longest_wait_h == math.inf and all(i == OPEN for i in idle)
-        servers = patient and not record and len(hosts) == 1 and cluster.one_gpu_each()
-        self._by_server = False
         self.rules = Rules(
             threshold=float(threshold_h),
             slot_h=self.slot_h,
@@ -109,8 +100,8 @@ class Engine:
             per_batch=slots,
             longest=float(longest_wait_h),
             pack=policy == "pack",
-            record=record,
-            full_at=gpus if servers else -1,
+            record=jobs > 0,
+            limited=cluster.limited,
         )
         cells = MOST_BATCHES + 1
 
@@ -135,6 +126,9 @@ class Engine:
             share_host=counts(shares),
             share_family=counts(shares),
             share_used=counts(shares),
+            spare=self._pack(np.array(spare, dtype=np.int64).ravel()) if spare else counts(2 * len(hosts)),
+            fits=counts(len(hosts)),
+            able=self._pack(np.ones(len(hosts), dtype=np.int64)),
             sums=hours(cells * kinds * SUMS),
             area=hours(cells * slots),
             bins=np.zeros(cells * kinds * BINS, dtype=np.int32),
@@ -155,30 +149,11 @@ class Engine:
         arrays = [self._pack(a) for a in (np.append(times, until), durations, streams, asks)]
         done = 0
         while True:
-            run = self._run_servers if self._by_server else self._run
             rules = self.rules._replace(per_batch=self.slots * self.group)
-            done = run(*arrays, self._cluster, self._state, rules, done, self.most)
+            done = self._run(*arrays, self._cluster, self._state, rules, done, self.most)
             if done == len(times) or self.asked == self.most:
                 return
-            if self.peak_gpus == self.rules.full_at and not self._by_server:
-                self._go_by_server()
-            else:
-                self._state = self._with_longer_queue()
-
-    def _go_by_server(self) -> None:
-        """From running requests and a queue to the times when each GPU will have done all that came so far."""
-        state = self._state
-        ends = list(state.heap_end[: int(state.counts[SIZE])])
-        free = sorted([self.now_h] * (self.rules.full_at - len(ends)) + ends)
-        head = int(state.counts[HEAD])
-        for place in range(head, head + int(state.counts[WAITING])):
-            place %= len(state.queue_at)
-            start = free[0]
-            heapq.heapreplace(free, start + state.queue_for[place])
-            state.queue_for[place] = start
-        self._by_server = True
-        self._state = state._replace(heap_end=self._pack(np.array(free)))
-        state.clock[BUSY] = sum(end - self.now_h for end in free)
+            self._state = self._with_longer_queue()
 
     def _with_longer_queue(self) -> State:
         state = self._state
@@ -252,13 +227,7 @@ class Engine:
 
     def area(self) -> Floats:
         """GPU-hours allocated by batch and slot of the week."""
-        area = np.array(self._state.area).reshape(-1, self.slots)
-        if self._by_server:
-            slot = int(self._state.counts[SLOT])
-            after = np.maximum(np.asarray(self._state.heap_end) - self.now_h, 0)
-            area[slot // (self.slots * self.group), slot % self.slots] += (
-                self._state.clock[BUSY] - after.sum()
-            )
+        area: Floats = np.array(self._state.area).reshape(-1, self.slots)
         return area
 
     def bins(self, batches: slice) -> Ints:

@@ -1,4 +1,4 @@
-"""A heap of times in an array, the first of which comes next; pieces of the event loops, compiled with them."""
+"""A heap of times in an array, the first of which comes next; pieces of the event loop, compiled with it."""
 
 import math
 from typing import Any
@@ -31,16 +31,3 @@ def _pop(heap_end: Any, heap_what: Any, size: int) -> Any:
     if size == 0:
         heap_end[0] = math.inf
     return what
-
-
-def _replace_first(heap_end: Any, end: float) -> None:
-    """Put an end in place of the first of a heap."""
-    hole, child = 0, 1
-    while child < len(heap_end):
-        if child + 1 < len(heap_end) and heap_end[child + 1] < heap_end[child]:
-            child += 1
-        if heap_end[child] >= end:
-            break
-        heap_end[hole] = heap_end[child]
-        hole, child = child, 2 * child + 1
-    heap_end[hole] = end

@@ -36,6 +36,9 @@ class State(NamedTuple):
     share_host: Any
     share_family: Any
     share_used: Any
+    spare: Any
+    fits: Any
+    able: Any
     sums: Any
     area: Any
     bins: Any
@@ -53,7 +56,7 @@ class Rules(NamedTuple):
     longest: float
     pack: bool
     record: bool
-    full_at: int
+    limited: bool
 
 
 def _run(
@@ -69,8 +72,8 @@ def _run(
 ) -> int:
     """Take all events up to the last of ``times``, candidates from ``first`` on; returns how many candidates are done.
 
-    It returns early when the queue has no room for the next request, or after ``most`` requests (-1: never), or when
-    ``full_at`` GPUs are in use (-1: never). A candidate of a closed group is a request if its ask is below the VMs of
+    It returns early when the queue has no room for the next request, or after ``most`` requests (-1: never).
+    A candidate of a closed group is a request if its ask is below the VMs of
     those idle. Time is cut into slots of ``slot_h`` for the busy GPUs, ``slots`` of them in a week, and ``per_batch``
     in a batch. A request is counted in the batch in which it arrived, or with ``record`` one by one.
 
@@ -78,11 +81,12 @@ def _run(
     each piece takes ten times as long. It is checked event for event against the plain version, ``Naive``, in
     tests/simulation/test_event_loop.py.
     """
-    gpus, vms, load, weight, full, family = cluster
+    gpus, vms, load, weight, full, family, takes, barred = cluster
     counts, clock, free, on_host, idle, heap_end, heap_what = state[:7]
     queue_at, queue_for, queue_stream, queue_mark = state[7:11]
-    share_host, share_family, share_used, sums, area, bins, wait, decided = state[11:]
-    threshold, slot_h, slots, per_batch, longest, pack, record, full_at = rules
+    share_host, share_family, share_used, spare, fits, able = state[11:17]
+    sums, area, bins, wait, decided = state[17:]
+    threshold, slot_h, slots, per_batch, longest, pack, record, limited = rules
     size, head, waiting, shares = counts[SIZE], counts[HEAD], counts[WAITING], counts[SHARES]
     free_gpus, peak, requests, slot = counts[FREE_GPUS], counts[PEAK], counts[CAME], counts[SLOT]
     last, busy = clock[LAST], clock[BUSY]
@@ -92,7 +96,7 @@ def _run(
     cell = batch * slots + slot % slots
     room, all_done = len(queue_at), len(times) - 1
     done = first
-    while requests != most and peak != full_at:
+    while requests != most:
         event, now = _next_event(times[done], waiting, queue_at[head] + longest, heap_end[0])
         while now >= edge:
             area[cell] += busy * (edge - last)
@@ -117,6 +121,9 @@ def _run(
                     given_back = int(share_used[where] == 0)
                     where = share_host[where]
                 on_host[where] -= 1
+                if limited:
+                    spare[2 * where] += takes[2 * kind]
+                    spare[2 * where + 1] += takes[2 * kind + 1]
                 free[where] += given_back
                 free_gpus += given_back
             if size == 0:
@@ -155,24 +162,29 @@ def _run(
             need, wanted = gpus[kind], vms[kind]
             if free_gpus < need * wanted:
                 break
+            if limited:
+                _mark_able(able, kind, spare, takes, barred)
             if wanted > 1:
-                fits = _hosts_room(free, max(need, 1))
+                _count_room(fits, free, need, full[kind], weight[kind])
                 if need == 0:
-                    fits *= full[kind] // weight[kind]
-                    fits += _shares_room(
-                        share_family, share_used, shares, family[kind], weight[kind], full[kind]
+                    there = family[kind]
+                    _count_shares(
+                        fits, share_host, share_family, share_used, shares, there, weight[kind], full[kind]
                     )
-                if fits < wanted:
+                if _most_vms(fits, able, kind, spare, takes) < wanted:
                     break
             placed = 0
             while placed < wanted:
-                spot, spare = -1, shares
+                spot, unused = -1, shares
+                if limited and placed > 0:
+                    _mark_able(able, kind, spare, takes, barred)
                 if need == 0:
-                    spot, spare = _best_share(
+                    spot, unused = _best_share(
                         share_host,
                         share_family,
                         share_used,
                         on_host,
+                        able,
                         shares,
                         family[kind],
                         weight[kind],
@@ -181,16 +193,16 @@ def _run(
                     )
                 if spot < 0 or not pack:
                     least = max(need, 1)
-                    chosen = _best_host(free, on_host, least, pack)
+                    chosen = _best_host(free, on_host, able, least, pack)
                     if chosen >= 0:
                         free[chosen] -= least
                         free_gpus -= least
                         peak = max(peak, all_gpus - free_gpus)
                         spot = chosen
                         if need == 0:
-                            spot = spare
-                            shares = max(shares, spare + 1)
-                            share_host[spare], share_family[spare] = chosen, family[kind]
+                            spot = unused
+                            shares = max(shares, unused + 1)
+                            share_host[unused], share_family[unused] = chosen, family[kind]
                 if spot < 0:
                     break
                 where = spot
@@ -198,6 +210,9 @@ def _run(
                     share_used[spot] += weight[kind]
                     where = share_host[spot]
                 on_host[where] += 1
+                if limited:
+                    spare[2 * where] -= takes[2 * kind]
+                    spare[2 * where + 1] -= takes[2 * kind + 1]
                 busy += load[kind]
                 _push(heap_end, heap_what, size, now + queue_for[head], (spot << 16) | kind)
                 size += 1
@@ -226,21 +241,45 @@ def _next_event(comes: float, waiting: int, leaves: float, ends: float) -> tuple
     return (LEAVES, leaves) if leaves <= comes else (COMES, comes)
 
 
-def _hosts_room(free: Any, need: int) -> Any:
-    """Return the number of VMs with this many GPUs that can start."""
-    fits = 0
+def _mark_able(able: Any, kind: int, spare: Any, takes: Any, barred: Any) -> None:
+    """Mark the hosts that a kind of VM may take, and that have its vCPUs and memory left."""
+    for host in range(len(able)):
+        room = spare[2 * host] >= takes[2 * kind] and spare[2 * host + 1] >= takes[2 * kind + 1]
+        able[host] = int(room and barred[kind * len(able) + host] == 0)
+
+
+def _count_room(fits: Any, free: Any, need: int, full: int, weight: int) -> None:
+    """Count on each host the VMs with this many GPUs, or on its free GPUs those with a fraction, that can start."""
     for host in range(len(free)):
-        fits += free[host] // need
-    return fits
+        fits[host] = free[host] // need if need > 0 else free[host] * (full // weight)
 
 
-def _shares_room(share_family: Any, share_used: Any, shares: int, family: int, weight: int, full: int) -> Any:
-    """VMs with a fraction of a GPU that can start on GPUs of their family."""
-    fits = 0
+def _count_shares(
+    fits: Any,
+    share_host: Any,
+    share_family: Any,
+    share_used: Any,
+    shares: int,
+    family: int,
+    weight: int,
+    full: int,
+) -> None:
+    """Add the VMs with a fraction of a GPU that can start on GPUs of their family."""
     for share in range(shares):
         if share_used[share] > 0 and share_family[share] == family:
-            fits += (full - share_used[share]) // weight
-    return fits
+            fits[share_host[share]] += (full - share_used[share]) // weight
+
+
+def _most_vms(fits: Any, able: Any, kind: int, spare: Any, takes: Any) -> Any:
+    """Return the VMs that can start on all hosts, with the vCPUs and memory that are left."""
+    total = 0
+    for host in range(len(fits)):
+        here = fits[host] * able[host]
+        for at in range(2):
+            if takes[2 * kind + at] > 0:
+                here = min(here, spare[2 * host + at] // takes[2 * kind + at])
+        total += here
+    return total
 
 
 def _best_share(
@@ -248,6 +287,7 @@ def _best_share(
     share_family: Any,
     share_used: Any,
     on_host: Any,
+    able: Any,
     shares: int,
     family: int,
     weight: int,
@@ -255,12 +295,12 @@ def _best_share(
     pack: bool,
 ) -> Any:
     """The partly filled GPU for a fraction (-1: none has room), and the first place in the list of them that is free."""
-    best, spare = -1, shares
+    best, unused = -1, shares
     for share in range(shares):
         used = share_used[share]
         if used == 0:
-            spare = min(spare, share)
-        elif share_family[share] == family and used + weight <= full:
+            unused = min(unused, share)
+        elif share_family[share] == family and used + weight <= full and able[share_host[share]]:
             if best < 0:
                 best = share
             elif used == share_used[best]:
@@ -269,18 +309,22 @@ def _best_share(
                     best = share
             elif (used > share_used[best]) == pack:
                 best = share
-    return best, spare
+    return best, unused
 
 
-def _best_host(free: Any, on_host: Any, least: int, pack: bool) -> Any:
+def _best_host(free: Any, on_host: Any, able: Any, least: int, pack: bool) -> Any:
     """The host with the fewest or the most free GPUs, and of these with the fewest VMs; -1 if none has enough."""
     chosen, best = -1, 0
     for host in range(len(free)):
         here = free[host]
-        if here >= least and (
-            chosen < 0
-            or (here < best if pack else here > best)
-            or (here == best and on_host[host] < on_host[chosen])
+        if (
+            here >= least
+            and able[host]
+            and (
+                chosen < 0
+                or (here < best if pack else here > best)
+                or (here == best and on_host[host] < on_host[chosen])
+            )
         ):
             chosen, best = host, here
     return chosen
@@ -312,8 +356,10 @@ def _count_start(sums: Any, bins: Any, row: int, waited: float, threshold: float
 
 PIECES = (
     _next_event,
-    _hosts_room,
-    _shares_room,
+    _mark_able,
+    _count_room,
+    _count_shares,
+    _most_vms,
     _best_share,
     _best_host,
     _count_denied,

@@ -31,6 +31,9 @@ def simulate(
     tolerance: float = 0.05,
     most_requests: int = 5_000_000,
     progress: Callable[[Progress], bool] | None = None,
+    spare: Sequence[tuple[int, int]] = (),
+    clusters: Sequence[int] = (),
+    enough: Callable[[Simulated], bool] | None = None,
 ) -> Simulated:
     """Waiting, denial and utilisation when classes of requests share the GPUs of a cluster of hosts, by simulation.
 
@@ -52,12 +55,16 @@ def simulate(
         Requests after which the simulation ends in any case. [-]
     progress : callable or None
         Called now and then with a Progress; it ends the run by returning False. [-]
+    spare : sequence of (int, int)
+        vCPUs and GiB of memory of each host for the VMs of the streams; empty: not counted. [-]
+    clusters : sequence of int
+        Number of the cluster of each host; empty: all hosts are one cluster. [-]
+    enough : callable or None
+        Called with the figures so far; it ends the run by returning True, in place of the tolerance. [-]
 
     Notes
     -----
-    Event by event; queue and placement as the module says, exact but for chance. Where every request is for one
-    GPU, arrivals are open and no request leaves, the times when the GPUs will be free are enough
-    [kiefer-wolfowitz-1955]_. A person of a closed group who is active with chance p asks at rate p / ((1 - p) *
+    Event by event; queue and placement as the module says, exact but for chance. A person of a closed group who is active with chance p asks at rate p / ((1 - p) *
     duration_h) while idle (p above 0.99 as 0.99), not while waiting, and is idle again when denied. Rates that vary
     are drawn by thinning [lewis-shedler-1979]_.
 
@@ -86,7 +93,10 @@ def simulate(
     _check("most_requests", most_requests, 1 <= most_requests <= 1_000_000_000, "1 to 1000000000")
     _check("seed", seed, seed >= 0, "0 or a positive whole number")
 
-    engine = _engine(streams, hosts, policy, longest_wait_h, wait_h, most_requests)
+    kinds = [Kind(s.name, s.gpus, s.vms, s.per_gpu, s.family, s.takes, s.clusters) for s in streams]
+    cluster = Cluster.of(kinds, hosts, clusters)
+    engine = _engine(streams, cluster, hosts, spare, policy, longest_wait_h, wait_h, most_requests)
+    names = [s.name for s in streams]
     seeds = np.random.SeedSequence(seed).spawn(len(streams))
     sources = [Source(stream, n, seeds[n]) for n, stream in enumerate(streams)]
     step_h = CHUNK / sum(source.rate for source in sources)
@@ -100,7 +110,7 @@ def simulate(
         if engine.asked == most_requests:
             ended = "limit"
         elif until == engine.time_of(goal):
-            if _tight(engine, tolerance):
+            if enough(_simulated(engine, names, sum(hosts), "")) if enough else _tight(engine, tolerance):
                 ended = "tight"
             goal = _next_goal(engine, goal)
         if until == MOST_HOURS and not ended:
@@ -109,12 +119,14 @@ def simulate(
             since_call = 0
             if not progress(Progress(engine.asked, most_requests, engine.now_h)):
                 ended = "cancelled"
-    return _simulated(engine, [s.name for s in streams], sum(hosts), ended)
+    return _simulated(engine, names, sum(hosts), ended)
 
 
 def _engine(
     streams: Sequence[Stream],
+    cluster: Cluster,
     hosts: Sequence[int],
+    spare: Sequence[tuple[int, int]],
     policy: str,
     longest_h: float,
     threshold_h: float,
@@ -123,7 +135,6 @@ def _engine(
     """Return the engine for these streams, with batches that cover the longest job yet suit this number of requests."""
     asked_per_h = sum(s.requests_per_h for s in streams)
     _check("rates_per_h", 0, asked_per_h > 0, "some stream that asks at all")
-    cluster = Cluster.of([Kind(s.name, s.gpus, s.vms, s.per_gpu, s.family) for s in streams], hosts)
     steady = all(min(s.rates_per_h) == max(s.rates_per_h) for s in streams)
     longest_work_h = max(s.duration_h for s in streams if s.requests_per_h > 0)
     batch_h = min(
@@ -139,6 +150,7 @@ def _engine(
         slot_h=batch_h if steady else 1.0,
         slots=1 if steady else HOURS_PER_WEEK,
         most=most,
+        spare=spare,
     )
 
 
