@@ -13,7 +13,7 @@ from gpuplan.analysis.rent_or_buy import RentOrBuy, rent_terms
 from gpuplan.analysis.silos import priced_silos
 from gpuplan.analysis.variants import Variant, outcome
 from gpuplan.catalog import Catalog
-from gpuplan.plan import Plan, make_plan
+from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.over_time.power_on import distinct
@@ -95,7 +95,7 @@ def _planned(plan: Plan) -> Iterator[Planned]:
 
 def _chosen(variant: Variant, plan: Plan, of: Costs) -> Iterator[Planned]:
     """Yield a variant with its plan, if it can be planned and serves its purpose."""
-    other = outcome(variant.scenario, plan.catalog).plan
+    other = outcome(variant.scenario, plan.catalog, check=plan.check).plan
     if other and other.costs and (reason := variant.reason(other)) is not None:
         yield _priced(other, of, variant.key, variant.label, reason), other
 
@@ -266,7 +266,7 @@ def nearby(scenario: Scenario, catalog: Catalog) -> tuple[tuple[str, Scenario], 
 
 def changes(plan: Plan, other: Scenario) -> str:
     """Say how another design changes hosts and cost; raise a ScenarioError if it cannot be planned."""
-    pair = (plan, make_plan(other, plan.catalog))
+    pair = (plan, plan.with_scenario(other))
     sentences = {difference.key: difference.sentence for difference in differences(pair, ("Now", "It"))}
     if "totals.hosts" in sentences:
         sentences.pop("totals.gpus", None)

@@ -69,7 +69,7 @@ class _Duel:
         return (other, winner) if other and winner else None
 
     def _plan(self, candidate: Candidate, scenario: Scenario) -> Plan:
-        return make_plan(candidate.apply(scenario, self.catalog), self.catalog)
+        return make_plan(candidate.apply(scenario, self.catalog), self.catalog, check=False)
 
     def gap(self, path: str, value: Any) -> float | None:
         """Return the extra net present cost of the other with an input at some value; None if one cannot be planned."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from gpuplan.catalog import Catalog
 from gpuplan.models import cost
 from gpuplan.plan.cash_flow import HARDWARE
-from gpuplan.plan.plan import Plan, make_plan
+from gpuplan.plan.plan import Plan
 from gpuplan.plan.prices import PriceList
 from gpuplan.scenario import Internal, Origin, Scenario
 from gpuplan.wording import said
@@ -97,7 +97,7 @@ def earnings(plan: Plan) -> tuple[Earning, ...]:
     if plan.costs is None or not plan.scenario.internal.margin:
         return ()
     internal = replace(plan.scenario.internal, margin=None)
-    bought = make_plan(replace(plan.scenario, internal=internal), plan.catalog).costs
+    bought = plan.with_scenario(replace(plan.scenario, internal=internal)).costs
     if bought is None:
         return ()
     paid = {part.name: part.total for part in bought.parts}

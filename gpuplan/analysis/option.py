@@ -107,7 +107,7 @@ def _planned(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Plan
 
 @lru_cache(maxsize=2)  # candidates come link after link: without it exploring takes a third longer
 def _on_own_link(scenario: Scenario, catalog: Catalog) -> Plan:
-    return make_plan(scenario, catalog)
+    return make_plan(scenario, catalog, check=False)
 
 
 def _gpus_alike(plan: Plan, scenario: Scenario, catalog: Catalog, candidate: Candidate) -> int | None:
@@ -127,7 +127,7 @@ def _hosts_only(scenario: Scenario) -> Scenario:
 
 @lru_cache(maxsize=512)  # candidates that differ in the link have the same hosts: a third of the time
 def _placed_gpus(scenario: Scenario, catalog: Catalog) -> int | None:
-    plan = outcome(scenario, catalog).plan
+    plan = outcome(scenario, catalog, check=False).plan
     return sum(plan.hosts_by_pool().values()) * scenario.hardware.gpus_per_host if plan else None
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpuplan.analysis.variants import dearer
 from gpuplan.models.power_on import Orders, Play, power_on_orders
-from gpuplan.plan import Plan, make_plan, of_design
+from gpuplan.plan import Plan, of_design
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.over_time.power_on import PowerOn
 from gpuplan.plan.over_time.rules import Enough, Reading, alike, least, reached
@@ -169,7 +169,7 @@ def sized_for_orders(plan: Plan) -> dict[str, Any] | None:
     """Return hosts and extra net present cost if sized for orders; None if it cannot be planned, or is so already."""
     if plan.scenario.availability.sized_for == "orders":
         return None
-    sized = make_plan(plan.scenario.with_value("availability.sized_for", "orders"), plan.catalog)
+    sized = plan.with_scenario(plan.scenario.with_value("availability.sized_for", "orders"))
     try:
         return {"hosts": sized.totals.hosts, "dearer": dearer(sized, plan)}
     except ValueError:

@@ -7,7 +7,7 @@ from functools import partial
 
 from gpuplan.analysis.variants import outcome_of
 from gpuplan.models import cost
-from gpuplan.plan import Plan, make_plan
+from gpuplan.plan import Plan
 from gpuplan.plan.growth import group_peaks, grow
 from gpuplan.scenario import ScenarioError
 
@@ -36,7 +36,7 @@ def purchase_plan(plan: Plan) -> tuple[Year, ...]:
     for year in range(1, plan.scenario.demand.years + 1):
         try:
             scenario = grow(plan.scenario, year - 1, peaks)
-            totals = plan.totals if year == 1 else make_plan(scenario, plan.catalog).totals
+            totals = plan.totals if year == 1 else plan.with_scenario(scenario).totals
         except ScenarioError:
             break
         before = years[-1].hosts if years else sum(pool.existing_hosts for pool in plan.pools)

@@ -12,7 +12,7 @@ from gpuplan.analysis.option import Option
 from gpuplan.catalog import Catalog
 from gpuplan.locales import per_cent, written
 from gpuplan.plan.boards import Work, work_of
-from gpuplan.scenario import Scenario
+from gpuplan.scenario import RISKS, Scenario
 from gpuplan.wording import NAMES, amount, counted, hours, money, said, whole_percent
 
 WINNER_LEAVES_OUT = said("ranking.winner leaves out")
@@ -90,6 +90,7 @@ def sorted_out(
             *_notes_on_boards(scenario, catalog, options, ranked),
             *_notes_on_missing(scenario, catalog, options, beyond),
             *_notes_on_costs(scenario, ranked, winner),
+            *[said("ranking.by formula")] * (scenario.demand.rule in RISKS),
         ),
     )
 

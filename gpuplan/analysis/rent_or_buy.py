@@ -10,7 +10,7 @@ from gpuplan.analysis.demand import gpus_without_spare
 from gpuplan.catalog import Row
 from gpuplan.models import cost, renting
 from gpuplan.models.llm.token_cost import million_tokens_cost, user_month_cost
-from gpuplan.plan import Plan, make_plan
+from gpuplan.plan import Plan
 from gpuplan.plan.llm.token_costs import TokenCost
 from gpuplan.wording import said
 
@@ -141,7 +141,7 @@ def _breakeven(plan: Plan, price: float) -> float | None:
     """Utilisation at which owning costs as much as renting: a used hour of one's own costs power, which grows with it."""
     hours = []
     for utilisation in (0.5, 1.0):
-        costs = make_plan(plan.scenario.with_value("cost.utilisation", utilisation), plan.catalog).costs
+        costs = plan.with_scenario(plan.scenario.with_value("cost.utilisation", utilisation)).costs
         if costs is None or costs.gpu_hour_installed is None:
             return None
         hours.append(costs.gpu_hour_installed)

@@ -16,7 +16,7 @@ from gpuplan.analysis.variants import Progress, outcome_of, stepwise
 from gpuplan.catalog import Catalog, Row
 from gpuplan.facts import Fact
 from gpuplan.locales import written
-from gpuplan.plan import Plan, make_plan
+from gpuplan.plan import Plan
 from gpuplan.plan.prices import catalog_factor
 from gpuplan.plan.sizing_rule import burst_fact, method_of, poisson_peakedness
 from gpuplan.plan.working_week import work_fact
@@ -99,7 +99,7 @@ def _bar(plan: Plan, given: Range) -> Bar:
 
     def planned(value: float) -> Plan:
         scenario = plan.scenario.with_value(given.path, value)
-        return plan.relinked(scenario) if of_money else make_plan(scenario, plan.catalog)
+        return plan.relinked(scenario) if of_money else plan.with_scenario(scenario)
 
     for end, value in (("low", given.low), ("high", given.high)):
         outcome = outcome_of(partial(planned, value))
@@ -282,7 +282,7 @@ def _threshold(plan: Plan, path: str) -> Threshold:
 
     def hosts(step: int) -> int | None:
         try:
-            design = make_plan(scenario.with_value(path, value(step)), plan.catalog)
+            design = plan.with_scenario(scenario.with_value(path, value(step)))
             return sum(design.hosts_by_pool().values())
         except ScenarioError:
             return None

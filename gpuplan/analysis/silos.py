@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from gpuplan.analysis.demand import WeekDemand, week_demand
 from gpuplan.catalog import Catalog
 from gpuplan.models import cost
-from gpuplan.plan import Plan, make_plan
+from gpuplan.plan import Plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.prices import price_keys
 from gpuplan.plan.sizing_rule import poisson_peakedness
@@ -76,16 +76,14 @@ def _silo(plan: Plan, group: str, busy_gpus: float) -> Silo:
 def silo_plans(plan: Plan) -> tuple[dict[str, Plan], Plan]:
     """Return the plan of each silo, by its group's id, and of the pool; without a stated total and existing hosts."""
     scenario = _unstated(plan.scenario)
-    alone = {
-        group.id: make_plan(_alone(scenario, group, plan.catalog), plan.catalog) for group in scenario.groups
-    }
+    alone = {group.id: plan.with_scenario(_alone(scenario, group, plan.catalog)) for group in scenario.groups}
     return alone, _pool(plan)
 
 
 def _pool(plan: Plan) -> Plan:
     """Return the plan of all groups together, without a stated total and existing hosts."""
     scenario = _unstated(plan.scenario)
-    return plan if scenario == plan.scenario else make_plan(scenario, plan.catalog)
+    return plan if scenario == plan.scenario else plan.with_scenario(scenario)
 
 
 def _unstated(scenario: Scenario) -> Scenario:
@@ -185,14 +183,14 @@ def priced_silos(plan: Plan) -> PricedSilos:
     """Return silos and pool of a plan, to compare by cost."""
     inputs = plan.scenario.cost
     bare = replace(inputs, storage_tb=0, management_hosts=0, compute_hosts_bought=False, spare_gpus=0)
-    pool = plan if bare == inputs else make_plan(replace(plan.scenario, cost=bare), plan.catalog)
+    pool = plan if bare == inputs else plan.with_scenario(replace(plan.scenario, cost=bare))
     free = {key: 0.0 for key in price_keys(plan.catalog) if key.startswith(("switches/", "cable-"))}
     scenario = replace(
         pool.scenario,
         prices=tuple(sorted((dict(pool.scenario.prices) | free).items())),
         ranges=tuple(entry for entry in pool.scenario.ranges if entry[0] not in free),
     )
-    alone, unjoined = silo_plans(make_plan(scenario, plan.catalog))
+    alone, unjoined = silo_plans(plan.with_scenario(scenario))
     return PricedSilos(alone, _pool(pool), unjoined)
 
 

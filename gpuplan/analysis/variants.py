@@ -51,9 +51,9 @@ class Variant(NamedTuple):
     """Returns the case for or against its plan; None where it does not serve its purpose."""
 
 
-def outcome(scenario: Scenario, catalog: Catalog) -> Outcome:
-    """Return the plan of a scenario, or why it is refused."""
-    return outcome_of(lambda: make_plan(scenario, catalog))
+def outcome(scenario: Scenario, catalog: Catalog, *, check: bool = True) -> Outcome:
+    """Return the plan of a scenario, or why it is refused; a rule by risk is checked on its hosts if ``check`` says so."""
+    return outcome_of(lambda: make_plan(scenario, catalog, check=check))
 
 
 def outcome_of(work: Callable[[], Plan]) -> Outcome:

@@ -21,6 +21,7 @@ from gpuplan.plan.checks.message import Message
 from gpuplan.plan.over_time.recommended import set_up_as
 from gpuplan.plan.over_time.rules import OPEN
 from gpuplan.plan.prices import is_sold
+from gpuplan.plan.simulated import NotSimulatedError, Results, known_results, learn, results_known
 from gpuplan.scenario import Problem, Scenario, ScenarioError, field_of, from_dict, show
 from gpuplan.wording import said
 
@@ -44,6 +45,12 @@ class Draft(NamedTuple):
     problem: Problem
     at: str
     """Id of the design in which it was typed."""
+
+
+def simulated_results(plan: Plan) -> Results:
+    """Return the results of the simulations that a design takes where its rule by risk is checked."""
+    make_plan(plan.scenario, plan.catalog).read()
+    return results_known()
 
 
 class Editing(PlanView):
@@ -86,6 +93,7 @@ class Editing(PlanView):
         self._settled: Settled | None = None
         """Screen before the field was typed into; None while no field is."""
         self._linked: tuple[Scenario, Link] | None = None
+        self._check()
 
     @property
     def stale(self) -> bool:
@@ -279,10 +287,33 @@ class Editing(PlanView):
         """Return the plan with all its chapters, so that a model that cannot answer says so here."""
         result = next((plan for plan in self._plans if plan.scenario == scenario), None)
         if result is None:
-            result = make_plan(scenario, self.catalog)
-            result.read()
+            try:
+                with known_results():
+                    result = make_plan(scenario, self.catalog)
+                    result.read()
+            except NotSimulatedError:
+                result = make_plan(scenario, self.catalog, check=False)
+                result.read()
             self._plans = (result, *self._plans[: MOST_PLANS - 1])
         return result
+
+    def _changed(self) -> None:
+        self._check()
+        super()._changed()
+
+    def _check(self) -> None:
+        """Simulate a rule by risk beside the page; once that is done, show the plan with the hosts that it takes."""
+        if self.plan.checked or self.plan.check:
+            return
+        if (results := self.later("plan: checked", simulated_results)) is None:
+            return
+        learn(results)
+        plan = make_plan(self.plan.scenario, self.catalog)
+        plan.read()
+        self._plans = (plan, *(other for other in self._plans if other.scenario != plan.scenario))
+        self.messages = check_plan(plan)
+        self.show(plan)
+        self.forget_lost_hosts()
 
     def _plan(self, scenario: Scenario, news: bool = True) -> None:
         """Plan a design and show it; ``news`` shows its differences from the plan before."""

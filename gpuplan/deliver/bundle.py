@@ -12,7 +12,7 @@ from gpuplan.analysis.compare import THIS, Comparison, compare_plans, named
 from gpuplan.analysis.customer import customer_scenario
 from gpuplan.deliver.brand import PLAIN, Brand
 from gpuplan.deliver.office import packed_parts
-from gpuplan.plan import Plan, make_plan
+from gpuplan.plan import Plan
 from gpuplan.scenario import Scenario
 from gpuplan.wording import NAMES
 
@@ -147,7 +147,7 @@ class _Files:
 
 def _planned(plan: Plan, scenario: Scenario) -> Plan:
     """Return the plan of a scenario: the same where it is the plan's own."""
-    return plan if scenario is plan.scenario else make_plan(scenario, plan.catalog)
+    return plan if scenario is plan.scenario else plan.with_scenario(scenario)
 
 
 def _for_customer(plan: Plan) -> Plan:

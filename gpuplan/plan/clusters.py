@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 from gpuplan.catalog import Catalog
@@ -15,18 +16,23 @@ from gpuplan.models.placement import Host, Placement, Request, Room, Shared, Slo
 from gpuplan.plan.hosts import POOL_NAMES, Named, Pool, cluster_of_pool, undivided_pool, whole_pool_lines
 from gpuplan.plan.inputs import derived
 from gpuplan.plan.layouts import (
+    Kept,
     Layout,
     enough_of,
     for_orders,
     most_hosts,
     most_hosts_fact,
     placed,
+    with_more,
 )
 from gpuplan.plan.over_time.rules import Enough
 from gpuplan.plan.requests import LAST, Requests, remembered, spare_hosts, too_large
+from gpuplan.plan.simulated import Promise, kept
+from gpuplan.plan.sizing_rule import target_fact
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import OTHER_VMS, Scenario, sites_people
-from gpuplan.wording import NAMES, counted
+from gpuplan.simulation.jobs import simulate
+from gpuplan.wording import NAMES, counted, percent
 
 SPLIT_NAMES = NAMES["availability.split"]
 """Ways to divide a pool, as an input names them, and their words."""
@@ -46,6 +52,8 @@ class Within(NamedTuple):
     spare: int
     most: int
     enough: Enough | None
+    promise: Promise | None
+    """What a rule by risk promises; None without one, and where it is not checked."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +74,15 @@ class Division:
         """True if the requested share of orders of power-on starts every VM in all of the clusters."""
         return all(cluster.layout.reached for cluster in self.clusters)
 
+    @property
+    def kept(self) -> Kept | None:
+        """The rule by risk on all of these hosts: of the groups with the highest chance; None where it is not checked."""
+        kept = {cluster.layout.kept for cluster in self.clusters if cluster.layout.kept}
+        if not kept:
+            return None
+        worst = max(kept, key=lambda one: (not one.held, one.value))
+        return worst._replace(more=sum(one.more for one in kept))
+
     def named(self, kind: str) -> list[tuple[Named, Layout]]:
         """Return the clusters with their names, numbered if there are several."""
         name = POOL_NAMES[kind]
@@ -81,7 +98,7 @@ class Division:
 def divisions(
     scenario: Scenario, catalog: Catalog, requests: Requests, layouts: Mapping[str, Layout]
 ) -> dict[str, Division]:
-    """The clusters of each pool."""
+    """The clusters of each pool, with the hosts on which a rule by risk holds."""
     return {
         kind: _divided(scenario, catalog, kind, requests, layout, scenario.availability.split)
         for kind, layout in layouts.items()
@@ -94,12 +111,19 @@ def _divided(
     """Return the clusters of a pool, each with its own spare hosts, and at least one for the demand."""
     spare = spare_hosts(scenario)
     most = most_hosts(scenario, catalog)
+    promise = requests.promises.get(kind)
+    within = Within(spare, most, enough_of(scenario, catalog, kind, whole.asked), promise)
     if split == "few-large" and len(whole.hosts) <= most:
-        return Division(whole, (Cluster(whole),))
+
+        def lay(more: int) -> list[Layout]:
+            one = with_more(whole, more, spare)
+            few = len(one.hosts) <= most
+            return [one] if few else _few_large(whole.asked, whole.existing, whole.room, within, more)
+
+        return Division(whole, tuple(Cluster(laid) for laid in kept(promise, whole.asked, lay)))
     priority = {group.id: group.priority for group in scenario.groups}
     homes = _homes(scenario, requests, kind, split)
     levels = tuple(priority.get(member, LAST) for member in requests.members[kind])
-    within = Within(spare, most, enough_of(scenario, catalog, kind, whole.asked))
     clusters = _clusters(whole.asked, whole.existing, whole.room, within, homes, levels)
     if split == "by-group":
         clusters = tuple(cluster._replace(site="") for cluster in clusters)
@@ -162,7 +186,14 @@ def _clusters(
             taken = _taken(requests, left, room, within.spare)
             rooms = tuple(old_room for n, old_room in enumerate(left) if n in taken)
             left = tuple(old_room for n, old_room in enumerate(left) if n not in taken)
-        clusters += [Cluster(layout, home) for layout in _few_large(requests, rooms, room, within)]
+        mine, lay = (
+            {request.group for request in requests},
+            partial(_few_large, requests, rooms, room, within),
+        )
+        if (promise := within.promise) is not None:
+            nowhere = promise.groups - {request.group for request in asked}
+            promise = promise.of_groups(mine | nowhere if home == largest else mine)
+        clusters += [Cluster(layout, home) for layout in kept(promise, requests, lay)]
     return tuple(_numbered(clusters))
 
 
@@ -174,32 +205,36 @@ def _taken(requests: tuple[Request, ...], left: tuple[Room, ...], room: Room, sp
 
 
 def _few_large(
-    asked: tuple[Request, ...], existing: tuple[Room, ...], room: Room, within: Within
+    asked: tuple[Request, ...], existing: tuple[Room, ...], room: Room, within: Within, more: int
 ) -> list[Layout]:
     """The fewest clusters of nearly equal size: the hosts of the whole placement are dealt out, existing ones first.
 
-    Existing hosts that the demand does not take are left out where a cluster would have too many with them.
+    They have ``more`` hosts for the demand, or as many as they may. Existing hosts that the demand does not take are left out where a cluster would have too many with them.
     """
-    spare, most, enough = within
-    undivided = placed(asked, existing, room, spare, (), enough)
+    spare, most, enough, _ = within
+    undivided = with_more(placed(asked, existing, room, spare, (), enough), more, spare)
     if len(undivided.hosts) <= most:
         return [undivided]
     whole = placed(asked, existing, room, spare)
     used = [at for at, host in enumerate(whole.needed.hosts) if host]
     idle = [at for at, host in enumerate(whole.needed.hosts) if not host]
-    fewest = availability.cluster_count(len(used), spare_hosts=spare, most_hosts=most)
+    fewest = availability.cluster_count(len(used) + more, spare_hosts=spare, most_hosts=most)
     clusters = max(fewest, -(-len(whole.needed.hosts) // most))
     while True:
         dealt, first = [], 0
         sizes = cluster_hosts(len(used), clusters=min(clusters, len(used)))
-        for size, more in zip(sizes, _idle_hosts(idle, sizes), strict=True):
+        for size, beside in zip(sizes, _idle_hosts(idle, sizes), strict=True):
             chunk = used[first : first + size]
-            part = _part(whole, sorted((*chunk, *more)), spare)
-            while clusters >= len(used) and more and len(part.hosts) > most:
-                more = more[: max(0, len(more) - len(part.hosts) + most)]
-                part = _part(whole, sorted((*chunk, *more)), spare)
+            part = _part(whole, sorted((*chunk, *beside)), spare)
+            while clusters >= len(used) and beside and len(part.hosts) > most:
+                beside = beside[: max(0, len(beside) - len(part.hosts) + most)]
+                part = _part(whole, sorted((*chunk, *beside)), spare)
             dealt.append(part if enough is None else for_orders(part, enough, spare))
             first += size
+        for _ in range(more):
+            least = min(range(len(dealt)), key=lambda at: len(dealt[at].hosts))
+            full = len(dealt[least].hosts) >= most and clusters >= len(used)
+            dealt[least] = dealt[least] if full else with_more(dealt[least], 1, spare)
         if clusters >= len(used) or all(len(part.hosts) <= most for part in dealt):
             return dealt
         clusters += 1
@@ -292,13 +327,35 @@ def pools(
         clusters = division.named(kind)
         if len(clusters) == 1:
             all_pools.append(undivided_pool(trail, scenario, requests, *clusters[0]))
+            _chance_line(trail, scenario, kind, division)
             continue
         parts = whole_pool_lines(trail, scenario, requests, kind, division.whole)
         all_pools += [
             cluster_of_pool(trail, scenario, requests, *pair, division.whole, parts) for pair in clusters
         ]
         _cluster_lines(trail, scenario, catalog, requests, kind, division)
+        _chance_line(trail, scenario, kind, division)
     return tuple(all_pools)
+
+
+def _chance_line(trail: Trail, scenario: Scenario, kind: str, division: Division) -> None:
+    """Add a line for the chance that a rule by risk limits, simulated on the hosts for the demand of a pool."""
+    if (kept := division.kept) is not None:
+        hosts = sum(cluster.layout.used for cluster in division.clusters)
+        trail.about(f"pools.{kind}", name=POOL_NAMES[kind]).record(
+            "simulated_chance",
+            simulate,
+            100 * kept.value,
+            when="more" * bool(kept.more) if kept.held else "too high",
+            words={
+                "half": percent(kept.half_width or 0.0),
+                "first": percent(kept.at_first),
+                "more": kept.more,
+            },
+            hosts=derived(f"pools/{kind}/hosts simulated", hosts, "hosts simulated"),
+            target=target_fact(scenario),
+            policy=scenario.fact("platform.assignment"),
+        )
 
 
 def _cluster_lines(

@@ -37,6 +37,7 @@ from gpuplan.wording import (
     counted,
     hours,
     joined,
+    percent,
     run_words,
     said,
     told,
@@ -183,7 +184,10 @@ def _hosts_for_demand(pool: WholePool, several: bool, lines: Mapping[str, Line])
         case = "hosts beside others" if new == least else "hosts beside others, heuristic"
     elif laid.mixed and needed.method == "volume":
         case = "hosts, mixed"
-    if laid.more:
+    kept = laid.kept if laid.kept and laid.kept.more else None
+    if kept:
+        case = "hosts, for a target" if kept.held else "hosts, short of a target"
+    elif laid.more:
         case = "hosts, for orders" if laid.reached else "hosts, short of orders"
     gpus, fewer = laid.room.gpus, needed.bound - 1
     words = {"hosts": fewer, "gpus": fewer * gpus, "occupied": needed.gpus_occupied}
@@ -195,6 +199,8 @@ def _hosts_for_demand(pool: WholePool, several: bool, lines: Mapping[str, Line])
         demand=whole(lines[f"{at}.gpus_demanded"].value),
         hosts=laid.used,
         best=laid.fewest,
+        first=percent(kept.at_first) if kept else "",
+        chance=percent(kept.value) if kept else "",
         gpus=gpus,
         fewer=said("decided.one host fewer", **words) if fewer else "",
         existing=existing,

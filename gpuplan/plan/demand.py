@@ -18,13 +18,12 @@ from gpuplan.plan.access import GroupPlan, Wanted, allocate, with_pools
 from gpuplan.plan.inputs import derived
 from gpuplan.plan.layouts import placed_mixed
 from gpuplan.plan.requests import existing_hosts, group_requests, members_of, room_of, rooms_of
-from gpuplan.plan.sizing_rule import FUNCTIONS, Needed, burst_fact, needed
+from gpuplan.plan.sizing_rule import FUNCTIONS, Needed, burst_fact, needed, target_fact
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.plan.validation import request_problems
 from gpuplan.plan.weighing import Weighed
 from gpuplan.plan.working_week import Ask, Mix, mixes, peak_jobs, weeks, work_fact
 from gpuplan.scenario import Group, Scenario, ScenarioError
-from gpuplan.units import exact
 
 
 class GroupDemand(NamedTuple):
@@ -261,9 +260,7 @@ def _target_lines(
     busy = here.record("busy_gpus", demand.total_demand_gpus, want.mix.gpus, named, words=sum_of)
     if not want.method:
         return {}
-    chance = scenario.fact("demand.chance")
-    chance = replace(chance, value=float(100 * exact(scenario.demand.chance)), unit="%")
-    inputs: dict[str, Fact | Line] = {"busy_gpus": busy, "chance": chance}
+    inputs: dict[str, Fact | Line] = {"busy_gpus": busy, "chance": target_fact(scenario)}
     if scenario.demand.rule == "wait-time":
         inputs["wait_min"] = scenario.fact("demand.wait_min")
     if want.peakedness is not None:

@@ -18,9 +18,12 @@ from gpuplan.plan.inputs import derived
 from gpuplan.plan.layouts import Layout, LossLevel, loss_level
 from gpuplan.plan.over_time.rules import policy_facts
 from gpuplan.plan.requests import Requests, spare_hosts
+from gpuplan.plan.sizing_rule import target_fact
 from gpuplan.plan.trail import Given, Line, Trail
 from gpuplan.scenario import UNASSIGNED, Scenario
+from gpuplan.simulation.jobs import simulate
 from gpuplan.units import exact
+from gpuplan.wording import percent
 
 POOL_NAMES = {
     "vgpu": "vGPU cluster",
@@ -325,7 +328,19 @@ def _demand_lines(here: Trail, scenario: Scenario, demanded: Line, laid: Layout)
         gpus_per_host=per_host,
         count_hosts=counted,
     )
-    if laid.more:
+    if laid.more and laid.kept and laid.kept.more:
+        result = laid.kept
+        here.record(
+            "hosts_for_demand",
+            simulate,
+            laid.used,
+            when="target" if result.held else "target, not reached",
+            words={"more": laid.more, "first": percent(result.at_first), "chance": percent(result.value)},
+            hosts_at_best=fewest,
+            target=target_fact(scenario),
+            policy=scenario.fact("platform.assignment"),
+        )
+    elif laid.more:
         here.record(
             "hosts_for_demand",
             power_on.power_on_orders,

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Brief, Fact
@@ -82,6 +83,20 @@ def placed_alike(requests: tuple[placement.Request, ...], gpus_per_host: int) ->
     return placement.place(requests, gpus_per_host=gpus_per_host)
 
 
+class Kept(NamedTuple):
+    """Result of a rule by risk, simulated on the hosts for the demand of the clusters of some groups."""
+
+    value: float
+    """Chance that the rule limits."""
+    half_width: float | None
+    """Of its 95 % interval."""
+    held: bool
+    more: int = 0
+    """Hosts beyond those that the formula takes, as if all GPUs were in one host."""
+    at_first: float = 0.0
+    """The chance on the hosts that the formula takes."""
+
+
 @dataclass(frozen=True, repr=False)
 class Layout(Brief):
     """VMs on each host, and the results that follow from them alone, computed once on request."""
@@ -95,9 +110,11 @@ class Layout(Brief):
     """With them."""
     mixed: bool
     more: int = 0
-    """Hosts for the demand in addition to ``needed``, which let orders of power-on start every VM."""
+    """Hosts for the demand in addition to ``needed``, for orders of power-on to start every VM or for a rule by risk to hold."""
     reached: bool = True
-    """True if they do: the limit of a cluster, or a very large design, can prevent finding enough."""
+    """True if these orders do: the limit of a cluster, or a very large design, can prevent finding enough."""
+    kept: Kept | None = None
+    """Result of the rule by risk; None without one, and where it is not checked."""
 
     @cached_property
     def rooms(self) -> tuple[placement.Room, ...]:
@@ -274,11 +291,21 @@ def placed(
 def for_orders(laid: Layout, enough: Enough, lost: int) -> Layout:
     """Add the hosts that let orders of power-on start every VM of the demand; unused existing hosts come first."""
     used = tuple(room for room, host in zip(laid.rooms, laid.needed.hosts, strict=False) if host)
-    free = [room for room, host in zip(laid.rooms, laid.hosts, strict=True) if not host]
-    idle = max(0, sum(room.offers_as_much(laid.room) for room in free) - lost)
-    most = len(used) + idle + max(0, enough.most + lost - len(laid.hosts))
+    most = len(used) + _idle(laid, lost) + max(0, enough.most + lost - len(laid.hosts))
     more, reached = more_hosts(laid.asked, used, laid.room, enough._replace(most=most))
-    return replace(laid, more=more, reached=reached, hosts=laid.hosts + ((),) * max(0, more - idle))
+    return replace(with_more(laid, more, lost), reached=reached)
+
+
+def with_more(laid: Layout, more: int, lost: int) -> Layout:
+    """Return a cluster with this many hosts more for the demand; unused existing hosts come first."""
+    new = ((),) * max(0, more - _idle(laid, lost))
+    return replace(laid, more=laid.more + more, hosts=laid.hosts + new) if more else laid
+
+
+def _idle(laid: Layout, lost: int) -> int:
+    """Return the hosts that the demand and failures leave unused, and that offer as much as a new one."""
+    free = (room for room, host in zip(laid.rooms, laid.hosts, strict=True) if not host)
+    return max(0, sum(room.offers_as_much(laid.room) for room in free) - lost - laid.more)
 
 
 def loss_level(lost: int, laid: Layout) -> LossLevel:

@@ -40,6 +40,7 @@ from gpuplan.plan.over_time.rehearsal import Rehearsed, rehearsed_of
 from gpuplan.plan.power import PowerUse, power_use
 from gpuplan.plan.prices import catalog_factor
 from gpuplan.plan.requests import Requests, requests_of
+from gpuplan.plan.simulated import promise_of
 from gpuplan.plan.totals import Totals, held_gpus_lines, totals, utilisation_line, waiting_lines
 from gpuplan.plan.trail import Line, Lines, Trail
 from gpuplan.plan.validation import request_problems, scenario_problems
@@ -47,6 +48,7 @@ from gpuplan.plan.verdict import Placed, Restart, Verdict, placed_of, restarts_o
 from gpuplan.plan.weighing import Outcome, Weighed, weigh
 from gpuplan.plan.working_week import Week, weeks
 from gpuplan.scenario import (
+    RISKS,
     Problem,
     Scenario,
     ScenarioError,
@@ -119,6 +121,8 @@ class Plan(Carded):
 
     scenario: Scenario
     catalog: Catalog = field(repr=False)
+    check: bool = field(default=True, repr=False)
+    """True if a rule by risk is checked by simulation on the hosts; False takes the answer by formula."""
 
     def __repr__(self) -> str:
         totals = self.totals
@@ -154,7 +158,11 @@ class Plan(Carded):
     @chapter
     def weighed(self) -> Mapping[str, Weighed]:
         """The access of each group, with the alternatives that were weighed."""
-        return weigh(self.sized, self.catalog, lambda asked: _outcome(asked, self.catalog))
+        return weigh(
+            self.sized,
+            self.catalog,
+            lambda asked, check: _outcome(asked, self.catalog, check and self.check),
+        )
 
     @chapter
     def demand(self) -> Demand:
@@ -170,14 +178,21 @@ class Plan(Carded):
         """The demand by another sizing rule, all other inputs being the same. Raises a ScenarioError where that rule has no answer."""
         if rule == self.scenario.demand.rule:
             return self.demand
-        other = Plan(self.scenario.with_value("demand.rule", rule), self.catalog)
+        other = Plan(self.scenario.with_value("demand.rule", rule), self.catalog, self.check)
         return self._taken_over(other, () if self._by_money else ("weighed", "shape")).demand
 
     @chapter
     def requests(self) -> Requests:
         """Access mode and sharing: how each group reaches its GPUs, and the requests of its VMs."""
         trail, wanted = self._trail("requests"), self.demand.groups
-        return requests_of(trail, self.sized, self.catalog, wanted, self.weighed)
+        requests = requests_of(trail, self.sized, self.catalog, wanted, self.weighed)
+        if not self.check or self.scenario.demand.rule not in RISKS:
+            return requests
+        each = {**self.shape.requests, **requests.by_group}
+        pools = {pool.pool: pool for pool in self.hours if pool.pool in requests.members}
+        return replace(
+            requests, promises={kind: promise_of(self.sized, pool, each) for kind, pool in pools.items()}
+        )
 
     @chapter
     def groups(self) -> tuple[GroupPlan, ...]:
@@ -188,6 +203,13 @@ class Plan(Carded):
     def layouts(self) -> Mapping[str, Layout]:
         """Placement: the VMs on each host of each pool, as if the pool were one cluster."""
         return layouts(self._laid_out, self.catalog, self.requests)
+
+    @property
+    def checked(self) -> bool:
+        """False if a rule by risk decides, and its answer by formula was not tried on the hosts of each pool."""
+        if self.scenario.demand.rule not in RISKS:
+            return True
+        return self.check and all(self.divisions[kind].kept for kind in self.requests.promises)
 
     @chapter
     def divisions(self) -> Mapping[str, Division]:
@@ -273,7 +295,9 @@ class Plan(Carded):
     @property
     def verdict(self) -> Verdict:
         """Whether all VMs fit, start and restart, in the words of all screens and documents."""
-        return Verdict(self.sized, self.placed, self.pools, self.power_on, self.restarts)
+        held = all(division.kept is None or division.kept.held for division in self.divisions.values())
+        target = ("yes" if held else "no") if self.checked else "unchecked"
+        return Verdict(self.sized, self.placed, self.pools, self.power_on, self.restarts, target)
 
     def verdict_on(self, pool: Pool) -> Verdict:
         """The same of one cluster; VMs without a GPU are those of the plan."""
@@ -282,7 +306,7 @@ class Plan(Carded):
 
     def unchecked(self) -> Plan:
         """This plan while its restarts are not yet checked."""
-        plan = Plan(self.scenario, self.catalog)
+        plan = Plan(self.scenario, self.catalog, self.check)
         vars(plan).update(vars(self) | {"restarts": None})
         return plan
 
@@ -342,7 +366,7 @@ class Plan(Carded):
             self.held_gpus,
             self.weeks,
             modes,
-            lambda asked: _hosts(asked, self.catalog),
+            lambda asked: _hosts(asked, self.catalog, self.check),
         )
 
     @property
@@ -453,12 +477,16 @@ class Plan(Carded):
         """Hosts of each pool in all of its clusters, failover capacity included, without anything that follows from them."""
         return {kind: division.hosts for kind, division in self.divisions.items()}
 
+    def with_scenario(self, scenario: Scenario) -> Plan:
+        """Return the plan of another scenario with the same catalog, checked as this one is."""
+        return make_plan(scenario, self.catalog, check=self.check)
+
     def relinked(self, scenario: Scenario) -> Plan:
         """The plan of a scenario that differs in its network or prices alone, with the chapters before them reused."""
         if self._by_money:
-            return make_plan(scenario, self.catalog)
+            return self.with_scenario(scenario)
         read = ("power_on",) if "power_on" in vars(self) else ()
-        plan = self._taken_over(Plan(scenario, self.catalog), (*BEFORE_NETWORK, *read))
+        plan = self._taken_over(Plan(scenario, self.catalog, self.check), (*BEFORE_NETWORK, *read))
         vars(plan).update(
             {name: value for name, value in vars(self).items() if name in ("growth", "restarts")}
         )
@@ -470,9 +498,9 @@ class Plan(Carded):
         The reasons of their access are reused too, and may name hosts and costs of this plan.
         """
         scenario = self.scenario.with_value("availability.host_failures", host_failures)
-        plan = Plan(scenario, self.catalog)
+        plan = Plan(scenario, self.catalog, self.check)
         if self._by_money or plan.sized.groups != self.sized.groups:
-            return make_plan(scenario, self.catalog)
+            return self.with_scenario(scenario)
         return self._taken_over(plan, BEFORE_HOSTS)
 
     @property
@@ -493,7 +521,7 @@ class Plan(Carded):
 
     def but(self, **chapters: Any) -> Plan:
         """This plan with some chapters exchanged and all others as they are."""
-        plan = Plan(self.scenario, self.catalog)
+        plan = Plan(self.scenario, self.catalog, self.check)
         vars(plan).update(
             vars(self) | {"lines": self.lines, "decisions": self.decisions, "_analysed": {}} | chapters
         )
@@ -507,7 +535,7 @@ Asked = Plan | Scenario | str | Path | Held
 """A reference to a design: a plan, a scenario, an example or a file by its name, or an object that has a plan."""
 
 
-def make_plan(scenario: Scenario, catalog: Catalog | None = None) -> Plan:
+def make_plan(scenario: Scenario, catalog: Catalog | None = None, *, check: bool = True) -> Plan:
     """The plan for a scenario with a catalog: the same two always give the same plan.
 
     Invalid scenarios are rejected at once; each chapter is computed when it is first read.
@@ -518,6 +546,9 @@ def make_plan(scenario: Scenario, catalog: Catalog | None = None) -> Plan:
         The customer's question. [-]
     catalog : Catalog, optional
         Hardware, software, rules and their sources; by default the shipped one. [-]
+    check : bool
+        Whether a sizing rule by risk is simulated on the hosts, and hosts added until it holds. Without, its answer is the
+        one by formula, as if all GPUs were in one host; it takes a few milliseconds in place of up to some seconds. [-]
 
     Returns
     -------
@@ -531,7 +562,7 @@ def make_plan(scenario: Scenario, catalog: Catalog | None = None) -> Plan:
     """
     catalog = load_catalog() if catalog is None else catalog
     _check_kinds(scenario, catalog)
-    plan = Plan(scenario, catalog)
+    plan = Plan(scenario, catalog, check)
     if problems := scenario_problems(scenario, catalog, lambda: plan.sized):
         raise ScenarioError(problems)
     asked = plan.requests
@@ -581,16 +612,16 @@ def _check_kinds(scenario: object, catalog: object) -> None:
 
 
 @lru_cache(maxsize=512)
-def _hosts(scenario: Scenario, catalog: Catalog) -> Mapping[str, int]:
+def _hosts(scenario: Scenario, catalog: Catalog, check: bool) -> Mapping[str, int]:
     """Hosts of each pool in a year of growth; kept, since a change of network or money leaves all years alone."""
-    return make_plan(scenario, catalog).hosts_by_pool()
+    return make_plan(scenario, catalog, check=check).hosts_by_pool()
 
 
 @lru_cache(maxsize=256)
-def _outcome(scenario: Scenario, catalog: Catalog) -> Outcome | None:
+def _outcome(scenario: Scenario, catalog: Catalog, check: bool) -> Outcome | None:
     """Return hosts and costs of a design with these access modes; cached, as the choice and its reasons use them."""
     try:
-        plan = make_plan(scenario, catalog)
+        plan = make_plan(scenario, catalog, check=check)
     except ScenarioError:
         return None
     if (costs := plan.costs) is None:

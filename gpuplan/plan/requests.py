@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache, wraps
 from typing import Any, TypeVar
@@ -62,6 +62,8 @@ class Requests(Brief):
     """Pool -> the kind of each existing host that joins it."""
     rooms: Mapping[str, tuple[placement.Room, ...]]
     """Pool -> the capacity of each of these."""
+    promises: Mapping[str, Any] = field(default_factory=dict)
+    """Pool -> the ``Promise`` of a rule by risk to its groups; empty without one, and where it is not checked."""
 
 
 def requests_of(

@@ -45,6 +45,12 @@ def burst_fact(catalog: Catalog) -> Fact:
     return catalog.assumptions["bursts"].fact("burst_factor")
 
 
+def target_fact(scenario: Scenario) -> Fact:
+    """Return the chance that a rule by risk allows, in per cent."""
+    chance = scenario.fact("demand.chance")
+    return replace(chance, value=float(100 * exact(scenario.demand.chance)), unit="%")
+
+
 def target_words(rule: str, chance: float, wait_min: float, each: bool) -> str:
     """Word the promise of a target: ``at most 5 % of the requests of each group have to wait``."""
     promises = NAMES["target of each group" if each else "target of all requests"]

@@ -21,6 +21,7 @@ GRAVEST = ("no", "static", "untried", "unchecked", "yes")
 """States of power-on or restart, the gravest first."""
 SHORT, NOTES = NAMES["verdict, short"], NAMES["verdict, note"]
 FITS, SURVIVES, WAYS = NAMES["verdict, fits"], NAMES["verdict, survives"], NAMES["verdict, way"]
+TARGETS = NAMES["verdict, target"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,8 @@ class Verdict:
     power_on: Mapping[str, PowerOn] = field(repr=False)
     restarts: Mapping[str, Restart] | None
     """None while not yet checked."""
+    target: str = "yes"
+    """``yes`` if a rule by risk holds on the hosts or there is none, else ``no`` or ``unchecked``."""
 
     @property
     def tolerance(self) -> str:
@@ -174,7 +177,7 @@ class Verdict:
 
         Empty if nothing is planned, or if a claim was not tried.
         """
-        states = {self.fits, self.starts, self.survives}
+        states = {self.fits, self.starts, self.survives, self.target}
         if states & {"missing", "lost"}:
             return "red"
         if states & {"unknown", "no", "static"}:
@@ -200,6 +203,7 @@ class Verdict:
         if self.fits not in ("none", "missing"):
             apart = [f"starts {self.starts}", f"survives {self.survives}"]
             states += apart if self.starts != self.survives else [f"both {self.starts}"]
+            states.append(f"target {self.target}")
         values = {
             "tolerance": self.tolerance,
             "vms": self.placed.vms,
@@ -213,7 +217,7 @@ class Verdict:
         """Whether its VMs fit, start and restart, with what to do where they do not."""
         parts = [self.fit_sentence, self.loss_sentence]
         if self.fits not in ("none", "missing"):
-            parts += [self.start_sentence, self.restart_sentence]
+            parts += [self.start_sentence, self.restart_sentence, TARGETS.get(self.target, "")]
         return [*filter(None, parts)]
 
     @property

@@ -51,8 +51,8 @@ class Outcome(NamedTuple):
     """At the start, as are the licensed GPUs."""
 
 
-OutcomeOf = Callable[[Scenario], Outcome | None]
-"""Plans a scenario; None if it cannot be planned."""
+OutcomeOf = Callable[[Scenario, bool], Outcome | None]
+"""Plans a scenario, with a rule by risk checked on its hosts or not; None if it cannot be planned."""
 
 
 def filled(text: str, words: Mapping[str, object]) -> str:
@@ -63,6 +63,8 @@ def filled(text: str, words: Mapping[str, object]) -> str:
     return text
 
 
+MOST_CHECKED = 4
+"""Ways up to which each is checked on its hosts where a rule by risk sizes it; of more the choice is by formula."""
 MOST_FLIPPED, MOST_VMS = 4, 16_000
 """Up to this many groups, and VMs in all designs tried, whole GPUs are weighed group by group, not only all together."""
 
@@ -128,16 +130,16 @@ class _Ways:
         vms = sum(group.people * group.vms_each for group in self.scenario.groups)
         each = len(by_money) <= MOST_FLIPPED and vms * 2 ** len(by_money) <= MOST_VMS
         sizes = range(len(by_money) + 1) if each else (0, len(by_money))
-        ways = (frozenset(ids) for size in sizes for ids in combinations(sorted(by_money), size))
-        return min(ways, key=self._cost)
+        ways = [frozenset(ids) for size in sizes for ids in combinations(sorted(by_money), size)]
+        return min(ways, key=lambda dearer: self._cost(dearer, len(ways) <= MOST_CHECKED))
 
-    def _cost(self, dearer: frozenset[str]) -> float:
-        outcome = self._outcome({id: choice.mode for id, choice in self.chosen(dearer).items()})
+    def _cost(self, dearer: frozenset[str], check: bool) -> float:
+        outcome = self._outcome({id: choice.mode for id, choice in self.chosen(dearer).items()}, check)
         return math.inf if outcome is None else outcome.net_present
 
-    def _outcome(self, modes: Mapping[str, str]) -> Outcome | None:
+    def _outcome(self, modes: Mapping[str, str], check: bool = True) -> Outcome | None:
         groups = [replace(g, access=modes.get(g.id) or g.access) for g in self.scenario.groups]
-        return self.outcome_of(self.scenario.with_groups(groups))
+        return self.outcome_of(self.scenario.with_groups(groups), check)
 
     def words(
         self, group: str, chosen: Mapping[str, access.Access], by_money: frozenset[str]

@@ -17,6 +17,9 @@ from waiting import LIMIT_S
 from gpuplan import Plan
 from gpuplan.app import idle_work
 from gpuplan.app.idle_work import Later, collect_later
+from gpuplan.app.state import Workbook
+from gpuplan.catalog import Catalog
+from gpuplan.scenario import from_dict
 from gpuplan.serve import forking
 
 
@@ -112,3 +115,27 @@ def test_garbage_is_collected_once_nothing_happens_any_more(
 
     run(page)
     assert len(collected) == times
+
+
+def test_a_rule_by_risk_is_answered_by_formula_and_checked_beside_the_page(catalog: Catalog) -> None:
+    """An edit that asks for no other simulation is checked at once, so that hosts do not move to and fro."""
+    seen: list[tuple[bool, int]] = []
+    groups = [
+        {"id": "large", "people": 20, "gpus_each": 4, "active_share": 0.3, "access": "vgpu"},
+        {"id": "small", "people": 40, "gpus_each": 1, "active_share": 0.3, "access": "vgpu"},
+    ]
+    scenario = from_dict({"groups": groups, "demand": {"rule": "denied", "chance": 0.011}})
+
+    async def page() -> None:
+        book, checked = Workbook(catalog, scenario), asyncio.Event()
+        book.observe(lambda _: checked.set() if book.plan.checked else None, "revision")
+        seen.append((book.plan.checked, book.plan.totals.hosts))
+        await asyncio.wait_for(checked.wait(), LIMIT_S)
+        seen.append((book.plan.checked, book.plan.totals.hosts))
+        book.edit("cost.years", 3)
+        seen.append((book.plan.checked, book.plan.totals.hosts))
+        assert not book.before or book.before.totals.hosts == seen[1][1]
+
+    run(page)
+    (first, few), (after, many), edited = seen
+    assert not first and after and many > few and edited == (True, many)

@@ -262,7 +262,7 @@ def test_how_often_a_design_is_planned(catalog: Catalog) -> None:
     """Two groups, so four ways; none where a board comes with its licences, or where the customer has decided."""
     asked_for: list[Scenario] = []
 
-    def outcome(scenario: Scenario) -> Outcome:
+    def outcome(scenario: Scenario, check: bool) -> Outcome:
         asked_for.append(scenario)
         vgpus = sum(group.access == "vgpu" for group in scenario.groups)
         return Outcome(100.0 - vgpus, 0.0, 0, 1)

@@ -143,7 +143,7 @@ class Picture:
         }
 
     def _idle(self, index: int) -> str:
-        """Return the role of a host without a VM: spare, or needed by power-on orders beyond the best arrangement."""
+        """Return the role of a host without a VM: spare, or for the demand beyond the best arrangement."""
         pool = self.pool
         empty = [at for at, loads in enumerate(pool.placement) if not loads]
         ordered = index in empty[: pool.hosts_for_demand - pool.hosts_at_best]

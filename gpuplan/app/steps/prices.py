@@ -12,7 +12,6 @@ from gpuplan.app.cards import Contents, act, bare, panel, sheet
 from gpuplan.app.forms import field_data
 from gpuplan.app.header import paid_for
 from gpuplan.app.state import Workbook
-from gpuplan.plan import make_plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.prices import Price, Unknown
 from gpuplan.report import number
@@ -98,7 +97,7 @@ def _catalog_prices(workbook: Workbook) -> dict[str, Price]:
     if not plan.scenario.prices:
         return {price.key: price for price in plan.costs.prices} if plan.costs else {}
     unstated = replace(plan.scenario, prices=())
-    costs = workbook.once("cost: catalog", lambda: make_plan(unstated, plan.catalog).costs)
+    costs = workbook.once("cost: catalog", lambda: plan.with_scenario(unstated).costs)
     return {price.key: price for price in costs.prices} if costs else {}
 
 

@@ -9,7 +9,7 @@ from itertools import product
 from math import prod
 
 from gpuplan.analysis.variants import Outcome, Progress, outcome
-from gpuplan.plan import Plan, make_plan
+from gpuplan.plan import Plan
 from gpuplan.plan.totals import Totals
 from gpuplan.plan.verdict import Verdict
 from gpuplan.report.figures import CostFigures, cost_figures
@@ -91,7 +91,7 @@ def _size(plan: Plan, tell: Callable[[], object]) -> Axis | None:
 def _net_present(plan: Plan, axis: Axis, share: float, tell: Callable[[], object]) -> float:
     """Return the cost with a size at a share of the design's; the design's cost where this cannot be planned."""
     scenario = plan.scenario.with_value(axis.path, _nearest(axis.values[axis.own] * share))
-    result = outcome(scenario, plan.catalog)
+    result = outcome(scenario, plan.catalog, check=plan.check)
     tell()
     return (result if result.plan else Outcome(plan)).net_present or 0.0
 
@@ -268,7 +268,7 @@ def _answers(found: WhatIf) -> Iterator[tuple[Position, Answer | Refused]]:
             position = (*outer, *price)
             try:
                 scenario = found.at(position)
-                plan = base.relinked(scenario) if base else make_plan(scenario, found.design.catalog)
+                plan = base.relinked(scenario) if base else found.design.with_scenario(scenario)
                 answer: Answer | Refused = answer_of(plan)
                 base = base or plan
             except ScenarioError as error:

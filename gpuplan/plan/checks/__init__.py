@@ -37,6 +37,7 @@ CHECKS = (
     demand.lent_between_modes,
     demand.waiting,
     demand.bursts,
+    demand.targets,
     hosts.count_and_placement,
     hosts.stranded,
     upgrades.orders,

@@ -12,7 +12,17 @@ from gpuplan.plan.hosts import pool_names
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.sizing_rule import Target, burst_fact, odds_of, peakedness_range
 from gpuplan.scenario import RISKS
-from gpuplan.wording import METHOD_NAMES, MODE_NAMES, counted, number, said, some_of, whole
+from gpuplan.wording import (
+    METHOD_NAMES,
+    MODE_NAMES,
+    counted,
+    number,
+    percent,
+    said,
+    some_of,
+    stated_percent,
+    whole,
+)
 
 
 def nothing_asked(plan: Plan) -> Iterator[Message]:
@@ -141,3 +151,24 @@ def bursts(plan: Plan) -> Iterator[Message]:
 
 WORTH_A_WORD_PCT = 10
 """Least chance of waiting that is worth a message."""
+
+
+def targets(plan: Plan) -> Iterator[Message]:
+    """Report the hosts that a rule by risk takes beyond its answer by formula, and where it does not hold."""
+    target = stated_percent(plan.scenario.demand.chance)
+    for kind, division in plan.divisions.items():
+        result, pool = division.kept, plan.whole_pool(kind)
+        if result is None or (result.held and not result.more):
+            continue
+        code = "target-takes-hosts" if result.held else "target-not-reached"
+        yield message(
+            plan,
+            code,
+            pool=pool.name,
+            target=target,
+            hosts=pool.hosts_for_demand,
+            best=pool.hosts_for_demand - result.more,
+            more=result.more,
+            first=percent(result.at_first),
+            chance=percent(result.value),
+        )

@@ -14,7 +14,7 @@ from gpuplan.plan.over_time.power_on import PowerOn, distinct
 from gpuplan.plan.over_time.rehearsal import FEW_LOOKS, Rehearsed, readings
 from gpuplan.plan.over_time.rules import is_open, lacks, sizing_orders
 from gpuplan.plan.over_time.tried import STEPS, steps_words
-from gpuplan.plan.plan import Plan, make_plan
+from gpuplan.plan.plan import Plan
 from gpuplan.plan.requests import spare_hosts
 from gpuplan.wording import amount, capital, priced, said, short_number, some_of, stated_percent
 
@@ -170,7 +170,7 @@ def sized_for_orders(plan: Plan) -> Iterator[Message]:
     availability = plan.scenario.availability
     if availability.sized_for == "best" or plan.costs is None:
         return
-    best = make_plan(plan.scenario.with_value("availability.sized_for", "best"), plan.catalog)
+    best = plan.with_scenario(plan.scenario.with_value("availability.sized_for", "best"))
     more = plan.totals.hosts - best.totals.hosts
     share = stated_percent(availability.orders_share)
     if more and best.costs:

@@ -53,6 +53,10 @@ def one(**group: Any) -> list[dict[str, Any]]:
     return [{"id": "a", "name": "Team", **group}]
 
 
+MIXED = [
+    {"id": "large", "people": 20, "gpus_each": 4, "active_share": 0.3, "access": "vgpu"},
+    {"id": "small", "people": 40, "gpus_each": 1, "active_share": 0.3, "access": "vgpu"},
+]
 NIGHTLY = {
     "id": "nightly",
     "name": "Nightly",
@@ -116,6 +120,19 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "bursts-need-more": (
         "warn",
         {"groups": one(people=40, active_share=0.2), "demand": {"rule": "wait"}},
+    ),
+    "target-takes-hosts": (
+        "note",
+        {"groups": MIXED, "demand": {"rule": "denied", "chance": 0.05}},
+    ),
+    "target-not-reached": (
+        "warn",
+        {
+            "groups": MIXED,
+            "demand": {"rule": "denied", "chance": 0.0001},
+            "platform": {"assignment": "spread"},
+            "availability": {"hosts_per_cluster": 4, "host_failures": 3},
+        },
     ),
     "mig-switched-through-the-day": (
         "warn",
