@@ -523,7 +523,7 @@ def _between_leaves(row: Mapping[str, str], switches: Switches) -> Iterator[Fail
         if row["when"] != joined or not links:
             continue
         words = {
-            "where": f", {kind.name}" if len(switches.kinds) > 1 else "",
+            "where": f", {kind.name}" if switches.kinds[1:] else "",
             "left": whole_percent(bandwidth_left(links, 1)),
             "before": shape.oversubscription,
             "after": shape.oversubscription_after_spine or shape.oversubscription,

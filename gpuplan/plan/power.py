@@ -99,8 +99,8 @@ def power_use(
     excludes: list[str] = []
     host = _host_lines(trail, scenario, catalog, fabric, utilisation)
     peak, typical = host.peak, host.typical
-    draws = _draws(scenario, catalog, hosts, host)
-    parts = [_hosts_part(scenario, catalog, hosts, draws, host, excludes)]
+    part, busy_w = _hosts_part(scenario, catalog, hosts, host, excludes)
+    parts = [part]
     parts += _switch_parts(catalog, fabric, excludes)
     managing = _management_part(scenario, catalog)
     parts += [managing] * bool(managing.count)
@@ -145,7 +145,7 @@ def power_use(
         host_peak_w=peak.value,
         host_typical_w=typical.value,
         host_busy_w=host.busy.value,
-        hosts_busy_w=sum(busy for _, busy in draws),
+        hosts_busy_w=busy_w,
         idle_share=float(host.idle.value),
         leaf_w=sum(p.typical_w / p.count for p in parts if p.name == LEAVES),
         spine_w=sum(p.typical_w / p.count for p in parts if p.name == SPINES),
@@ -223,14 +223,9 @@ def _busy(trail: Trail, catalog: Catalog, scenario: Scenario, rated: Fact) -> Li
     share, stated = catalog_factor(catalog, "rated_share"), [rated]
     if most := catalog.gpus[scenario.hardware.gpu].facts.get("system_max_w"):
         stated.append(most)
-    least = min(map(_least, stated))
+    least = min(float(fact.low or fact.value) for fact in stated)
     base, value = resting_on(stated, "power/rated", least), least * float(share.value)
     return trail.record("power.host_busy", power.total_power_w, value, part1=base, share=share)
-
-
-def _least(most: Fact) -> float:
-    """The least that a maker states."""
-    return float(most.value if most.low is None else most.low)
 
 
 def _board_w(catalog: Catalog, board: str) -> Fact:
@@ -241,50 +236,34 @@ def _board_w(catalog: Catalog, board: str) -> Fact:
     return derived(f"gpus/{gpu.id}/tdp_w", 0, "power of an unknown board")
 
 
-def _draws(
-    scenario: Scenario, catalog: Catalog, hosts: Sequence[tuple[int, str]], host: _Host
-) -> list[tuple[float, float]]:
-    """Return the power of each host at peak and with every GPU busy; existing ones draw with their own GPUs.
+def _hosts_part(
+    scenario: Scenario, catalog: Catalog, hosts: Sequence[tuple[int, str]], host: _Host, excludes: list[str]
+) -> tuple[PowerPart, float]:
+    """All GPU hosts, and their power with every GPU busy; existing ones draw with their own GPUs.
 
     Eight SXM GPUs of another host take what a maker states for them, all else is as in the sum of a new one.
     """
     hardware, efficiency = scenario.hardware, float(catalog_factor(catalog, "psu_efficiency").value)
-    share, draws = float(catalog_factor(catalog, "rated_share").value), []
+    share, peak_w, busy_w = float(catalog_factor(catalog, "rated_share").value), 0.0, 0.0
     new = boards(scenario, catalog) * float(_board_w(catalog, hardware.gpu).value) / efficiency
     for gpus, gpu in hosts:
         most = catalog.gpus[gpu].facts.get("system_max_w")
+        own = boards_of(catalog, gpu, gpus) * float(_board_w(catalog, gpu).value) / efficiency
+        peak = busy = host.summed_w + own - new
         if (gpus, gpu) == (hardware.gpus_per_host, hardware.gpu):
-            draws.append((float(host.peak.value), float(host.busy.value)))
+            peak, busy = float(host.peak.value), float(host.busy.value)
         elif most and gpus >= SYSTEM_GPUS and scenario.cost.host_base_w is None:
-            draws.append((float(most.value), share * _least(most)))
-        else:
-            own = boards_of(catalog, gpu, gpus) * float(_board_w(catalog, gpu).value) / efficiency
-            draws.append((host.summed_w + own - new,) * 2)
-    return draws
-
-
-def _hosts_part(
-    scenario: Scenario,
-    catalog: Catalog,
-    hosts: Sequence[tuple[int, str]],
-    draws: Sequence[tuple[float, float]],
-    host: _Host,
-    excludes: list[str],
-) -> PowerPart:
-    """All GPU hosts."""
-    for gpu in dict.fromkeys((scenario.hardware.gpu, *(gpu for _, gpu in hosts))):
+            peak, busy = float(most.value), share * float(most.low or most.value)
+        peak_w, busy_w = peak_w + peak, busy_w + busy
+    for gpu in dict.fromkeys((hardware.gpu, *(gpu for _, gpu in hosts))):
         if catalog.gpus[gpu].value("tdp_w") is None:
             excludes.append(f"{POWER_OF}{catalog.gpus[gpu].name}")
     height = _host_u(scenario, catalog)
     if height is None:
         excludes.append(said("power.height of server"))
-    return PowerPart(
-        "GPU hosts",
-        len(hosts),
-        sum(peak for peak, _ in draws),
-        sum(busy for _, busy in draws) * float(host.typical.value) / float(host.busy.value),
-        None if height is None else len(hosts) * float(height.value),
-    )
+    typical_w = busy_w * (float(host.typical.value) / float(host.busy.value))
+    units = None if height is None else len(hosts) * float(height.value)
+    return PowerPart("GPU hosts", len(hosts), peak_w, typical_w, units), busy_w
 
 
 def _host_u(scenario: Scenario, catalog: Catalog) -> Fact | None:

@@ -5,7 +5,6 @@ A ratio, a number of links or of ports belongs to one fabric; only switches and 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -41,16 +40,9 @@ class Kind(NamedTuple):
     """Fabrics that are alike: the same hosts on the same switches."""
 
     fabric: Fabric
-    numbers: Sequence[int]
-    """Their numbers among all fabrics, from 1."""
-    sites: Sequence[str]
-
-    @property
-    def name(self) -> str:
-        """The number of a fabric, or of all that are alike, with their sites."""
-        key = "fabric.name" if len(self.numbers) == 1 else "fabric.names"
-        sites = said("fabric.of site", sites=some_of(self.sites)) if any(self.sites) else ""
-        return said(key, numbers=run_words(self.numbers), sites=sites)
+    name: str
+    """Their numbers and sites; empty for the only fabric."""
+    count: int
 
 
 class Totals(NamedTuple):
@@ -94,14 +86,16 @@ class Switches(Brief):
         for number, (hosts, *built) in enumerate(self.fabrics, 1):
             alike.setdefault((hosts[1:], *built), []).append(number)
         return [
-            Kind(self.fabrics[numbers[0] - 1], numbers, [self.fabrics[n - 1].hosts.site for n in numbers])
+            Kind(self.fabrics[numbers[0] - 1], self.name(*numbers), len(numbers))
             for numbers in alike.values()
         ]
 
-    def name(self, number: int) -> str:
-        """The name of a fabric by its number, from 1."""
-        fabric = self.fabrics[number - 1]
-        return Kind(fabric, [number], [fabric.hosts.site]).name
+    def name(self, *numbers: int) -> str:
+        """The name of fabrics by their numbers, from 1; empty for the only one."""
+        sites = [site for number in numbers if (site := self.fabrics[number - 1].hosts.site)]
+        words = {"numbers": run_words(numbers), "sites": some_of(sites)}
+        key = ("fabric.names" if numbers[1:] else "fabric.name") + " at" * bool(sites)
+        return said(key, **words) if self.where else ""
 
     @property
     def pairs(self) -> str:

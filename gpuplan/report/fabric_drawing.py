@@ -30,7 +30,7 @@ def fabric_svg(plan: Plan) -> str | None:
     for kind in kinds[:MOST_FABRICS]:
         y = _Fabric(drawing, cabling, switches, kind, infiniband=infiniband).drawn(y)
     y = _key(drawing, cabling, y, infiniband=infiniband)
-    if left := sum(len(kind.numbers) for kind in kinds[MOST_FABRICS:]):
+    if left := sum(kind.count for kind in kinds[MOST_FABRICS:]):
         drawing.text(0, y + 14, said("drawing.fabric.more", fabrics=left), fill=SOFT)
         y += LINE
     total, hosts = switches.total, cabling.gpu_hosts
@@ -58,7 +58,7 @@ class _Fabric:
     def drawn(self, y: float) -> float:
         """Draw the fabric from a height on; return the height at which it ends."""
         shape, hosts = self.shape, amount(self.hosts.gpu_hosts, "GPU host")
-        if self.switches.where:
+        if self.kind.name:
             over = said("drawing.fabric.named", fabric=capital(self.kind.name), shape=shape)
             self.drawing.text(0, y + 14, over, bold=True, room=WIDTH)
             y += LINE + 8

@@ -50,7 +50,7 @@ def _switches(switches: Switches) -> Iterator[Named]:
     """Yield the leaves and spines of each fabric, numbered through all of them."""
     pairs, spines, all_pairs = 0, 0, switches.total.leaves // 2
     for number, fabric in enumerate(switches.fabrics, 1):
-        where = f", {switches.name(number)}" if switches.where else ""
+        where = f", {switches.name(number)}".removesuffix(", ")
         leaves = [leaf_names(pairs + at, all_pairs) for at in (1, fabric.shape.leaves // 2)]
         yield Named(said("physical.leaves") + where, fabric.shape.leaves, leaves[0][0], leaves[1][1])
         pairs += fabric.shape.leaves // 2

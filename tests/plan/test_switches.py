@@ -28,9 +28,9 @@ def switches_of(*hosts: tuple[str, int]) -> Switches:
 def test_fabrics_that_are_alike_are_one_kind_with_all_their_sites() -> None:
     found = switches_of(("Berlin", 96), ("Austin", 8), ("Chicago", 96))
     large, small = found.kinds
-    assert (large.numbers, large.sites) == ([1, 3], ["Berlin", "Chicago"])
-    assert (small.numbers, small.sites) == ([2], ["Austin"])
-    assert small.name == found.name(2)
+    assert (large.fabric, large.count) == (found.fabrics[0], 2) and large.name == found.name(1, 3)
+    assert (small.fabric, small.count) == (found.fabrics[1], 1) and small.name == found.name(2)
+    assert "2" in small.name and "Austin" in small.name
     assert all(text in large.name for text in ("1, 3", "Berlin, Chicago"))
 
 
@@ -47,6 +47,7 @@ def test_the_words_of_a_fabric_are_its_own() -> None:
     assert spines.startswith("96 hosts") and "2 x 100" in spines and "3.00:1" in spines
 
 
-def test_a_fabric_without_sites_is_its_number() -> None:
-    assert switches_of(("", 8)).name(1).endswith("1")
+def test_a_fabric_without_sites_is_its_number_and_the_only_one_has_no_name() -> None:
+    assert switches_of(("", 8), ("", 9)).name(1).endswith("1")
+    assert switches_of(("Austin", 8)).name(1) == ""
     assert switches_of(("", 8)).where == "" and switches_of(("", 8), ("", 9)).where

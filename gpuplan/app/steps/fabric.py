@@ -58,7 +58,7 @@ def _fabric(found: Cabling, switches: Switches, kind: Kind, infiniband: bool) ->
     shape, hosts, rdma = kind.fabric.shape, kind.fabric.hosts, found.ports.rdma
     speed = f"\u00d7 {number(switches.up_gbit_s)} Gbit/s"
     return {
-        "name": capital(kind.name) if switches.where else "",
+        "name": capital(kind.name),
         "about": _about(found, switches, kind),
         "spines": {
             **_row(shape.spines, switches.spine_name),
@@ -100,7 +100,7 @@ def _ports_words(found: Cabling, switches: Switches) -> list[str]:
 def _about(found: Cabling, switches: Switches, kind: Kind) -> str:
     shape, ports = kind.fabric.shape, " ".join(_ports_words(found, switches))
     key = "screen.fabric.about spines" if shape.spines else "screen.fabric.about leaves"
-    name = f"{capital(kind.name)}: " if switches.where else ""
+    name = f"{capital(kind.name)}: " if kind.name else ""
     hosts = " and ".join(_hosts_words(kind.fabric.hosts))
     return said(key, name=name, switches=switches, shape=shape, hosts=hosts, ports=ports)
 

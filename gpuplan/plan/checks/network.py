@@ -114,15 +114,15 @@ def fabric(plan: Plan) -> Iterator[Message]:
 
 def _switches(plan: Plan, switches: Switches) -> Iterator[Message]:
     """Fabrics that do not route, that have no spine, and leaves without a port left."""
-    network, several = plan.scenario.network, len(switches.fabrics) > 1
+    network = plan.scenario.network
     leaves = max(fabric.shape.leaves for fabric in switches.fabrics)
     if network.transport == "roce-v1" and leaves > 2:
         yield message(plan, "roce-v1-does-not-route", leaves=leaves)
     elif network.spine and not switches.spine:
-        yield message(plan, "spine-not-needed", each=said("fabric.in each") if several else "")
+        yield message(plan, "spine-not-needed", each=said("fabric.in each") if switches.where else "")
     for kind in switches.kinds:
         if not kind.fabric.shape.spines and not kind.fabric.free_leaf_ports:
-            leaf = f"{switches.leaf_name}, {kind.name}" if several else switches.leaf_name
+            leaf = f"{switches.leaf_name}, {kind.name}".removesuffix(", ")
             yield message(plan, "no-port-leads-out", leaf=leaf)
 
 
