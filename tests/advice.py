@@ -274,6 +274,8 @@ FOLLOWED: dict[str, Ways] = {
     "prices-assumed": _price,
     "range-beside-value": _range,
     "growth-beyond-horizon": _shorter,
+    "host-peak-of-class": to(cost__host_base_w=2000),
+    "host-peak-summed": to(cost__host_base_w=2000),
     "host-over-rack-limit": _rack,
     "rack-power-assumed": _rack,
     "host-peak-of-class": to(cost__host_base_w=3000),
