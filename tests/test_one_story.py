@@ -53,7 +53,8 @@ SOME = re.compile(
 )
 """Says that something has none, and how many."""
 STARTS = re.compile(
-    r"all (\d+ )?VMs start\b(?! with| in this order)|every VM starts in (all|each|every)", re.I
+    r"(?<!started first, )all (\d+ )?VMs start\b(?! with| in this order)|every VM starts in (all|each|every)",
+    re.I,
 )
 """Says that vSphere starts all, whatever the order."""
 RESTARTS = re.compile(
