@@ -5,8 +5,9 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from io import BytesIO
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -33,10 +34,12 @@ from gpuplan.deliver.pptx import pptx_bytes
 from gpuplan.deliver.pptx.opening import _key_tiles
 from gpuplan.deliver.what_if.answers import WhatIf, _failures, answer_of, sizes
 from gpuplan.deliver.what_if.texts import Teller
-from gpuplan.plan.layouts import spare_hosts
+from gpuplan.plan.requests import spare_hosts
 from gpuplan.report import cost_text, demand_text, plan_dict, plan_text
 from gpuplan.report.figures import Figures
 from gpuplan.report.headlines import hosts
+from gpuplan.report.table import records
+from gpuplan.report.tables.plan import verdict as verdict_table
 from gpuplan.scenario import Scenario, from_dict
 from gpuplan.wording import said
 
@@ -214,14 +217,10 @@ def test_any_design_is_told_without_contradiction(data: dict[str, object]) -> No
     assert contradictions(plan, *told(plan)) == []
 
 
-@dataclass
-class Deck:
-    """What the tiles of the deck are made of, without a presentation."""
-
-    plan: Plan
-
-    def __post_init__(self) -> None:
-        self.figures, self.summary = Figures(self.plan), summary_of(self.plan)
+def tile(plan: Plan) -> str:
+    """What the deck says of availability on its second slide, without a presentation."""
+    deck: Any = SimpleNamespace(plan=plan, figures=Figures(plan))
+    return _key_tiles(deck)[2].note
 
 
 def position_of(plan: Plan) -> dict[str, str]:
@@ -254,12 +253,13 @@ TOLD: dict[str, Callable[[Plan], str]] = {
     "requirements": lambda plan: _asked_in_all(plan)["availability.host_failures"],
     "to confirm": lambda plan: " ".join(action.what for action in decisions(plan)),
     "decisions": decided,
-    "tile": lambda plan: _key_tiles(Deck(plan))[2].note,
+    "tile": tile,
     "what-if": lambda plan: position_of(plan)["headline"],
     "what-if figure": lambda plan: position_of(plan)["placed-note"],
     "card": lambda plan: plan._repr_html_(),
     "terminal": lambda plan: " ".join(plan_text(plan).split()),
     "JSON": lambda plan: plan_dict(plan)["verdict"]["tolerance"],
+    "frame": lambda plan: str(records(verdict_table(plan))),
     "comparison": lambda plan: str(figure(plan, "placed")),
 }
 """Surface -> what it says of host failures."""

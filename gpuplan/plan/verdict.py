@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.hosts import Pool
-from gpuplan.plan.layouts import spare_hosts
 from gpuplan.plan.over_time.power_on import PowerOn
 from gpuplan.plan.over_time.rehearsal import Rehearsed
 from gpuplan.plan.over_time.rules import largest_first
+from gpuplan.plan.requests import spare_hosts
 from gpuplan.scenario import Scenario
 from gpuplan.wording import NAMES, capital, said, told
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TABLES: dict[str, Callable[[Plan], Table]] = {
+    "verdict": plan.verdict,
     "totals": plan.totals,
     "groups": plan.groups,
     "serving": models.serving,

@@ -131,6 +131,11 @@ def catalog_choices(catalog: Catalog, table: str) -> list[tuple[str, str]]:
     return [(row.id, str(row["name"])) for row in catalog.rows(table)]
 
 
+def verdict(plan: Plan) -> Table:
+    """Tabulate what holds of the design."""
+    return tabulate("verdict", [plan.verdict])
+
+
 def totals(plan: Plan) -> Table:
     """Tabulate the headline numbers."""
     return tabulate(
