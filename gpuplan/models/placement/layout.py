@@ -203,7 +203,7 @@ class PlacedBeside:
         like_new = others.pop(self.room, 0)
         if most <= least or self.mixed.bound(self.rules.vms, others, self.room) - like_new >= most:
             return int(most), None
-        new = self.mixed.new_hosts(self.rules.vms, others, self.room, like_new + least, like_new + most)
+        new = self.mixed.new_hosts(self.rules.vms, others, self.room, like_new + least)
         used = Counter[Room]()
         for block in new.blocks:
             used[block.room] += block.times

@@ -45,10 +45,8 @@ class MixedHosts:
     def __init__(self, equal: IdenticalHosts) -> None:
         self.equal, self.rules = equal, equal.rules
         self._arranged: dict[tuple[Kinds, tuple[tuple[Room, int], ...], bool], Arranged] = {}
-        self._quick: dict[tuple[Kinds, tuple[tuple[Room, int], ...], Room], New] = {}
-        """New hosts by the greedy orders."""
-        self._new: dict[tuple[Kinds, tuple[tuple[Room, int], ...], Room], New] = {}
-        """The same after the programmes."""
+        self._new: dict[tuple[Kinds, tuple[tuple[Room, int], ...], Room], tuple[New, bool]] = {}
+        """New hosts, and whether the programmes were tried too."""
         self._ways: tuple[Kinds, Merged, SharedGpus, dict[Room, Any]] | None = None
         """Ways to fill hosts with the most recent VMs: the same whichever hosts are lost."""
 
@@ -96,34 +94,29 @@ class MixedHosts:
                 return Arranged(new.blocks)
         return Arranged(None)
 
-    def new_hosts(
-        self, vms: Kinds, rooms: Counter[Room], room: Room, enough: int = 0, most: float = math.inf
-    ) -> New:
-        """Hosts of another kind that are needed beside these rooms, and what is on all of them.
+    def new_hosts(self, vms: Kinds, rooms: Counter[Room], room: Room, enough: int = 0) -> New:
+        """Hosts of another kind that are needed beside these rooms, and what is on all of them; ``enough`` end the search.
 
-        ``enough`` hosts end the search. If no fewer than ``most`` are found, these are the answer, without what is on them.
         More hosts than VMs mean that no placement was found, or that there is none if the bound is as large.
         """
         key = (vms, tuple(sorted(rooms.items())), room)
-        if key not in self._quick:
-            bound = self.bound(vms, rooms, room)
-            best = New(sum(vms) + 1, bound, ())
-            for blocks in self._portfolio(vms, rooms, room):
-                best = min(best, New(New.count_of(blocks, room), bound, blocks), key=lambda new: new.hosts)
-                if best.hosts <= bound:
-                    break
-            self._quick[key] = best
-        best = self._new.get(key, self._quick[key])
-        if key in self._new or best.hosts <= max(best.bound, enough):
-            return best
-        if best.hosts > most:
-            best = New(int(most), best.bound, ())
-        many = sum(map(bool, vms)) * (1 + len(rooms)) > MOST_KINDS
-        for more in (self._by_columns,) if many else (self._fewest, self._by_columns):
-            if best.hosts > best.bound:
-                best = more(vms, rooms, room, best)
-        if best.blocks or most == math.inf:
-            self._new[key] = best
+        best, searched = self._new.get(key) or (self._greedily(vms, rooms, room), False)
+        if best.hosts > max(best.bound, enough) and not searched:
+            searched, many = True, sum(map(bool, vms)) * (1 + len(rooms)) > MOST_KINDS
+            for more in (self._by_columns,) if many else (self._fewest, self._by_columns):
+                if best.hosts > best.bound:
+                    best = more(vms, rooms, room, best)
+        self._new[key] = best, searched
+        return best
+
+    def _greedily(self, vms: Kinds, rooms: Counter[Room], room: Room) -> New:
+        """Return the same by the greedy orders."""
+        bound = self.bound(vms, rooms, room)
+        best = New(sum(vms) + 1, bound, ())
+        for blocks in self._portfolio(vms, rooms, room):
+            best = min(best, New(New.count_of(blocks, room), bound, blocks), key=lambda new: new.hosts)
+            if best.hosts <= bound:
+                break
         return best
 
     def _fewest(self, vms: Kinds, rooms: Counter[Room], room: Room, best: New) -> New:
