@@ -12,7 +12,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact
 from gpuplan.models import availability
 from gpuplan.models.availability import cluster_hosts
-from gpuplan.models.placement import Host, Placement, Request, Room, Shared, Slot
+from gpuplan.models.placement import Host, Placement, Request, Room, Shared, Slot, worst_losses
 from gpuplan.plan.hosts import POOL_NAMES, Named, Pool, cluster_of_pool, undivided_pool, whole_pool_lines
 from gpuplan.plan.inputs import derived
 from gpuplan.plan.layouts import (
@@ -26,7 +26,7 @@ from gpuplan.plan.layouts import (
     with_more,
 )
 from gpuplan.plan.over_time.rules import Enough
-from gpuplan.plan.requests import LAST, Requests, remembered, spare_hosts, too_large
+from gpuplan.plan.requests import LAST, Requests, placed_most, remembered, spare_hosts, too_large
 from gpuplan.plan.simulated import Promise, kept
 from gpuplan.plan.sizing_rule import target_fact
 from gpuplan.plan.trail import Line, Trail
@@ -113,7 +113,11 @@ def _divided(
     most = most_hosts(scenario, catalog)
     promise = requests.promises.get(kind)
     within = Within(spare, most, enough_of(scenario, catalog, kind, whole.asked), promise)
-    if split == "few-large" and len(whole.hosts) <= most:
+    priority = {group.id: group.priority for group in scenario.groups}
+    asked, existing, apart = whole.asked, whole.existing, tuple[Cluster, ...]()
+    if kind == "vgpu" and any(room.board != whole.room.board for room in existing):
+        asked, existing, apart = _by_board(whole, priority, spare, most)
+    if split == "few-large" and len(whole.hosts) <= most and existing == whole.existing:
 
         def lay(more: int) -> list[Layout]:
             one = with_more(whole, more, spare)
@@ -121,13 +125,40 @@ def _divided(
             return [one] if few else _few_large(whole.asked, whole.existing, whole.room, within, more)
 
         return Division(whole, tuple(Cluster(laid) for laid in kept(promise, whole.asked, lay)))
-    priority = {group.id: group.priority for group in scenario.groups}
-    homes = _homes(scenario, requests, kind, split)
-    levels = tuple(priority.get(member, LAST) for member in requests.members[kind])
-    clusters = _clusters(whole.asked, whole.existing, whole.room, within, homes, levels)
+    homes = dict(zip(requests.members[kind], _homes(scenario, requests, kind, split), strict=True))
+    clusters = apart
+    if asked:
+        homes_of = tuple(homes[request.group] for request in asked)
+        levels = tuple(priority.get(request.group, LAST) for request in asked)
+        clusters += _clusters(asked, existing, whole.room, within, homes_of, levels)
+        clusters = tuple(_numbered(clusters)) if apart else clusters
     if split == "by-group":
         clusters = tuple(cluster._replace(site="") for cluster in clusters)
     return Division(whole, clusters)
+
+
+def _by_board(
+    whole: Layout, priority: Mapping[str, int], spare: int, most: int
+) -> tuple[tuple[Request, ...], tuple[Room, ...], tuple[Cluster, ...]]:
+    """The VMs and existing hosts with the board of the design, and a cluster for each other board with its own spare hosts.
+
+    A vGPU profile belongs to one board, and no new host has another one: as many VMs run there as the loss of any spare
+    hosts leaves a place for.
+    """
+    own, left, clusters = whole.room.board, list(whole.asked), list[Cluster]()
+    for board in sorted({room.board for room in whole.existing} - {own}):
+        rooms = tuple(sorted(room for room in whole.existing if room.board == board))[-most:]
+        able = tuple(r._replace(boards=(board,)) for r in left if board in r.boards and r.vms)
+        levels = tuple(priority.get(request.group, LAST) for request in able)
+        after = [Counter(rooms) - loss for loss in worst_losses(Counter(rooms), lost=min(spare, len(rooms)))]
+        held = [placed_most(able, tuple(sorted(some.elements())), levels).placed for some in after]
+        vms = {r.group: n for r, *every in zip(able, *held, strict=True) if (n := min(every))}
+        if vms:
+            wanted = tuple(r._replace(vms=vms[r.group]) for r in able if r.group in vms)
+            clusters.append(Cluster(placed(wanted, rooms, whole.room, spare)))
+            left = [r._replace(vms=r.vms - vms.get(r.group, 0)) for r in left]
+    rest = tuple(r._replace(boards=(own,)) for r in left if r.vms)
+    return rest, tuple(room for room in whole.existing if room.board == own), tuple(clusters)
 
 
 def _homes(scenario: Scenario, requests: Requests, kind: str, split: str) -> tuple[str | None, ...]:

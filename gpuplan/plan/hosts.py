@@ -223,6 +223,7 @@ def _pool(
     """Build a cluster with its spare hosts, and the effect of failures on it."""
     groups, ids = requests.groups, {request.group for request in laid.asked}
     needed, layout, rooms = laid.needed, laid.hosts, laid.rooms
+    boards = {room.board for room in rooms}
     lines = _host_lines(here, scenario, here["hosts_for_demand"], laid)
     for loss in laid.failures:  # a line for each kind of host that can be lost
         number = loss.hosts[0]
@@ -242,7 +243,7 @@ def _pool(
         access=tuple(dict.fromkeys(g.mode for g in groups if g.id in ids)),
         gpu_mode="vgpu" if cluster.kind == "vgpu" else "passthrough",
         server=scenario.hardware.server or "",
-        gpu=scenario.hardware.gpu,
+        gpu=boards.pop() if len(boards) == 1 and "" not in boards else scenario.hardware.gpu,
         hosts=len(layout),
         hosts_for_demand=laid.used,
         hosts_for_failures=len(layout) - laid.used,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from gpuplan.models import placement
 from gpuplan.plan.hosts import Pool
-from gpuplan.plan.requests import LAST, Requests, placed_most
+from gpuplan.plan.requests import LAST, Requests, kind_room, placed_most
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import UNASSIGNED, HostKind, Scenario, host_kinds
 
@@ -68,7 +68,13 @@ def inventory_of(
         return None
     levels = {group.id: group.priority for group in scenario.groups} | {UNASSIGNED: LAST}
     proven = True
-    joined = {kind for hosts in requests.there.values() for kind in hosts}
+    taken = {(pool.kind, room) for pool in pools for room in pool.rooms[: pool.existing_hosts]}
+    joined = {
+        kind
+        for pool, hosts in requests.there.items()
+        for kind in hosts
+        if (pool, kind_room(scenario, kind)) in taken
+    }
     gpus, vms = Counter[HostKind](), Counter[tuple[HostKind, str]]()
     for pool, hosts in requests.there.items():
         wanted = tuple(requests.by_group[member] for member in requests.members[pool])

@@ -16,7 +16,7 @@ from gpuplan.models.gpu_layouts import gpu_layouts
 from gpuplan.models.placement.fit import Rules
 from gpuplan.plan.access import GroupPlan, Wanted, allocate, with_pools
 from gpuplan.plan.boards import lack
-from gpuplan.plan.sharing import pieces_of, share_each
+from gpuplan.plan.sharing import pieces_of, share_each, whole_profile
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.plan.weighing import Weighed
 from gpuplan.scenario import OTHER_VMS, UNASSIGNED, Group, HostKind, Scenario, host_kinds, other_vms
@@ -149,13 +149,15 @@ def group_requests(
 def _boards(scenario: Scenario, catalog: Catalog, group: Group, mode: str) -> tuple[str, ...]:
     """Boards on which VMs of a group run; none where all hosts have that of the design.
 
-    VMs with whole GPUs by passthrough run on each board of owned hosts that does their work as well. A vGPU profile belongs to one board.
+    VMs with whole GPUs run on each board of owned hosts that does their work as well, those with vGPUs in a cluster of its
+    own: their profile belongs to one board. So parts of a GPU stay on the board of the design.
     """
     others = other_boards(scenario)
     able = [
         gpu
         for gpu in others
-        if mode == "passthrough" and not lack(catalog, group, scenario.hardware.gpu, gpu)
+        if (mode == "passthrough" or (mode == "vgpu" and whole_profile(scenario, catalog, group, gpu)))
+        and not lack(catalog, group, scenario.hardware.gpu, gpu)
     ]
     return (scenario.hardware.gpu, *able) if others else ()
 
@@ -245,10 +247,10 @@ def kind_room(scenario: Scenario, kind: HostKind) -> placement.Room:
 
 def joins(scenario: Scenario, kind: HostKind, requests: Iterable[placement.Request]) -> bool:
     """True if existing hosts join VMs: they have the GPU of the design, or one that some of these run on."""
-    room = kind_room(scenario, kind)
-    return kind.gpu in (None, scenario.hardware.gpu) or any(
-        room.takes(request) for request in requests if request.boards
-    )
+    if kind.gpu in (None, scenario.hardware.gpu):
+        return True
+    asked = [request for request in requests if request.boards]
+    return len(too_large(asked, kind_room(scenario, kind))) < len(asked)
 
 
 def spare_hosts(scenario: Scenario) -> int:

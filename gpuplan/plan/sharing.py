@@ -66,6 +66,15 @@ def supports_board(version: Item, gpu: Item) -> bool:
     return listed is None or any(gpu.name.startswith(name.strip()) for name in str(listed).split(","))
 
 
+def whole_profile(scenario: Scenario, catalog: Catalog, group: Group, gpu: str) -> str:
+    """Name the vGPU profile that gives VMs of a group whole GPUs of a board; empty if there is none, or they have parts."""
+    version = catalog.vsphere[scenario.platform.vsphere]
+    if share_each(group) < 1 or not supports_board(version, catalog.gpus[gpu]):
+        return ""
+    profile = smallest_profile(catalog, gpu, "timesliced", version.id, 1.0)
+    return profile.name if profile else ""
+
+
 def year_of(date: object) -> float:
     """An ISO day, month or year as a number of years."""
     year, month = f"{date}-01".split("-")[:2]

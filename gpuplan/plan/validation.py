@@ -426,7 +426,11 @@ def request_problems(
             most = placed_most(stuck, rooms, ())
             problems += [
                 problem(
-                    _path(request, "gpus_each"), held, "limit.existing hosts hold", held=held, vms=request.vms
+                    _path(request, name := "gpus_each" if request.gpus else "vcpus_each"),
+                    getattr(request, name.removesuffix("_each")),
+                    "limit.existing hosts hold",
+                    held=held,
+                    vms=request.vms,
                 )
                 for request, held in zip(stuck, most.placed, strict=True)
                 if held < request.vms

@@ -17,6 +17,7 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.report import group_names, number
 from gpuplan.report.host_tiles import Shares, layout_words, on_each_gpu, places_words, room_words
 from gpuplan.report.tables import host_kinds
+from gpuplan.report.tables.build import profile_in
 from gpuplan.scenario import UNASSIGNED
 from gpuplan.wording import NAMES, said
 
@@ -46,7 +47,7 @@ class Picture:
         self.names = group_names(plan)
         self.letters = {g.id: g.letter for g in plan.groups} | {UNASSIGNED: "\u00b7"}
         self.colours = group_colours(workbook) | {UNASSIGNED: 0}
-        self.profiles = {g.id: g.profile for g in plan.groups}
+        self.profiles = {g.id: profile_in(plan, pool, g) for g in plan.groups}
         self.shares = Shares(plan, pool)
         self.known: dict[Any, tuple[str, str]] = workbook.once("hosts: shares", dict)
         """Texts of the shares on a GPU, by family and counts, cached for this plan."""

@@ -223,7 +223,7 @@ def _cluster(plan: Plan, pool: Pool, vms: Sequence[Vms]) -> dict[str, Any]:
         "key": pool.id,
         "host_names": [host_name(pool, number) for number in range(1, pool.hosts + 1)],
         "gpus": [room.gpus for room in pool.rooms],
-        "each_host": gpus_by_host(plan, pool, pool.rooms),
+        "each_host": gpus_by_host(plan, pool.rooms),
         # admission control allows at most one fewer than the hosts
         "tolerated": min(plan.scenario.availability.host_failures, pool.hosts - 1),
         "used": [at for at, host in enumerate(pool.placement) if host],

@@ -18,6 +18,7 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.report.bitfusion import Servers, gpu_gib, servers_of
 from gpuplan.report.physical import on_kubernetes
 from gpuplan.report.tables.acceptance import restart_ranks
+from gpuplan.report.tables.build import profile_in
 from gpuplan.units import exact
 from gpuplan.wording import MODE_NAMES, said
 
@@ -200,16 +201,16 @@ def _of_group(plan: Plan, pool: Pool, group: GroupPlan, label: str, count: int) 
     )
     if kind == "passthrough":
         return replace(vms, spots=tuple(_passthrough_spots(plan, pool, group.id)))
-    return _with_profile(plan, vms, group) if kind == "vgpu" else vms
+    return _with_profile(plan, vms, group, pool) if kind == "vgpu" else vms
 
 
-def _with_profile(plan: Plan, vms: Vms, group: GroupPlan) -> Vms:
+def _with_profile(plan: Plan, vms: Vms, group: GroupPlan, pool: Pool) -> Vms:
     """VMs with vGPUs: their profile, their restart priority if groups differ, and whether they are replicas."""
     ranks, serving = restart_ranks(plan), plan.llm.serving.get(group.id)
     rank = next(item.priority for item in plan.scenario.groups if item.id == group.id)
     return replace(
         vms,
-        profile=group.profile,
+        profile=profile_in(plan, pool, group),
         vgpus=vms.gpus,
         restart=ranks[rank] if len(ranks) > 1 else "",
         apart=vms.count > 1 and serving is not None and serving.replicas > 1,

@@ -165,10 +165,10 @@ class MixedProgramme:
         spare = self.dearest[0] * (self.best.hosts - 1) - self._worth_left()
         candidates, complete = [], True
         for at, room in enumerate(self.places):
-            rows = self.patterns.full(room)
-            if rows is None:
-                complete = False
-                rows = [pattern for place, pattern in self.columns if place == at]
+            full = self.patterns.full(room)
+            complete = complete and full is not None
+            known = [pattern for place, pattern in self.columns if place == at]
+            rows = known if full is None else full.tolist()
             lacks = [(self.dearest[at] - self._worth(row), (at, tuple(row))) for row in map(tuple, rows)]
             candidates += [pair for pair in lacks if pair[0] <= spare]
         return [column for _, column in sorted(candidates)], complete

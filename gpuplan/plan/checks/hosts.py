@@ -145,7 +145,7 @@ def cluster_size(plan: Plan) -> Iterator[Message]:
             most=plan.catalog.vsphere[scenario.platform.vsphere].value("max_cluster_hosts"),
             vsphere=plan.catalog.vsphere[scenario.platform.vsphere].name,
         )
-    joined = sum(map(len, plan.requests.there.values()))
+    joined = sum(kind.hosts for kind in plan.inventory.kinds if kind.joins) if plan.inventory else 0
     if left := joined - sum(pool.existing_hosts for pool in plan.pools):
         yield message(plan, "hosts-left-out", left=left, most=most)
     if larger := [pool for pool in plan.pools if pool.hosts > most]:

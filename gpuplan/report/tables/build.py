@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 
 from gpuplan.plan import Plan
 from gpuplan.plan.access import GroupPlan
+from gpuplan.plan.hosts import Pool
 from gpuplan.plan.racks import Rack, host_name, racks
+from gpuplan.plan.sharing import whole_profile
 from gpuplan.report.bitfusion import all_servers, server_memory_gib
 from gpuplan.report.physical import alike, first_and_last, names, networks
 from gpuplan.report.table import Cell, Table, Worded, filled, tabulate
@@ -121,7 +123,7 @@ def _vm_classes(plan: Plan) -> Iterator[VmClass]:
                 group.name,
                 spec.vcpus_each,
                 spec.memory_gib_each,
-                devices(group),
+                devices(plan, group),
                 group.vms,
             )
     for servers in all_servers(plan):
@@ -150,10 +152,20 @@ def _vm_classes(plan: Plan) -> Iterator[VmClass]:
             )
 
 
-def devices(group: GroupPlan) -> str:
-    """Describe the GPUs of one VM: profiles, whole devices or GPUs over the network."""
+def profile_in(plan: Plan, pool: Pool, group: GroupPlan) -> str:
+    """Name the profile of a group's VMs in a cluster: it belongs to the board of its hosts."""
+    if pool.gpu == plan.scenario.hardware.gpu or not group.profile:
+        return group.profile
+    inputs = next(item for item in plan.sized.groups if item.id == group.id)
+    return whole_profile(plan.sized, plan.catalog, inputs, pool.gpu)
+
+
+def devices(plan: Plan, group: GroupPlan) -> str:
+    """Describe the GPUs of one VM: profiles, by the boards of its clusters, whole devices or GPUs over the network."""
     if group.profile:
-        return f"{number(group.vgpus)} x {group.profile}"
+        clusters = [pool for pool in plan.pools if any(r.group == group.id for r in pool.requests)]
+        profiles = dict.fromkeys(profile_in(plan, pool, group) for pool in clusters) or [group.profile]
+        return f"{number(group.vgpus)} x {' / '.join(profiles)}"
     key = "build.passthrough" if group.mode == "passthrough" else "build.remote"
     return said(key, gpus=amount(group.gpus_each, "GPU"))
 

@@ -47,21 +47,21 @@ def equipment(plan: Plan, pool: Pool) -> str:
     if not existing:
         return bought
     key = "table.equipment.existing and new" if new else "table.equipment.existing"
-    return said(key, hosts=gpus_by_host(plan, pool, pool.rooms[:existing]), new=bought)
+    return said(key, hosts=gpus_by_host(plan, pool.rooms[:existing]), new=bought)
 
 
-def gpus_by_host(plan: Plan, pool: Pool, rooms: Sequence[Room]) -> str:
+def gpus_by_host(plan: Plan, rooms: Sequence[Room]) -> str:
     """Count hosts by their number of GPUs, and boards unlike that of the design: ``3 x 2 GPUs, 4 x 4 GPUs (A100)``."""
-    counts = Counter((room.gpus, other_board(plan, pool, room)) for room in rooms)
+    counts = Counter((room.gpus, other_board(plan, room)) for room in rooms)
     return ", ".join(
         f"{number(hosts)} x {amount(gpus, 'GPU')}" + f" ({board})" * bool(board)
         for (gpus, board), hosts in counts.items()
     )
 
 
-def other_board(plan: Plan, pool: Pool, room: Room) -> str:
+def other_board(plan: Plan, room: Room) -> str:
     """Name the board of a host if it is not that of the design."""
-    return plan.catalog.gpus[room.board].name if room.board not in ("", pool.gpu) else ""
+    return plan.catalog.gpus[room.board].name if room.board not in ("", plan.scenario.hardware.gpu) else ""
 
 
 def host_kinds(pool: Pool) -> list[list[int]]:
@@ -265,7 +265,7 @@ def _filled(plan: Plan, pool: Pool, at: int, names: Mapping[str, str]) -> tuple[
             counts[said(having if load.gpus else "table.hosts.without", who=who, gpus=load.gpus)] += 1
     gpus, taken = pool.rooms[at].gpus, sum(load.gpus for load in pool.placement[at])
     loads = "; ".join(f"{n} x {what}" if n > 1 else what for what, n in counts.items())
-    board = other_board(plan, pool, pool.rooms[at])
+    board = other_board(plan, pool.rooms[at])
     holds = f"{board}: " * bool(board) + (loads or said("table.hosts.spare"))
     return at < pool.existing_hosts, gpus, taken, len(vms), holds, gpus - taken
 

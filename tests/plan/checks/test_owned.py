@@ -45,6 +45,19 @@ def test_owned_hosts_that_run_nothing_are_named(
     assert (plan.totals.hosts, plan.inventory.buy if plan.inventory else -1) == (4, 1 if used else 4)
 
 
+def test_whole_gpus_by_vgpu_have_clusters_of_their_own_on_owned_boards(catalog: Catalog) -> None:
+    """Three hosts of which one may fail hold eight VMs; two more take a new host and a spare one. One host alone holds none."""
+    plan = planned(catalog, "l40s-48gb", "Old: 3 x 4 h100-nvl-94gb", access="auto")
+    assert [(pool.gpu, pool.hosts, pool.existing_hosts) for pool in plan.pools] == [
+        ("h100-nvl-94gb", 3, 3),
+        ("l40s-48gb", 2, 0),
+    ]
+    assert [sum(r.vms for r in pool.requests) for pool in plan.pools] == [8, 2]
+    assert not any(loss.unplaced for pool in plan.pools for loss in pool.failures)
+    alone = planned(catalog, "l40s-48gb", "Old: 1 x 4 h100-nvl-94gb", access="auto")
+    assert alone.totals.hosts == 4 and "owned-hosts-not-used" in codes(alone)
+
+
 def test_vms_larger_than_a_new_host_have_failover_only_on_owned_ones(catalog: Catalog) -> None:
     for hosts, lacking in ((3, False), (2, True)):
         plan = planned(catalog, "l40s-48gb", f"{hosts} x 8 l40s-48gb", people=2, gpus_each=8)
