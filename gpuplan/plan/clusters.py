@@ -148,9 +148,12 @@ def _by_board(
     own, left, clusters = whole.room.board, list(whole.asked), list[Cluster]()
     for board in sorted({room.board for room in whole.existing} - {own}):
         rooms = tuple(sorted(room for room in whole.existing if room.board == board))[-most:]
-        able = tuple(r._replace(boards=(board,)) for r in left if board in r.boards and r.vms)
-        levels = tuple(priority.get(request.group, LAST) for request in able)
-        after = [Counter(rooms) - loss for loss in worst_losses(Counter(rooms), lost=min(spare, len(rooms)))]
+        there = [request for request in left if board in request.boards and request.vms]
+        stuck = {request.group for request in too_large(there, whole.room)}  # first, and without spare hosts
+        able = tuple(request._replace(boards=(board,)) for request in there)
+        levels = tuple(0 if r.group in stuck else priority.get(r.group, LAST) for r in able)
+        lost = 0 if stuck else min(spare, len(rooms))
+        after = [Counter(rooms) - loss for loss in worst_losses(Counter(rooms), lost=lost)]
         held = [placed_most(able, tuple(sorted(some.elements())), levels).placed for some in after]
         vms = {r.group: n for r, *every in zip(able, *held, strict=True) if (n := min(every))}
         if vms:
@@ -211,7 +214,7 @@ def _clusters(
     largest = max(together, key=alone, default="")
     together[largest] += [request for home, request in zip(homes, asked, strict=True) if home is None]
     clusters, left = [], existing
-    for at, home in enumerate(sorted(together, key=lambda h: (not stuck[h], first.get(h, LAST))), 1):
+    for at, home in enumerate(sorted(together, key=lambda h: (not stuck.get(h), first.get(h, LAST))), 1):
         requests, rooms = tuple(together[home]), left
         if at < len(together) and left:
             taken = _taken(requests, left, room, within.spare)

@@ -39,7 +39,7 @@ from gpuplan.plan.over_time.recommended import for_orders, recommended, set_up_a
 from gpuplan.plan.over_time.rehearsal import Rehearsed, rehearsed_of
 from gpuplan.plan.power import PowerUse, power_use
 from gpuplan.plan.prices import catalog_factor
-from gpuplan.plan.requests import Requests, requests_of
+from gpuplan.plan.requests import Requests, requests_of, too_large
 from gpuplan.plan.simulated import promise_of
 from gpuplan.plan.totals import Totals, held_gpus_lines, totals, utilisation_line, waiting_lines
 from gpuplan.plan.trail import Line, Lines, Trail
@@ -55,6 +55,7 @@ from gpuplan.scenario import (
     example_names,
     load_scenario,
     pick,
+    problem,
     scenario_path,
     show,
 )
@@ -566,7 +567,14 @@ def make_plan(scenario: Scenario, catalog: Catalog | None = None, *, check: bool
     if problems := scenario_problems(scenario, catalog, lambda: plan.sized):
         raise ScenarioError(problems)
     asked = plan.requests
-    if problems := request_problems(scenario, asked.by_group, asked.members, asked.rooms):
+    problems = request_problems(scenario, asked.by_group, asked.members, asked.rooms)
+    if not problems and any(too_large(asked.by_group.values(), laid.room) for laid in plan.layouts.values()):
+        try:
+            plan.divisions  # noqa: B018 - of VMs that no new host can take not all may fit in their clusters
+        except ValueError:
+            split = scenario.availability.split
+            problems = [problem("availability.split", split, "limit.split of existing hosts")]
+    if problems:
         raise ScenarioError(problems)
     return plan
 
