@@ -177,7 +177,7 @@ def _homes(scenario: Scenario, requests: Requests, kind: str, split: str) -> tup
     homes = tuple(sites.get(member) for member in members)
     if any(homes):
         return homes
-    gpus = Counter[str]()
+    gpus: dict[str, float] = defaultdict(float)
     for group in requests.groups:
         if group.vms_placed and group.id in sites:
             gpus[sites[group.id]] += group.demand_gpus

@@ -65,7 +65,8 @@ def test_the_browser_lists_what_is_entered_and_nothing_for_a_customer(book: Work
     assert bar_data(book)["recent"] is None
     book.edit("name", "half a na")
     book.edit("hardware.gpus_per_host", "many")  # these figures are not of this text
-    assert (bar_data(book)["recent"] or {})["figures"] == ""
+    wrong = bar_data(book)["recent"]
+    assert wrong is not None and wrong["figures"] == ""
     book.look_as(True)
     assert bar_data(book)["recent"] is None
     assert bar_data(Workbook(book.catalog))["recent"] is None

@@ -30,7 +30,7 @@ from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.analysis.alternatives import alternatives
 from gpuplan.catalog import Catalog
 from gpuplan.deliver.executive import Executive, executive
-from gpuplan.plan.prices import OTHER_TERMS
+from gpuplan.plan.prices import OTHER_TERMS, Price
 from gpuplan.scenario import Scenario, from_dict
 
 pytestmark = pytest.mark.by_day("recalculated", 6)
@@ -240,18 +240,18 @@ def test_each_price_changed_alone_changes_the_cost_as_in_the_plan(
 ) -> None:
     plan = make_plan(changed(load_scenario("enterprise"), PRICED[name]), catalog)
     assert plan.costs is not None
-    model, terms = Formulas(tmp_path, plan, sheets=MONEY), []
+    model, terms = Formulas(tmp_path, plan, sheets=MONEY), list[tuple[Price, Edits]]()
     for price in plan.costs.prices:
-        edits = {("Own prices", price.name, "Own price"): 0.8 * price.value}
-        stated = plan.scenario.with_value(f"prices.{price.key}", 0.8 * price.given.value)
+        edits: Edits = {("Own prices", price.name, "Own price"): 0.8 * price.value}
+        stated = plan.scenario.with_value(f"prices.{price.key}", 0.8 * float(price.given.value))
         found = model.calculated(edits)
         found.agrees(make_plan(stated, catalog))
         more = found.result("Net present cost") - plan.costs.net_present
         difference = found.value("Own prices", find(model.file["Own prices"], "All items"), 10)
         assert difference == pytest.approx(more, abs=0.01) and more < 0
         terms += [(price, edits)] * (price.key in OTHER_TERMS)
-    together = {edit: 0.5 * value for _, edits in terms for edit, value in edits.items()}
-    halved = {f"prices.{price.key}": 0.4 * price.given.value for price, _ in terms}
+    together: Edits = {edit: 0.4 * price.value for price, edits in terms for edit in edits}
+    halved = {f"prices.{price.key}": 0.4 * float(price.given.value) for price, _ in terms}
     model.calculated(together).agrees(make_plan(changed(plan.scenario, halved), catalog))
 
 

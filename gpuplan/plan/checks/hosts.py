@@ -164,7 +164,7 @@ def sites(plan: Plan) -> Iterator[Message]:
     home = {request.group: pool.site for pool in plan.pools for request in pool.requests}
     groups = [group for group in plan.scenario.groups if group.id in home]
     if unknown := [group for group in groups if not group.sites]:
-        names = {"groups": some_of([group.name for group in unknown]), "id": unknown[0].id}
+        names: Any = {"groups": some_of([group.name for group in unknown]), "id": unknown[0].id}
         found = some_of([*dict.fromkeys(home[group.id] for group in unknown)])
         where = said("check.planned in", sites=found) if found else said("check.planned together")
         yield message(plan, "site-not-stated", where=where, **names)
@@ -178,7 +178,7 @@ def sites(plan: Plan) -> Iterator[Message]:
         ways = [said("check.works at", group=g.name, at=name, home=home[g.id]) for g, name in apart]
         empty = some_of([*dict.fromkeys(name for _, name in apart if name not in home.values())])
         beside = said("check.no hosts in", sites=empty) if empty else ""
-        words = {"ways": some_of(ways), "empty": beside, "id": apart[0][0].id}
+        words: Any = {"ways": some_of(ways), "empty": beside, "id": apart[0][0].id}
         yield message(plan, "users-at-other-sites", level="warn" if empty else "note", **words)
 
 
