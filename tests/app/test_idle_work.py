@@ -18,8 +18,9 @@ from gpuplan import Plan
 from gpuplan.app import idle_work
 from gpuplan.app.idle_work import Later, collect_later
 from gpuplan.app.state import Workbook
+from gpuplan.app.strip import strip_data
 from gpuplan.catalog import Catalog
-from gpuplan.scenario import from_dict
+from gpuplan.scenario import from_dict, load_scenario
 from gpuplan.serve import forking
 
 
@@ -139,3 +140,19 @@ def test_a_rule_by_risk_is_answered_by_formula_and_checked_beside_the_page(catal
     run(page)
     (first, few), (after, many), edited = seen
     assert not first and after and many > few and edited == (True, many)
+
+
+def test_restarts_follow_the_first_answer(catalog: Catalog) -> None:
+    """The strip has no colour of what is not checked, and the plan itself always checks."""
+    seen: list[tuple[str, str]] = []
+
+    async def page() -> None:
+        book, checked = Workbook(catalog, load_scenario("assistant")), asyncio.Event()
+        book.observe(lambda _: checked.set(), "revision")
+        for _ in range(2):
+            seen.append((book.checked.verdict.survives, strip_data(book)["figures"][3]["tone"]))
+            await asyncio.wait_for(checked.wait(), LIMIT_S)
+        assert book.plan.verdict.survives == seen[1][0]
+
+    run(page)
+    assert seen == [("unchecked", ""), ("no", "warn")]
