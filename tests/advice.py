@@ -276,10 +276,9 @@ FOLLOWED: dict[str, Ways] = {
     "growth-beyond-horizon": _shorter,
     "host-peak-of-class": to(cost__host_base_w=2000),
     "host-peak-summed": to(cost__host_base_w=2000),
+    "target-not-reached": to(demand__chance=0.5),
     "host-over-rack-limit": _rack,
     "rack-power-assumed": _rack,
-    "host-peak-of-class": to(cost__host_base_w=3000),
-    "host-peak-summed": to(cost__host_base_w=3000),
     "replicas-lost": to(availability__host_failures=1),
     "precision-unpacked": several(of_group(weights="bf16"), of_group(weights="int4")),
     "share-not-measured": of_group(replica_gpus=1),
@@ -307,6 +306,7 @@ BESIDE_THE_INPUTS = {
     "is measured there": ["latency-not-measured", "network-carries", "run-not-published", "bitfusion-latency"],
     "says that no action is needed": ["count-and-placement-part", "placement-not-proven", "gpus-stranded"],
     "names changes that the plan has tried": [
+        "target-takes-hosts",
         "upgrade-shuts-down", "power-on-orders", "orders-not-tried", "network-slows-remote", "network-slows-training",
         "job-not-carried", "bitfusion-bandwidth", "bitfusion-production",
     ],
@@ -496,10 +496,14 @@ def alike(messages: Sequence[Message], message: Message) -> list[str]:
     return [each.text for each in messages if (each.code, each.path, each.change) == one]
 
 
+BY_THING = ("prices-old", "prices-assumed", "cluster-too-small")
+"""Codes whose messages name prices or clusters: their advice is followed for one of these."""
+
+
 def stays(message: Message, before: Sequence[Message], after: Sequence[Message]) -> bool:
-    """True if the advice was followed for nothing; of several prices, or clusters, one is enough."""
+    """True if the advice was followed for nothing."""
     then, now = alike(before, message), alike(after, message)
-    return len(now) >= len(then) and (message.text in now or not message.code.startswith("prices-"))
+    return message.text in now if message.code in BY_THING else len(now) >= len(then)
 
 
 def followed(plan: Plan, values: Mapping[str, Any]) -> Plan | None:
