@@ -106,6 +106,7 @@ def __dir__() -> list[str]:
 
 
 WAYS["card"] = lambda thing: import_module("gpuplan.report.shown").html(thing)
+WAYS["standing"] = lambda plan: import_module("gpuplan.analysis.variants").standing(plan)
 WAYS["plot"] = lambda plan: import_module("gpuplan.report.plot").Plot(plan)
 
 _KEPT = {

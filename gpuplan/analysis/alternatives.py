@@ -11,7 +11,7 @@ from gpuplan.analysis.candidates import asked, default_space, unfit
 from gpuplan.analysis.differences import design_name, differences, short_names
 from gpuplan.analysis.rent_or_buy import RentOrBuy, rent_terms
 from gpuplan.analysis.silos import priced_silos
-from gpuplan.analysis.variants import Variant, outcome
+from gpuplan.analysis.variants import SOUND, Standing, Variant, outcome, standing, together
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
@@ -43,6 +43,7 @@ class Alternative:
     """Features of the plan that this alternative lacks, or its gain where that is the point."""
     excludes: tuple[str, ...]
     """Items without a known price, left out of its cost."""
+    standing: Standing = SOUND
 
     @property
     def chosen(self) -> bool:
@@ -103,11 +104,17 @@ def _chosen(variant: Variant, plan: Plan, of: Costs) -> Iterator[Planned]:
 def _priced(plan: Plan, of: Costs, key: str, name: str, gives_up: str) -> Alternative:
     """Return a plan as an alternative to one of these costs."""
     costs = plan.costs or of
-    low, high = plan.cost_ranges.net_present if plan.cost_ranges else (None, None)
+    stands = standing(plan, None if key in ("plan", "board") else ())
     more = costs.net_present - of.net_present
     return Alternative(
-        key, name, costs.hosts, costs.gpus, costs.net_present, low, high, more, gives_up, costs.excludes
+        *(key, name, costs.hosts, costs.gpus, costs.net_present, stands.low, stands.high),
+        *(more, _beside(stands, gives_up), costs.excludes, stands),
     )
+
+
+def _beside(stands: Standing, gives_up: str) -> str:
+    """Say first what is wrong with a design, then what it gives up."""
+    return "; ".join(filter(None, (stands.words, gives_up)))
 
 
 def _postures(plan: Plan) -> Iterator[Variant]:
@@ -192,8 +199,10 @@ def _silos(plan: Plan, of: Costs) -> Iterator[Alternative]:
     more = alone - pool.net_present
     low, high = (of.net_present + more + priced.sum(end) - alone for end in ("low", "high"))
     excludes = tuple(dict.fromkeys(name for item in (of, *costs) for name in item.excludes))
-    name, drawback = said("alternative.silos"), said("alternative.silos give up")
-    yield Alternative("silos", name, hosts, gpus, of.net_present + more, low, high, more, drawback, excludes)
+    stands = together(standing(silo, ()) for silo in priced.alone.values())._replace(low=low, high=high)
+    name, drawback = said("alternative.silos"), _beside(stands, said("alternative.silos give up"))
+    cost = of.net_present + more
+    yield Alternative("silos", name, hosts, gpus, cost, low, high, more, drawback, excludes, stands)
 
 
 def _rented(plan: Plan, of: Costs) -> Iterator[Alternative]:
@@ -208,7 +217,9 @@ def _rented(plan: Plan, of: Costs) -> Iterator[Alternative]:
                 "alternative.rent breaks even", even=rental.breakeven_utilisation, planned=rental.utilisation
             )
         key, name, (low, high) = f"rent-{rental.term}", _rented_name(rental), _between_offers(rental)
-        yield Alternative(key, name, (), gpus, rental.rent_net_present, low, high, more, drawback, ())
+        stands, cost = standing(plan)._replace(low=low, high=high), rental.rent_net_present
+        drawback = _beside(stands, drawback)
+        yield Alternative(key, name, (), gpus, cost, low, high, more, drawback, (), stands)
 
 
 def _between_offers(found: RentOrBuy) -> tuple[float | None, float | None]:

@@ -64,8 +64,9 @@ class _Duel:
         self.scenario, self.catalog, self.designs = scenario, catalog, (other, winner)
 
     def costs(self, scenario: Scenario) -> tuple[Costs, Costs] | None:
-        """Return the costs of the other design and of the winner; None if one of them cannot be planned."""
-        other, winner = (outcome_of(partial(self._plan, design, scenario)).costs for design in self.designs)
+        """Return the costs of the other design and of the winner; None if one cannot be planned or leaves VMs without a GPU."""
+        plans = [outcome_of(partial(self._plan, design, scenario)).plan for design in self.designs]
+        other, winner = (plan.costs if plan and not plan.totals.unplaced_vms else None for plan in plans)
         return (other, winner) if other and winner else None
 
     def _plan(self, candidate: Candidate, scenario: Scenario) -> Plan:

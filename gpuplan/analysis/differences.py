@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpuplan.analysis.board_equivalence import is_converted
-from gpuplan.analysis.variants import COMPARED, figure
+from gpuplan.analysis.variants import COMPARED, figure, standing
 from gpuplan.catalog import Catalog
 from gpuplan.locales import written
 from gpuplan.plan import Plan
@@ -209,6 +209,9 @@ def caveats(plans: Sequence[Plan], names: Sequence[str]) -> Iterator[str]:
     in_all = set.intersection(*left_out)
     excluded = [" and ".join(sorted(each - in_all)) or said("difference.nothing more") for each in left_out]
     names = short_names(names)
+    for name, plan in zip(names, plans, strict=True):
+        if wrong := standing(plan).words:
+            yield said("standing.of", name=name, wrong=wrong)
     for key, values in (
         ("difference.currencies", [plan.scenario.cost.currency for plan in plans]),
         ("difference.periods", years),

@@ -9,9 +9,10 @@ from types import MappingProxyType
 from typing import Any
 
 from gpuplan.analysis.candidates import SHARING, Candidate, launched, maybe_ended, unfit
-from gpuplan.analysis.variants import figure, outcome, outcome_of
+from gpuplan.analysis.variants import figure, outcome, outcome_of, standing
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan, make_plan
+from gpuplan.plan.checks import check_plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.hardware import fit_of
 from gpuplan.plan.power import PowerUse
@@ -35,6 +36,9 @@ class Option:
     """GPUs that it would have if one of its GPUs did no more and no less than one of those that the demand is stated in."""
     total: float | None = None
     net_present: float | None = None
+    low: float | None = None
+    """Net present cost with prices at their low ends."""
+    high: float | None = None
     first: float | None = None
     """Paid at the start."""
     gpu_hour_used: float | None = None
@@ -47,6 +51,10 @@ class Option:
     kept: float | None = None
     """Worst share of native speed kept by a group with remote GPUs; None if there is none."""
     unplaced_vms: int | None = None
+    stops: tuple[str, ...] = ()
+    """Codes of the messages that say stop."""
+    checked: bool = True
+    """False if a rule by risk has only its answer by formula, which its hosts may not hold."""
     excludes: tuple[str, ...] = ()
     """Items without a known price, left out of the cost."""
     assumed_prices: int | None = None
@@ -75,6 +83,8 @@ def assess(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Option
     if (plan := result.plan) is None:
         reasons = tuple(f"{_input(scenario, p.path)} {p.value}: {p.message}" for p in result.problems)
         return Option(candidate, label, reasons=reasons)
+    unmet = tuple(_reasons(plan, _chosen_for(scenario, candidate)))
+    stands = standing(plan, () if unmet else None)  # checks take longer than all else here
     return Option(
         candidate=candidate,
         label=label,
@@ -85,7 +95,11 @@ def assess(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Option
         short_h=figure(plan, "short_h"),
         kept=figure(plan, "kept"),
         unplaced_vms=plan.totals.unplaced_vms,
-        reasons=tuple(_reasons(plan, _chosen_for(scenario, candidate))),
+        stops=stands.stops,
+        low=stands.low,
+        high=stands.high,
+        checked=stands.checked,
+        reasons=unmet or tuple(m.text for m in check_plan(plan) if m.code in stands.stops),
         modes=tuple(group.mode for group in plan.groups),
         confirm=tuple(_to_confirm(plan)),
         maybe_ended=bool(day := _bought_on(plan)) and maybe_ended(candidate.gpu, catalog, day),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from gpuplan.analysis.variants import outcome_of
+from gpuplan.analysis.variants import Standing, outcome_of, standing
 from gpuplan.models import cost
 from gpuplan.plan import Plan
 from gpuplan.plan.growth import group_peaks, grow
@@ -22,6 +22,7 @@ class Year:
     hosts: int
     gpus: int
     hosts_bought: int
+    standing: Standing
 
 
 def purchase_plan(plan: Plan) -> tuple[Year, ...]:
@@ -36,14 +37,15 @@ def purchase_plan(plan: Plan) -> tuple[Year, ...]:
     for year in range(1, plan.scenario.demand.years + 1):
         try:
             scenario = grow(plan.scenario, year - 1, peaks)
-            totals = plan.totals if year == 1 else plan.with_scenario(scenario).totals
+            design = plan if year == 1 else plan.with_scenario(scenario)
+            totals, stands = design.totals, standing(design, standing(plan).stops)
         except ScenarioError:
             break
         before = years[-1].hosts if years else sum(pool.existing_hosts for pool in plan.pools)
         hosts = max(before, totals.hosts)
         people = sum(group.people for group in scenario.groups)
         gpus = totals.gpus + (hosts - totals.hosts) * plan.scenario.hardware.gpus_per_host
-        years.append(Year(year, people, totals.gpus_demanded, hosts, gpus, hosts - before))
+        years.append(Year(year, people, totals.gpus_demanded, hosts, gpus, hosts - before, stands))
     return tuple(years)
 
 
@@ -72,6 +74,8 @@ class PostureCost:
     """Price of each hour removed; None if none is."""
     excludes: tuple[str, ...] = ()
     """Items without a known price, left out of its cost."""
+    unplaced_vms: int = 0
+    """VMs without a GPU while all hosts are up."""
 
 
 def posture_costs(plan: Plan) -> tuple[PostureCost, ...]:
@@ -104,6 +108,7 @@ def posture_costs(plan: Plan) -> tuple[PostureCost, ...]:
                 hours_removed=removed,
                 hour_price=cost.avoided_hour_price(extra, hours_removed_h=removed) if removed > 0 else None,
                 excludes=costs.excludes,
+                unplaced_vms=design.totals.unplaced_vms,
             )
         )
         before = short

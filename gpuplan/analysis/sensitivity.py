@@ -63,6 +63,9 @@ class Bar(Range):
     cost_high: float | None
     hosts_low: int | None
     hosts_high: int | None
+    unplaced_low: int | None = 0
+    """VMs without a GPU at the low end: then its hosts and its cost serve fewer."""
+    unplaced_high: int | None = 0
 
 
 def tornado(plan: Plan, progress: Progress | None = None) -> tuple[Bar, ...]:
@@ -94,7 +97,7 @@ def _bars(plan: Plan, progress: Progress | None) -> tuple[Bar, ...]:
 
 def _bar(plan: Plan, given: Range) -> Bar:
     """Plan one input at both ends."""
-    notes, ends = [given.note], list[tuple[float | None, int | None]]()
+    notes, ends = [given.note], list[dict[str, Any]]()
     of_money, left_out = given.path.startswith("prices."), plan.costs.excludes if plan.costs else ()
 
     def planned(value: float) -> Plan:
@@ -110,10 +113,17 @@ def _bar(plan: Plan, given: Range) -> Bar:
             notes.append(said("sensitivity.no demand", end=end))
         elif more := [name for name in outcome.costs.excludes if name not in left_out]:
             notes.append(said("sensitivity.also leaves out", end=end, names="; ".join(more)))
-        ends.append((outcome.net_present, outcome.plan.totals.hosts if outcome.plan else None))
-    (cost_low, hosts_low), (cost_high, hosts_high) = ends
-    fields = asdict(given) | {"note": _joined(*notes)}
-    return Bar(**fields, cost_low=cost_low, cost_high=cost_high, hosts_low=hosts_low, hosts_high=hosts_high)
+        totals = outcome.plan.totals if outcome.plan else None
+        if unplaced := totals and totals.unplaced_vms:
+            notes.append(said("sensitivity.unplaced", end=end, vms=unplaced))
+        ends.append(
+            {
+                f"cost_{end}": outcome.net_present,
+                f"hosts_{end}": totals and totals.hosts,
+                f"unplaced_{end}": totals and totals.unplaced_vms,
+            }
+        )
+    return Bar(**asdict(given) | {"note": _joined(*notes)} | ends[0] | ends[1])
 
 
 def _joined(*notes: str) -> str:
@@ -249,6 +259,9 @@ class Threshold:
     hosts_below: int | None
     above: float | None
     hosts_above: int | None
+    unplaced_below: int | None = None
+    """VMs without a GPU at the smaller value."""
+    unplaced_above: int | None = None
 
 
 GRAIN = {"int": 1, "share": 1000}
@@ -290,7 +303,9 @@ def _threshold(plan: Plan, path: str) -> Threshold:
     below = _first(math.ceil(at) - 1, math.ceil(spec.low * grain), plan.totals.hosts, hosts)
     above = _first(math.floor(at) + 1, most, plan.totals.hosts, hosts)
     ends = [(None, None) if end is None else (value(end[0]), end[1]) for end in (below, above)]
-    return Threshold(path, scenario.label(path), _unit(scenario, path), now, *ends[0], *ends[1])
+    designs = [None if at is None else plan.with_scenario(scenario.with_value(path, at)) for at, _ in ends]
+    unplaced = [design.totals.unplaced_vms if design else None for design in designs]
+    return Threshold(path, scenario.label(path), _unit(scenario, path), now, *ends[0], *ends[1], *unplaced)
 
 
 def _first(start: int, end: int, now: int, hosts: Callable[[int], int | None]) -> tuple[int, int] | None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from gpuplan.analysis.demand import WeekDemand, week_demand
+from gpuplan.analysis.variants import Standing, standing, together
 from gpuplan.catalog import Catalog
 from gpuplan.models import cost
 from gpuplan.plan import Plan
@@ -26,6 +28,7 @@ class Silo:
     hosts: int
     """Hosts with the failover capacity of the posture."""
     installed_gpus: int
+    standing: Standing
 
     @property
     def utilisation(self) -> float:
@@ -43,8 +46,10 @@ class Silos:
     @property
     def together(self) -> Silo:
         """All silos together."""
-        counts = ([getattr(silo, field.name) for silo in self.groups] for field in fields(Silo)[1:])
-        return Silo("", *map(sum, counts))
+        counted: dict[str, Any] = {"standing": together(silo.standing for silo in self.groups)}
+        for field in fields(Silo)[1:-1]:
+            counted[field.name] = sum(getattr(silo, field.name) for silo in self.groups)
+        return Silo("", **counted)
 
     @property
     def saved_gpus(self) -> int:
@@ -70,7 +75,7 @@ def silos(plan: Plan, *, week: WeekDemand | None = None) -> Silos:
 
 def _silo(plan: Plan, group: str, busy_gpus: float) -> Silo:
     gpus = math.ceil(plan.totals.gpus_demanded - 1e-9)
-    return Silo(group, gpus, busy_gpus, plan.totals.hosts, plan.totals.gpus)
+    return Silo(group, gpus, busy_gpus, plan.totals.hosts, plan.totals.gpus, standing(plan, ()))
 
 
 def silo_plans(plan: Plan) -> tuple[dict[str, Plan], Plan]:
@@ -121,6 +126,8 @@ class SiloCost:
     gpus: int
     total: float
     net_present: float
+    unplaced_vms: int
+    """VMs without a GPU while all hosts are up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +212,14 @@ def silo_costs(plan: Plan) -> SiloCosts | None:
     priced = priced_silos(plan)
     alone, pool = priced.alone, priced.pool
     groups = tuple(
-        SiloCost(group, design.groups[0].name, design.totals.hosts, design.totals.gpus, *priced.costs(group))
+        SiloCost(
+            group,
+            design.groups[0].name,
+            design.totals.hosts,
+            design.totals.gpus,
+            *priced.costs(group),
+            design.totals.unplaced_vms,
+        )
         for group, design in alone.items()
     )
     planned = [design.costs for design in (*alone.values(), pool) if design.costs]

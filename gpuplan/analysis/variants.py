@@ -8,8 +8,10 @@ from typing import Any, NamedTuple, TypeVar
 from gpuplan.catalog import Catalog
 from gpuplan.facts import own_rows
 from gpuplan.plan import Plan, make_plan
+from gpuplan.plan.checks import check_plan
 from gpuplan.plan.cost import Costs
 from gpuplan.scenario import FIELD_BY_PATH, GROUP_FIELD_BY_NAME, Problem, Scenario, ScenarioError
+from gpuplan.wording import said
 
 T = TypeVar("T")
 Progress = Callable[[int, int], object]
@@ -24,11 +26,66 @@ def stepwise(items: Sequence[T], progress: Progress | None) -> Iterator[T]:
             progress(done, len(items))
 
 
+class Standing(NamedTuple):
+    """Whether a design meets the request, for every place that shows its hosts or its money."""
+
+    valid: bool
+    """True if it can be planned, every VM has a GPU, and no check says stop."""
+    unplaced_vms: int | None
+    """VMs without a GPU while all hosts are up; None where it cannot be planned."""
+    stops: tuple[str, ...] = ()
+    """Codes of the messages that say stop."""
+    low: float | None = None
+    """Net present cost with prices at their low ends; None without hosts."""
+    high: float | None = None
+    checked: bool = True
+    """False if a rule by risk has only its answer by formula, which its hosts may not hold."""
+
+    @property
+    def words(self) -> str:
+        """What is wrong, in a few words; empty for a valid design."""
+        if self.unplaced_vms is None:
+            return said("standing.refused")
+        parts = [said("standing.unplaced", vms=self.unplaced_vms)] if self.unplaced_vms else []
+        parts += [said("standing.stops", stops=len(self.stops))] if self.stops else []
+        return ", ".join(parts)
+
+
+REFUSED, SOUND = Standing(False, None), Standing(True, 0)
+
+
+def standing(plan: Plan, stops: tuple[str, ...] | None = None) -> Standing:
+    """Return whether a plan meets the request; where its ``stops`` are given, its checks are not run."""
+    if stops is None:
+        return plan.once("standing", lambda: standing(plan, _stops(plan)))
+    low, high = plan.cost_ranges.net_present if plan.cost_ranges else (None, None)
+    unplaced = plan.totals.unplaced_vms
+    return Standing(not unplaced and not stops, unplaced, stops, low, high, plan.checked)
+
+
+def together(parts: Iterable[Standing]) -> Standing:
+    """Return the standing of designs that are built side by side."""
+    every = list(parts)
+    stops = tuple(dict.fromkeys(code for part in every for code in part.stops))
+    unplaced = sum(part.unplaced_vms or 0 for part in every)
+    checked = all(part.checked for part in every)
+    return Standing(all(part.valid for part in every), unplaced, stops, checked=checked)
+
+
+def _stops(plan: Plan) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(message.code for message in check_plan(plan) if message.level == "stop"))
+
+
 class Outcome(NamedTuple):
     """The plan of a variant; none where it is refused, and then why."""
 
     plan: Plan | None
     problems: tuple[Problem, ...] = ()
+
+    @property
+    def standing(self) -> Standing:
+        """Return whether the plan meets the request."""
+        return standing(self.plan) if self.plan else REFUSED
 
     @property
     def costs(self) -> Costs | None:
@@ -91,6 +148,10 @@ FIGURES: Mapping[str, Callable[[Plan], Any]] = {
     "board_power": lambda plan: plan.catalog.gpus[plan.scenario.hardware.gpu].value("tdp_w"),
     "gpu_price": _gpu_price,
     "cost.excludes": lambda plan: "; ".join(plan.costs.excludes) if plan.costs else None,
+    "valid": lambda plan: standing(plan).valid,
+    "stops": lambda plan: "; ".join(standing(plan).stops) or None,
+    "low": lambda plan: standing(plan).low,
+    "high": lambda plan: standing(plan).high,
 }
 """Figures of a plan that are not lines of it."""
 

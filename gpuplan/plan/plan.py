@@ -60,6 +60,7 @@ from gpuplan.scenario import (
     show,
 )
 from gpuplan.showing import WAYS, Carded
+from gpuplan.wording import said
 
 CHAPTERS = (
     "llm",
@@ -127,7 +128,13 @@ class Plan(Carded):
 
     def __repr__(self) -> str:
         totals = self.totals
-        return f"Plan({self.scenario.name!r}: {totals.hosts} hosts, {totals.gpus} GPUs, {totals.gpus_after_failure} after a failure)"
+        wrong = said("standing.not valid", wrong=words) if (words := self.standing.words) else ""
+        return f"Plan({self.scenario.name!r}: {totals.hosts} hosts, {totals.gpus} GPUs, {totals.gpus_after_failure} after a failure{wrong})"
+
+    @property
+    def standing(self) -> Any:
+        """Whether it meets the request: ``valid``, ``unplaced_vms``, ``stops``, and ``low`` and ``high`` of its cost."""
+        return WAYS["standing"](self)
 
     @property
     def plot(self) -> Any:
@@ -636,7 +643,8 @@ def _outcome(scenario: Scenario, catalog: Catalog, check: bool) -> Outcome | Non
         return None
     software = [m for m in costs.materials if m.key in ("gpu-software", EXISTING_SOFTWARE)]
     gpus = sum(int(material.quantity) for material in software)
+    size = (plan.totals.hosts, plan.totals.unplaced_vms)
     if any(material.unknown for material in software):
-        return Outcome(inf, None, gpus, plan.totals.hosts)
+        return Outcome(inf, None, gpus, *size)
     paid = sum(part.total for part in costs.parts if part.name == "GPU software")
-    return Outcome(costs.net_present, paid, gpus, plan.totals.hosts)
+    return Outcome(costs.net_present, paid, gpus, *size)

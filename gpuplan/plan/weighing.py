@@ -49,6 +49,7 @@ class Outcome(NamedTuple):
     licensed_gpus: int
     hosts: int
     """At the start, as are the licensed GPUs."""
+    unplaced_vms: int = 0
 
 
 OutcomeOf = Callable[[Scenario, bool], Outcome | None]
@@ -133,9 +134,10 @@ class _Ways:
         ways = [frozenset(ids) for size in sizes for ids in combinations(sorted(by_money), size)]
         return min(ways, key=lambda dearer: self._cost(dearer, len(ways) <= MOST_CHECKED))
 
-    def _cost(self, dearer: frozenset[str], check: bool) -> float:
+    def _cost(self, dearer: frozenset[str], check: bool) -> tuple[float, float]:
+        """Return VMs without a GPU and net present cost: a way that serves fewer is not cheaper."""
         outcome = self._outcome({id: choice.mode for id, choice in self.chosen(dearer).items()}, check)
-        return math.inf if outcome is None else outcome.net_present
+        return (math.inf, math.inf) if outcome is None else (outcome.unplaced_vms, outcome.net_present)
 
     def _outcome(self, modes: Mapping[str, str], check: bool = True) -> Outcome | None:
         groups = [replace(g, access=modes.get(g.id) or g.access) for g in self.scenario.groups]

@@ -9,6 +9,7 @@ from gpuplan.analysis.demand import Methods, chance_curve, methods, rule_answers
 from gpuplan.analysis.purchase_plan import purchase_plan
 from gpuplan.analysis.silos import silos
 from gpuplan.analysis.simulation import PoolSimulation, simulation_dict
+from gpuplan.analysis.variants import standing
 from gpuplan.locales import moment, spoken, week_hours
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import WholePool, whole_pools
@@ -113,7 +114,9 @@ def _planned(plan: Plan) -> str:
     """Say how many GPUs are planned, and why."""
     inputs = plan.scenario.demand
     key = "demand.planned" if inputs.stated_gpus is None else "demand.planned and stated"
-    return Figures(plan).said(key, rule=RULE_NAMES[inputs.rule].lower(), stated=inputs.stated_gpus)
+    text = Figures(plan).said(key, rule=RULE_NAMES[inputs.rule].lower(), stated=inputs.stated_gpus)
+    wrong = standing(plan).words
+    return f"{text} {said('standing.sentence', wrong=wrong)}" if wrong else text
 
 
 def _queue(plan: Plan) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from gpuplan.analysis.variants import standing
 from gpuplan.facts import Brief
 from gpuplan.locales import per_cent, quoted, spoken
 from gpuplan.plan import Plan, of_design
@@ -42,6 +43,8 @@ class Explanation(Brief):
     key: str
     label: str
     value: str
+    condition: str
+    """What is wrong with the design, for what counts or prices all of it; empty where nothing is."""
     sentence: str
     formula: str
     inputs: tuple[InputRow, ...]
@@ -52,6 +55,8 @@ class Explanation(Brief):
 
 
 BASIS_TEXT = NAMES["weakest basis"]
+WHOLE = ("totals.", "cost.", "pools.", "demand.", "power.", "postures.")
+"""Beginnings of the keys of lines that count or price the whole design."""
 ALIKE = re.compile(r"(?<![^ ])([^ ]+)(?: \+ \1(?![^ ])){3,}")
 """Four terms of a sum or more that follow each other and are alike."""
 
@@ -65,6 +70,7 @@ def explain(plan: Plan, key: str) -> Explanation:
         key=key,
         label=line.label,
         value=amount(line.value, line.unit),
+        condition=standing(plan).words if key.startswith(WHOLE) else "",
         sentence=line.sentence,
         formula=formula_text(line),
         inputs=tuple(_row(plan, i) for i in line.inputs),

@@ -159,7 +159,9 @@ def sensitivity_text(plan: Plan, bars: Sequence[Bar], limits: Sequence[Threshold
         return page(name, said("sensitivity.nothing"))
     now, hosts = plan.costs.net_present, plan.totals.hosts
     data = sensitivity_dict(plan, bars, limits)
-    broken = (bar for bar in bars if bar.cost_low is None or bar.cost_high is None)
+    broken = (
+        bar for bar in bars if None in (bar.cost_low, bar.cost_high) or bar.unplaced_low or bar.unplaced_high
+    )
     return page(
         name,
         said("sensitivity.as planned", cost=money(now, currency), hosts=hosts),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from gpuplan.analysis.variants import standing
 from gpuplan.locales import written
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
@@ -120,8 +121,10 @@ def cost(plan: Plan) -> Headline:
     if largest and costs.total:
         share = said("headline.largest part", part=largest.name, share=largest.total / costs.total)
     missing = figures.said("headline.not included") if costs.excludes else ""
+    wrong = standing(plan).words
     return Headline(
-        figures.said("headline.cost", missing=missing),
+        figures.said("headline.cost", missing=missing)
+        + (f" {said('standing.sentence', wrong=wrong)}" if wrong else ""),
         figures.said("headline.cost over", rate=costs.discount_rate, largest=share),
     )
 

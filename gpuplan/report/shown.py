@@ -117,7 +117,8 @@ def _totals(plan: Plan) -> str:
 @spoken
 def _plan(plan: Plan) -> str:
     groups = tables.plan.groups(plan).only("group", "use_case", "people", "vms", "gpus", "access")
-    about = f"<strong>{escape(plan.scenario.name)}</strong><p>{escape(plan.verdict.sentence)}</p>"
+    sentences = [plan.verdict.sentence, *([_wrong(plan.standing.words)] if plan.standing.stops else [])]
+    about = f"<strong>{escape(plan.scenario.name)}</strong><p>{escape(' '.join(sentences))}</p>"
     return _card(about + _totals(plan) + (_table(groups) if plan.totals.gpus_demanded else ""))
 
 
@@ -161,11 +162,16 @@ def _explanation(why: Explanation) -> str:
     sources = tabulate("explained_sources", why.sources, title="")
     if not any(source.where for source in why.sources):
         sources = sources.without("where")
+    condition = f"<p>{escape(_wrong(why.condition))}</p>" if why.condition else ""
     return _card(
-        f"<strong>{escape(why.label)}: {escape(why.value)}</strong><p>{escape(why.sentence)}</p>"
+        f"<strong>{escape(why.label)}: {escape(why.value)}</strong>{condition}<p>{escape(why.sentence)}</p>"
         f"<p>{escape(why.formula)}</p>{_folded(inputs, 'inputs')}{_folded(sources, 'sources')}"
         f"<small>{escape(why.basis_text)}</small>"
     )
+
+
+def _wrong(words: str) -> str:
+    return said("standing.sentence", wrong=words)
 
 
 def _comparison(found: Comparison) -> str:

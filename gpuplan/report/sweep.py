@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from gpuplan.analysis.variants import figure, outcome_of
@@ -33,8 +34,9 @@ def sweep(design: Asked, path: str, values: Iterable[Any], catalog: Catalog | No
     Returns
     -------
     sweep : DataFrame
-        Columns ``value``, ``gpus_demanded``, ``hosts``, ``gpus``, ``gpus_after_failure``, ``power_w``, ``net_present`` and ``refused``, which says why
-        a value cannot be planned; units in ``attrs``. [-]
+        Columns ``value``, ``gpus_demanded``, ``hosts``, ``gpus``, ``gpus_after_failure``, ``power_w``, ``net_present``, ``valid`` (every VM
+        has a GPU and no check says stop), ``unplaced_vms``, ``stops``, ``low`` and ``high`` of the cost, and ``refused``, which says why a
+        value cannot be planned; units in ``attrs``. [-]
 
     Raises
     ------
@@ -46,7 +48,7 @@ def sweep(design: Asked, path: str, values: Iterable[Any], catalog: Catalog | No
     scenario.get(path)
     spec = field_of(path)
     moved = Column("value", spec.label, "number", "1" if spec.kind == "share" else spec.unit)
-    shown = (moved, *columns("sweep", currency))
+    shown = (moved, *columns("sweep", currency, standing=itemgetter("standing")))
     return frame(listed("sweep", shown, [_tried(scenario, path, value, facts) for value in values], title=""))
 
 
@@ -59,5 +61,6 @@ def _tried(asked: Scenario, path: str, value: Any, catalog: Catalog) -> dict[str
         **{name: getattr(outcome.plan.totals, name) if outcome.plan else None for name in totals},
         "power_w": figure(outcome.plan, "power.typical") if outcome.plan else None,
         "net_present": outcome.net_present,
+        "standing": outcome.standing,
         "refused": str(ScenarioError(outcome.problems)) if outcome.problems else "",
     }

@@ -67,6 +67,8 @@ COLUMNS: dict[str, list[dict[str, str]]] = {}
 """Table -> its columns: key, kind, unit, whether it is a detail, key of its head, and attribute of the rows' subjects."""
 for _row in own_rows("words/columns"):
     COLUMNS.setdefault(_row["table"], []).append(_row)
+SETS = {"standing": COLUMNS.pop("standing")}
+"""Columns that several tables have: a row of ``set`` stands for those that the table does not have itself."""
 CELLS: Mapping[tuple[str, str], tuple[str, dict[str, str]]] = {
     (row["table"], row["column"]): (row["format"], {"line": row["line"], "tone": row["tone"]})
     for row in own_rows("words/cells")
@@ -95,12 +97,14 @@ def columns(
     ``getters`` return the values of columns that are no attributes of a row's subject; ``heads`` and ``hidden`` say
     which head a column has, and whether it is a detail, where that is not always the same.
     """
-    rows = COLUMNS[table]
-    if unknown := getters.keys() - {row["column"] for row in rows}:
+    rows = list(_with_sets(COLUMNS[table]))
+    if unknown := getters.keys() - {row["column"] for row in rows} - SETS.keys():
         raise KeyError(f"{table} has no column {', '.join(sorted(unknown))}")
     listing = []
     for row in rows:
         name, getter = row["column"], getters.get(row["column"], row["of"])
+        if (of_set := row.get("set", "")) in getters:
+            getter = _part_of(getters[of_set], name)
         spec, more = CELLS.get((table, name), ("", {}))
         words, of = getter if isinstance(getter, Worded) else (_format(spec), getter)
         head = {"": BY_KEY, "-": "", "currency": currency}.get(row["head"])
@@ -113,6 +117,22 @@ def columns(
             Column(name, label, row["kind"] or "text", unit, detail, of or row["of"], words, **more)
         )
     return tuple(listing)
+
+
+def _with_sets(rows: Sequence[dict[str, str]]) -> Iterator[dict[str, str]]:
+    """Yield the rows of columns, with those of a set in place of its row."""
+    own = {row["column"] for row in rows}
+    for row in rows:
+        if row["of"] != "set":
+            yield row
+            continue
+        for part in SETS[row["column"]]:
+            if part["column"] not in own:
+                yield {**part, "of": f"{row['column']}.{part['column']}", "set": row["column"]}
+
+
+def _part_of(getter: Any, name: str) -> Callable[[Any], Any]:
+    return lambda thing: getattr(getter(thing), name)
 
 
 def _format(spec: str) -> Callable[[Any], str | None] | None:
@@ -228,6 +248,12 @@ def listed(
     """Build a table with a row about each thing, and totals below."""
     rows = [tuple(column.held(thing) for column in columns) for thing in things]
     rows += map(tuple, totals)
+    valid = [at for at, column in enumerate(columns) if column.key == "valid"]
+    if valid and not all(row[valid[0]] for row in rows):  # then a page shows it, too
+        columns = [
+            replace(column, detail=False) if column.key in ("valid", "unplaced_vms") else column
+            for column in columns
+        ]
     return Table(name, tuple(columns), tuple(rows), len(totals), tuple(notes), title=title)
 
 

@@ -101,5 +101,9 @@ CHECKS = (
 @spoken
 def check_plan(plan: Plan) -> tuple[Message, ...]:
     """All messages about a plan, the most serious first."""
-    messages = [message for check in CHECKS for message in check(plan)]
-    return Several(sorted(messages, key=lambda message: LEVELS.index(message.level)))
+
+    def found() -> tuple[Message, ...]:
+        messages = [message for check in CHECKS for message in check(plan)]
+        return Several(sorted(messages, key=lambda message: LEVELS.index(message.level)))
+
+    return plan.once("messages", found)

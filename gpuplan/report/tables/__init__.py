@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
+from gpuplan.analysis.variants import standing
 from gpuplan.plan import Plan, of_design
-from gpuplan.report.exported import frame
+from gpuplan.report.exported import flat, frame
 from gpuplan.report.table import Table
 from gpuplan.report.tables import (
     alternatives,
@@ -68,6 +69,10 @@ TABLES: dict[str, Callable[[Plan], Table]] = {
 """The tables of a plan by name."""
 
 
+COUNTED = {"hosts", "gpus", "net_present"}
+"""Columns that say nothing of a design that leaves VMs without a GPU, unless that stands beside them."""
+
+
 @of_design
 def plan_tables(plan: Plan) -> dict[str, Table]:
     """The plan's tables by name."""
@@ -95,7 +100,18 @@ def plan_frames(plan: Plan) -> dict[str, pd.DataFrame]:
     Returns
     -------
     plan_frames : dict of str to DataFrame
-        The tables of ``plan_tables``, among them ``totals``, ``groups``, ``placement``, ``failures``, ``cost_by_year`` and
+        The tables of ``plan_tables``; those with hosts, GPUs or cost say whether the design is ``valid``. Among them ``totals``, ``groups``, ``placement``, ``failures``, ``cost_by_year`` and
         ``lines``. [-]
     """
-    return {name: frame(table) for name, table in plan_tables(plan).items()}
+    stands = {**standing(plan)._asdict(), "stops": flat(standing(plan).stops)}
+    return {name: _with_standing(table, stands) for name, table in plan_tables(plan).items()}
+
+
+def _with_standing(table: Table, stands: Mapping[str, Any]) -> pd.DataFrame:
+    """A frame; one with hosts, GPUs or money has the standing of the design, where it has none of its own."""
+    rows = frame(table)
+    if any(column.key in COUNTED or column.kind == "money" for column in table.columns):
+        for key in stands:
+            if key not in rows:
+                rows[key] = stands[key]
+    return rows

@@ -23,7 +23,10 @@ def in_short(plan: Plan, found: Sequence[Alternative]) -> Table:
         "alternatives_in_short",
         with_cheapest_rent(found),
         plan.scenario.cost.currency,
-        name=lambda each: Cell(each.short_name, tone="strong" if each.chosen else ""),
+        name=lambda each: Cell(
+            ": ".join(filter(None, (each.short_name, each.standing.words))),
+            tone="strong" if each.chosen else "",
+        ),
         net_present=_rounded,
     )
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from gpuplan.analysis.variants import Standing, standing
 from gpuplan.models.availability.idle import Idle
 from gpuplan.models.availability.survey import Loss
 from gpuplan.plan import Plan
@@ -100,8 +101,15 @@ def postures(plan: Plan) -> Table:
         posture=posture_name,
         hours_exposed=_exposed,
         chance=_outage,
+        standing=lambda posture: _standing(plan, posture),
         notes=(said("table.capacity shortfall expected hours"),),
     )
+
+
+def _standing(plan: Plan, posture: Posture) -> Standing:
+    """Return the standing of a posture: VMs that fit on no host are the same in all; the cost is known of the chosen one."""
+    here = standing(plan)
+    return here if posture.chosen else here._replace(low=None, high=None)
 
 
 def posture_name(posture: Any) -> Cell:

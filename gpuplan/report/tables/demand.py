@@ -9,6 +9,7 @@ from typing import Any
 from gpuplan.analysis.demand import MethodAnswer, Methods, RuleAnswer, WeekDemand, week_demand
 from gpuplan.analysis.purchase_plan import Year
 from gpuplan.analysis.silos import Silos
+from gpuplan.analysis.variants import together
 from gpuplan.locales import moment, week_hours
 from gpuplan.plan import Plan
 from gpuplan.plan.demand import PoolDemand
@@ -191,14 +192,25 @@ def silos(plan: Plan, found: Silos) -> Table:
         found.groups,
         name=lambda silo: names[silo.group],
         totals=(
-            ("", Cell(ALONE, tone="total"), Cell(None, words="", tone="total"), *toned(apart, "total")),
-            ("", Cell(POOLED, tone="strong"), pool.gpus, pool.hosts, pool.installed_gpus, pool.utilisation),
+            (
+                "",
+                Cell(ALONE, tone="total"),
+                Cell(None, words="", tone="total"),
+                *toned(apart, "total"),
+                *alone.standing,
+            ),
+            (
+                "",
+                Cell(POOLED, tone="strong"),
+                *(pool.gpus, pool.hosts, pool.installed_gpus, pool.utilisation, *pool.standing),
+            ),
             (
                 "",
                 Cell(saved, tone=tone),
                 NONE,
                 *toned((abs(found.saved_hosts), abs(found.saved_gpus)), tone),
                 NONE,
+                *together((alone.standing, pool.standing)),
             ),
         ),
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 from gpuplan.analysis.candidates import Candidate
 from gpuplan.analysis.option import Option
+from gpuplan.analysis.variants import Standing
 from gpuplan.report.table import Cell, Column, Table, Worded, filled, tabulate
 from gpuplan.report.tables.alternatives import count_over_years
 from gpuplan.wording import said
@@ -32,8 +33,14 @@ def designs(found: Found, options: Sequence[Found], title: str = "") -> Table:
         hosts=_hosts,
         waiting_pct=lambda option: None if option["waiting_pct"] is None else option["waiting_pct"] / 100,
         why_not=why_not,
+        standing=_standing,
         title=title,
     )
+
+
+def _standing(option: Found) -> Standing:
+    known = {name: option[name] for name in ("unplaced_vms", "stops", "low", "high", "checked")}
+    return Standing(valid=not option["reasons"], **known)
 
 
 def works(found: Found) -> Table:

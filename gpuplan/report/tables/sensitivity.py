@@ -12,7 +12,7 @@ from gpuplan.locales import per_cent
 from gpuplan.report.table import Cell, Column, Table, Worded, columns, tabulate
 from gpuplan.report.tables.plan import catalog_name
 from gpuplan.scenario import Field, ScenarioError, field_of
-from gpuplan.wording import amount, hours, is_currency, money, percent, said, stated_percent, watts
+from gpuplan.wording import amount, hours, is_currency, money, number, percent, said, stated_percent, watts
 
 NONE = "-"
 """Replaces a missing value."""
@@ -30,13 +30,16 @@ def bars(found: Sequence[Mapping[str, Any]], now: float, currency: str) -> Table
         high=partial(_input, "high"),
         cost_low=Worded(change),
         cost_high=Worded(change),
-        hosts_low=Worded(_known),
-        hosts_high=Worded(_known),
+        hosts_low=partial(_hosts, "hosts_low"),
+        hosts_high=partial(_hosts, "hosts_high"),
     )
 
 
-def _known(value: Any) -> str | None:
-    return NONE if value is None else None
+def _hosts(name: str, bar: Mapping[str, Any]) -> Cell:
+    """Return hosts at one end, and the VMs that they leave without a GPU there."""
+    hosts, unplaced = bar[name], bar[name.replace("hosts", "unplaced")]
+    words = NONE if hosts is None else number(hosts)
+    return Cell(hosts, words=said("standing.beside", value=words, vms=unplaced) if unplaced else words)
 
 
 def _change(now: float, cost: float | None) -> str:
@@ -54,9 +57,9 @@ def thresholds(found: Sequence[Mapping[str, Any]]) -> Table:
         found,
         now=partial(_input, "now"),
         below=partial(_input, "below"),
-        hosts_below=Worded(_known),
+        hosts_below=partial(_hosts, "hosts_below"),
         above=partial(_input, "above"),
-        hosts_above=Worded(_known),
+        hosts_above=partial(_hosts, "hosts_above"),
         notes=(said("table.thresholds.note"),),
     )
 
@@ -83,7 +86,10 @@ def compared(found: Comparison, catalog: Catalog | None = None) -> Table:
             (
                 Cell(row.differs, words="*" * row.differs),
                 row.label,
-                *(Cell(value, words=_result(row, value, catalog)) for value in row.values),
+                *(
+                    Cell(int(value) if isinstance(value, bool) else value, words=_result(row, value, catalog))
+                    for value in row.values
+                ),
             )
             for row in found.rows
         ),
