@@ -81,7 +81,7 @@ def _by_settings(plan: Plan, now: Rehearsed) -> Iterator[tuple[str, str]]:
 
 
 def _changes(plan: Plan, now: Rehearsed) -> list[Change]:
-    """Settings of vSphere that may help: of those that the design decides, it takes what does."""
+    """Settings of vSphere that may help; the design took what does, unless it is sized for orders of power-on."""
     platform = plan.set_up.platform
     spare = min(now.pool.hosts_for_failures, spare_hosts(plan.scenario))
     changes = []
@@ -92,7 +92,8 @@ def _changes(plan: Plan, now: Rehearsed) -> list[Change]:
     if now.reserved < spare:
         words = said("check.keep empty", hosts=spare)
         changes.append(Change(words, "availability.reserved_hosts", spare))
-    return [change for change in changes if not is_open(plan.set_up, change.path)]
+    decided = plan.scenario.availability.sized_for == "best"
+    return [change for change in changes if not (decided and is_open(plan.set_up, change.path))]
 
 
 def _changed(plan: Plan, now: Rehearsed, changes: Sequence[Change]) -> Rehearsed:
