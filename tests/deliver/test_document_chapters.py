@@ -487,7 +487,7 @@ def test_upgrades_are_told_host_by_host_or_said_to_be_too_large(
 ) -> None:
     plan = plans["current"]
     told = repr(chapter_of("operations.title", Draft(plan)))
-    assert has_approved(told, "2 VMs") and "largest first" in told
+    assert has_approved(told, "9 VMs") and "largest first" in told
     monkeypatch.setattr(rehearsal, "LOOKS", 100)
     left = repr(chapter_of("operations.title", Draft(plan)))
     assert f"vGPU cluster: {TOO_LARGE}" in left and "largest first" not in left

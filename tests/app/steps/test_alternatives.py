@@ -72,7 +72,7 @@ def test_in_short_each_alternative_has_its_cost_and_of_the_rents_the_cheapest(ca
     book = book_of(catalog, "current")
     found = alternatives(book.plan)
     shown = rows(step.in_short_data(book))
-    assert is_approved(list(shown)[:5], "This design", "N+0", "N+2", "4 x H100 PCIe 80GB", "Silos")
+    assert is_approved(list(shown)[:6], "This design", "N+0", "N+2", "4 x H100 PCIe 80GB", "Silos")
     rented = [each for each in found if each.key.startswith("rent-")]
     cheapest = min(rented, key=lambda each: each.net_present)
     assert [name for name in shown if name.startswith("Rented")] == [cheapest.name]
