@@ -358,7 +358,8 @@ def _power_on(starts: Mapping[str, PowerOn]) -> Iterator[Found]:
             continue
         keys = (f"pools.{start.pool.id}.power_on_chance",)
         where = said("decided.in the pool", name=start.pool.name) if len(starts) > 1 else ""
-        if start.now.all_start:
+        matter = any(start.is_open(key) and not start.tried(key).all_start for key in start.settings)
+        if start.now.all_start and not matter:
             yield found("power-on, any", *keys, where=where, orders=start.orders, now=_settings(start))
             continue
         yield found(
