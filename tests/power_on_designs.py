@@ -6,10 +6,17 @@ from typing import Any
 
 from gpuplan import Plan, make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.scenario import from_dict
+from gpuplan.scenario import Scenario, from_dict
 
 DEFAULTS = {"gpu_policy": "spread", "drs_consolidation": False}
 """The defaults of vSphere, stated: where they are not, the design decides."""
+
+
+def stated(scenario: Scenario) -> Scenario:
+    """A scenario with the defaults of vSphere, as the customer states them."""
+    for name, value in DEFAULTS.items():
+        scenario = scenario.with_value(f"platform.{name}", value)
+    return scenario
 
 
 def one_large_among_small(catalog: Catalog, **sections: Any) -> Plan:

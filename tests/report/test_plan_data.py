@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -215,8 +216,14 @@ def test_the_contract_holds_for_what_is_not_placed(catalog: Catalog) -> None:
         check(plan_dict(make_plan(from_dict(scenario), catalog)), CONTRACT)
 
 
-def test_the_scenario_in_the_plan_is_the_scenario(example: Plan) -> None:
-    assert from_dict(plan_dict(example)["scenario"]) == example.scenario
+def test_the_scenario_in_the_plan_is_the_scenario_as_vsphere_is_set_up(example: Plan) -> None:
+    """Planned again it gives the same plan: what was not stated is still assumed."""
+    scenario = from_dict(plan_dict(example)["scenario"])
+    assert scenario == example.set_up == make_plan(scenario, example.catalog).set_up
+    assert scenario.platform.vgpu_sizes == example.scenario.platform.vgpu_sizes
+    assert replace(scenario, platform=example.scenario.platform, origins=()) == replace(
+        example.scenario, origins=()
+    )
 
 
 def test_unplaced_vms_of_a_stated_total_are_listed_with_their_reason(catalog: Catalog) -> None:

@@ -5,20 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from approved import has_approved, is_approved
-from power_on_designs import DEFAULTS
+from power_on_designs import DEFAULTS, stated
 
 from gpuplan import Plan, check_plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.checks.upgrades import upgrades
 from gpuplan.scenario import Scenario, from_dict
-
-
-def stated(scenario: Scenario) -> Scenario:
-    """The defaults of vSphere, as the customer states them."""
-    for name, value in DEFAULTS.items():
-        scenario = scenario.with_value(f"platform.{name}", value)
-    return scenario
 
 
 def only(plan: Plan) -> Message:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from approved import has_approved
-from power_on_designs import DEFAULTS
+from power_on_designs import DEFAULTS, stated
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.analysis.alternatives import alternatives
@@ -234,7 +234,5 @@ def test_growth_cost_and_alternatives_follow(catalog: Catalog) -> None:
 
 def test_hosts_that_do_not_help_are_no_alternative(catalog: Catalog) -> None:
     """So many hosts as a cluster may have start every VM in too few orders: policy and order do, hosts do not."""
-    scenario = load_scenario("current")
-    for name, value in DEFAULTS.items():
-        scenario = scenario.with_value(f"platform.{name}", value)
-    assert "orders" not in {each.key for each in alternatives(make_plan(scenario, catalog))}
+    plan = make_plan(stated(load_scenario("current")), catalog)
+    assert "orders" not in {each.key for each in alternatives(plan)}
