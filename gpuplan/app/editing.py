@@ -21,7 +21,7 @@ from gpuplan.plan.checks.message import Message
 from gpuplan.plan.over_time.recommended import set_up_as
 from gpuplan.plan.over_time.rules import OPEN
 from gpuplan.plan.prices import is_sold
-from gpuplan.plan.simulated import NotSimulatedError, Results, known_results, learn, results_known
+from gpuplan.plan.simulated import RESULTS, NotSimulatedError, Results, known_results
 from gpuplan.scenario import Problem, Scenario, ScenarioError, field_of, from_dict, show
 from gpuplan.wording import said
 
@@ -50,7 +50,7 @@ class Draft(NamedTuple):
 def simulated_results(plan: Plan) -> Results:
     """Return the results of the simulations that a design takes where its rule by risk is checked."""
     make_plan(plan.scenario, plan.catalog).read()
-    return results_known()
+    return RESULTS
 
 
 class Editing(PlanView):
@@ -307,7 +307,7 @@ class Editing(PlanView):
             return
         if (results := self.later("plan: checked", simulated_results)) is None:
             return
-        learn(results)
+        RESULTS.update(results)
         plan = make_plan(self.plan.scenario, self.catalog)
         plan.read()
         self._plans = (plan, *(other for other in self._plans if other.scenario != plan.scenario))

@@ -80,7 +80,8 @@ class Promise(NamedTuple):
 
 
 Results = dict[tuple[tuple[Host, ...], Promise], Kept]
-_results: Results = {}
+RESULTS: Results = {}
+"""The last results of simulations; those of another process may be added."""
 _only_known = ContextVar("only results that are known", default=False)
 
 
@@ -248,26 +249,16 @@ def _kept(hosts: tuple[Host, ...], promise: Promise) -> Kept:
     results = []
     for streams in promise.mixes:
         key = hosts, promise._replace(mixes=(streams,))
-        if key not in _results:
+        if key not in RESULTS:
             if _only_known.get():
                 raise NotSimulatedError
-            while len(_results) >= MOST_RESULTS:
-                del _results[next(iter(_results))]
-            _results[key] = _in_mix(key[1], hosts)
-        results.append(_results[key])
+            while len(RESULTS) >= MOST_RESULTS:
+                del RESULTS[next(iter(RESULTS))]
+            RESULTS[key] = _in_mix(key[1], hosts)
+        results.append(RESULTS[key])
         if not results[-1].held:
             break
     return min(results, key=lambda result: (result.held, -result.value))
-
-
-def results_known() -> Results:
-    """Return the results of the last simulations, for ``learn`` in another process."""
-    return dict(_results)
-
-
-def learn(results: Results) -> None:
-    """Take over the results of another process."""
-    _results.update(results)
 
 
 def _in_mix(promise: Promise, hosts: tuple[Host, ...]) -> Kept:

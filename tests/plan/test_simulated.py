@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +15,7 @@ from gpuplan.analysis.simulation import simulate_pool
 from gpuplan.catalog import Catalog
 from gpuplan.plan import simulated as module
 from gpuplan.plan.checks import check_plan
-from gpuplan.plan.simulated import Offer, holds, learn, offers, results_known
+from gpuplan.plan.simulated import RESULTS, Offer, holds, offers
 from gpuplan.plan.sizing_rule import Target
 from gpuplan.scenario import example_names, from_dict
 from gpuplan.simulation.jobs import Estimate
@@ -117,7 +118,7 @@ def test_groups_without_a_vm_at_the_crowded_moment_ask_too(catalog: Catalog, spl
     assert "rare" not in {request.group for pool in plan.pools for request in pool.requests}
     (promise,) = plan.requests.promises.values()
     assert promise.groups == {"rare", "large", "small"}
-    played = [stream.name for _, key in results_known() for streams in key.mixes for stream in streams]
+    played = [stream.name for _, key in RESULTS for streams in key.mixes for stream in streams]
     assert "rare" in played
 
 
@@ -185,9 +186,7 @@ def test_a_result_of_another_process_is_taken_over(catalog: Catalog, monkeypatch
     rule = {"rule": "denied", "chance": 0.013}
     plan = planned(catalog, demand=rule)
     plan.read()
-    results = results_known()
-    monkeypatch.setattr(module, "_results", {})
-    learn(results)
+    monkeypatch.setattr(module, "RESULTS", pickle.loads(pickle.dumps(RESULTS)))
     monkeypatch.setattr(module, "simulate", None)  # nothing is left to simulate
     groups = [{**group, "name": "Renamed"} for group in MIXED]
     assert planned(catalog, groups=groups, demand=rule).hosts_by_pool() == plan.hosts_by_pool()
