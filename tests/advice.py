@@ -223,6 +223,7 @@ FOLLOWED: dict[str, Ways] = {
     "stated-above-groups": to(demand__rule="sum"),
     "mig-switched-through-the-day": to(demand__rule="sum"),
     "waiting-likely": several(to(demand__rule="wait"), to(demand__rule="denied")),
+    "target-not-reached": several(to(demand__chance=0.5), _larger_clusters),
     "failure-leaves-unplaced": to(availability__host_failures=1),
     "maintenance-never-ends": to(availability__maintenance_h_per_host=1),
     "maintenance-takes-gpus": to(availability__host_failures=1),
@@ -304,7 +305,7 @@ BESIDE_THE_INPUTS = {
         "fixed-share-scheduler", "rack-loss", "nvswitch-device-group", "nvswitch-halves", "replicas-together", "bitfusion-two-servers",
     ],
     "is measured there": ["latency-not-measured", "network-carries", "run-not-published", "bitfusion-latency"],
-    "says that no action is needed": ["count-and-placement-part", "placement-not-proven", "gpus-stranded"],
+    "says that no action is needed": ["count-and-placement-part", "target-takes-hosts", "placement-not-proven", "gpus-stranded"],
     "names changes that the plan has tried": [
         "target-takes-hosts",
         "upgrade-shuts-down", "power-on-orders", "orders-not-tried", "network-slows-remote", "network-slows-training",
