@@ -272,13 +272,12 @@ class Editing(PlanView):
         self.typing, self._settled = "", None
 
     def _name_customer(self) -> None:
-        """Make it another design once another customer is named, so that what belongs to that of the last one ends."""
-        before, now = self.customer_of_design, self.scenario.customer
+        """Make it another design once another customer is named: what belongs to that of the last one ends."""
+        now = self.scenario.customer
         if self.typing or not now:
             return
-        if not now.casefold().startswith(before.casefold()) and not before.casefold().startswith(
-            now.casefold()
-        ):
+        shorter, longer = sorted((self.customer_of_design.casefold(), now.casefold()), key=len)
+        if not longer.startswith(shorter):
             self._leave()
             self.notice = ("note", said("screen.open.another customer"))
         self.customer_of_design = now

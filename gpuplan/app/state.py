@@ -226,16 +226,12 @@ class Workbook(KeptDesigns):
         self._put(self._own(scenario), words)
 
     def exchange(self, scenario: Scenario) -> None:
-        """Put another version, or another design, in its place; if it cannot be planned, raise ScenarioError and change nothing.
-
-        By another name it is another design, unless the name is all that changed.
-        """
+        """Put another version, or a design of another name, in its place; a ScenarioError changes nothing."""
         self._made(scenario)
-        here = self.scenario
-        if scenario.name != here.name and [*changed_inputs((here, scenario))] != ["name"]:
-            self._open(scenario)
-        else:
+        if scenario.name == self.scenario.name or [*changed_inputs((self.scenario, scenario))] == ["name"]:
             self._put(scenario, "")
+        else:
+            self._open(scenario)
 
     def fragment(self, customer: bool = False) -> str:
         """The internal version, or the customer's, as text for the fragment of a link."""

@@ -51,9 +51,7 @@ TERM_PRICES = {
 }
 """Product -> years of a subscription -> the key of its yearly price."""
 OTHER_TERMS = {
-    key: tuple(
-        keys[other] for other in sorted(keys, key=lambda years: abs(years - term)) if keys[other] != key
-    )
+    key: tuple(keys[t] for t in sorted(keys, key=lambda years: abs(years - term)) if keys[t] != key)
     for keys in TERM_PRICES.values()
     for term, key in keys.items()
 }
@@ -157,10 +155,7 @@ class PriceList:
         return result
 
     def follows(self, key: str, changed: Collection[str]) -> tuple[str, float] | None:
-        """Return the other term whose price, once ``changed``, changes that of a subscription, and their ratio on the list.
-
-        None where no change does: the price is stated, or a nearer term is.
-        """
+        """Return the term that changes a price once it is ``changed``, and the ratio on the list; None without one."""
         term = self._leading_term(key, {*self._stated, *changed})
         if term is None or term not in changed or key in self._stated or key not in self._rows:
             return None

@@ -33,12 +33,6 @@ def owner_of(handler: Any) -> str:
     return str(handler.identity_provider.owner_of(handler))
 
 
-def visitor_of(handler: Any) -> Visitor:
-    """Return who requests a page, from the identity provider."""
-    identity = handler.identity_provider
-    return Visitor(owner_of(handler), identity.address_of(handler), identity.is_new(handler))
-
-
 class Answering(tornado.web.RequestHandler):
     """Common parts of every answer: cookies that stay here, errors only for those concerned, no way out of a folder."""
 
@@ -137,9 +131,10 @@ class PageHandler(Answering, BaseVoilaHandler):  # type: ignore[misc]
         if not is_visit(self.request.headers):
             refused("page")
             raise tornado.web.HTTPError(403, reason=said("serve.no visit"))
-        manager = cast(Kernels, self.kernel_manager)
+        manager, identity = cast(Kernels, self.kernel_manager), self.identity_provider
+        visitor = Visitor(owner_of(self), identity.address_of(self), identity.is_new(self))
         try:
-            task, ready = await manager.open_session(self.notebook_path, visitor_of(self))
+            task, ready = await manager.open_session(self.notebook_path, visitor)
         except Full as full:
             self._say_full(str(full))
             return

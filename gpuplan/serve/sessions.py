@@ -181,20 +181,12 @@ class Kernels(AsyncMappingKernelManager):
         The session of a page that is away gives way: one of this browser or, if all places are taken that its address or
         all visitors may have, one whose page has been away for longer than a page needs to connect again.
         """
-        owner, address, new = visitor
+        (owner, address, new), here = visitor, "serve.full address"
         shared = max(1, self.most_sessions - max(1, self.most_sessions // OTHERS))
         limits: tuple[tuple[Callable[[Visitor | Session], bool], int, str], ...] = (
             (lambda of: of.owner == owner, MOST_PER_OWNER, "serve.full browser"),
-            (
-                lambda of: new and of.new and of.address == address,
-                min(MOST_PER_OWNER, shared),
-                "serve.full address",
-            ),
-            (
-                lambda of: bool(address) and of.address == address,
-                max(MOST_PER_OWNER, shared),
-                "serve.full address",
-            ),
+            (lambda of: new and of.new and of.address == address, min(MOST_PER_OWNER, shared), here),
+            (lambda of: address != "" and of.address == address, max(MOST_PER_OWNER, shared), here),
             (lambda _: True, self.most_sessions, "serve.full"),
         )
         away_s = 0.0

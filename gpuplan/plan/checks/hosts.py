@@ -164,10 +164,10 @@ def sites(plan: Plan) -> Iterator[Message]:
     home = {request.group: pool.site for pool in plan.pools for request in pool.requests}
     groups = [group for group in plan.scenario.groups if group.id in home]
     if unknown := [group for group in groups if not group.sites]:
-        names: Any = {"groups": some_of([group.name for group in unknown]), "id": unknown[0].id}
-        found = some_of([*dict.fromkeys(home[group.id] for group in unknown)])
-        where = said("check.planned in", sites=found) if found else said("check.planned together")
-        yield message(plan, "site-not-stated", where=where, **names)
+        at = some_of([*dict.fromkeys(home[group.id] for group in unknown)])
+        where = said("check.planned in", sites=at) if at else said("check.planned together")
+        names = some_of([group.name for group in unknown])
+        yield message(plan, "site-not-stated", where=where, groups=names, id=unknown[0].id)
     apart = [
         (group, name)
         for group in groups
@@ -175,11 +175,10 @@ def sites(plan: Plan) -> Iterator[Message]:
         if group.sites and people and name != home[group.id]
     ]
     if apart:
-        ways = [said("check.works at", group=g.name, at=name, home=home[g.id]) for g, name in apart]
-        empty = some_of([*dict.fromkeys(name for _, name in apart if name not in home.values())])
-        beside = said("check.no hosts in", sites=empty) if empty else ""
-        words: Any = {"ways": some_of(ways), "empty": beside, "id": apart[0][0].id}
-        yield message(plan, "users-at-other-sites", level="warn" if empty else "note", **words)
+        ways = some_of([said("check.works at", group=g.name, at=name, home=home[g.id]) for g, name in apart])
+        sites = some_of([*dict.fromkeys(name for _, name in apart if name not in home.values())])
+        level, empty = ("warn", said("check.no hosts in", sites=sites)) if sites else ("note", "")
+        yield message(plan, "users-at-other-sites", level=level, ways=ways, empty=empty, id=apart[0][0].id)
 
 
 def mig_restart(plan: Plan) -> Iterator[Message]:
