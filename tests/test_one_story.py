@@ -107,6 +107,10 @@ def sentences(*texts: str) -> Iterator[str]:
             yield " ".join(part.split())
 
 
+OTHER = re.compile(r"instead of|without a GPU, \d+ points? to fix")
+"""Of another design beside this one."""
+
+
 def contradictions(plan: Plan, *texts: str) -> list[str]:
     """Sentences that do not agree with the verdict on the plan."""
     placed, verdict = plan.placed, plan.verdict
@@ -117,7 +121,7 @@ def contradictions(plan: Plan, *texts: str) -> list[str]:
     }
     found = []
     for sentence in sentences(*texts):
-        if "instead of" in sentence:  # of another design beside this one
+        if OTHER.search(sentence):
             continue
         wrong = any(claim.search(sentence) and not holds for claim, holds in claims.items())
         if some := SOME.search(sentence):
