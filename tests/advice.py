@@ -277,7 +277,6 @@ FOLLOWED: dict[str, Ways] = {
     "growth-beyond-horizon": _shorter,
     "host-peak-of-class": to(cost__host_base_w=2000),
     "host-peak-summed": to(cost__host_base_w=2000),
-    "target-not-reached": to(demand__chance=0.5),
     "host-over-rack-limit": _rack,
     "rack-power-assumed": _rack,
     "replicas-lost": to(availability__host_failures=1),
