@@ -93,10 +93,8 @@ def _brief(value: object) -> str:
 def data_root() -> Path:
     """Folder of the shipped data: inside the package when installed, beside it in a working copy.
 
-    Returns
-    -------
-    Path
-        The folder with the catalog's CSV files and ``scenarios``.
+    Returns:
+        Path: The folder with the catalog's CSV files and ``scenarios``.
     """
     package = Path(__file__).resolve().parent
     packaged = package / "data"
@@ -110,15 +108,11 @@ TRANSLATION: dict[str, dict[int, dict[str, str]]] = {}
 def own_rows(name: str) -> list[dict[str, str]]:
     """The rows of a table of gpuplan's own words, in the language chosen; a folder of the user's (``--catalog``) does not change them.
 
-    Parameters
-    ----------
-    name : str
-        Name of a file of `data_root` without its ending.
+    Parameters:
+        name: Name of a file of `data_root` without its ending.
 
-    Returns
-    -------
-    list[dict[str, str]]
-        Its cells by column.
+    Returns:
+        list[dict[str, str]]: Its cells by column.
     """
     with (data_root() / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -130,20 +124,13 @@ def own_rows(name: str) -> list[dict[str, str]]:
 def did_you_mean(key: object, known: Iterable[str]) -> str:
     """Return close names, to find a typing error at once: alike as a whole, or in one part.
 
-    Parameters
-    ----------
-    key : object
-        The requested name.
-    known : iterable of str
-        The known names.
+    Parameters:
+        key: The requested name.
+        known (iterable of str): The known names.
 
-    Returns
-    -------
-    str
-        Up to three close names as the end of a message; empty where none is close.
+    Returns:
+        str: Up to three close names as the end of a message; empty where none is close.
 
-    Examples
-    --------
     >>> did_you_mean("researcher", ["researchers", "developers"])
     '; did you mean researchers?'
     >>> did_you_mean("T4", ["l4-24gb", "t4-16gb"])
@@ -161,17 +148,12 @@ def did_you_mean(key: object, known: Iterable[str]) -> str:
 def did_you_mean_file(path: Path, known: Iterable[str] = ()) -> str:
     """Return close names among the known ones and the files beside a missing file.
 
-    Parameters
-    ----------
-    path : Path
-        The requested file.
-    known : iterable of str
-        Names that can be given instead of a file.
+    Parameters:
+        path: The requested file.
+        known (iterable of str): Names that can be given instead of a file.
 
-    Returns
-    -------
-    str
-        Close names, as from `did_you_mean`.
+    Returns:
+        str: Close names, as from `did_you_mean`.
     """
     folder = path.parent
     beside = sorted(file.name for file in folder.iterdir()) if folder.is_dir() else []
@@ -183,23 +165,15 @@ def did_you_mean_file(path: Path, known: Iterable[str] = ()) -> str:
 def weakest(bases: Iterable[str]) -> str:
     """Return the weakest of some bases, the basis of a result that rests on all of them.
 
-    Parameters
-    ----------
-    bases : Iterable[str]
-        One or more of `BASES`.
+    Parameters:
+        bases: One or more of `BASES`.
 
-    Returns
-    -------
-    str
-        The last of them in the order of `BASES`.
+    Returns:
+        str: The last of them in the order of `BASES`.
 
-    Raises
-    ------
-    ValueError
-        If there is none, or one that is not a basis.
+    Raises:
+        ValueError: If there is none, or one that is not a basis.
 
-    Examples
-    --------
     >>> weakest(["published", "assumed", "measured"])
     'assumed'
     """
@@ -220,22 +194,14 @@ def _check_basis(basis: str) -> None:
 class Source:
     """A document that facts come from.
 
-    Parameters
-    ----------
-    id : str
-        Short name used in the `source` columns.
-    title, producer : str
-        Its title and its author.
-    url : str
-        Web address or repository path with commit; empty where none is known.
-    published : str
-        ISO date, to the precision that is known; empty where undated.
-    accessed : str
-        ISO date on which it was read.
-    kind : str
-        vendor, standard, measurement, press, database, code or third-party.
-    note : str
-        Caveats for the reader.
+    Parameters:
+        id: Short name used in the `source` columns.
+        title, producer: Its title and its author.
+        url: Web address or repository path with commit; empty where none is known.
+        published: ISO date, to the precision that is known; empty where undated.
+        accessed: ISO date on which it was read.
+        kind: vendor, standard, measurement, press, database, code or third-party.
+        note: Caveats for the reader.
     """
 
     id: str
@@ -252,32 +218,19 @@ class Source:
 class Fact:
     """A value with unit, range, basis and sources.
 
-    Parameters
-    ----------
-    key : str
-        Address of the fact, such as ``gpus/v100-pcie-32gb/memory_gib``.
-    value : str, int, float or bool
-        The value; numbers are finite.
-    unit : str
-        Unit as written in `gpuplan.units`; ``1`` for a count or ratio, empty for text.
-    low, high : float or None
-        Range of a number, both or neither; the value lies inside it.
-    basis : str
-        One of `BASES`.
-    sources : tuple[str, ...]
-        Ids of the sources, at least one; ``scenario`` for what the customer stated.
-    locator : str
-        Page, table or section inside the source.
-    note : str
-        Disagreements and limits.
+    Parameters:
+        key: Address of the fact, such as ``gpus/v100-pcie-32gb/memory_gib``.
+        value (str, int, float or bool): The value; numbers are finite.
+        unit: Unit as written in `gpuplan.units`; ``1`` for a count or ratio, empty for text.
+        low, high: Range of a number, both or neither; the value lies inside it.
+        basis: One of `BASES`.
+        sources: Ids of the sources, at least one; ``scenario`` for what the customer stated.
+        locator: Page, table or section inside the source.
+        note: Disagreements and limits.
 
-    Raises
-    ------
-    ValueError
-        If the basis is unknown, there is no source, or a number or its range makes no sense.
+    Raises:
+        ValueError: If the basis is unknown, there is no source, or a number or its range makes no sense.
 
-    Examples
-    --------
     >>> Fact("gpus/t4-16gb/tdp_w", 70, "W", None, None, "published", ("techpowerup",)).value
     70
     """

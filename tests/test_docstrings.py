@@ -8,6 +8,7 @@ import inspect
 import itertools
 import pkgutil
 import re
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
@@ -21,7 +22,6 @@ from gpuplan.catalog import Catalog
 from gpuplan.units import SUFFIX
 
 PACKAGE = Path(gpuplan.__file__).parent
-SECTIONS = ("Parameters", "Notes", "Examples")
 
 MODULES = [
     info.name
@@ -37,20 +37,24 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 def sections(thing: object) -> dict[str, str]:
-    """Text of each numpydoc section; the part before the first is under ''."""
-    doc = inspect.getdoc(thing) or ""
-    parts = re.split(rf"^({'|'.join(SECTIONS)})\n-+\n", doc, flags=re.M)
-    return {"": parts[0], **dict(zip(parts[1::2], parts[2::2], strict=True))}
+    """The first sentence under '', then Parameters with that head, Notes up to the first example, and Examples."""
+    text, shown, examples = (inspect.getdoc(thing) or "").partition("\n>>>")
+    first, *parts = text.split("\n\n")
+    listed = [part for part in parts if part.startswith("Parameters:\n")]
+    notes = [part for part in parts if part.strip() and part not in listed]
+    found = {"": first, "Notes": "\n\n".join(notes), "Examples": shown + examples}
+    return found | ({"Parameters": listed[0].partition("\n")[2]} if listed else {})
 
 
 def entries(text: str) -> dict[str, str]:
     """Name -> description of a Parameters section."""
     found: dict[str, str] = {}
     name = ""
-    for line in text.strip().splitlines():
+    for line in textwrap.dedent(text).strip().splitlines():
         if line and not line.startswith(" "):
-            name = line.split(" : ")[0].strip()
-            found[name] = ""
+            start, _, rest = line.partition(": ")
+            name = start.split(" (")[0]
+            found[name] = rest
         else:
             found[name] = f"{found[name]} {line.strip()}".strip()
     return found
@@ -209,10 +213,8 @@ def test_the_checker_finds_what_is_wrong() -> None:
     def stun_time_s(memory_gib: float) -> float:
         """Wrong.
 
-        Parameters
-        ----------
-        memory_gib : float
-            Memory. [MB]
+        Parameters:
+            memory_gib: Memory. [MB]
         """
         return memory_gib
 

@@ -32,21 +32,15 @@ _Files = Sequence[Mapping[str, Path]]
 def load_catalog(*folders: str | Path) -> Catalog:
     """Read the shipped catalog, with the user's own folders laid over it.
 
-    Parameters
-    ----------
-    *folders : str or Path
-        Folders with any of the tables. A row with a known key (item and parameter, or id) replaces the
-        shipped one; other rows are added. Later folders win.
+    Parameters:
+        *folders: Folders with any of the tables. A row with a known key (item and parameter, or id) replaces the shipped one;
+            other rows are added. Later folders win.
 
-    Returns
-    -------
-    Catalog
-        Frozen; without folders always the same object.
+    Returns:
+        Catalog: Frozen; without folders always the same object.
 
-    Raises
-    ------
-    CatalogError
-        If a file does not fit the schema, names an unknown source, or is no table.
+    Raises:
+        CatalogError: If a file does not fit the schema, names an unknown source, or is no table.
     """
     if not folders:
         return _base_catalog(data_root())

@@ -142,12 +142,8 @@ are not out for ``for`` and ``against``."""
 def unknown_facts(rule: Rule) -> tuple[str, ...]:
     """Facts that a rule names and that there are not.
 
-    Notes
-    -----
     ``not`` before a fact is no part of its name.
 
-    Examples
-    --------
     >>> unknown_facts(Rule("a", "out", ("mig",), ("whole GPUs", "not rainy")))
     ('rainy',)
     """
@@ -158,19 +154,12 @@ def unknown_facts(rule: Rule) -> tuple[str, ...]:
 def holds(when: Iterable[str], *, facts: frozenset[str]) -> bool:
     """True if all facts of a condition hold.
 
-    Parameters
-    ----------
-    when : iterable of str
-        Names of facts; ``not`` before one says that it must not hold. [-]
-    facts : frozenset of str
-        Facts that hold. [-]
+    Parameters:
+        when (iterable of str): Names of facts; ``not`` before one says that it must not hold. [-]
+        facts (frozenset of str): Facts that hold. [-]
 
-    Notes
-    -----
     A fact whose own name begins with ``not`` does not exist.
 
-    Examples
-    --------
     >>> holds(["distributed", "not several GPUs"], facts=frozenset({"distributed"}))
     True
     """
@@ -180,14 +169,10 @@ def holds(when: Iterable[str], *, facts: frozenset[str]) -> bool:
 def access_mode(case: Case, *, rules: Sequence[Rule]) -> Access:
     """Access of the VMs of a group to their GPU: over the network, as a vGPU, as a MIG instance, or whole by passthrough.
 
-    Notes
-    -----
     The first rule that holds and rules a mode out gives its reason. Of the modes that are not out, the first rule that holds and
     chooses one decides; where the customer has decided, that mode is taken if it is not out. All rules that hold for
     the chosen mode give what speaks for and against it. [vmware-sharing-gpus-2020]_ [vmware-bitfusion-3.0-user-guide]_
 
-    Examples
-    --------
     >>> rules = [Rule("lone", "out", ("mig",), ("whole GPUs",)), Rule("whole", "choose", ("mig", "passthrough"), ()),
     ...          Rule("dearer", "left", ("bitfusion", "vgpu"), ())]
     >>> access_mode(Case(gpus_each=4, mig_board=True, mig_profile=True), rules=rules)[:2]

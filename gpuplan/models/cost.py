@@ -16,21 +16,13 @@ from gpuplan.units import above_zero, finite, not_negative, zero_to_one
 def purchase_cost(quantity: float, *, unit_price: float, discount: float = 0.0) -> float:
     """Cost of buying a quantity of one item, less a discount.
 
-    Parameters
-    ----------
-    quantity : float
-        How many, or how much. [-]
-    unit_price : float
-        Price of one. [currency]
-    discount : float
-        Share of the price that is taken off, 0 to 1. [-]
+    Parameters:
+        quantity: How many, or how much. [-]
+        unit_price: Price of one. [currency]
+        discount: Share of the price that is taken off, 0 to 1. [-]
 
-    Notes
-    -----
     quantity * unit_price * (1 - discount).
 
-    Examples
-    --------
     >>> purchase_cost(8, unit_price=12000)
     96000.0
     >>> purchase_cost(8, unit_price=12000, discount=0.25)
@@ -44,21 +36,13 @@ def purchase_cost(quantity: float, *, unit_price: float, discount: float = 0.0) 
 def later_price(price: float, *, yearly_change: float, year: int) -> float:
     """Price of an item bought in a later year.
 
-    Parameters
-    ----------
-    price : float
-        Price at the start. [currency]
-    yearly_change : float
-        Share by which the price changes from one year to the next, above -1; negative if it falls. [-]
-    year : int
-        Years from the start to the purchase. [-]
+    Parameters:
+        price: Price at the start. [currency]
+        yearly_change: Share by which the price changes from one year to the next, above -1; negative if it falls. [-]
+        year: Years from the start to the purchase. [-]
 
-    Notes
-    -----
     price * (1 + yearly_change) ** year. The change is nominal if the discount rate is.
 
-    Examples
-    --------
     >>> later_price(10000, yearly_change=-0.5, year=2)
     2500.0
     """
@@ -70,20 +54,13 @@ def later_price(price: float, *, yearly_change: float, year: int) -> float:
 def selling_price(purchase_price: float, *, margin: float) -> float:
     """Selling price that includes a given margin.
 
-    Parameters
-    ----------
-    purchase_price : float
-        What the seller pays for one. [currency]
-    margin : float
-        Share of the selling price that the seller keeps, below 1. [-]
+    Parameters:
+        purchase_price: What the seller pays for one. [currency]
+        margin: Share of the selling price that the seller keeps, below 1. [-]
 
-    Notes
-    -----
     purchase_price / (1 - margin), rounded to two decimals, so that the price of an offer is one that can be written down.
     What would round to nothing is not rounded, and without a margin nothing is.
 
-    Examples
-    --------
     >>> selling_price(8500, margin=0.2)
     10625.0
     >>> selling_price(100, margin=0.18)
@@ -101,22 +78,14 @@ def selling_price(purchase_price: float, *, margin: float) -> float:
 def planned_utilisation(busy_gpus: float, *, gpus: float, stated: float | None = None) -> float:
     """Share of all GPU-hours that are used: as stated, or GPUs allocated on average over GPUs installed.
 
-    Parameters
-    ----------
-    busy_gpus : float
-        GPUs allocated on average. [GPU]
-    gpus : float
-        GPUs installed. [GPU]
-    stated : float or None
-        What the customer expects instead, 0 to 1. [-]
+    Parameters:
+        busy_gpus: GPUs allocated on average. [GPU]
+        gpus: GPUs installed. [GPU]
+        stated: What the customer expects instead, 0 to 1. [-]
 
-    Notes
-    -----
     min(1, busy / installed). Spare hosts count as installed. A GPU that is held may still idle: holding, not computing, is
     what keeps others away from it.
 
-    Examples
-    --------
     >>> planned_utilisation(14, gpus=16)
     0.875
     >>> planned_utilisation(14, gpus=16, stated=0.3)
@@ -133,18 +102,12 @@ def planned_utilisation(busy_gpus: float, *, gpus: float, stated: float | None =
 def total_cost(*parts_cost: float) -> float:
     """Total of all parts.
 
-    Parameters
-    ----------
-    *parts_cost : float
-        Cost of each part; negative for what comes in. [currency]
+    Parameters:
+        *parts_cost: Cost of each part; negative for what comes in. [currency]
 
-    Notes
-    -----
     The sum, rounded once, so that the order of the parts does not matter; 0 without parts. Over several years it
     is the cost without discounting.
 
-    Examples
-    --------
     >>> total_cost(1200, 300.5, -100)
     1400.5
     """
@@ -155,22 +118,15 @@ def total_cost(*parts_cost: float) -> float:
 def net_present_cost(cash: Sequence[float], *, rate: float) -> float:
     """Cost of all years in today's money.
 
-    Parameters
-    ----------
-    cash : sequence of float
-        Cost at the start and at the end of each year; negative for what comes in. [currency]
-    rate : float
-        Discount rate per year, 0 to 1: 0.08 is 8 per cent. [-]
+    Parameters:
+        cash (sequence of float): Cost at the start and at the end of each year; negative for what comes in. [currency]
+        rate: Discount rate per year, 0 to 1: 0.08 is 8 per cent. [-]
 
-    Notes
-    -----
     cash[0] + sum of cash[k] / (1 + rate) ** k for k = 1, 2, ... A spreadsheet has it as C0 + NPV(rate, C1..Cn): its
     NPV discounts the first value already. What is paid during a year counts at its end. Prices and rate are either
     both with inflation or both without. [microsoft-npv-function]_ [adobe-formcalc-npv]_
     [brealey-myers-corporate-finance]_
 
-    Examples
-    --------
     >>> round(net_present_cost([1000, 500, 1500, 4000, 10000], rate=0.1), 4)
     12529.6086
     >>> net_present_cost([1000, 100, 100], rate=0)
@@ -184,17 +140,11 @@ def net_present_cost(cash: Sequence[float], *, rate: float) -> float:
 def installed_gpu_hours(gpus: float) -> float:
     """GPU-hours per year if every GPU were in use all the time.
 
-    Parameters
-    ----------
-    gpus : float
-        GPUs there are. [GPU]
+    Parameters:
+        gpus: GPUs there are. [GPU]
 
-    Notes
-    -----
     gpus * 8760. Failures and maintenance are not taken off. [walker-cpu-hour-2009]_
 
-    Examples
-    --------
     >>> installed_gpu_hours(32)
     280320
     """
@@ -205,19 +155,12 @@ def installed_gpu_hours(gpus: float) -> float:
 def used_gpu_hours(gpus: float, *, utilisation: float) -> float:
     """GPU-hours per year in which a GPU is in use.
 
-    Parameters
-    ----------
-    gpus : float
-        GPUs there are. [GPU]
-    utilisation : float
-        Share of the installed GPU-hours that are used, 0 to 1. [-]
+    Parameters:
+        gpus: GPUs there are. [GPU]
+        utilisation: Share of the installed GPU-hours that are used, 0 to 1. [-]
 
-    Notes
-    -----
     gpus * 8760 * utilisation. Used means given to a user, however busy the GPU is meanwhile. [walker-cpu-hour-2009]_
 
-    Examples
-    --------
     >>> used_gpu_hours(32, utilisation=0.5)
     140160.0
     """
@@ -228,20 +171,13 @@ def used_gpu_hours(gpus: float, *, utilisation: float) -> float:
 def gpu_hour_cost(total_cost: float, *, gpu_hours: float) -> float:
     """Cost of one GPU-hour: cost divided by the GPU-hours of the same period, both discounted or neither.
 
-    Parameters
-    ----------
-    total_cost : float
-        Cost over the whole horizon, or its present value. [currency]
-    gpu_hours : float
-        GPU-hours over the same time, installed or used, discounted if the cost is. [-]
+    Parameters:
+        total_cost: Cost over the whole horizon, or its present value. [currency]
+        gpu_hours: GPU-hours over the same time, installed or used, discounted if the cost is. [-]
 
-    Notes
-    -----
     total_cost / gpu_hours. Per installed GPU-hour it is what an idle GPU costs too; per used GPU-hour the users
     carry the idle hours. [walker-cpu-hour-2009]_
 
-    Examples
-    --------
     >>> gpu_hour_cost(560640, gpu_hours=280320)
     2.0
     """
@@ -253,19 +189,12 @@ def gpu_hour_cost(total_cost: float, *, gpu_hours: float) -> float:
 def avoided_hour_price(extra_cost: float, *, hours_removed_h: float) -> float:
     """Cost of avoiding one hour of capacity shortfall.
 
-    Parameters
-    ----------
-    extra_cost : float
-        What the safer design costs more. [currency]
-    hours_removed_h : float
-        Hours at risk that it has fewer, over the same time. [h]
+    Parameters:
+        extra_cost: What the safer design costs more. [currency]
+        hours_removed_h: Hours at risk that it has fewer, over the same time. [h]
 
-    Notes
-    -----
     extra_cost / hours_removed_h. Negative if the safer design costs less: then there is nothing to weigh.
 
-    Examples
-    --------
     >>> avoided_hour_price(50000, hours_removed_h=625)
     80.0
     """
@@ -277,19 +206,12 @@ def avoided_hour_price(extra_cost: float, *, hours_removed_h: float) -> float:
 def allocated_cost(total_cost: float, *, shares: Sequence[float]) -> tuple[float, ...]:
     """Cost allocated to groups by their shares.
 
-    Parameters
-    ----------
-    total_cost : float
-        Cost to divide. [currency]
-    shares : sequence of float
-        What each group counts, for example its used GPU-hours; not below 0, not all 0. [-]
+    Parameters:
+        total_cost: Cost to divide. [currency]
+        shares (sequence of float): What each group counts, for example its used GPU-hours; not below 0, not all 0. [-]
 
-    Notes
-    -----
     total_cost * share / sum of shares. Only the ratios of the shares matter.
 
-    Examples
-    --------
     >>> allocated_cost(900, shares=[2, 1, 0])
     (600.0, 300.0, 0.0)
     """

@@ -29,19 +29,12 @@ def gpu_layouts(
 ) -> tuple[tuple[int, ...], ...]:
     """All fullest ways to divide one GPU into pieces of given sizes and places.
 
-    Parameters
-    ----------
-    pieces : sequence of Piece
-        Profiles that may be on one GPU together, with their places. [-]
-    region : int
-        Memory slices of the GPU, or GB of the placement table. [-]
-    compute_slices : int
-        Compute slices of the GPU; 0 if compute is not divided. [-]
-    in_order : bool
-        Whether each piece takes the first of its starts that is free, the largest first, and no other is chosen. [-]
+    Parameters:
+        pieces (sequence of Piece): Profiles that may be on one GPU together, with their places. [-]
+        region: Memory slices of the GPU, or GB of the placement table. [-]
+        compute_slices: Compute slices of the GPU; 0 if compute is not divided. [-]
+        in_order: Whether each piece takes the first of its starts that is free, the largest first, and no other is chosen. [-]
 
-    Notes
-    -----
     How many of each piece are on the GPU, largest first; no layout is part of another. Pieces take start to start +
     size within the region, at the listed starts only, and do not overlap; at most so many of each piece and so many
     compute slices in all. A dynamic programme over the positions: for each number of the other pieces that end by a
@@ -50,8 +43,6 @@ def gpu_layouts(
     makes MIG instances as VMs start, and a 3g whose first start is 0 leaves three 1g, where one that starts at 4 leaves
     four.
 
-    Examples
-    --------
     >>> one, three = Piece("1g.10gb", 1, (0, 1, 2, 3, 4, 5, 6), 7, 1), Piece("3g.40gb", 4, (0, 4), 2, 3)
     >>> gpu_layouts([three, one], region=8, compute_slices=7)
     ((2, 0), (1, 4), (0, 7))
@@ -68,25 +59,16 @@ def layout_starts(
 ) -> tuple[tuple[int, ...], ...]:
     """Start of each piece of a layout on the GPU.
 
-    Parameters
-    ----------
-    counts : sequence of int
-        How many of each piece are on the GPU. [-]
-    pieces : sequence of Piece
-        Profiles that may be on one GPU together, with their places. [-]
-    region : int
-        Memory slices of the GPU, or GB of the placement table. [-]
-    compute_slices : int
-        Compute slices of the GPU; 0 if compute is not divided. [-]
+    Parameters:
+        counts (sequence of int): How many of each piece are on the GPU. [-]
+        pieces (sequence of Piece): Profiles that may be on one GPU together, with their places. [-]
+        region: Memory slices of the GPU, or GB of the placement table. [-]
+        compute_slices: Compute slices of the GPU; 0 if compute is not divided. [-]
 
-    Notes
-    -----
     Of all valid arrangements the first: the first piece at the first of its starts that the others allow, then the
     second, and so on. Each choice is tested by the dynamic programme of gpu_layouts. Refused if the pieces do not fit
     on one GPU together.
 
-    Examples
-    --------
     >>> one, three = Piece("1g.10gb", 1, (0, 1, 2, 3, 4, 5, 6), 7, 1), Piece("3g.40gb", 4, (0, 4), 2, 3)
     >>> layout_starts([1, 3], pieces=[three, one], region=8, compute_slices=7)
     ((0,), (4, 5, 6))

@@ -18,27 +18,17 @@ def licensed_cores(
 ) -> int:
     """Cores to license, with a minimum per socket and per order.
 
-    Parameters
-    ----------
-    hosts : int
-        Hosts with the software. [host]
-    sockets : int
-        Processors in each host. [-]
-    cores_per_socket : int
-        Physical cores of each processor. [-]
-    minimum_cores : int
-        Cores that a processor counts at least. [-]
-    minimum_order : int
-        Cores that an order holds at least. [-]
+    Parameters:
+        hosts: Hosts with the software. [host]
+        sockets: Processors in each host. [-]
+        cores_per_socket: Physical cores of each processor. [-]
+        minimum_cores: Cores that a processor counts at least. [-]
+        minimum_order: Cores that an order holds at least. [-]
 
-    Notes
-    -----
     hosts * sockets * max(minimum_cores, cores_per_socket), at least minimum_order unless there is no host. The first
     minimum holds for each processor, not for the host. Packs of cores that a vendor may sell are not in it.
     [veeam-community-licensing-2024]_ [redress-vcf-2026]_
 
-    Examples
-    --------
     >>> licensed_cores(8, sockets=2, cores_per_socket=24)
     384
     >>> licensed_cores(8, sockets=2, cores_per_socket=12)
@@ -56,23 +46,14 @@ def licensed_cores(
 def licensed_sockets(hosts: int, *, sockets: int, cores_per_socket: int, cores_per_licence: int = 32) -> int:
     """Licences per socket, each covering a number of cores.
 
-    Parameters
-    ----------
-    hosts : int
-        Hosts. [host]
-    sockets : int
-        Sockets of a host. [-]
-    cores_per_socket : int
-        Cores of a socket. [-]
-    cores_per_licence : int
-        Cores of one socket that a licence covers. [-]
+    Parameters:
+        hosts: Hosts. [host]
+        sockets: Sockets of a host. [-]
+        cores_per_socket: Cores of a socket. [-]
+        cores_per_licence: Cores of one socket that a licence covers. [-]
 
-    Notes
-    -----
     hosts * sockets * ceil(cores / cores per licence). VMware counts so since April 2020. [vmware-cpu-pricing-2020]_
 
-    Examples
-    --------
     >>> licensed_sockets(8, sockets=2, cores_per_socket=28)
     16
     >>> licensed_sockets(8, sockets=2, cores_per_socket=48)
@@ -86,20 +67,13 @@ def licensed_sockets(hosts: int, *, sockets: int, cores_per_socket: int, cores_p
 def ordered_licences(needed: Sequence[int], *, minimum_order: int) -> tuple[int, ...]:
     """Licences to order in each year where an order has a minimum.
 
-    Parameters
-    ----------
-    needed : sequence of int
-        Licences needed in each year. [-]
-    minimum_order : int
-        Licences that an order holds at least. [-]
+    Parameters:
+        needed (sequence of int): Licences needed in each year. [-]
+        minimum_order: Licences that an order holds at least. [-]
 
-    Notes
-    -----
     What is needed beyond those ordered before, at least minimum_order; nothing where those suffice. Every addition is an
     order of its own. [redress-vcf-2026]_
 
-    Examples
-    --------
     >>> ordered_licences([64, 64, 128], minimum_order=72)
     (72, 0, 72)
     """
@@ -124,32 +98,20 @@ def subscription_payments(
 ) -> tuple[float, ...]:
     """Yearly payments for a subscription or support paid in advance for a term.
 
-    Parameters
-    ----------
-    licences : float
-        Licences: GPUs, cores or sockets; or the price of what is supported. [-]
-    yearly_price : float
-        Price of one for a year, within a term. [currency]
-    horizon_years : int
-        Last year that is planned for. [-]
-    term_years : int
-        Years that are paid at once. [-]
-    renewal_price : float or None
-        Price of one for a year where a year is bought alone; None if it is the same. [currency]
-    bought_year : int
-        Years from the start to the purchase of what is licensed. [-]
-    years_included : int
-        First years of operation that the purchase already covers. [-]
+    Parameters:
+        licences: Licences: GPUs, cores or sockets; or the price of what is supported. [-]
+        yearly_price: Price of one for a year, within a term. [currency]
+        horizon_years: Last year that is planned for. [-]
+        term_years: Years that are paid at once. [-]
+        renewal_price: Price of one for a year where a year is bought alone; None if it is the same. [currency]
+        bought_year: Years from the start to the purchase of what is licensed. [-]
+        years_included: First years of operation that the purchase already covers. [-]
 
-    Notes
-    -----
     At the start and in each year: index 0 to horizon_years. [currency] A term costs licences * yearly_price *
     term_years when it begins: one that begins with year k is paid at index k - 1. The first year of operation is
     bought_year + 1. The first term is bought whole, even if it reaches beyond the horizon; a renewal that would do so,
     also that of included years, is bought by the year at renewal_price. [atonement-vcf-licensing]_ [gpuplan-method]_
 
-    Examples
-    --------
     >>> subscription_payments(4, yearly_price=100, horizon_years=5, term_years=3, renewal_price=120)
     (1200, 0.0, 0.0, 480, 480, 0.0)
     >>> subscription_payments(4, yearly_price=100, horizon_years=3, years_included=1)
@@ -176,27 +138,17 @@ def perpetual_payment(
 ) -> tuple[float, ...]:
     """Yearly payments for licences bought once, after the years included with the purchase.
 
-    Parameters
-    ----------
-    licences : float
-        Licences: GPUs or sockets. [-]
-    price : float
-        Price of one. [currency]
-    horizon_years : int
-        Last year that is planned for. [-]
-    bought_year : int
-        Years from the start to the purchase of what is licensed. [-]
-    years_included : int
-        First years of operation that the purchase already covers. [-]
+    Parameters:
+        licences: Licences: GPUs or sockets. [-]
+        price: Price of one. [currency]
+        horizon_years: Last year that is planned for. [-]
+        bought_year: Years from the start to the purchase of what is licensed. [-]
+        years_included: First years of operation that the purchase already covers. [-]
 
-    Notes
-    -----
     At the start and in each year: index 0 to horizon_years. [currency] licences * price at bought_year +
     years_included, the start of the first year to cover, if that year is within the horizon. [nvidia-licensing-wiki]_
     [gpuplan-method]_
 
-    Examples
-    --------
     >>> perpetual_payment(4, price=100, horizon_years=3)
     (400, 0.0, 0.0, 0.0)
     >>> perpetual_payment(4, price=100, horizon_years=3, years_included=5)

@@ -18,28 +18,17 @@ def domain_hosts(
 ) -> int:
     """Hosts needed to run all appliances while some hosts are down.
 
-    Parameters
-    ----------
-    vcpus : float
-        vCPUs of all appliances. [-]
-    memory_gb : float
-        Memory of all appliances. [GB]
-    host_vcpus : float
-        vCPUs that one host gives to its VMs. [-]
-    host_memory_gb : float
-        Memory that one host gives to its VMs. [GB]
-    min_hosts : int
-        Fewest hosts of the domain. [host]
-    spare_hosts : int
-        Hosts whose failure the others carry. [host]
+    Parameters:
+        vcpus: vCPUs of all appliances. [-]
+        memory_gb: Memory of all appliances. [GB]
+        host_vcpus: vCPUs that one host gives to its VMs. [-]
+        host_memory_gb: Memory that one host gives to its VMs. [GB]
+        min_hosts: Fewest hosts of the domain. [host]
+        spare_hosts: Hosts whose failure the others carry. [host]
 
-    Notes
-    -----
     max(min_hosts, spare_hosts + ceil(max(vcpus / host_vcpus, memory_gb / host_memory_gb))). Appliances are taken as
     divisible over the hosts; none of the published sizes is larger than half a usual host.
 
-    Examples
-    --------
     >>> domain_hosts(122, memory_gb=316, host_vcpus=64, host_memory_gb=1024)
     4
     >>> domain_hosts(122, memory_gb=316, host_vcpus=16, host_memory_gb=1024)
@@ -55,23 +44,15 @@ def domain_hosts(
 def share_of_host(total: float, *, hosts: int, spare_hosts: int = 1) -> int:
     """Share of a total that each host carries while some are down.
 
-    Parameters
-    ----------
-    total : float
-        Cores, memory or capacity in all. [-]
-    hosts : int
-        Hosts, those that may fail included. [host]
-    spare_hosts : int
-        Hosts whose failure the others carry. [host]
+    Parameters:
+        total: Cores, memory or capacity in all. [-]
+        hosts: Hosts, those that may fail included. [host]
+        spare_hosts: Hosts whose failure the others carry. [host]
 
-    Notes
-    -----
     Rounded up, in the unit of the total. ceil(total / (hosts - spare_hosts)). With 4 hosts and one spare it is a third,
     which leaves the quarter free that the design of VCF 4.4 asks for. [broadcom-vcf-9.1-workbook]_
     [vmware-vcf-4.4-design]_
 
-    Examples
-    --------
     >>> share_of_host(122, hosts=4), share_of_host(316, hosts=4), share_of_host(17564, hosts=4)
     (41, 106, 5855)
     """
@@ -92,26 +73,16 @@ def vsan_raw_gb(
 ) -> int:
     """Raw capacity of vSAN for the disks of VMs and for the swap of their memory.
 
-    Parameters
-    ----------
-    disk_gb : float
-        Disks of the VMs. [GB]
-    memory_gb : float
-        Memory of the VMs that may be swapped; none where all of it is reserved. [GB]
-    redundancy : float
-        Raw capacity for each GB: 1.5 for RAID-5, 2 for a mirror. [-]
-    reserve_share : float
-        Capacity kept free on top. [-]
-    growth_share : float
-        Growth on top of that. [-]
+    Parameters:
+        disk_gb: Disks of the VMs. [GB]
+        memory_gb: Memory of the VMs that may be swapped; none where all of it is reserved. [GB]
+        redundancy: Raw capacity for each GB: 1.5 for RAID-5, 2 for a mirror. [-]
+        reserve_share: Capacity kept free on top. [-]
+        growth_share: Growth on top of that. [-]
 
-    Notes
-    -----
     (disk_gb + memory_gb) * redundancy * (1 + reserve_share) * (1 + growth_share), rounded up at each step as the
     published sheet does.
 
-    Examples
-    --------
     >>> vsan_raw_gb(7872, memory_gb=316)
     17564
     """

@@ -9,20 +9,13 @@ from gpuplan.units import above_zero, finite, not_negative
 def rent_cost(used_gpu_hours: float, *, hour_price: float) -> float:
     """Cost of renting GPUs by the hour for the hours of use.
 
-    Parameters
-    ----------
-    used_gpu_hours : float
-        GPU-hours that are used. [-]
-    hour_price : float
-        Rent of one GPU for one hour. [currency]
+    Parameters:
+        used_gpu_hours: GPU-hours that are used. [-]
+        hour_price: Rent of one GPU for one hour. [currency]
 
-    Notes
-    -----
     used_gpu_hours * hour_price: no rent for idle hours. Data transfer and storage at the provider are not in it.
     [walker-cpu-hour-2009]_
 
-    Examples
-    --------
     >>> rent_cost(1000, hour_price=2.5)
     2500.0
     """
@@ -33,21 +26,14 @@ def rent_cost(used_gpu_hours: float, *, hour_price: float) -> float:
 def breakeven_utilisation(installed_gpu_hour_cost: float, *, rent_hour_price: float) -> float:
     """Utilisation above which owning costs less than renting by the hour.
 
-    Parameters
-    ----------
-    installed_gpu_hour_cost : float
-        Own cost of one installed GPU-hour. [currency]
-    rent_hour_price : float
-        Rent of one such GPU for one hour. [currency]
+    Parameters:
+        installed_gpu_hour_cost: Own cost of one installed GPU-hour. [currency]
+        rent_hour_price: Rent of one such GPU for one hour. [currency]
 
-    Notes
-    -----
     Above 1 renting costs less at any utilisation. installed_gpu_hour_cost / rent_hour_price: owning costs the same
     however much is used, apart from a part of the energy, and rent is paid for used hours. Both must be levelled at the
     same rate. [walker-cpu-hour-2009]_
 
-    Examples
-    --------
     >>> breakeven_utilisation(0.75, rent_hour_price=2.5)
     0.3
     """
@@ -59,22 +45,15 @@ def breakeven_utilisation(installed_gpu_hour_cost: float, *, rent_hour_price: fl
 def crossover_year(own_cash: Sequence[float], *, rent_cash: Sequence[float]) -> float | None:
     """When the cumulative cost of owning first drops to that of renting.
 
-    Parameters
-    ----------
-    own_cash : sequence of float
-        Cost of owning at the start and in each year. [currency]
-    rent_cash : sequence of float
-        Cost of renting at the start and in each year, as many. [currency]
+    Parameters:
+        own_cash (sequence of float): Cost of owning at the start and in each year. [currency]
+        rent_cash (sequence of float): Cost of renting at the start and in each year, as many. [currency]
 
-    Notes
-    -----
     Years from the start; 0 if owning is no dearer at once, None if it never is within these years. [-] The first zero
     of the difference of the two running sums, on a straight line within each year. A later purchase may make owning the
     dearer one again; only the first time counts. Discount both beforehand for the discounted payback.
     [walker-cpu-hour-2009]_ [brealey-myers-corporate-finance]_
 
-    Examples
-    --------
     >>> crossover_year([900, 100, 100], rent_cash=[0, 700, 700])
     1.5
     >>> crossover_year([900, 100, 100], rent_cash=[0, 300, 300])

@@ -30,23 +30,16 @@ class Profile(NamedTuple):
 def smallest_profile(gpus_each: float, *, profiles: Sequence[Profile]) -> Profile | None:
     """Smallest vGPU profile that gives a VM at least its share of the GPU.
 
-    Parameters
-    ----------
-    gpus_each : float
-        Share of one GPU that the VM needs; 1 or more asks for the whole frame buffer. [GPU]
-    profiles : sequence of Profile
-        Profiles of one GPU model with one backing. [-]
+    Parameters:
+        gpus_each: Share of one GPU that the VM needs; 1 or more asks for the whole frame buffer. [GPU]
+        profiles (sequence of Profile): Profiles of one GPU model with one backing. [-]
 
-    Notes
-    -----
     None if there is none. Large enough means frame buffer >= share * frame buffer of the whole-GPU profile, or that so
     few fit on a GPU that each has the share (1 / max per GPU >= share), which covers the profiles that lose a little
     frame buffer to rounding (H100 NVL: 4 x 23 GB of 94 GB). A MIG profile must also have the share in compute slices,
     to the nearest slice (of 7, a half is 3 and a quarter is 2). Of those large enough, the one with the highest maximum
     per GPU, then with the most frame buffer. Equal-size mode: one profile per GPU. [nvidia-aie-5.0-user-guide]_
 
-    Examples
-    --------
     >>> v100 = [Profile("V100D-32C", 32768, 1, True), Profile("V100D-16C", 16384, 2, False),
     ...         Profile("V100D-8C", 8192, 4, False), Profile("V100D-4C", 4096, 8, False)]
     >>> smallest_profile(0.5, profiles=v100).name
@@ -71,21 +64,14 @@ def smallest_profile(gpus_each: float, *, profiles: Sequence[Profile]) -> Profil
 def memory_share_mb(gpus_each: float, *, memory_gib: float) -> int:
     """Frame buffer that a Bitfusion client gets for its share of a GPU.
 
-    Parameters
-    ----------
-    gpus_each : float
-        Share of the GPU's memory, 0 to 1. [GPU]
-    memory_gib : float
-        Memory of the GPU. [GiB]
+    Parameters:
+        gpus_each: Share of the GPU's memory, 0 to 1. [GPU]
+        memory_gib: Memory of the GPU. [GiB]
 
-    Notes
-    -----
     Rounded down to whole MB (of 2**20 bytes) so that n shares of 1/n fit: floor(share * memory * 1024), with a share
     such as 0.333333 read as the fraction it stands for. Only memory is divided; the compute of the GPU is shared and
     contended. [vmware-bitfusion-3.0-user-guide]_
 
-    Examples
-    --------
     >>> memory_share_mb(0.5, memory_gib=32)
     16384
     >>> 3 * memory_share_mb(1/3, memory_gib=32) <= 32 * 1024

@@ -9,25 +9,19 @@ def combined_range(
 ) -> tuple[float, float]:
     """Range of a total whose causes of uncertainty do not depend on each other.
 
-    Parameters
-    ----------
-    planned : float
-        Total as planned. [currency]
-    ends : sequence of tuple of float
-        Total with each cause at its low and at its high end, everything else as planned. [currency]
-    outermost : tuple of float or None
-        Total with all causes at their low and at their high end; None if it is not known. [currency]
+    Parameters:
+        planned: Total as planned. [currency]
+        ends (sequence of tuple of float): Total with each cause at its low and at its high end, everything else as planned.
+            [currency]
+        outermost (tuple of float or None): Total with all causes at their low and at their high end; None if it is not known.
+            [currency]
 
-    Notes
-    -----
     Low and high. [currency] low = planned - sqrt(sum of (planned - lower end) ** 2), high = planned + sqrt(sum of
     (higher end - planned) ** 2): the root sum of squares, each side for itself. What shares a cause, such as the price
     of every GPU, belongs to one pair of ends and moves together. Exact for independent normal causes and a total that
     is linear in them; with skewed ranges it is off by a few per cent of the range, and never beyond ``outermost``:
     where causes multiply, the root sum of squares alone can go further than all of them together. [jcgm-gum-2008]_
 
-    Examples
-    --------
     >>> combined_range(100, ends=[(97, 103), (96, 108)])
     (95.0, 108.54400374531753)
     >>> combined_range(100, ends=[])

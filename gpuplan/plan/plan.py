@@ -548,25 +548,17 @@ def make_plan(scenario: Scenario, catalog: Catalog | None = None, *, check: bool
 
     Invalid scenarios are rejected at once; each chapter is computed when it is first read.
 
-    Parameters
-    ----------
-    scenario : Scenario
-        The customer's question. [-]
-    catalog : Catalog, optional
-        Hardware, software, rules and their sources; by default the shipped one. [-]
-    check : bool
-        Whether a sizing rule by risk is simulated on the hosts, and hosts added until it holds. Without, its answer is the
-        one by formula, as if all GPUs were in one host; it takes a few milliseconds in place of up to some seconds. [-]
+    Parameters:
+        scenario: The customer's question. [-]
+        catalog: Hardware, software, rules and their sources; by default the shipped one. [-]
+        check: Whether a sizing rule by risk is simulated on the hosts, and hosts added until it holds. Without, its answer is
+            the one by formula, as if all GPUs were in one host; it takes a few milliseconds in place of up to some seconds. [-]
 
-    Returns
-    -------
-    make_plan : Plan
-        Hosts, placement, decisions and the trail of every number. [-]
+    Returns:
+        make_plan: Hosts, placement, decisions and the trail of every number. [-]
 
-    Raises
-    ------
-    ScenarioError
-        Naming each field that the catalog or the hardware does not allow.
+    Raises:
+        ScenarioError: Naming each field that the catalog or the hardware does not allow.
     """
     catalog = load_catalog() if catalog is None else catalog
     _check_kinds(scenario, catalog)

@@ -27,16 +27,13 @@ VERDICT = ("state", "fits", "starts", "survives", "tolerance", "note", "sentence
 def plan_dict(plan: Plan) -> dict[str, Any]:
     """Return the whole plan as plain JSON values, all finite. The contract is documented in the README.
 
-    Parameters
-    ----------
-    plan : Plan
-        The plan. [-]
+    Parameters:
+        plan: The plan. [-]
 
-    Returns
-    -------
-    plan_dict : dict
-        Keys ``version``, ``catalog``, ``scenario``, ``totals``, ``verdict``, ``postures``, ``pools``, ``power_on``, ``groups``, ``llm``, ``inventory``, ``sharing_modes``,
-        ``network``, ``cabling``, ``power``, ``management``, ``host_line``, ``costs``, ``decisions``, ``messages``, ``lines``. [-]
+    Returns:
+        plan_dict (dict): Keys ``version``, ``catalog``, ``scenario``, ``totals``, ``verdict``, ``postures``, ``pools``,
+            ``power_on``, ``groups``, ``llm``, ``inventory``, ``sharing_modes``, ``network``, ``cabling``, ``power``,
+            ``management``, ``host_line``, ``costs``, ``decisions``, ``messages``, ``lines``. [-]
     """
     return {
         "version": JSON_VERSION,

@@ -20,28 +20,20 @@ if TYPE_CHECKING:
 def sweep(design: Asked, path: str, values: Iterable[Any], catalog: Catalog | None = None) -> pd.DataFrame:
     """Results of a design with one input at each of several values, one row each.
 
-    Parameters
-    ----------
-    design : Plan, Scenario, Design or str
-        A plan, a scenario, a design of a notebook, or an example or a file by its name. [-]
-    path : str
-        The input, such as ``groups.research.people``. [-]
-    values : iterable
-        Values of the input. [-]
-    catalog : Catalog, optional
-        The plan's catalog, or the shipped one if none is given. [-]
+    Parameters:
+        design (Plan, Scenario, Design or str): A plan, a scenario, a design of a notebook, or an example or a file by its name.
+            [-]
+        path: The input, such as ``groups.research.people``. [-]
+        values (iterable): Values of the input. [-]
+        catalog: The plan's catalog, or the shipped one if none is given. [-]
 
-    Returns
-    -------
-    sweep : DataFrame
-        Columns ``value``, ``gpus_demanded``, ``hosts``, ``gpus``, ``gpus_after_failure``, ``power_w``, ``net_present``, ``valid`` (every VM
-        has a GPU and no check says stop), ``unplaced_vms``, ``stops``, ``low`` and ``high`` of the cost, and ``refused``, which says why a
-        value cannot be planned; units in ``attrs``. [-]
+    Returns:
+        sweep: Columns ``value``, ``gpus_demanded``, ``hosts``, ``gpus``, ``gpus_after_failure``, ``power_w``, ``net_present``,
+            ``valid`` (every VM has a GPU and no check says stop), ``unplaced_vms``, ``stops``, ``low`` and ``high`` of the
+            cost, and ``refused``, which says why a value cannot be planned; units in ``attrs``. [-]
 
-    Raises
-    ------
-    ScenarioError
-        If the path is none of this scenario.
+    Raises:
+        ScenarioError: If the path is none of this scenario.
     """
     base = planned(design, catalog)
     scenario, facts, currency = base.scenario, catalog or base.catalog, base.scenario.cost.currency

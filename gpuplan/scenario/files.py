@@ -35,15 +35,11 @@ BETWEEN = "...\n---\n"
 def load_scenario(path: str | Path) -> Scenario:
     """A scenario from a file, or by name one of the examples shipped with gpuplan.
 
-    Parameters
-    ----------
-    path : str or Path
-        A YAML or JSON file, or ``starter``, ``enterprise``, ``current``.
+    Parameters:
+        path: A YAML or JSON file, or ``starter``, ``enterprise``, ``current``.
 
-    Raises
-    ------
-    ScenarioError
-        If the file is missing, too large, or not a scenario.
+    Raises:
+        ScenarioError: If the file is missing, too large, or not a scenario.
     """
     path = scenario_path(path)
     try:

@@ -65,17 +65,11 @@ def after_failure(
 ) -> Outcome:
     """VMs that restart, with their hosts, those that must move and those without a place when hosts fail.
 
-    Parameters
-    ----------
-    layout : sequence of Host
-        Loads of each host, spare hosts being empty. [-]
-    failed : collection of int
-        Indices of the hosts that fail at once, from 0. [-]
-    maintenance : collection of int
-        Indices of the hosts that were emptied for maintenance before. [-]
+    Parameters:
+        layout (sequence of Host): Loads of each host, spare hosts being empty. [-]
+        failed (collection of int): Indices of the hosts that fail at once, from 0. [-]
+        maintenance (collection of int): Indices of the hosts that were emptied for maintenance before. [-]
 
-    Notes
-    -----
     Hosts in maintenance are emptied first, then the failed ones are lost; no VM goes to a lost host. Each
     time first without moving anybody: largest VMs first, onto free shares of the family, else onto free GPUs
     of the fullest host (fewest free GPUs, then least vCPUs and memory) that has room for all of the VM; where a family
@@ -88,8 +82,6 @@ def after_failure(
     order where hosts differ, or where there are too many ways to fill a host); the others are not placed.
     [vmware-vsphere-8.0-admission-control]_
 
-    Examples
-    --------
     >>> from gpuplan.models.placement import place
     >>> request = Request("research", 2, gpus=4)
     >>> hosts = (*place([request], gpus_per_host=4).hosts, ())

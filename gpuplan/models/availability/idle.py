@@ -33,20 +33,14 @@ def idle_gpus(
 ) -> tuple[Idle, ...]:
     """Idle GPUs of hosts in use, and the VMs that could still use them.
 
-    Parameters
-    ----------
-    layout : sequence of Host
-        Loads of each host, spare hosts being empty. [-]
+    Parameters:
+        layout (sequence of Host): Loads of each host, spare hosts being empty. [-]
 
-    Notes
-    -----
     Free GPUs by how many there are on a host, then shared GPUs by how much room is left on them. Hosts without VMs are
     failover capacity, not idle. A VM fits if all of its shares, vCPUs and memory are on the host and some of it goes
     there. What is left of a shared GPU is worth the shares of the profile of which the largest part still fits, of the
     most that one GPU holds. [vmware-sharing-gpus-2020]_
 
-    Examples
-    --------
     >>> from gpuplan.models.placement import place
     >>> requests = [Request("threes", 2, gpus=3), Request("fours", 0, gpus=4)]
     >>> idle_gpus(place(requests, gpus_per_host=4).hosts, requests=requests, rooms=[Room(4)] * 2)
@@ -91,14 +85,10 @@ def _left_on(rules: Rules, family: int, used: Used) -> tuple[int, Fraction, list
 def fits(requests: Sequence[Request], *, rooms: Sequence[Room]) -> bool:
     """True if everything has a place on these hosts when all is placed anew.
 
-    Notes
-    -----
     The same decision as that of ``after_failure`` when all is placed again: exact where ``place`` is for equal hosts without
     limits of CPU and memory, and where ``place_mixed`` is for others, on these hosts alone. A host with 0 GPUs
     offers nothing to a VM that needs one. [martello-toth-1990]_
 
-    Examples
-    --------
     >>> request = Request("research", 3, gpus=3)
     >>> fits([request], rooms=[Room(4)] * 3), fits([request], rooms=[Room(4)] * 2), fits([], rooms=[])
     (True, False, True)

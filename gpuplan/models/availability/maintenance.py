@@ -22,20 +22,13 @@ from gpuplan.units import above_zero, not_negative, whole_from_zero, zero_to_one
 def maintenance_hours_h(hosts: int, *, maintenance_h_per_host: float) -> float:
     """Hours per year in which a host is in maintenance, one host at a time.
 
-    Parameters
-    ----------
-    hosts : int
-        Hosts that are maintained. [host]
-    maintenance_h_per_host : float
-        Hours per year that each host is in maintenance. [h]
+    Parameters:
+        hosts: Hosts that are maintained. [host]
+        maintenance_h_per_host: Hours per year that each host is in maintenance. [h]
 
-    Notes
-    -----
     min(8760, hosts * maintenance_h_per_host). At 8760 some host is always in maintenance, and one at a time
     may no longer be enough.
 
-    Examples
-    --------
     >>> maintenance_hours_h(8, maintenance_h_per_host=16)
     128
     """
@@ -47,22 +40,14 @@ def maintenance_hours_h(hosts: int, *, maintenance_h_per_host: float) -> float:
 def exposed_hours_h(hosts: int, *, hosts_needed: int, maintenance_h: float) -> float:
     """Hours per year in which a host is in maintenance and a host failure would leave VMs without a GPU.
 
-    Parameters
-    ----------
-    hosts : int
-        Equal hosts, the one in maintenance included. [host]
-    hosts_needed : int
-        Hosts that carry the demand. [host]
-    maintenance_h : float
-        Hours per year in which one host is in maintenance. [h]
+    Parameters:
+        hosts: Equal hosts, the one in maintenance included. [host]
+        hosts_needed: Hosts that carry the demand. [host]
+        maintenance_h: Hours per year in which one host is in maintenance. [h]
 
-    Notes
-    -----
     maintenance_h if hosts - 1 <= hosts_needed, else 0: with a second spare host a single failure in maintenance
     is covered. Failures that are already there when maintenance begins are not counted; maintenance would not begin then.
 
-    Examples
-    --------
     >>> exposed_hours_h(8, hosts_needed=7, maintenance_h=128)
     128
     >>> exposed_hours_h(9, hosts_needed=7, maintenance_h=144)
@@ -76,18 +61,12 @@ def exposed_hours_h(hosts: int, *, hosts_needed: int, maintenance_h: float) -> f
 def mixed_exposed_hours_h(mix: HostMix, *, maintenance_h_per_host: float) -> float:
     """The same for hosts of several kinds: hours of maintenance in which one more failure is too many.
 
-    Parameters
-    ----------
-    maintenance_h_per_host : float
-        Hours per year that each host is in maintenance. [h]
+    Parameters:
+        maintenance_h_per_host: Hours per year that each host is in maintenance. [h]
 
-    Notes
-    -----
     For each kind: its maintenance hours, if without one of its hosts the loss of any one host more, of any kind,
     leaves too few. One host in maintenance at a time, at most 8760 hours in all.
 
-    Examples
-    --------
     >>> mixed_exposed_hours_h(HostMix([], 8, {(): 7}), maintenance_h_per_host=16)
     128.0
     """
@@ -105,25 +84,16 @@ def mixed_exposed_hours_h(mix: HostMix, *, maintenance_h_per_host: float) -> flo
 def maintenance_short_h(hosts: int, *, hosts_needed: int, availability: float, maintenance_h: float) -> float:
     """Hours per year in which a failure beside the host in maintenance leaves fewer hosts than needed.
 
-    Parameters
-    ----------
-    hosts : int
-        Equal hosts, the one in maintenance included. [host]
-    hosts_needed : int
-        Hosts that carry the demand. [host]
-    availability : float
-        Share of the time that a host is up when it is not in maintenance. [-]
-    maintenance_h : float
-        Hours per year in which one host is in maintenance. [h]
+    Parameters:
+        hosts: Equal hosts, the one in maintenance included. [host]
+        hosts_needed: Hosts that carry the demand. [host]
+        availability: Share of the time that a host is up when it is not in maintenance. [-]
+        maintenance_h: Hours per year in which one host is in maintenance. [h]
 
-    Notes
-    -----
     maintenance_h * P(hosts up < hosts_needed), hosts up binomial(hosts - 1, availability). All of
     maintenance_h when the other hosts are fewer than needed. Maintenance starts whether or not
     another host is down; who waits until all are up does better. [kuo-zuo-2003]_ [vmware-sharing-gpus-2020]_
 
-    Examples
-    --------
     >>> round(maintenance_short_h(9, hosts_needed=8, availability=0.99, maintenance_h=144), 1)
     11.1
     >>> maintenance_short_h(8, hosts_needed=8, availability=0.99, maintenance_h=128)
@@ -137,19 +107,12 @@ def maintenance_short_h(hosts: int, *, hosts_needed: int, availability: float, m
 def mixed_maintenance_short_h(mix: HostMix, *, availability: float, maintenance_h_per_host: float) -> float:
     """Expected hours per year of maintenance in which failures leave too few hosts of several kinds.
 
-    Parameters
-    ----------
-    availability : float
-        Share of the time that a host is up when it is not in maintenance. [-]
-    maintenance_h_per_host : float
-        Hours per year that each host is in maintenance. [h]
+    Parameters:
+        availability: Share of the time that a host is up when it is not in maintenance. [-]
+        maintenance_h_per_host: Hours per year that each host is in maintenance. [h]
 
-    Notes
-    -----
     For each kind: its maintenance hours times the share of time in which the other hosts do not carry the demand.
 
-    Examples
-    --------
     >>> mix = HostMix([], 8, {(): 7})
     >>> round(mixed_maintenance_short_h(mix, availability=0.997, maintenance_h_per_host=16), 2)
     2.66
@@ -167,26 +130,16 @@ def maintenance_chance(
 ) -> float:
     """Probability that, within a year, a failure during maintenance leaves VMs without a GPU at least once.
 
-    Parameters
-    ----------
-    hosts : int
-        Equal hosts, the one in maintenance included. [host]
-    hosts_needed : int
-        Hosts that carry the demand. [host]
-    mtbf_h : float
-        Mean time between failures of a host. [h]
-    repair_h : float
-        Mean time to repair a host. [h]
-    maintenance_h : float
-        Hours per year in which one host is in maintenance. [h]
+    Parameters:
+        hosts: Equal hosts, the one in maintenance included. [host]
+        hosts_needed: Hosts that carry the demand. [host]
+        mtbf_h: Mean time between failures of a host. [h]
+        repair_h: Mean time to repair a host. [h]
+        maintenance_h: Hours per year in which one host is in maintenance. [h]
 
-    Notes
-    -----
     chance_of_shortage of the other hosts - 1 hosts over maintenance_h; 1 if hosts - 1 < hosts_needed and there is
     maintenance at all. Exact for one spare host; with more an upper bound, see there.
 
-    Examples
-    --------
     >>> round(maintenance_chance(8, hosts_needed=7, mtbf_h=16000, repair_h=48, maintenance_h=128), 3)
     0.054
     """
@@ -207,23 +160,15 @@ def mixed_maintenance_chance(
 ) -> float:
     """Probability that, within a year, a failure during maintenance leaves too few hosts of several kinds at least once.
 
-    Parameters
-    ----------
-    mtbf_h : float
-        Mean time between failures of a host. [h]
-    repair_h : float
-        Mean time to repair a host. [h]
-    maintenance_h_per_host : float
-        Hours per year that each host is in maintenance. [h]
+    Parameters:
+        mtbf_h: Mean time between failures of a host. [h]
+        repair_h: Mean time to repair a host. [h]
+        maintenance_h_per_host: Hours per year that each host is in maintenance. [h]
 
-    Notes
-    -----
     1 - exp(-sum of hours * rate over the kinds), rate being how often the hosts left go from carrying the demand to not
     carrying it: over the states that carry it, P(state) * (hosts up whose failure ends that) / mtbf_h, given that it is
     carried at the start. As ``maintenance_chance`` for one kind.
 
-    Examples
-    --------
     >>> mix = HostMix([], 8, {(): 7})
     >>> round(mixed_maintenance_chance(mix, mtbf_h=16000, repair_h=48, maintenance_h_per_host=16), 3)
     0.054

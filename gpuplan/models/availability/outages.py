@@ -35,20 +35,13 @@ class HostMix:
 def host_availability(mtbf_h: float, *, repair_h: float) -> float:
     """Share of time a host is up, from its time between failures and repair time.
 
-    Parameters
-    ----------
-    mtbf_h : float
-        Mean time a host runs from one repair to the next failure. [h]
-    repair_h : float
-        Mean time from a failure until the host works again. [h]
+    Parameters:
+        mtbf_h: Mean time a host runs from one repair to the next failure. [h]
+        repair_h: Mean time from a failure until the host works again. [h]
 
-    Notes
-    -----
     mtbf_h / (mtbf_h + repair_h): the long-run share, whatever the distributions of the two times.
     Planned maintenance is not in it. [kuo-zuo-2003]_
 
-    Examples
-    --------
     >>> host_availability(9900, repair_h=100)
     0.99
     """
@@ -60,23 +53,15 @@ def host_availability(mtbf_h: float, *, repair_h: float) -> float:
 def hours_short_h(hosts: int, *, hosts_needed: int, availability: float) -> float:
     """Hours per year in which failures leave fewer hosts than the demand needs.
 
-    Parameters
-    ----------
-    hosts : int
-        Equal hosts, which fail and are repaired independently. [host]
-    hosts_needed : int
-        Hosts that carry the demand. [host]
-    availability : float
-        Share of the time that a host is up. [-]
+    Parameters:
+        hosts: Equal hosts, which fail and are repaired independently. [host]
+        hosts_needed: Hosts that carry the demand. [host]
+        availability: Share of the time that a host is up. [-]
 
-    Notes
-    -----
     8760 * P(hosts up < hosts_needed), hosts up binomial(hosts, availability). Exact when hosts fail and are
     repaired independently of each other; a common cause (power, cooling, a bad update) and a queue for
     repairs make it worse. Planned maintenance is not in it. [kuo-zuo-2003]_ [vmware-sap-availability-2013]_
 
-    Examples
-    --------
     >>> round(hours_short_h(8, hosts_needed=8, availability=0.99), 1)
     676.8
     >>> round(hours_short_h(9, hosts_needed=8, availability=0.99), 1)
@@ -89,18 +74,12 @@ def hours_short_h(hosts: int, *, hosts_needed: int, availability: float) -> floa
 def mixed_hours_short_h(mix: HostMix, *, availability: float) -> float:
     """Expected hours per year in which failures leave too few hosts of several kinds for the demand.
 
-    Parameters
-    ----------
-    availability : float
-        Share of the time that a host is up. [-]
+    Parameters:
+        availability: Share of the time that a host is up. [-]
 
-    Notes
-    -----
     8760 * sum over the sets of P(so many old hosts of each kind down) * P(fewer than new_needed new hosts up), each
     binomial; larger sets than are listed count as short.
 
-    Examples
-    --------
     >>> round(mixed_hours_short_h(HostMix([], 8, {(): 7}), availability=0.99), 1)
     23.6
     """
@@ -119,21 +98,13 @@ def chance_of_shortage(
 ) -> float:
     """Chance that at least once in so many hours a failure leaves fewer hosts than needed.
 
-    Parameters
-    ----------
-    hosts : int
-        Equal hosts that should be up; during maintenance one fewer than there are. [host]
-    hosts_needed : int
-        Hosts that carry the demand. [host]
-    mtbf_h : float
-        Mean time a host runs from one repair to the next failure. [h]
-    repair_h : float
-        Mean time from a failure until the host works again. [h]
-    hours_h : float
-        Hours that are looked at, in one piece or several. [h]
+    Parameters:
+        hosts: Equal hosts that should be up; during maintenance one fewer than there are. [host]
+        hosts_needed: Hosts that carry the demand. [host]
+        mtbf_h: Mean time a host runs from one repair to the next failure. [h]
+        repair_h: Mean time from a failure until the host works again. [h]
+        hours_h: Hours that are looked at, in one piece or several. [h]
 
-    Notes
-    -----
     1 - exp(-rate * hours_h), where rate = P(hosts up = hosts_needed) * hosts_needed / mtbf_h /
     P(hosts up >= hosts_needed), hosts up binomial, is how fast a shortage begins while there is none. The
     hours begin without one, at any time or times. Exact for hosts = hosts_needed, where it is
@@ -141,8 +112,6 @@ def chance_of_shortage(
     at most about hosts * repair_h / (mtbf_h * spare hosts) of itself, because shortages come in groups and
     each counts. 1 with fewer hosts than needed. [kuo-zuo-2003]_ [gpuplan-method]_
 
-    Examples
-    --------
     >>> round(chance_of_shortage(8, hosts_needed=8, mtbf_h=9900, repair_h=100, hours_h=144), 4)
     0.1098
     >>> round(chance_of_shortage(9, hosts_needed=8, mtbf_h=9900, repair_h=100, hours_h=144), 4)
@@ -162,17 +131,11 @@ def chance_of_shortage(
 def chance_over_pools(*chances: float) -> float:
     """Probability that it happens in at least one pool, if pools fail independently.
 
-    Parameters
-    ----------
-    *chances : float
-        Chance of each pool, 0 to 1. [-]
+    Parameters:
+        *chances: Chance of each pool, 0 to 1. [-]
 
-    Notes
-    -----
     1 - product of (1 - chance). [vmware-bitfusion-faq]_
 
-    Examples
-    --------
     >>> chance_over_pools(0.5, 0.5)
     0.75
     """
@@ -183,17 +146,11 @@ def chance_over_pools(*chances: float) -> float:
 def hours_over_pools_h(*hours_h: float) -> float:
     """Hours a year in which at least one of several pools is short of hosts, if pools fail independently.
 
-    Parameters
-    ----------
-    *hours_h : float
-        Hours a year of each pool. [h]
+    Parameters:
+        *hours_h: Hours a year of each pool. [h]
 
-    Notes
-    -----
     8760 * (1 - product of (1 - hours / 8760)): hours in which several pools are short count once. [kuo-zuo-2003]_
 
-    Examples
-    --------
     >>> hours_over_pools_h(4380.0, 4380.0)
     6570.0
     """
@@ -204,21 +161,13 @@ def hours_over_pools_h(*hours_h: float) -> float:
 def chance_exactly(hosts: int, up: int, *, availability: float) -> float:
     """Probability that exactly this many hosts are up.
 
-    Parameters
-    ----------
-    hosts : int
-        Equal hosts, which fail and are repaired independently. [host]
-    up : int
-        Hosts up. [host]
-    availability : float
-        Share of the time that a host is up. [-]
+    Parameters:
+        hosts: Equal hosts, which fail and are repaired independently. [host]
+        up: Hosts up. [host]
+        availability: Share of the time that a host is up. [-]
 
-    Notes
-    -----
     Binomial, in logarithms so that no factor over- or underflows.
 
-    Examples
-    --------
     >>> round(chance_exactly(3, 2, availability=0.9), 3)
     0.243
     """
@@ -235,21 +184,13 @@ def chance_exactly(hosts: int, up: int, *, availability: float) -> float:
 def chance_down(hosts: Sequence[int], down: Sequence[int], *, availability: float) -> float:
     """Chance that exactly so many hosts of each kind are down.
 
-    Parameters
-    ----------
-    hosts : sequence of int
-        Hosts of each kind, which fail and are repaired independently. [host]
-    down : sequence of int
-        Hosts down of each kind. [host]
-    availability : float
-        Share of the time that a host is up. [-]
+    Parameters:
+        hosts (sequence of int): Hosts of each kind, which fail and are repaired independently. [host]
+        down (sequence of int): Hosts down of each kind. [host]
+        availability: Share of the time that a host is up. [-]
 
-    Notes
-    -----
     Product of binomials.
 
-    Examples
-    --------
     >>> round(chance_down([2, 3], [1, 0], availability=0.9), 4)
     0.1312
     """
@@ -264,21 +205,13 @@ def chance_down(hosts: Sequence[int], down: Sequence[int], *, availability: floa
 def chance_fewer(hosts: int, needed: int, *, availability: float) -> float:
     """Probability that fewer hosts are up than needed.
 
-    Parameters
-    ----------
-    hosts : int
-        Equal hosts, which fail and are repaired independently. [host]
-    needed : int
-        Hosts that must be up. [host]
-    availability : float
-        Share of the time that a host is up. [-]
+    Parameters:
+        hosts: Equal hosts, which fail and are repaired independently. [host]
+        needed: Hosts that must be up. [host]
+        availability: Share of the time that a host is up. [-]
 
-    Notes
-    -----
     Binomial; the tail that is summed is the small one, so nothing cancels.
 
-    Examples
-    --------
     >>> round(chance_fewer(3, 2, availability=0.9), 3)
     0.028
     """

@@ -50,19 +50,13 @@ def failure_survey(
 ) -> tuple[Loss, ...]:
     """Effect of each possible loss of hosts, worst first.
 
-    Parameters
-    ----------
-    layout : sequence of Host
-        Loads of each host, spare hosts being empty. [-]
-    lost : int
-        How many hosts fail at once. [host]
-    maintenance : collection of int
-        Indices of the hosts that were emptied for maintenance before, from 0; they cannot fail. [-]
-    most : int
-        How many sets are asked for, the worst; 0: all. [-]
+    Parameters:
+        layout (sequence of Host): Loads of each host, spare hosts being empty. [-]
+        lost: How many hosts fail at once. [host]
+        maintenance (collection of int): Indices of the hosts that were emptied for maintenance before, from 0; they cannot
+            fail. [-]
+        most: How many sets are asked for, the worst; 0: all. [-]
 
-    Notes
-    -----
     Every set of so many hosts, those filled alike once, with their number: most GPUs' worth not placed first, then most
     VMs not placed, moved and restarted, then the lowest numbers. The same decisions as ``after_failure``, on counts,
     what a maintenance moved and did not place included. Alike are hosts that offer the same and have the same loads by
@@ -72,8 +66,6 @@ def failure_survey(
     hosts only those on which most is are taken: then the figures hold, but the choice of the sets is not ``proven``.
     [vmware-vsphere-8.0-admission-control]_
 
-    Examples
-    --------
     >>> from gpuplan.models.placement import place
     >>> request = Request("research", 3, gpus=3)
     >>> hosts = (*place([request], gpus_per_host=4).hosts, ())

@@ -34,28 +34,19 @@ def closed_wait_chance(
 ) -> Floats:
     """Probability that a request of each class finds too few units free when no request is denied.
 
-    Parameters
-    ----------
-    units : int
-        Largest number of units (GPUs or parts). [-]
-    people : sequence of int
-        People of each class. [-]
-    shares : sequence of float
-        Share of the time that one of them is active, 0 to 1; where requests are denied, that it would be if never denied.
-        [-]
-    sizes : sequence of int
-        Units that one of them takes while active. [-]
+    Parameters:
+        units: Largest number of units (GPUs or parts). [-]
+        people (sequence of int): People of each class. [-]
+        shares (sequence of float): Share of the time that one of them is active, 0 to 1; where requests are denied, that it
+            would be if never denied. [-]
+        sizes (sequence of int): Units that one of them takes while active. [-]
 
-    Notes
-    -----
     A row for each number of units 0, 1, ..., a column for each class. P(demand of the others > units - size): the
     requester was idle and sees what the others want. The demand is taken as neither thinned by those who are held up
     nor prolonged by their wait, so frequent waiting is understated: for one-unit requests a simulation of the queue
     found 3.5 % where it says 3.3 %, 23 % where it says 20 %, and 51 % where it says 43 %. For a class without people it
     is what one more person would meet.
 
-    Examples
-    --------
     >>> closed_wait_chance(2, people=[2, 1], shares=[0.5, 0.5], sizes=[1, 2]).tolist()
     [[1.0, 1.0], [0.75, 1.0], [0.5, 0.75]]
     """
@@ -80,31 +71,20 @@ def closed_wait_longer_chance(
 ) -> Floats:
     """Chance that a request of each class of a closed group waits longer than a stated time, for every number of units up to a limit.
 
-    Parameters
-    ----------
-    units : int
-        Largest number of units (GPUs or parts). [-]
-    people : sequence of int
-        People of each class. [-]
-    shares : sequence of float
-        Share of the time that one of them is active, 0 to 1; where requests are denied, that it would be if never denied.
-        [-]
-    sizes : sequence of int
-        Units that one of them takes while active. [-]
-    duration_h : float
-        Mean time for which a unit is held. [h]
-    wait_h : float
-        The wait that is too long. [h]
+    Parameters:
+        units: Largest number of units (GPUs or parts). [-]
+        people (sequence of int): People of each class. [-]
+        shares (sequence of float): Share of the time that one of them is active, 0 to 1; where requests are denied, that it
+            would be if never denied. [-]
+        sizes (sequence of int): Units that one of them takes while active. [-]
+        duration_h: Mean time for which a unit is held. [h]
+        wait_h: The wait that is too long. [h]
 
-    Notes
-    -----
     A row for each number of units 0, 1, ..., a column for each class. closed_wait_chance * exp(-(units - load) * wait_h
     / (z * duration_h)), the exponent not above 0, with the mean units wanted (load) and their peakedness z if requests
     were independent: the waits of M/M/c. Approximate: those who wait ask for nothing more, so the queue of a closed
     group is shorter. For one-unit requests a simulation found 1.6 % where it says 2.1 %, and 7.4 % where it says 8.7 %.
 
-    Examples
-    --------
     >>> late = closed_wait_longer_chance(8, people=[10], shares=[0.5], sizes=[1], duration_h=2.0, wait_h=1.0)
     >>> round(float(late[8, 0]), 4)  # 0.0195 wait at all
     0.0044
@@ -125,28 +105,19 @@ def closed_blocking(
 ) -> Floats:
     """Probability that a request of each class of a closed group is denied.
 
-    Parameters
-    ----------
-    units : int
-        Largest number of units (GPUs or parts). [-]
-    people : sequence of int
-        People of each class. [-]
-    shares : sequence of float
-        Share of the time that one of them is active, 0 to 1; where requests are denied, that it would be if never denied.
-        [-]
-    sizes : sequence of int
-        Units that one of them takes while active. [-]
+    Parameters:
+        units: Largest number of units (GPUs or parts). [-]
+        people (sequence of int): People of each class. [-]
+        shares (sequence of float): Share of the time that one of them is active, 0 to 1; where requests are denied, that it
+            would be if never denied. [-]
+        sizes (sequence of int): Units that one of them takes while active. [-]
 
-    Notes
-    -----
     A row for each number of units 0, 1, ..., a column for each class; 1 where the request is larger. Engset with
     several sizes, exact: P(D > units - size | D <= units), D the demand with one person of the class fewer. Who is
     denied is idle again and asks after another idle time, on average (1 - share) / share durations; the distributions
     do not matter. A share of 1 stands for the limit: the idle time goes to 0, taken at odds of 1e12, and each try
     counts. For a class without people it is what one more person would meet.
 
-    Examples
-    --------
     >>> closed_blocking(2, people=[2], shares=[0.5], sizes=[1]).round(4).tolist()
     [[1.0], [0.5], [0.0]]
     """

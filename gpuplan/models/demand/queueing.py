@@ -27,15 +27,10 @@ from gpuplan.models.demand.recursions import (
 def erlang_b(servers: float, *, load: float) -> float:
     """Probability that a request is denied because all servers are busy and no request waits.
 
-    Parameters
-    ----------
-    servers : float
-        Servers (GPUs or parts), taken one at a time; not whole only as a step of other formulas. [-]
-    load : float
-        Offered load in erlang: mean units in use if there were no limit. [-]
+    Parameters:
+        servers: Servers (GPUs or parts), taken one at a time; not whole only as a step of other formulas. [-]
+        load: Offered load in erlang: mean units in use if there were no limit. [-]
 
-    Notes
-    -----
     B(0) = 1, B(n) = load B(n-1) / (n + load B(n-1)). Requests come at random (Poisson) from many people; exact
     whatever the distribution of the durations. [iversen-teletraffic-2010]_ Chances below 1e-308 come out as 0.
 
@@ -43,8 +38,6 @@ def erlang_b(servers: float, *, load: float) -> float:
     a^(-x) Gamma(x + 1, a) [jagerman-erlang-loss-1974]_: worked out for the part of x after the point, by the
     continued fraction of the incomplete gamma function, then by the same recursion, which forgets rounding errors.
 
-    Examples
-    --------
     >>> round(erlang_b(10, load=5), 6)
     0.018385
     >>> round(erlang_b(2.5, load=1), 6)
@@ -63,21 +56,14 @@ def erlang_b(servers: float, *, load: float) -> float:
 def erlang_c(servers: float, *, load: float) -> float:
     """Probability that a request has to wait because all servers are busy.
 
-    Parameters
-    ----------
-    servers : float
-        Servers (GPUs or parts), taken one at a time; not whole only as a step of other formulas. [-]
-    load : float
-        Offered load in erlang: mean units in use if there were no limit. [-]
+    Parameters:
+        servers: Servers (GPUs or parts), taken one at a time; not whole only as a step of other formulas. [-]
+        load: Offered load in erlang: mean units in use if there were no limit. [-]
 
-    Notes
-    -----
     It is 1 where the load is not below the servers. C = n B / (n - load (1 - B)) with B of erlang_b. Exact for random
     (Poisson) arrivals and exponential durations, an approximation for others. With load >= servers the queue grows
     without end. [iversen-teletraffic-2010]_
 
-    Examples
-    --------
     >>> round(erlang_c(10, load=5), 6)
     0.036105
     """
@@ -93,20 +79,13 @@ def erlang_c(servers: float, *, load: float) -> float:
 def peakedness_of_mix(loads: Sequence[float], *, sizes: Sequence[float]) -> float:
     """Variance over mean of the units in use when requests of several sizes come at random.
 
-    Parameters
-    ----------
-    loads : sequence of float
-        Requests in progress of each class if there were no limit, in erlang. [-]
-    sizes : sequence of int or float
-        Units that a request of each class takes. [-]
+    Parameters:
+        loads (sequence of float): Requests in progress of each class if there were no limit, in erlang. [-]
+        sizes (sequence of int or float): Units that a request of each class takes. [-]
 
-    Notes
-    -----
     sum(load size^2) / sum(load size): the requests of each class in progress are Poisson, whatever the distribution
     of the durations. 1 for single units. Real arrivals in bursts are peakier than this. [fredericks-congestion-1980]_
 
-    Examples
-    --------
     >>> peakedness_of_mix([4, 1], sizes=[1, 4])
     2.5
     """
@@ -125,24 +104,16 @@ def peakedness_of_mix(loads: Sequence[float], *, sizes: Sequence[float]) -> floa
 def hayward_b(servers: float, *, load: float, peakedness: float) -> float:
     """Probability of denial when demand is burstier or smoother than random arrivals.
 
-    Parameters
-    ----------
-    servers : float
-        Servers (GPUs or parts), taken one at a time; not whole only as a step of other formulas. [-]
-    load : float
-        Offered load in erlang: mean units in use if there were no limit. [-]
-    peakedness : float
-        Variance over mean of the units in use if there were no limit; 1 is random. [-]
+    Parameters:
+        servers: Servers (GPUs or parts), taken one at a time; not whole only as a step of other formulas. [-]
+        load: Offered load in erlang: mean units in use if there were no limit. [-]
+        peakedness: Variance over mean of the units in use if there were no limit; 1 is random. [-]
 
-    Notes
-    -----
     Hayward's approximation: Erlang B with servers / peakedness servers and load / peakedness. Exact for peakedness 1,
     and for requests that all take the same number of units, where peakedness is that number and divides the servers.
     For mixed sizes it is one figure for all of them: the large ones fare worse, the small ones better.
     [fredericks-congestion-1980]_
 
-    Examples
-    --------
     >>> round(hayward_b(20, load=10, peakedness=2), 6)
     0.018385
     """
@@ -153,17 +124,11 @@ def hayward_b(servers: float, *, load: float, peakedness: float) -> float:
 def hayward_c(servers: float, *, load: float, peakedness: float) -> float:
     """Probability of waiting when demand is burstier or smoother than random arrivals.
 
-    Parameters
-    ----------
-    servers : float
-        Servers (GPUs or parts), taken one at a time; not whole only as a step of other formulas. [-]
-    load : float
-        Offered load in erlang: mean units in use if there were no limit. [-]
-    peakedness : float
-        Variance over mean of the units in use if there were no limit; 1 is random. [-]
+    Parameters:
+        servers: Servers (GPUs or parts), taken one at a time; not whole only as a step of other formulas. [-]
+        load: Offered load in erlang: mean units in use if there were no limit. [-]
+        peakedness: Variance over mean of the units in use if there were no limit; 1 is random. [-]
 
-    Notes
-    -----
     It is 1 where the load is not below the servers. Erlang C with servers / peakedness servers and load / peakedness.
     The scaling is Hayward's, published for being denied; for waiting it is an engineering approximation that keeps
     (servers - load) / sqrt(load peakedness), on which the infinite-server approximation of the chance of waiting rests.
@@ -173,8 +138,6 @@ def hayward_c(servers: float, *, load: float, peakedness: float) -> float:
     1.7 times. Nor does it know bursts that outlast the requests: while the load stays above the servers, nearly every
     request waits.
 
-    Examples
-    --------
     >>> round(hayward_c(20, load=10, peakedness=2), 6)
     0.036105
     """
@@ -187,27 +150,17 @@ def hayward_wait_longer_chance(
 ) -> float:
     """Probability of waiting longer than a stated time when demand is burstier or smoother than random arrivals.
 
-    Parameters
-    ----------
-    servers : float
-        Servers (GPUs or parts), taken one at a time; not whole only as a step of other formulas. [-]
-    load : float
-        Offered load in erlang: mean units in use if there were no limit. [-]
-    peakedness : float
-        Variance over mean of the units in use if there were no limit; 1 is random. [-]
-    duration_h : float
-        Mean time a request holds its units. [h]
-    wait_h : float
-        The stated time. [h]
+    Parameters:
+        servers: Servers (GPUs or parts), taken one at a time; not whole only as a step of other formulas. [-]
+        load: Offered load in erlang: mean units in use if there were no limit. [-]
+        peakedness: Variance over mean of the units in use if there were no limit; 1 is random. [-]
+        duration_h: Mean time a request holds its units. [h]
+        wait_h: The stated time. [h]
 
-    Notes
-    -----
     It is 1 where the load is not below the servers. hayward_c * exp(-(servers - load) / peakedness * wait_h /
     duration_h), first come first served. With peakedness 1 it is Erlang C's. Exact where hayward_c is, and low where it
     is low: simulated mixes up to 1.6 times at a fifth of the duration.
 
-    Examples
-    --------
     >>> round(hayward_wait_longer_chance(20, load=10, peakedness=2, duration_h=2, wait_h=0.5), 5)
     0.01034
     """
@@ -222,25 +175,17 @@ def hayward_wait_longer_chance(
 def kaufman_roberts(capacity: int, *, loads: Sequence[float], sizes: Sequence[int]) -> Floats:
     """Probability that a request of each class is denied when classes of several sizes share one pool.
 
-    Parameters
-    ----------
-    capacity : int
-        Largest number of units (GPUs or parts) in the pool. [-]
-    loads : sequence of float
-        Requests in progress of each class if there were no limit, in erlang. [-]
-    sizes : sequence of int or float
-        Units that a request of each class takes. [-]
+    Parameters:
+        capacity: Largest number of units (GPUs or parts) in the pool. [-]
+        loads (sequence of float): Requests in progress of each class if there were no limit, in erlang. [-]
+        sizes (sequence of int or float): Units that a request of each class takes. [-]
 
-    Notes
-    -----
     A row for each capacity 0, 1, ..., a column for each class; 1 where the request is larger than the pool. j q(j) =
     sum over the classes of load size q(j - size); denied in the states above capacity - size. One recursion serves
     every capacity: the weights q(j) do not depend on it. Requests come at random (Poisson) and any free units will do,
     on whatever host. Exact, whatever the distribution of the durations. [kaufman-blocking-1981]_
     [roberts-heterogeneous-1981]_
 
-    Examples
-    --------
     >>> kaufman_roberts(5, loads=[2, 1], sizes=[1, 2])[[1, 5]].round(4).tolist()
     [[0.6667, 1.0], [0.1722, 0.3819]]
     """
@@ -256,25 +201,17 @@ def kaufman_roberts(capacity: int, *, loads: Sequence[float], sizes: Sequence[in
 def least_servers(chance: Callable[[int], float], *, target: float, start: int) -> int:
     """Fewest servers that keep a probability within its target.
 
-    Parameters
-    ----------
-    chance : callable
-        Chance for a number of servers; more servers must never raise it. [-]
-    target : float
-        Largest chance that is accepted, above 0 and below 1. [-]
-    start : int
-        Number of servers to try first, such as the load. [-]
+    Parameters:
+        chance: Chance for a number of servers; more servers must never raise it. [-]
+        target: Largest chance that is accepted, above 0 and below 1. [-]
+        start: Number of servers to try first, such as the load. [-]
 
-    Notes
-    -----
     Doubling from start until the chance is low enough, then bisection; with a chance that is not above the target
     at a number and above it at a larger one, any of the numbers where it falls below is given. Chances of being
     denied of a mix of sizes do rise in places: a unit more may let a large request in that shuts small ones
     out. For a mix use the largest chance of all classes, and a curve where the sizes do not divide each other.
     [gpuplan-method]_
 
-    Examples
-    --------
     >>> least_servers(lambda n: erlang_b(n, load=5), target=0.02, start=5)
     10
     """

@@ -11,20 +11,13 @@ from gpuplan.units import above_zero, each, exact, not_negative, whole_from_zero
 def active_people(people: int, *, active_share: float) -> int:
     """Users of a group who need a GPU at the same time in the busiest hour.
 
-    Parameters
-    ----------
-    people : int
-        People (or jobs, or applications) in the group. [-]
-    active_share : float
-        Share of them active at the peak, 0 to 1. [-]
+    Parameters:
+        people: People (or jobs, or applications) in the group. [-]
+        active_share: Share of them active at the peak, 0 to 1. [-]
 
-    Notes
-    -----
     ceil(people * active_share), computed on the decimal value given, so that 30 people at 0.1
     are 3 and not 4. Valid for a closed group whose peak is known; it says nothing about chance.
 
-    Examples
-    --------
     >>> active_people(30, active_share=0.1)
     3
     >>> active_people(10, active_share=0.35)
@@ -38,19 +31,12 @@ def active_people(people: int, *, active_share: float) -> int:
 def group_vms(active: int, *, vms_each: int) -> int:
     """VMs with a GPU that a group runs at its peak.
 
-    Parameters
-    ----------
-    active : int
-        People active at the peak. [-]
-    vms_each : int
-        VMs or worker nodes that one of them runs at once. [-]
+    Parameters:
+        active: People active at the peak. [-]
+        vms_each: VMs or worker nodes that one of them runs at once. [-]
 
-    Notes
-    -----
     active * vms_each. More than one VM each is distributed work.
 
-    Examples
-    --------
     >>> group_vms(2, vms_each=8)
     16
     """
@@ -61,20 +47,13 @@ def group_vms(active: int, *, vms_each: int) -> int:
 def group_demand_gpus(vms: int, *, gpus_each: float) -> float:
     """GPUs that a group needs at its peak, fractions included.
 
-    Parameters
-    ----------
-    vms : int
-        VMs with a GPU at the peak. [VM]
-    gpus_each : float
-        GPUs per VM: a fraction of one GPU, or a whole number. [GPU]
+    Parameters:
+        vms: VMs with a GPU at the peak. [VM]
+        gpus_each: GPUs per VM: a fraction of one GPU, or a whole number. [GPU]
 
-    Notes
-    -----
     vms * gpus_each. This is arithmetic on fractions; how many GPUs the fractions really occupy
     is decided by sharing and placement.
 
-    Examples
-    --------
     >>> group_demand_gpus(16, gpus_each=0.125)
     2.0
     """
@@ -85,17 +64,11 @@ def group_demand_gpus(vms: int, *, gpus_each: float) -> float:
 def total_demand_gpus(*parts: float) -> float:
     """Sum of the GPUs that all groups need at the peak.
 
-    Parameters
-    ----------
-    *parts : float
-        GPUs of each group at the peak. [GPU]
+    Parameters:
+        *parts: GPUs of each group at the peak. [GPU]
 
-    Notes
-    -----
     A plain sum of peaks: it assumes that all groups have their busiest hour at the same time.
 
-    Examples
-    --------
     >>> total_demand_gpus(12.0, 8.0, 2.0, 2.0, 4.0)
     28.0
     """
@@ -106,21 +79,13 @@ def total_demand_gpus(*parts: float) -> float:
 def admitted_vms(vms: int, *, gpus_each: float, gpus_left: float) -> int:
     """VMs of a group that fit into the remainder of the customer's stated total.
 
-    Parameters
-    ----------
-    vms : int
-        VMs the group asks for. [VM]
-    gpus_each : float
-        GPUs per VM. [GPU]
-    gpus_left : float
-        GPUs of the stated total not taken by the groups before it. [GPU]
+    Parameters:
+        vms: VMs the group asks for. [VM]
+        gpus_each: GPUs per VM. [GPU]
+        gpus_left: GPUs of the stated total not taken by the groups before it. [GPU]
 
-    Notes
-    -----
     min(vms, floor(gpus_left / gpus_each)), groups in the order of the table.
 
-    Examples
-    --------
     >>> admitted_vms(10, gpus_each=0.5, gpus_left=4.0)
     8
     """
@@ -133,20 +98,13 @@ def admitted_vms(vms: int, *, gpus_each: float, gpus_left: float) -> int:
 def planned_demand_gpus(groups_gpus: float, *, stated_gpus: float | None) -> float:
     """GPUs that the design must provide at the peak: the customer's stated total where there is one, otherwise the sum of the groups.
 
-    Parameters
-    ----------
-    groups_gpus : float
-        Sum of the GPUs of all groups at the peak. [GPU]
-    stated_gpus : float or None
-        The customer's stated total, if any. [GPU]
+    Parameters:
+        groups_gpus: Sum of the GPUs of all groups at the peak. [GPU]
+        stated_gpus: The customer's stated total, if any. [GPU]
 
-    Notes
-    -----
     A stated total wins. If the groups add up to less, the rest is kept as whole GPUs of no group in
     particular; if they add up to more, what is beyond the total is reported as not placed.
 
-    Examples
-    --------
     >>> planned_demand_gpus(20.0, stated_gpus=28)
     28.0
     >>> planned_demand_gpus(20.0, stated_gpus=None)
@@ -166,28 +124,18 @@ def planned_requests(
 ) -> tuple[int, ...]:
     """Requests of each group that together need as many GPUs as are planned: a mix that represents a crowded moment.
 
-    Parameters
-    ----------
-    gpus : float
-        GPUs to plan for. [GPU]
-    loads : sequence of float
-        Mean requests of each group under way at once. [-]
-    spreads : sequence of float
-        Standard deviation of them. [-]
-    sizes_gpus : sequence of float
-        GPUs of one request of each group. [GPU]
-    most : sequence of int
-        Requests that a group can have at once: its people. [-]
+    Parameters:
+        gpus: GPUs to plan for. [GPU]
+        loads (sequence of float): Mean requests of each group under way at once. [-]
+        spreads (sequence of float): Standard deviation of them. [-]
+        sizes_gpus (sequence of float): GPUs of one request of each group. [GPU]
+        most (sequence of int): Requests that a group can have at once: its people. [-]
 
-    Notes
-    -----
     Their GPUs add up to at least ``gpus``, unless all groups together want fewer, and to less than one request more.
     Each group has load + k * spread requests, rounded up, with the least k for which the GPUs suffice; then requests
     are taken back one by one, those that are furthest above load + k * spread first, as long as the GPUs suffice.
     [gpuplan-method]_
 
-    Examples
-    --------
     >>> planned_requests(8, loads=[2.0, 4.0], spreads=[1.0, 2.0], sizes_gpus=[2, 0.5], most=[9, 9])
     (3, 4)
     """
@@ -228,20 +176,13 @@ def planned_requests(
 def mean_active(people: Sequence[int], *, shares: Sequence[float]) -> float:
     """Average concurrent requests of a closed group: its users, each active with a given probability.
 
-    Parameters
-    ----------
-    people : sequence of int
-        People at work, by the chance with which they are active. [-]
-    shares : sequence of float
-        These chances, 0 to 1. [-]
+    Parameters:
+        people (sequence of int): People at work, by the chance with which they are active. [-]
+        shares (sequence of float): These chances, 0 to 1. [-]
 
-    Notes
-    -----
     sum of people * share: the mean of a sum of binomial counts. With so many GPUs, about every second time one user more is
     active than there are GPUs. [gpuplan-method]_
 
-    Examples
-    --------
     >>> mean_active([40], shares=[0.25])
     10.0
     """

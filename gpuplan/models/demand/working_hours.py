@@ -18,24 +18,15 @@ HOURS_PER_WEEK = 168
 def on_duty(start_min: int, end_min: int, *, days: str, offset_min: int) -> np.ndarray:
     """The quarters of an hour of the week, UTC, that are within working hours stated in local time.
 
-    Parameters
-    ----------
-    start_min : int
-        Minute of the local day at which the hours begin. [-]
-    end_min : int
-        Minute of the local day at which they end; before the begin, they end on the next day. [-]
-    days : str
-        ``every-day``, ``weekdays`` (Monday to Friday) or ``weekends``: the local days on which the hours begin. [-]
-    offset_min : int
-        Minutes by which local time is ahead of UTC. [-]
+    Parameters:
+        start_min: Minute of the local day at which the hours begin. [-]
+        end_min: Minute of the local day at which they end; before the begin, they end on the next day. [-]
+        days: ``every-day``, ``weekdays`` (Monday to Friday) or ``weekends``: the local days on which the hours begin. [-]
+        offset_min: Minutes by which local time is ahead of UTC. [-]
 
-    Notes
-    -----
     One value for each of the 672 quarters of an hour of a week. The week repeats. A night shift counts to the day on
     which it begins: weekdays from 22:00 to 06:00 end on Saturday at 06:00.
 
-    Examples
-    --------
     >>> int(on_duty(9 * 60, 18 * 60, days="weekdays", offset_min=330).sum()) / 4
     45.0
     """
@@ -57,20 +48,13 @@ def on_duty(start_min: int, end_min: int, *, days: str, offset_min: int) -> np.n
 def people_at_sites(people: int, parts: Sequence[int]) -> tuple[int, ...]:
     """People at each site: the group divided in proportion, in whole people.
 
-    Parameters
-    ----------
-    people : int
-        People in the group. [-]
-    parts : sequence of int
-        People, or parts of them, at each site. [-]
+    Parameters:
+        people: People in the group. [-]
+        parts (sequence of int): People, or parts of them, at each site. [-]
 
-    Notes
-    -----
     Largest remainders: each site gets its share rounded down, and those with the largest remainders one more, the first
     ones of equal remainders.
 
-    Examples
-    --------
     >>> people_at_sites(40, [25, 15]), people_at_sites(10, [1, 1, 1])
     ((25, 15), (4, 3, 3))
     """
@@ -89,19 +73,12 @@ def people_at_sites(people: int, parts: Sequence[int]) -> tuple[int, ...]:
 def work_rate(jobs_per_day: float, *, hours_per_day: float) -> float:
     """Jobs that a group starts per working hour.
 
-    Parameters
-    ----------
-    jobs_per_day : float
-        Jobs that the whole group begins on a working day. [-]
-    hours_per_day : float
-        Hours of work on such a day. [-]
+    Parameters:
+        jobs_per_day: Jobs that the whole group begins on a working day. [-]
+        hours_per_day: Hours of work on such a day. [-]
 
-    Notes
-    -----
     jobs_per_day / hours_per_day: spread evenly over the hours of work.
 
-    Examples
-    --------
     >>> work_rate(90, hours_per_day=9)
     10.0
     """
@@ -113,21 +90,14 @@ def work_rate(jobs_per_day: float, *, hours_per_day: float) -> float:
 def jobs_underway(rates: Sequence[float], *, duration_h: float) -> np.ndarray:
     """Average number of running jobs in each part of a repeating week, if no job waits.
 
-    Parameters
-    ----------
-    rates : sequence of float
-        Jobs begun in an hour, in equal parts of the week. [-]
-    duration_h : float
-        Mean time for which one holds its GPUs. [h]
+    Parameters:
+        rates (sequence of float): Jobs begun in an hour, in equal parts of the week. [-]
+        duration_h: Mean time for which one holds its GPUs. [h]
 
-    Notes
-    -----
     M(t)/M/infinity: dL/dt = rate - L / duration, solved exactly for rates that are constant within a part and repeat every
     week; the mean of L over the part. What was begun within the hours goes on after them, and it takes about a job
     until the load has built up. Exponential durations; the sum over the week is rate * duration for any. [little-1961]_
 
-    Examples
-    --------
     >>> load = jobs_underway([10.0] * 84 + [0.0] * 84, duration_h=2.0)
     >>> round(float(load[0]), 2), round(float(load[83]), 2), round(float(load[84]), 2)
     (4.26, 20.0, 15.74)
@@ -155,19 +125,12 @@ def jobs_underway(rates: Sequence[float], *, duration_h: float) -> np.ndarray:
 def growth_factor(year: int, *, growth: float) -> float:
     """Growth factor of a group after some years of steady growth.
 
-    Parameters
-    ----------
-    year : int
-        Years from now; 0 is today. [-]
-    growth : float
-        Growth a year: 0.3 is 30 %. [-]
+    Parameters:
+        year: Years from now; 0 is today. [-]
+        growth: Growth a year: 0.3 is 30 %. [-]
 
-    Notes
-    -----
     (1 + growth) ** year.
 
-    Examples
-    --------
     >>> growth_factor(2, growth=0.5)
     2.25
     """

@@ -48,18 +48,12 @@ class Held(NamedTuple):
 def weights_gib(shape: Shape, *, precision: str) -> float:
     """Weights of the whole model.
 
-    Parameters
-    ----------
-    precision : str
-        Precision of the weights. [-]
+    Parameters:
+        precision: Precision of the weights. [-]
 
-    Notes
-    -----
     Parameters times bytes. The tables of tokens stay at 16 bits below it; of a mixture of experts at 4 bits, all that is not a
     routed expert does. Scales are counted with the precision.
 
-    Examples
-    --------
     >>> llama = Shape(8.03, 8.03, layers=32, hidden_size=4096, heads=32, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> round(weights_gib(llama, precision="bf16"), 2), round(weights_gib(llama, precision="fp8"), 2)
     (14.96, 8.46)
@@ -80,13 +74,9 @@ def _weight_bytes(shape: Shape, precision: str) -> tuple[float, float, float]:
 def weights_per_gpu_gib(shape: Shape, *, setup: Setup) -> float:
     """Weights on the fullest GPU of a replica.
 
-    Notes
-    -----
     Tensor parallel shares all; pipeline parallel shares the layers, and the first stage holds a table of tokens besides; data
     parallel attention holds everything but the routed experts in each group.
 
-    Examples
-    --------
     >>> llama = Shape(8.03, 8.03, layers=32, hidden_size=4096, heads=32, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> round(weights_per_gpu_gib(llama, setup=Setup(tensor=4)), 2), round(weights_per_gpu_gib(llama, setup=Setup(pipeline=4)), 2)
     (3.74, 4.23)
@@ -101,21 +91,14 @@ def weights_per_gpu_gib(shape: Shape, *, setup: Setup) -> float:
 def cache_bytes(shape: Shape, *, tokens: float, precision: str = "bf16") -> float:
     """Cache of keys and values of one request, over all layers.
 
-    Parameters
-    ----------
-    tokens : float
-        Tokens of the request, in and out. [-]
-    precision : str
-        Precision of the cache. [-]
+    Parameters:
+        tokens: Tokens of the request, in and out. [-]
+        precision: Precision of the cache. [-]
 
-    Notes
-    -----
     In bytes. [-] A token takes 2 x heads of keys and values x width of a head in each layer; with a latent, its width
     and that of the key beside it. Layers with a window keep at most that, recurrent layers a state that does not grow
     and is left out.
 
-    Examples
-    --------
     >>> llama = Shape(8.03, 8.03, layers=32, hidden_size=4096, heads=32, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> cache_bytes(llama, tokens=1)
     131072.0
@@ -130,18 +113,12 @@ def cache_bytes(shape: Shape, *, tokens: float, precision: str = "bf16") -> floa
 def request_gib(shape: Shape, *, setup: Setup, tokens: float) -> float:
     """Cache of one request on each GPU that holds it.
 
-    Parameters
-    ----------
-    tokens : float
-        Tokens of the request, in and out. [-]
+    Parameters:
+        tokens: Tokens of the request, in and out. [-]
 
-    Notes
-    -----
     Tensor parallel shares the heads of keys and values while there are any left to share; a latent is held whole by every GPU.
     Pipeline parallel shares the layers. With data parallel attention a request is held by one group.
 
-    Examples
-    --------
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> round(request_gib(llama, setup=Setup(tensor=4), tokens=8192), 3)
     0.625
@@ -153,18 +130,12 @@ def request_gib(shape: Shape, *, setup: Setup, tokens: float) -> float:
 def held(shape: Shape, *, setup: Setup, memory_gib: float, overheads: Overheads = OVERHEADS) -> Held:
     """Memory use of a GPU of a replica, and the memory left for the cache.
 
-    Parameters
-    ----------
-    memory_gib : float
-        Memory of a GPU, as its driver shows it. [GiB]
+    Parameters:
+        memory_gib: Memory of a GPU, as its driver shows it. [GiB]
 
-    Notes
-    -----
     The engine takes a share of the memory. Weights, the activations of its largest step and its runtime go off; the rest is
     cache. Where sampling gathers the whole vocabulary, every GPU of a tensor-parallel group holds that of all.
 
-    Examples
-    --------
     >>> llama = Shape(8.03, 8.03, layers=32, hidden_size=4096, heads=32, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> round(held(llama, setup=Setup(), memory_gib=79.19, overheads=Overheads(usable_share=0.95)).cache_gib, 2)
     58.13
@@ -188,22 +159,14 @@ def requests_at_once(
 ) -> int:
     """Concurrent requests whose cache fits in a replica.
 
-    Parameters
-    ----------
-    memory_gib : float
-        Memory of a GPU, as its driver shows it. [GiB]
-    tokens : float
-        Tokens of a request, in and out, on average. [-]
-    spread : float
-        Standard deviation of these tokens over their mean. [-]
+    Parameters:
+        memory_gib: Memory of a GPU, as its driver shows it. [GiB]
+        tokens: Tokens of a request, in and out, on average. [-]
+        spread: Standard deviation of these tokens over their mean. [-]
 
-    Notes
-    -----
     The room for the cache over the cache of one request. With a spread, so many that in 95 of 100 cases they fit:
     n + 1.645 spread sqrt(n) times the mean is the room.
 
-    Examples
-    --------
     >>> llama = Shape(8.03, 8.03, layers=32, hidden_size=4096, heads=32, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> requests_at_once(llama, setup=Setup(), memory_gib=79.19, tokens=8192), requests_at_once(
     ...     llama, setup=Setup(), memory_gib=79.19, tokens=8192, spread=0.5)
@@ -233,26 +196,16 @@ def least_gpus(
 ) -> int:
     """Fewest GPUs of one host that hold the model and one request of a given length.
 
-    Parameters
-    ----------
-    weights : str
-        Precision of the weights. [-]
-    cache : str
-        Precision of the cache. [-]
-    memory_gib : float
-        Memory of a GPU, as its driver shows it. [GiB]
-    tokens : float
-        Tokens of the longest request, in and out. [-]
-    gpus_per_host : int
-        GPUs of a host that are joined. [-]
+    Parameters:
+        weights: Precision of the weights. [-]
+        cache: Precision of the cache. [-]
+        memory_gib: Memory of a GPU, as its driver shows it. [GiB]
+        tokens: Tokens of the longest request, in and out. [-]
+        gpus_per_host: GPUs of a host that are joined. [-]
 
-    Notes
-    -----
     Numbers that tensor parallelism takes: those that divide the attention heads. Within a host, as a replica stays in
     one. Refused if the context is beyond the model's, or the model does not fit on the GPUs of a host.
 
-    Examples
-    --------
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> least_gpus(llama, weights="bf16", memory_gib=79.19, tokens=8192), least_gpus(llama, weights="fp8", memory_gib=79.19, tokens=8192)
     (2, 2)
@@ -276,18 +229,12 @@ def least_gpus(
 def splits(shape: Shape, *, gpus_per_host: int) -> tuple[int, ...]:
     """Numbers of GPUs that a replica can be cut over.
 
-    Parameters
-    ----------
-    gpus_per_host : int
-        GPUs of a host that are joined. [-]
+    Parameters:
+        gpus_per_host: GPUs of a host that are joined. [-]
 
-    Notes
-    -----
     Powers of two that divide the attention heads: what engines offer for tensor parallelism.
     [tensorrt-llm-performance]_
 
-    Examples
-    --------
     >>> qwen = Shape(7.61, 7.61, layers=28, hidden_size=3584, heads=28, vocabulary=151643, context_tokens=131072, kv_heads=4)
     >>> splits(qwen, gpus_per_host=8)
     (1, 2, 4)

@@ -92,33 +92,19 @@ def pace_of(
 ) -> Pace:
     """Two laws of a replica as points, so that traffic on it is worked out quickly.
 
-    Parameters
-    ----------
-    step_ms : callable
-        Time of a step by requests at once and their mean context. [ms]
-    prompt_ms : callable
-        Time to read a prompt by its tokens. [ms]
-    requests : int
-        Most requests at once: what the promises or the engine allow. [-]
-    context_tokens : float
-        Mean context; between half of it and one and a half times it the law of steps is taken as straight. [-]
-    longest_tokens : float
-        Longest prompt for which the law of prompts is asked; beyond it, it goes on as straight. [-]
-    cache_tokens : float
-        Tokens that the KV cache of the replica holds. [-]
-    chunk_tokens : float
-        Tokens of prompts that are read with one step; 0: a whole prompt. [-]
-    overlap_share : float
-        How much of reading a prompt those that decode wait for. [-]
-    wait_ms : float
-        Time of a request beside steps and prompts. [ms]
+    Parameters:
+        step_ms: Time of a step by requests at once and their mean context. [ms]
+        prompt_ms: Time to read a prompt by its tokens. [ms]
+        requests: Most requests at once: what the promises or the engine allow. [-]
+        context_tokens: Mean context; between half of it and one and a half times it the law of steps is taken as straight. [-]
+        longest_tokens: Longest prompt for which the law of prompts is asked; beyond it, it goes on as straight. [-]
+        cache_tokens: Tokens that the KV cache of the replica holds. [-]
+        chunk_tokens: Tokens of prompts that are read with one step; 0: a whole prompt. [-]
+        overlap_share: How much of reading a prompt those that decode wait for. [-]
+        wait_ms: Time of a request beside steps and prompts. [ms]
 
-    Notes
-    -----
     48 points each, evenly by ratio; about 150 calls of the laws, after which traffic needs none.
 
-    Examples
-    --------
     >>> found = pace_of(lambda n, context: 10 + 0.1 * n, lambda tokens: 0.05 * tokens, requests=8, context_tokens=1000, longest_tokens=8000)
     >>> found.step(4.0, 1000.0).round(4).item(), found.read(2000.0).round(4).item()
     (0.0104, 0.1)
@@ -154,20 +140,13 @@ def pace_of(
 def replica_pace(replica: Replica, *, traffic: Traffic, requests: int, chunk_tokens: float = 8192) -> Pace:
     """The laws of a replica of a model on a board.
 
-    Parameters
-    ----------
-    requests : int
-        Most requests at once: what the promises or the engine allow. [-]
-    chunk_tokens : float
-        Tokens of prompts that are read with one step; 0: a whole prompt. [-]
+    Parameters:
+        requests: Most requests at once: what the promises or the engine allow. [-]
+        chunk_tokens: Tokens of prompts that are read with one step; 0: a whole prompt. [-]
 
-    Notes
-    -----
     Steps and prompts as ``serving`` has them; the cache holds what weights and engine leave, at the length of a mean
     request. Refused if the model does not fit.
 
-    Examples
-    --------
     >>> from gpuplan.models.llm.shape import Board, Setup, Shape
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))
@@ -200,21 +179,13 @@ def replica_pace(replica: Replica, *, traffic: Traffic, requests: int, chunk_tok
 def lengths(mean: float, spread: float, *, shares: Floats) -> Floats:
     """Quantiles of a lognormal length.
 
-    Parameters
-    ----------
-    mean : float
-        Mean length. [-]
-    spread : float
-        Standard deviation over the mean. [-]
-    shares : array of float
-        Shares that are not longer, above 0 and below 1. [-]
+    Parameters:
+        mean: Mean length. [-]
+        spread: Standard deviation over the mean. [-]
+        shares (array of float): Shares that are not longer, above 0 and below 1. [-]
 
-    Notes
-    -----
     In the unit of the mean. [-] exp(m + s z) with s^2 = log(1 + spread^2) and m = log(mean) - s^2 / 2.
 
-    Examples
-    --------
     >>> lengths(1000, 1, shares=np.array([0.5, 0.95])).round(0).tolist()
     [707.0, 2781.0]
     """

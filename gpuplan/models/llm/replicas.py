@@ -77,13 +77,9 @@ class Replicas(NamedTuple):
 def limits(replica: Replica, *, load: Load, promise: Promise = Promise()) -> Limits:
     """Most concurrent requests on a replica that fit its memory and keep each promise.
 
-    Notes
-    -----
     At most 4,096. Both times grow with the requests, so the most is found by halving. The cache is counted at the full
     length of a request. [aiconfigurator-silicon-sample]_
 
-    Examples
-    --------
     >>> from gpuplan.models.llm.shape import Board, Shape
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))
@@ -125,20 +121,14 @@ def _limits(replica: Replica, load: Load, promise: Promise) -> Limits:
 def replicas(replica: Replica, *, load: Load, promise: Promise = Promise(), least: int = 1) -> Replicas:
     """Fewest replicas that carry the load within the promises.
 
-    Parameters
-    ----------
-    least : int
-        Replicas at least. [-]
+    Parameters:
+        least: Replicas at least. [-]
 
-    Notes
-    -----
     Requests at once over the most that a replica takes. Requests a second become requests at once by Little's law: each
     stays for its first token and one time per token for each of the others. Users alike; for arrivals as they come, see
     traffic. Refused if the model does not fit, or a promise is broken even by a single request: with the nearest that
     can be kept. [little-1961]_ [aiconfigurator-silicon-sample]_
 
-    Examples
-    --------
     >>> from gpuplan.models.llm.shape import Board, Shape
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))

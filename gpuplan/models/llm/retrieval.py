@@ -20,32 +20,19 @@ def encoder_throughput(
 ) -> float:
     """Tokens per second that an embedding or reranking model reads on one GPU, many passages at once.
 
-    Parameters
-    ----------
-    parameters : float
-        Parameters of the model, in 10^9. [-]
-    passage_tokens : float
-        Tokens of a passage; of a reranker query and passage together. [-]
-    layers : int
-        Layers of the model; 0 where not stated: then attention is not counted. [-]
-    attention_size : int
-        Heads times their width. [-]
-    vocabulary_parameters : float
-        Those of the input table, in 10^9, which is looked up and not multiplied. [-]
-    tensor_tflops : float
-        Dense rate of the GPU in FP16. [TFLOP/s]
-    compute_share : float
-        Share of that rate that is reached, with passages of uneven length. [-]
-    gpu_share : float
-        Share of a GPU that the model has. [-]
+    Parameters:
+        parameters: Parameters of the model, in 10^9. [-]
+        passage_tokens: Tokens of a passage; of a reranker query and passage together. [-]
+        layers: Layers of the model; 0 where not stated: then attention is not counted. [-]
+        attention_size: Heads times their width. [-]
+        vocabulary_parameters: Those of the input table, in 10^9, which is looked up and not multiplied. [-]
+        tensor_tflops: Dense rate of the GPU in FP16. [TFLOP/s]
+        compute_share: Share of that rate that is reached, with passages of uneven length. [-]
+        gpu_share: Share of a GPU that the model has. [-]
 
-    Notes
-    -----
     share x rate / (2 x (parameters - table) + 4 x layers x attention_size x passage): one forward pass, each token looking at the whole passage. The share
     is assumed, with a wide range: no published run of an encoder was found that names model, board, length and batch.
 
-    Examples
-    --------
     >>> round(
     ...     encoder_throughput(
     ...         0.568, layers=24, attention_size=1024, passage_tokens=512, vocabulary_parameters=0.256, tensor_tflops=362
@@ -79,28 +66,17 @@ def index_gib(
 ) -> float:
     """Memory of a graph index (HNSW) over vectors, all of it in memory.
 
-    Parameters
-    ----------
-    vectors : float
-        Vectors in the index. [-]
-    dimensions : int
-        Numbers of a vector. [-]
-    dimension_bytes : float
-        Bytes of each: 4 as FP32, 2 as FP16, 1 as INT8. [-]
-    neighbours : int
-        Most neighbours that a vector is linked to in a layer of the graph (M). [-]
-    neighbour_bytes : float
-        Bytes of a neighbour. [-]
-    headroom_share : float
-        What queries, updates and the system need, as a share of the rest. [-]
+    Parameters:
+        vectors: Vectors in the index. [-]
+        dimensions: Numbers of a vector. [-]
+        dimension_bytes: Bytes of each: 4 as FP32, 2 as FP16, 1 as INT8. [-]
+        neighbours: Most neighbours that a vector is linked to in a layer of the graph (M). [-]
+        neighbour_bytes: Bytes of a neighbour. [-]
+        headroom_share: What queries, updates and the system need, as a share of the rest. [-]
 
-    Notes
-    -----
     One copy; texts and metadata come on top. vectors x (dimensions x bytes + neighbours x bytes) x (1 + headroom).
     [scylladb-vector-sizing]_
 
-    Examples
-    --------
     >>> round(index_gib(10e6, dimensions=1024), 1)
     48.6
     """
@@ -116,23 +92,14 @@ def database_vms(
 ) -> int:
     """Vector database VMs that hold an index in memory.
 
-    Parameters
-    ----------
-    index_gib : float
-        Memory of one copy of the index. [GiB]
-    vm_memory_gib : float
-        Memory of a VM. [GiB]
-    copies : int
-        Copies of the index, each in other VMs. [-]
-    usable_share : float
-        Share of a VM's memory that the index can fill. [-]
+    Parameters:
+        index_gib: Memory of one copy of the index. [GiB]
+        vm_memory_gib: Memory of a VM. [GiB]
+        copies: Copies of the index, each in other VMs. [-]
+        usable_share: Share of a VM's memory that the index can fill. [-]
 
-    Notes
-    -----
     copies x ceil(index / (memory x share)): no VM holds parts of two copies, so that the loss of one leaves a whole index.
 
-    Examples
-    --------
     >>> database_vms(48.6, vm_memory_gib=64)
     2
     """
@@ -145,23 +112,14 @@ def database_vms(
 def busy_gpus(requests: float, *, request_tokens: float, throughput: float, busy_share: float = 0.6) -> float:
     """GPUs that process a number of requests per second without much queueing.
 
-    Parameters
-    ----------
-    requests : float
-        Requests a second at the peak: queries to embed, or queries times the passages that each reranks. [-]
-    request_tokens : float
-        Tokens of a request. [-]
-    throughput : float
-        Tokens per second that one GPU reads. [-]
-    busy_share : float
-        Share of the time that a GPU may be busy. [-]
+    Parameters:
+        requests: Requests a second at the peak: queries to embed, or queries times the passages that each reranks. [-]
+        request_tokens: Tokens of a request. [-]
+        throughput: Tokens per second that one GPU reads. [-]
+        busy_share: Share of the time that a GPU may be busy. [-]
 
-    Notes
-    -----
     requests x tokens / (throughput x share).
 
-    Examples
-    --------
     >>> busy_gpus(20 * 50, request_tokens=600, throughput=200_000, busy_share=0.6)
     5.0
     """
@@ -174,21 +132,13 @@ def busy_gpus(requests: float, *, request_tokens: float, throughput: float, busy
 def embedding_time_h(tokens: float, *, gpus: float, throughput: float) -> float:
     """Hours to embed documents once.
 
-    Parameters
-    ----------
-    tokens : float
-        Tokens of all passages. [-]
-    gpus : float
-        GPUs that embed them. [GPU]
-    throughput : float
-        Tokens per second that one GPU reads. [-]
+    Parameters:
+        tokens: Tokens of all passages. [-]
+        gpus: GPUs that embed them. [GPU]
+        throughput: Tokens per second that one GPU reads. [-]
 
-    Notes
-    -----
     tokens / (GPUs x throughput) / 3600.
 
-    Examples
-    --------
     >>> embedding_time_h(1.44e9, gpus=2, throughput=200_000)
     1.0
     """

@@ -18,22 +18,15 @@ from gpuplan.units import above_zero, not_negative
 def decode_step_ms(replica: Replica, *, requests: float, context_tokens: float) -> float:
     """Time of a step that gives every request of a replica one more token.
 
-    Parameters
-    ----------
-    requests : float
-        Requests in the replica, decoded together. [-]
-    context_tokens : float
-        Tokens that each has so far, on average. [-]
+    Parameters:
+        requests: Requests in the replica, decoded together. [-]
+        context_tokens: Tokens that each has so far, on average. [-]
 
-    Notes
-    -----
     fixed + sqrt(weights^2 + products^2) + sqrt(cache^2 + scores^2) + traffic between kernels + sums between GPUs: what is read
     over the memory bandwidth, what is computed over the tensor rate. Of the routed experts those are read that at least one token
     of the step uses: 1 - (1 - used / all)^requests of them. Stages of a pipeline work on a share of the requests each and follow
     one another. Not for speculative decoding.
 
-    Examples
-    --------
     >>> from gpuplan.models.llm import Board, Setup, Shape
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))
@@ -108,18 +101,12 @@ def _sums_s(replica: Replica, tokens: float) -> float:
 def prompt_ms(replica: Replica, *, tokens_in: float) -> float:
     """Time that a replica takes to read a prompt when it does nothing else.
 
-    Parameters
-    ----------
-    tokens_in : float
-        Tokens of a prompt. [-]
+    Parameters:
+        tokens_in: Tokens of a prompt. [-]
 
-    Notes
-    -----
     Products of all tokens or reading the weights once, whichever is longer; attention, which grows with the square of their
     number; traffic between kernels and sums between GPUs.
 
-    Examples
-    --------
     >>> from gpuplan.models.llm import Board, Setup, Shape
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))
@@ -147,22 +134,14 @@ def prompt_ms(replica: Replica, *, tokens_in: float) -> float:
 def time_per_token_ms(replica: Replica, *, requests: float, tokens_in: float, tokens_out: float) -> Range:
     """Time between two tokens of a request on a replica with a given number of requests.
 
-    Parameters
-    ----------
-    requests : float
-        Requests in the replica, decoded together. [-]
-    tokens_in : float
-        Tokens of a prompt. [-]
-    tokens_out : float
-        Tokens of an answer. [-]
+    Parameters:
+        requests: Requests in the replica, decoded together. [-]
+        tokens_in: Tokens of a prompt. [-]
+        tokens_out: Tokens of an answer. [-]
 
-    Notes
-    -----
     A step, and its share of the prompts: each request that ends is followed by another, so of so many requests that many over
     tokens_out start in each step, and the others wait while their prompts are read.
 
-    Examples
-    --------
     >>> from gpuplan.models.llm import Board, Setup, Shape
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))
@@ -195,23 +174,15 @@ def _power(replica: Replica) -> float:
 def first_token_ms(replica: Replica, *, requests: float, tokens_in: float, tokens_out: float) -> Range:
     """Time from a request to its first token on a replica with a given number of requests.
 
-    Parameters
-    ----------
-    requests : float
-        Requests in the replica, decoded together. [-]
-    tokens_in : float
-        Tokens of a prompt. [-]
-    tokens_out : float
-        Tokens of an answer. [-]
+    Parameters:
+        requests: Requests in the replica, decoded together. [-]
+        tokens_in: Tokens of a prompt. [-]
+        tokens_out: Tokens of an answer. [-]
 
-    Notes
-    -----
     The mean, with low and high. Its own prompt, and what it waits for: a fixed time, some steps of the others, and
     prompts of others before it. In a closed loop: a new request comes when one ends. Engines and their settings differ
     in it by a third and more: use the range.
 
-    Examples
-    --------
     >>> from gpuplan.models.llm import Board, Setup, Shape
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))
@@ -233,22 +204,14 @@ def first_token_ms(replica: Replica, *, requests: float, tokens_in: float, token
 def token_rate(replica: Replica, *, requests: float, tokens_in: float, tokens_out: float) -> Range:
     """Output tokens per second of a replica kept busy with a given number of requests.
 
-    Parameters
-    ----------
-    requests : float
-        Requests in the replica, decoded together. [-]
-    tokens_in : float
-        Tokens of a prompt. [-]
-    tokens_out : float
-        Tokens of an answer. [-]
+    Parameters:
+        requests: Requests in the replica, decoded together. [-]
+        tokens_in: Tokens of a prompt. [-]
+        tokens_out: Tokens of an answer. [-]
 
-    Notes
-    -----
     Requests over the time per token: while one waits for its first token, the steps of the others count its prompt.
     [tensorrt-llm-performance]_
 
-    Examples
-    --------
     >>> from gpuplan.models.llm import Board, Setup, Shape
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))

@@ -155,18 +155,12 @@ class Setup:
 def shape_of(cells: Mapping[str, Any]) -> Shape:
     """The shape that a row of the table of models describes.
 
-    Parameters
-    ----------
-    cells : Mapping
-        Column -> value; what is missing or None is left at its default. [-]
+    Parameters:
+        cells: Column -> value; what is missing or None is left at its default. [-]
 
-    Notes
-    -----
     A row without parameters, layers or widths describes a model whose speed and cache cannot be worked out.
     [aiconfigurator-model-configs]_
 
-    Examples
-    --------
     >>> row = {"total_parameters": 8.03, "active_parameters": 8.03, "layers": 32, "hidden_size": 4096, "heads": 32,
     ...        "kv_heads": 8, "vocabulary": 128256, "context_tokens": 131072}
     >>> round(shape_of(row).embedding_parameters, 3)

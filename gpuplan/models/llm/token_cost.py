@@ -12,24 +12,15 @@ SECONDS_PER_YEAR = 365 * 24 * 3600
 def prompt_share(prompt_s: float, *, step_s: float, tokens_out: float, requests: float) -> float:
     """Share of a replica's time that its prompts take; its answers take the rest.
 
-    Parameters
-    ----------
-    prompt_s : float
-        Time to read the prompt of a request. [s]
-    step_s : float
-        Time of a step that gives every request one token more. [s]
-    tokens_out : float
-        Tokens of an answer. [-]
-    requests : float
-        Requests that share a step. [-]
+    Parameters:
+        prompt_s: Time to read the prompt of a request. [s]
+        step_s: Time of a step that gives every request one token more. [s]
+        tokens_out: Tokens of an answer. [-]
+        requests: Requests that share a step. [-]
 
-    Notes
-    -----
     prompt / (prompt + tokens_out x step / requests): a request has the replica to itself while its prompt is read, and a share of
     each step after that.
 
-    Examples
-    --------
     >>> prompt_share(0.1, step_s=0.03, tokens_out=400, requests=30)
     0.2
     """
@@ -40,21 +31,13 @@ def prompt_share(prompt_s: float, *, step_s: float, tokens_out: float, requests:
 def tokens_per_year(replica_tokens: float, *, replicas: float, load_share: float = 1.0) -> float:
     """Tokens that replicas produce in a year.
 
-    Parameters
-    ----------
-    replica_tokens : float
-        Tokens a second of one replica at the load that it is planned for. [-]
-    replicas : float
-        Replicas that run on average over the year. [-]
-    load_share : float
-        Share of that load at which they run. [-]
+    Parameters:
+        replica_tokens: Tokens a second of one replica at the load that it is planned for. [-]
+        replicas: Replicas that run on average over the year. [-]
+        load_share: Share of that load at which they run. [-]
 
-    Notes
-    -----
     tokens a second x replicas x share x 31,536,000 s.
 
-    Examples
-    --------
     >>> tokens_per_year(1000, replicas=2, load_share=0.5)
     31536000000.0
     """
@@ -66,21 +49,13 @@ def tokens_per_year(replica_tokens: float, *, replicas: float, load_share: float
 def million_tokens_cost(total_cost: float, *, share: float, tokens: float) -> float:
     """Cost of a million tokens, from a share of the cost.
 
-    Parameters
-    ----------
-    total_cost : float
-        Cost of the replicas in some time. [currency]
-    share : float
-        Share of it that these tokens take. [-]
-    tokens : float
-        Tokens in the same time. [-]
+    Parameters:
+        total_cost: Cost of the replicas in some time. [currency]
+        share: Share of it that these tokens take. [-]
+        tokens: Tokens in the same time. [-]
 
-    Notes
-    -----
     cost x share / tokens x 10^6.
 
-    Examples
-    --------
     >>> million_tokens_cost(100_000, share=0.8, tokens=40e9)
     2.0
     """
@@ -93,21 +68,13 @@ def million_tokens_cost(total_cost: float, *, share: float, tokens: float) -> fl
 def user_month_cost(total_cost: float, *, years: int, users: float) -> float:
     """Cost of one user for a month.
 
-    Parameters
-    ----------
-    total_cost : float
-        Cost over the years. [currency]
-    years : int
-        Years. [-]
-    users : float
-        Users, on average over the years. [-]
+    Parameters:
+        total_cost: Cost over the years. [currency]
+        years: Years. [-]
+        users: Users, on average over the years. [-]
 
-    Notes
-    -----
     cost / (12 x years x users).
 
-    Examples
-    --------
     >>> user_month_cost(240_000, years=5, users=400)
     10.0
     """

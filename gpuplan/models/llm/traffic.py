@@ -49,17 +49,11 @@ def answers(
 ) -> Answers:
     """Times to the first token with random arrivals, each going to the replica with the fewest requests, by formula.
 
-    Parameters
-    ----------
-    requests_per_second : float
-        Requests that arrive in a second, to all replicas together. [-]
-    replicas : int
-        Replicas. [-]
-    first_token_s : float
-        Time within which a request is promised its first token. [s]
+    Parameters:
+        requests_per_second: Requests that arrive in a second, to all replicas together. [-]
+        replicas: Replicas. [-]
+        first_token_s: Time within which a request is promised its first token. [s]
 
-    Notes
-    -----
     Assumes that the load stays as it is, and that replicas share it evenly. Requests in all replicas are a chain of states: one
     more at the rate of arrivals, one less at the rate at which so many are finished; a finished one has cost its share of the steps
     and its prompt. Below the most at once this is processor sharing, where only the mean of the lengths counts [kelly-networks-1979]_; with
@@ -69,8 +63,6 @@ def answers(
     4,096 even points of these. Up to 80 % load and independent arrivals p95 is within a quarter of the simulation; at 90 % load,
     or in bursts, it is 0.5 to 1.5 times that.
 
-    Examples
-    --------
     >>> from gpuplan.models.llm.pace import pace_of
     >>> replica = pace_of(lambda n, context: 10 + 0.1 * n, lambda tokens: 0.1 * tokens, requests=64, context_tokens=2200, longest_tokens=9000)
     >>> idle = answers(replica, Traffic(2000, 400), requests_per_second=0.001, first_token_s=1)
@@ -122,24 +114,15 @@ def replicas_for(
 ) -> int:
     """Fewest replicas with which a given share of requests starts within the promised time, by formula.
 
-    Parameters
-    ----------
-    requests_per_second : float
-        Requests that arrive in a second, to all replicas together. [-]
-    first_token_s : float
-        Time within which a request is promised its first token. [s]
-    share : float
-        Share of the requests for which it must hold, above 0 and below 1. [-]
-    least : int
-        Replicas at least. [-]
+    Parameters:
+        requests_per_second: Requests that arrive in a second, to all replicas together. [-]
+        first_token_s: Time within which a request is promised its first token. [s]
+        share: Share of the requests for which it must hold, above 0 and below 1. [-]
+        least: Replicas at least. [-]
 
-    Notes
-    -----
     Doubling from as many as can carry the load at all, then halving the interval; ``answers`` says what is assumed.
     Refused if not even an idle replica starts so many requests in time: with the time in which it does.
 
-    Examples
-    --------
     >>> from gpuplan.models.llm.pace import pace_of
     >>> replica = pace_of(lambda n, context: 10 + 0.1 * n, lambda tokens: 0.1 * tokens, requests=64, context_tokens=2200, longest_tokens=9000)
     >>> [replicas_for(replica, Traffic(2000, 400), requests_per_second=n, first_token_s=1) for n in (1, 10, 100)]
@@ -187,21 +170,13 @@ def replica_curve(
 ) -> tuple[tuple[int, Answers], ...]:
     """Experience of users with ever more replicas, from the fewest that carry the load.
 
-    Parameters
-    ----------
-    requests_per_second : float
-        Requests that arrive in a second, to all replicas together. [-]
-    first_token_s : float
-        Time within which a request is promised its first token. [s]
-    most : int
-        Points at most. [-]
+    Parameters:
+        requests_per_second: Requests that arrive in a second, to all replicas together. [-]
+        first_token_s: Time within which a request is promised its first token. [s]
+        most: Points at most. [-]
 
-    Notes
-    -----
     Each with its number of replicas. Ends where one more replica brings less than a thousandth of the requests.
 
-    Examples
-    --------
     >>> from gpuplan.models.llm.pace import pace_of
     >>> replica = pace_of(lambda n, context: 10 + 0.1 * n, lambda tokens: 0.1 * tokens, requests=64, context_tokens=2200, longest_tokens=9000)
     >>> found = replica_curve(replica, Traffic(2000, 400), requests_per_second=10, first_token_s=0.5)

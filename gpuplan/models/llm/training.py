@@ -32,25 +32,15 @@ def micro_batch_s(
 ) -> float:
     """Time that a GPU computes on one micro-batch: forward and backward pass.
 
-    Parameters
-    ----------
-    tokens : float
-        Tokens of the micro-batch. [-]
-    sequence_tokens : int
-        Tokens of one sequence, over which attention looks. [-]
-    parts : int
-        GPUs that compute the micro-batch together. [-]
-    stages : int
-        Stages over which the layers are split. [-]
-    method : str
-        ``full``, ``lora`` or ``qlora``. [-]
-    recompute : bool
-        Whether activations are computed again in the backward pass. [-]
-    eager : bool
-        Whether layers are started one operation after the other, as PEFT does with PyTorch. [-]
+    Parameters:
+        tokens: Tokens of the micro-batch. [-]
+        sequence_tokens: Tokens of one sequence, over which attention looks. [-]
+        parts: GPUs that compute the micro-batch together. [-]
+        stages: Stages over which the layers are split. [-]
+        method: ``full``, ``lora`` or ``qlora``. [-]
+        recompute: Whether activations are computed again in the backward pass. [-]
+        eager: Whether layers are started one operation after the other, as PEFT does with PyTorch. [-]
 
-    Notes
-    -----
     Without any exchange with other GPUs. With p passes (3; 2 where weights are frozen) and r = recompute_share or 0:
     products 2 x (parameters - embeddings) x tokens x (p + r) / (share x rate); logits the same without r, in BF16;
     attention, causal, 2 x layers x attention_size x sequence x tokens x (3.5, or 4.5 with recomputing) / (memory
@@ -60,8 +50,6 @@ def micro_batch_s(
     adapters move adapter_bytes more. Fitted on dense models of 0.1 to 340 x 10^9 parameters on A100 and H100 SXM; for
     mixtures of experts and boards without NVLink nothing was published that could check it.
 
-    Examples
-    --------
     >>> llama = Transformer(7, layers=32, hidden_size=4096, attention_size=4096, vocabulary=32000)
     >>> h100 = TrainingBoard(tensor_tflops=989, matmul_tflops=989, memory_bandwidth_gb_s=3350)
     >>> seconds = micro_batch_s(8192, model=llama, board=h100, sequence_tokens=4096)
@@ -95,24 +83,15 @@ def micro_batch_s(
 def exposed_s(exchange_s: float, *, compute_s: float, exposed_share: float, overlap_share: float) -> float:
     """Time of an exchange that computing does not hide.
 
-    Parameters
-    ----------
-    exchange_s : float
-        Time of the exchange alone. [s]
-    compute_s : float
-        Time of the computing beside it. [s]
-    exposed_share : float
-        Share of the exchange that is never hidden: it takes processors and memory of the GPU itself. [-]
-    overlap_share : float
-        Share of the computing behind which an exchange can hide. [-]
+    Parameters:
+        exchange_s: Time of the exchange alone. [s]
+        compute_s: Time of the computing beside it. [s]
+        exposed_share: Share of the exchange that is never hidden: it takes processors and memory of the GPU itself. [-]
+        overlap_share: Share of the computing behind which an exchange can hide. [-]
 
-    Notes
-    -----
     max(exposed_share x exchange, exchange - overlap_share x computing). [llm-foundry-benchmarks]_
     [hkbu-ddl-benchmarks]_
 
-    Examples
-    --------
     >>> exposed_s(2.0, compute_s=1.0, exposed_share=0.7, overlap_share=0.5)
     1.5
     """
@@ -135,32 +114,19 @@ def llm_step_s(
 ) -> float:
     """Time of one training step of a language model.
 
-    Parameters
-    ----------
-    compute_s : float
-        Time that a GPU computes on one micro-batch. [s]
-    micro_batches : int
-        Micro-batches of a step on each GPU. [-]
-    exchange_s : float
-        Weights, gradients or activations exchanged in each micro-batch. [s]
-    tensor_s : float
-        Sums inside layers in each micro-batch, as far as nothing hides them. [s]
-    step_exchange_s : float
-        Gradients exchanged once a step. [s]
-    optimizer_s : float
-        Time to change the weights. [s]
-    stages : int
-        Stages over which the layers are split. [-]
-    gpus : int
-        GPUs of the job. [GPU]
+    Parameters:
+        compute_s: Time that a GPU computes on one micro-batch. [s]
+        micro_batches: Micro-batches of a step on each GPU. [-]
+        exchange_s: Weights, gradients or activations exchanged in each micro-batch. [s]
+        tensor_s: Sums inside layers in each micro-batch, as far as nothing hides them. [s]
+        step_exchange_s: Gradients exchanged once a step. [s]
+        optimizer_s: Time to change the weights. [s]
+        stages: Stages over which the layers are split. [-]
+        gpus: GPUs of the job. [GPU]
 
-    Notes
-    -----
     (m x (compute + tensor + exposed(exchange)) x (1 + (stages - 1) / ((1 + interleaved) m)) + exposed(step_exchange) + optimizer) x
     (1 + straggler_share x log2(GPUs / 8)).
 
-    Examples
-    --------
     >>> round(llm_step_s(1.0, micro_batches=8, stages=4, fitted=Fitted(interleaved=0)), 2)
     11.0
     """
@@ -192,28 +158,17 @@ def model_flops_share(
 ) -> float:
     """Share of a GPU's dense rate that the model's own operations use (MFU).
 
-    Parameters
-    ----------
-    tokens_per_gpu : float
-        Tokens per second of each GPU. [-]
-    active_parameters : float
-        Parameters that one token uses, in 10^9. [-]
-    layers : int
-        Layers of the model. [-]
-    attention_size : int
-        Heads times their width. [-]
-    sequence_tokens : int
-        Tokens of one sequence, over which attention looks. [-]
-    matmul_tflops : float
-        Dense rate of the GPU in the precision of the products. [TFLOP/s]
+    Parameters:
+        tokens_per_gpu: Tokens per second of each GPU. [-]
+        active_parameters: Parameters that one token uses, in 10^9. [-]
+        layers: Layers of the model. [-]
+        attention_size: Heads times their width. [-]
+        sequence_tokens: Tokens of one sequence, over which attention looks. [-]
+        matmul_tflops: Dense rate of the GPU in the precision of the products. [TFLOP/s]
 
-    Notes
-    -----
     tokens x (6 x parameters + 12 x layers x attention_size x sequence) / rate: attention counted in full, recomputing not at all, as the published tables do.
     [llm-foundry-benchmarks]_
 
-    Examples
-    --------
     >>> share = model_flops_share(
     ...     1039, active_parameters=64.8624, layers=80, attention_size=8192, sequence_tokens=2048, matmul_tflops=989.4
     ... )
@@ -231,22 +186,14 @@ def model_flops_share(
 def tokens_time_h(tokens: float, *, gpus: int, tokens_per_gpu: float) -> float:
     """Hours to train on a number of tokens.
 
-    Parameters
-    ----------
-    tokens : float
-        Tokens, those of every epoch counted. [-]
-    gpus : int
-        GPUs of the job. [GPU]
-    tokens_per_gpu : float
-        Tokens per second of each GPU. [-]
+    Parameters:
+        tokens: Tokens, those of every epoch counted. [-]
+        gpus: GPUs of the job. [GPU]
+        tokens_per_gpu: Tokens per second of each GPU. [-]
 
-    Notes
-    -----
     Checkpoints, evaluation and failures come on top. tokens / (GPUs x tokens per second) / 3600.
     [llm-foundry-benchmarks]_
 
-    Examples
-    --------
     >>> tokens_time_h(72e6, gpus=8, tokens_per_gpu=2500)
     1.0
     """
@@ -266,28 +213,17 @@ def speed_range(
 ) -> tuple[float, float]:
     """Range in which the tokens per second are to be expected, from how far unseen measurements were off.
 
-    Parameters
-    ----------
-    tokens_per_gpu : float
-        Tokens per second of each GPU. [-]
-    efficiency : float
-        Share of the step in which GPUs compute. [-]
-    slower_share : float
-        How much longer than predicted a step may take that only computes, as a share of it. [-]
-    faster_share : float
-        How much longer than measured such a step may be predicted. [-]
-    network_slower_share : float
-        The same for a step that only waits. [-]
-    network_faster_share : float
-        The same. [-]
+    Parameters:
+        tokens_per_gpu: Tokens per second of each GPU. [-]
+        efficiency: Share of the step in which GPUs compute. [-]
+        slower_share: How much longer than predicted a step may take that only computes, as a share of it. [-]
+        faster_share: How much longer than measured such a step may be predicted. [-]
+        network_slower_share: The same for a step that only waits. [-]
+        network_faster_share: The same. [-]
 
-    Notes
-    -----
     low = speed / (1 + slower + network_slower x (1 - efficiency)), high = speed x (1 + faster + network_faster x (1 - efficiency)).
     [gpuplan-method]_
 
-    Examples
-    --------
     >>> low, high = speed_range(
     ...     1000, efficiency=0.5, slower_share=0.15, faster_share=0.1, network_slower_share=0.2, network_faster_share=0.2
     ... )

@@ -46,13 +46,9 @@ class StepTimes:
 def matmul_shares(board: TrainingBoard, fitted: Fitted) -> tuple[float, float]:
     """Shares of the tensor rates that matrix products reach on a board, in the precision of the run and in BF16.
 
-    Notes
-    -----
     matmul_share x (312 / rate) ^ rate_decline on boards above the 312 TFLOP/s of an A100: the more a board multiplies, the less of it power and memory sustain.
     In FP8 the share of an H100, with the same decline above its 989. [llm-foundry-benchmarks]_
 
-    Examples
-    --------
     >>> matmul_shares(TrainingBoard(312, 312, 2039), Fitted(matmul_share=0.9))
     (0.9, 0.9)
     """
@@ -65,16 +61,12 @@ def matmul_shares(board: TrainingBoard, fitted: Fitted) -> tuple[float, float]:
 def step_times(run: TrainingRun, fitted: Fitted = FITTED) -> StepTimes:
     """Parts of the time of a training step, from the model, the boards and the network.
 
-    Notes
-    -----
     Sharded weights are gathered layer by layer for the forward and for the backward pass of each micro-batch, and gradients are summed as they are
     spread (all-gather twice, or once where only gradients are sharded; reduce-scatter once); frozen weights have no gradients. With copies in each host the same stays inside the host, and the
     gradients are summed between hosts once a step. Tensor parallel sums four times in a layer (six with recomputing) inside the
     host; a pipeline sends activations to the next stage and gradients back; copies sum gradients once a step.
     [llm-foundry-benchmarks]_ [nemo-performance-24-07]_
 
-    Examples
-    --------
     >>> from gpuplan.models.llm import Transformer
     >>> from gpuplan.models.network import Link
     >>> llama = Transformer(7, layers=32, hidden_size=4096, attention_size=4096, vocabulary=32000)
@@ -147,14 +139,10 @@ def _over(run: TrainingRun, hosts: int, gpus_per_host: int, share: float = 1.0) 
 def sent_gb(run: TrainingRun) -> float:
     """Data that one host sends over its network in a step of training a language model.
 
-    Notes
-    -----
     In one direction; it receives as much. Sharded: (h - 1) / h x micro-batches x (twice the weights, or once where only
     gradients are sharded, and the gradients); a copy in each host: 2 (h - 1) / h x gradients; parts: what the copies
     sum, and activations to the next stage. [patarasuk-allreduce-2009]_ [zero-2020]_
 
-    Examples
-    --------
     >>> from gpuplan.models.llm import Transformer
     >>> from gpuplan.models.network import Link
     >>> llama = Transformer(7, layers=32, hidden_size=4096, attention_size=4096, vocabulary=32000)

@@ -37,28 +37,17 @@ def adapter_parameters(
 ) -> float:
     """Parameters of LoRA adapters on all products of a dense model.
 
-    Parameters
-    ----------
-    rank : int
-        Rank of the adapters. [-]
-    layers : int
-        Layers of the model. [-]
-    hidden_size : int
-        Width of the model. [-]
-    attention_size : int
-        Heads times their width. [-]
-    kv_size : int
-        Heads of keys, or of values, times their width. [-]
-    mlp_size : int
-        Width of the MLP. [-]
+    Parameters:
+        rank: Rank of the adapters. [-]
+        layers: Layers of the model. [-]
+        hidden_size: Width of the model. [-]
+        attention_size: Heads times their width. [-]
+        kv_size: Heads of keys, or of values, times their width. [-]
+        mlp_size: Width of the MLP. [-]
 
-    Notes
-    -----
     In 10^9. [-] rank x layers x the sum of in and out over queries, keys, values, output and the three products of the
     MLP. Adapters on attention only have fewer. [qwen-finetuning-profile]_
 
-    Examples
-    --------
     >>> round(
     ...     adapter_parameters(64, layers=32, hidden_size=4096, attention_size=4096, kv_size=4096, mlp_size=11008), 3
     ... )
@@ -81,26 +70,18 @@ def tuning_memory(
 ) -> TuningMemory:
     """Memory that one GPU needs to train or tune a language model.
 
-    Parameters
-    ----------
-    adapters : float
-        Parameters of the adapters, in 10^9; not used for full training. [-]
-    state_bytes : float
-        Bytes of gradient and states of a trained parameter: gradient 2, FP32 weight and both moments 12; 2 more with FP32
-        gradients. [-]
-    runtime_gib : float
-        What the driver, the libraries and the allocator hold. [GiB]
+    Parameters:
+        adapters: Parameters of the adapters, in 10^9; not used for full training. [-]
+        state_bytes: Bytes of gradient and states of a trained parameter: gradient 2, FP32 weight and both moments 12; 2 more
+            with FP32 gradients. [-]
+        runtime_gib: What the driver, the libraries and the allocator hold. [GiB]
 
-    Notes
-    -----
     Weights in BF16, of QLoRA products in four bits; spread over n GPUs with two layers gathered at once, n being all, or those of a host with a copy in each; whole where
     only gradients are spread; divided by the parts in tensor and pipeline parallel. States of trained parameters over n (14 bytes with the weight's 2 are the
     usual 16). Activations: 34 bytes for each token and unit of width in every layer, with recomputing 2 and the 34 of one layer, divided by
     the GPUs that share a layer; 12 bytes for each logit. Held against published LoRA and QLoRA runs of 1.8 to 72 x 10^9 parameters on A100.
     [zero-2020]_ [korthikanti-recomputation]_ [qwen-finetuning-profile]_
 
-    Examples
-    --------
     >>> from gpuplan.models.llm import TrainingBoard, Transformer
     >>> from gpuplan.models.network import GpuHosts, Link
     >>> qwen = Transformer(7.72, layers=32, hidden_size=4096, attention_size=4096, vocabulary=151936)
@@ -156,28 +137,17 @@ def fewest_gpus(
 ) -> tuple[int, int]:
     """Fewest GPUs that hold a training run whose weights are sharded.
 
-    Parameters
-    ----------
-    run : TrainingRun
-        What is trained; its own hosts and GPUs are not used. [-]
-    memory_gib : float
-        Memory of a GPU. [GiB]
-    adapters : float
-        Parameters of the adapters, in 10^9; not used for full training. [-]
-    counts : Sequence[int]
-        GPUs of one host that a job may take, ascending. [-]
-    max_hosts : int
-        Most hosts of a job, each with the most of its GPUs. [host]
-    usable_share : float
-        Share of the memory that can be filled. [-]
+    Parameters:
+        run: What is trained; its own hosts and GPUs are not used. [-]
+        memory_gib: Memory of a GPU. [GiB]
+        adapters: Parameters of the adapters, in 10^9; not used for full training. [-]
+        counts: GPUs of one host that a job may take, ascending. [-]
+        max_hosts: Most hosts of a job, each with the most of its GPUs. [host]
+        usable_share: Share of the memory that can be filled. [-]
 
-    Notes
-    -----
     Hosts, and GPUs of each. One host first, then more hosts with all their GPUs; the first that holds the memory of
     tuning_memory. [zero-2020]_ [gpuplan-method]_ Refused if no number of GPUs holds it; says what each would need.
 
-    Examples
-    --------
     >>> from gpuplan.models.llm import TrainingBoard, Transformer
     >>> from gpuplan.models.network import GpuHosts, Link
     >>> llama = Transformer(70.6, layers=80, hidden_size=8192, attention_size=8192, vocabulary=128256)
@@ -215,30 +185,19 @@ def layer_splits(
 ) -> tuple[TrainingRun, ...]:
     """The splits of a model in tensor and pipeline parallel that fit on the GPUs of a job.
 
-    Parameters
-    ----------
-    run : TrainingRun
-        What is trained, and on how many GPUs; its own parts are not used. [-]
-    memory_gib : float
-        Memory of a GPU. [GiB]
-    adapters : float
-        Parameters of the adapters, in 10^9; not used for full training. [-]
-    usable_share : float
-        Share of the memory that can be filled. [-]
-    state_bytes : float
-        Bytes of gradient and states of a trained parameter: gradient 2, FP32 weight and both moments 12; 2 more with FP32
-        gradients. [-]
-    runtime_gib : float
-        What the driver, the libraries and the allocator hold. [GiB]
+    Parameters:
+        run: What is trained, and on how many GPUs; its own parts are not used. [-]
+        memory_gib: Memory of a GPU. [GiB]
+        adapters: Parameters of the adapters, in 10^9; not used for full training. [-]
+        usable_share: Share of the memory that can be filled. [-]
+        state_bytes: Bytes of gradient and states of a trained parameter: gradient 2, FP32 weight and both moments 12; 2 more
+            with FP32 gradients. [-]
+        runtime_gib: What the driver, the libraries and the allocator hold. [GiB]
 
-    Notes
-    -----
     The fewest parts first. Tensor parallel over divisors of the GPUs in a host, stages with all GPUs of a host sharing
     each layer; as many sequences in a step as there are copies at least. [korthikanti-recomputation]_ [gpuplan-method]_
     Refused if no split fits; says what each GPU would hold.
 
-    Examples
-    --------
     >>> from gpuplan.models.llm import TrainingBoard, Transformer
     >>> from gpuplan.models.network import GpuHosts, Link
     >>> llama = Transformer(70.6, layers=80, hidden_size=8192, attention_size=8192, vocabulary=128256)

@@ -116,24 +116,15 @@ def nccl_allreduce_time_s(
 ) -> float:
     """Time of an allreduce on a ring, as NCCL counts its bus bandwidth.
 
-    Parameters
-    ----------
-    message_mb : float
-        Size of the message that every rank holds. [MB]
-    ranks : int
-        GPUs in the ring. [-]
-    bus_gb_s : float
-        Bus bandwidth: rate of the slowest link of the ring in one direction. [GB/s]
-    step_latency_us : float
-        Latency of one of the 2 (ranks - 1) steps. [us]
+    Parameters:
+        message_mb: Size of the message that every rank holds. [MB]
+        ranks: GPUs in the ring. [-]
+        bus_gb_s: Bus bandwidth: rate of the slowest link of the ring in one direction. [GB/s]
+        step_latency_us: Latency of one of the 2 (ranks - 1) steps. [us]
 
-    Notes
-    -----
     2 (n - 1) / n x message / bandwidth + 2 (n - 1) x latency. NCCL takes a tree instead of a ring for small messages on
     many ranks: then this is an upper bound. [nccl-tests-performance]_ [patarasuk-allreduce-2009]_
 
-    Examples
-    --------
     >>> nccl_allreduce_time_s(1000, ranks=4, bus_gb_s=12)
     0.125
     """
@@ -147,21 +138,15 @@ def nccl_allreduce_time_s(
 def allreduce_time_s(gradient_mb: float, *, over: GpuHosts, by: Allreduce = RING) -> float:
     """Time to sum the gradient over the GPUs of several hosts.
 
-    Parameters
-    ----------
-    gradient_mb : float
-        Bytes that are sent: parameters x 4, usually with automatic mixed precision too; x 2 only if gradients are stored or
-        compressed as FP16. [MB]
+    Parameters:
+        gradient_mb: Bytes that are sent: parameters x 4, usually with automatic mixed precision too; x 2 only if gradients are
+            stored or compressed as FP16. [MB]
 
-    Notes
-    -----
     Ring over n GPUs: 2 (n - 1) / n x gradient / min(network, inside the host) + messages x 2 (n - 1) x latency. On one host
     there is neither network nor latency. Hierarchical with g GPUs in each of h hosts: 2 (g - 1) / g x gradient / inside
     + 2 (h - 1) / h x gradient / network + messages x 2 (h - 1) x latency: nearer to NCCL's tree on two hosts. Fitted on hosts of 4 GPUs with up to 512 GPUs.
     [patarasuk-allreduce-2009]_ [horovod-2018]_ [hkbu-ddl-benchmarks]_ [mg-wfbp]_
 
-    Examples
-    --------
     >>> round(allreduce_time_s(100, over=GpuHosts(4, Link(10)), by=Allreduce(step_latency_us=0)), 4)
     0.1263
     >>> allreduce_time_s(100, over=GpuHosts(1, Link(10)))
@@ -194,21 +179,14 @@ def collective_time_s(
 ) -> float:
     """Time of a pipelined collective over GPUs of one host or of several, by the size of its message.
 
-    Parameters
-    ----------
-    message_mb : float
-        Size of the whole message: what every GPU holds before an allreduce or a reduce-scatter, or after an all-gather. [MB]
-    collective : str
-        ``allreduce``, ``reduce-scatter`` or ``all-gather``. [-]
-    switch_gb_s : float or None
-        Bus bandwidth of an allreduce of one host whose NVSwitch sums; None if it does not. [GB/s]
-    in_network : bool
-        Whether the switches between the hosts sum; InfiniBand only, with room in them for this job. [-]
-    trees : bool
-        Whether a tree may be taken instead of a ring. [-]
+    Parameters:
+        message_mb: Size of the whole message: what every GPU holds before an allreduce or a reduce-scatter, or after an
+            all-gather. [MB]
+        collective: ``allreduce``, ``reduce-scatter`` or ``all-gather``. [-]
+        switch_gb_s: Bus bandwidth of an allreduce of one host whose NVSwitch sums; None if it does not. [GB/s]
+        in_network: Whether the switches between the hosts sum; InfiniBand only, with room in them for this job. [-]
+        trees: Whether a tree may be taken instead of a ring. [-]
 
-    Notes
-    -----
     It is 0 for one GPU. T = V + a + 2 fill sqrt(V a): V is the time of the bytes on the slowest link, a the latency of
     one way through, and the last term what chunks of the best size cost. Ring of n GPUs on h hosts: V = 2 (n - 1) / n x
     message / min(inside, sum of the links), a = launch + 2 (n - h) intra + 2 (h - 1) inter; half of both but the launch
@@ -220,8 +198,6 @@ def collective_time_s(
     long, and the rate inside falls with every GPU: give that of as many. [nccl-tests-performance]_
     [patarasuk-allreduce-2009]_ [nccl-issue-812]_
 
-    Examples
-    --------
     >>> link = Link(400, transport="infiniband")
     >>> hosts = GpuHosts(2, link, gpus_per_host=8, links=8, intra_host_gb_s=370.8)
     >>> seconds = collective_time_s(4000, over=hosts, switch_gb_s=480)

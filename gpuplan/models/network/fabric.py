@@ -18,25 +18,16 @@ from gpuplan.models.network.leaf import (
 def oversubscription(down_ports: int, down_gbit_s: float, *, up_ports: int, up_gbit_s: float) -> float:
     """Bandwidth of a leaf to its hosts divided by its bandwidth to the spines.
 
-    Parameters
-    ----------
-    down_ports : int
-        Ports in use for hosts. [-]
-    down_gbit_s : float
-        Speed of each. [Gbit/s]
-    up_ports : int
-        Uplinks in use. [-]
-    up_gbit_s : float
-        Speed of each. [Gbit/s]
+    Parameters:
+        down_ports: Ports in use for hosts. [-]
+        down_gbit_s: Speed of each. [Gbit/s]
+        up_ports: Uplinks in use. [-]
+        up_gbit_s: Speed of each. [Gbit/s]
 
-    Notes
-    -----
     3 is 3:1; 1 is non-blocking, below 1 the uplinks have bandwidth to spare. [-] down_ports * down_gbit_s / (up_ports *
     up_gbit_s). The worst case, in which all hosts send to other leaves at once; it counts link speeds, not what
     protocols or uneven spreading of flows over the links leave of them. [vmware-vvd-4.0-leaf-spine]_ [al-fares-2008]_
 
-    Examples
-    --------
     >>> oversubscription(48, 25, up_ports=4, up_gbit_s=100)
     3.0
     >>> oversubscription(19, 10, up_ports=4, up_gbit_s=40)
@@ -50,26 +41,16 @@ def uplinks(
 ) -> int:
     """Fewest uplinks of a leaf within an oversubscription, as many to one spine as to any other.
 
-    Parameters
-    ----------
-    down_ports : int
-        Ports in use for hosts. [-]
-    down_gbit_s : float
-        Speed of each. [Gbit/s]
-    up_gbit_s : float
-        Speed of an uplink. [Gbit/s]
-    max_oversubscription : float
-        Most that host bandwidth may be of uplink bandwidth on any leaf. [-]
-    spines : int
-        Spines there are; each leaf is linked to each. [-]
+    Parameters:
+        down_ports: Ports in use for hosts. [-]
+        down_gbit_s: Speed of each. [Gbit/s]
+        up_gbit_s: Speed of an uplink. [Gbit/s]
+        max_oversubscription: Most that host bandwidth may be of uplink bandwidth on any leaf. [-]
+        spines: Spines there are; each leaf is linked to each. [-]
 
-    Notes
-    -----
     ceil(down_ports * down_gbit_s / (max_oversubscription * up_gbit_s)), raised to the next multiple of spines. Equal
     numbers to every spine keep one spine from becoming a hot spot. [vmware-vvd-4.0-leaf-spine]_
 
-    Examples
-    --------
     >>> uplinks(48, 25, up_gbit_s=100, max_oversubscription=3, spines=2)
     4
     >>> uplinks(48, 25, up_gbit_s=100, max_oversubscription=3, spines=3)
@@ -96,31 +77,18 @@ def leaf_spine(
 ) -> LeafSpine:
     """Fewest leaf and spine switches that connect hosts to leaf pairs within an oversubscription limit.
 
-    Parameters
-    ----------
-    hosts : int
-        Hosts to connect. [host]
-    ports_per_host : int
-        Ports of each host, at least 2, spread evenly over the two leaves of one pair. [-]
-    port_gbit_s : float
-        Speed of a port of a host. [Gbit/s]
-    up_gbit_s : float
-        Speed of an uplink, and of a link between the leaves of the only pair. [Gbit/s]
-    spine_ports : int
-        Ports of a spine, at the speed of the uplinks. [-]
-    max_oversubscription : float
-        Most that host bandwidth may be of uplink bandwidth on any leaf. [-]
-    leaf_down_ports : int or None
-        Ports of a leaf for hosts, where it has ports of two kinds. [-]
-    leaf_up_ports : int or None
-        Ports of a leaf for uplinks, where it has ports of two kinds. [-]
-    leaf_ports : int or None
-        Ports of a leaf whose ports are all alike, instead of the other two. [-]
-    spines : int
-        Fewest spines, where there are any. [-]
+    Parameters:
+        hosts: Hosts to connect. [host]
+        ports_per_host: Ports of each host, at least 2, spread evenly over the two leaves of one pair. [-]
+        port_gbit_s: Speed of a port of a host. [Gbit/s]
+        up_gbit_s: Speed of an uplink, and of a link between the leaves of the only pair. [Gbit/s]
+        spine_ports: Ports of a spine, at the speed of the uplinks. [-]
+        max_oversubscription: Most that host bandwidth may be of uplink bandwidth on any leaf. [-]
+        leaf_down_ports: Ports of a leaf for hosts, where it has ports of two kinds. [-]
+        leaf_up_ports: Ports of a leaf for uplinks, where it has ports of two kinds. [-]
+        leaf_ports: Ports of a leaf whose ports are all alike, instead of the other two. [-]
+        spines: Fewest spines, where there are any. [-]
 
-    Notes
-    -----
     With p pairs a pair has up to h = ceil(hosts / p) hosts, a leaf d = h * ceil(ports_per_host / 2) host ports and
     n = ceil(d * port_gbit_s / (max_oversubscription * up_gbit_s)) uplinks, raised to a multiple of the s spines;
     a spine uses 2p * (uplinks / s) ports. Of all p and s that exceed no switch's ports, the fewest switches 2p + s;
@@ -135,8 +103,6 @@ def leaf_spine(
     [vmware-vvd-6.0-physical-network]_ [juniper-layer3-fabrics]_ [al-fares-2008]_ [gpuplan-method]_ Refused where a leaf
     cannot carry one host, or the leaves are more than a spine has ports; says what to change.
 
-    Examples
-    --------
     >>> pair = leaf_spine(8, ports_per_host=2, port_gbit_s=25, leaf_down_ports=48, leaf_up_ports=6,
     ...                   up_gbit_s=100, spine_ports=32, max_oversubscription=3)
     >>> pair.leaves, pair.spines, pair.peer_cables
@@ -205,26 +171,17 @@ def leaf_spine(
 def host_ports(demand_gbit_s: float, port_gbit_s: float, *, usable_share: float, minimum: int = 2) -> int:
     """Teamed network ports of a host, enough for its concurrent traffic.
 
-    Parameters
-    ----------
-    demand_gbit_s : float
-        Traffic of the host that runs together: GPUs over the network, training, storage, vMotion. [Gbit/s]
-    port_gbit_s : float
-        Speed of a port of a host. [Gbit/s]
-    usable_share : float
-        Share of the speed that traffic may fill, above 0 up to 1. [-]
-    minimum : int
-        Fewest ports; two, one to each leaf of a pair, so that one may fail. [-]
+    Parameters:
+        demand_gbit_s: Traffic of the host that runs together: GPUs over the network, training, storage, vMotion. [Gbit/s]
+        port_gbit_s: Speed of a port of a host. [Gbit/s]
+        usable_share: Share of the speed that traffic may fill, above 0 up to 1. [-]
+        minimum: Fewest ports; two, one to each leaf of a pair, so that one may fail. [-]
 
-    Notes
-    -----
     max(minimum, ceil(demand_gbit_s / (usable_share * port_gbit_s))). Each direction of a link carries the full
     speed, so the demand is that of the busier direction. Flows are taken to spread evenly over the ports; one
     flow never gets more than one port. With a port lost the rest need not carry the demand.
     [vmware-vvd-6.0-physical-network]_ [gpuplan-method]_
 
-    Examples
-    --------
     >>> host_ports(45, 25, usable_share=0.8)
     3
     >>> host_ports(8, 10, usable_share=0.8)
@@ -237,23 +194,15 @@ def host_ports(demand_gbit_s: float, port_gbit_s: float, *, usable_share: float,
 def pvrdma_ports(rdma_demand_gbit_s: float, port_gbit_s: float, *, usable_share: float) -> int:
     """PVRDMA ports of a host besides its teamed ports, each the only uplink of its own distributed switch.
 
-    Parameters
-    ----------
-    rdma_demand_gbit_s : float
-        RDMA traffic of the host that runs together. [Gbit/s]
-    port_gbit_s : float
-        Speed of a port of a host. [Gbit/s]
-    usable_share : float
-        Share of the speed that traffic may fill, above 0 up to 1. [-]
+    Parameters:
+        rdma_demand_gbit_s: RDMA traffic of the host that runs together. [Gbit/s]
+        port_gbit_s: Speed of a port of a host. [Gbit/s]
+        usable_share: Share of the speed that traffic may fill, above 0 up to 1. [-]
 
-    Notes
-    -----
     max(1, ceil(rdma_demand_gbit_s / (usable_share * port_gbit_s))). PVRDMA knows no teaming: with a port lost, the
     virtual machines on its distributed switch lose RDMA and fall back to TCP over the teamed ports. A virtual adapter
     is on one distributed switch, so none gets more than one port. [vmware-vsphere-7.0-pvrdma]_ [gpuplan-method]_
 
-    Examples
-    --------
     >>> pvrdma_ports(60, 100, usable_share=0.9)
     1
     >>> pvrdma_ports(100, 100, usable_share=0.9)
@@ -265,21 +214,14 @@ def pvrdma_ports(rdma_demand_gbit_s: float, port_gbit_s: float, *, usable_share:
 def bandwidth_left(links: int, lost: int = 1) -> float:
     """Share of bandwidth left when some of several equal links fail.
 
-    Parameters
-    ----------
-    links : int
-        Links that share the traffic: ports of a host, uplinks of a leaf, spines, peer links. [-]
-    lost : int
-        Those that are lost at once, from 0 to all. [-]
+    Parameters:
+        links: Links that share the traffic: ports of a host, uplinks of a leaf, spines, peer links. [-]
+        lost: Those that are lost at once, from 0 to all. [-]
 
-    Notes
-    -----
     (links - lost) / links. Of a host with n ports on a pair of leaves, the loss of the first leaf takes
     ceil(n / 2), of the second floor(n / 2). Oversubscription rises by the inverse. Exact when what is left shares the
     traffic evenly, once routing or teaming has moved it. [gpuplan-method]_
 
-    Examples
-    --------
     >>> bandwidth_left(4)
     0.75
     >>> bandwidth_left(3, 2)  # the leaf with two of a host's three ports

@@ -61,22 +61,14 @@ class Link:
 def tcp_rate_gbit_s(link_gbit_s: float, *, at_25_gbit_s: float = 14.4, growth: float = 0.164) -> float:
     """Rate of NCCL and similar libraries over TCP from one host with an untuned stack.
 
-    Parameters
-    ----------
-    link_gbit_s : float
-        Speed of the link. [Gbit/s]
-    at_25_gbit_s : float
-        The rate on a link of 25 Gbit/s. [Gbit/s]
-    growth : float
-        How the rate grows with the link, 0 to 1. [-]
+    Parameters:
+        link_gbit_s: Speed of the link. [Gbit/s]
+        at_25_gbit_s: The rate on a link of 25 Gbit/s. [Gbit/s]
+        growth: How the rate grows with the link, 0 to 1. [-]
 
-    Notes
-    -----
     On a slow link the link itself is less. at_25_gbit_s x (link / 25) ^ growth. Measured on 100 Gbit/s: 10.7 to 48;
     what a stack moves is best measured. [nccl-issue-209]_ [nccl-issue-450]_ [hkbu-ddl-benchmarks]_
 
-    Examples
-    --------
     >>> tcp_rate_gbit_s(25, at_25_gbit_s=15), tcp_rate_gbit_s(100, at_25_gbit_s=15, growth=0.5)
     (15.0, 30.0)
     """
@@ -88,20 +80,14 @@ def tcp_rate_gbit_s(link_gbit_s: float, *, at_25_gbit_s: float = 14.4, growth: f
 def delivered_gbit_s(link: Link, *, users: float = 1) -> float:
     """Rate that one of the users of a network link gets.
 
-    Parameters
-    ----------
-    users : float
-        Users who transfer at the same time; 1.5 if another has half of the time. [-]
+    Parameters:
+        users: Users who transfer at the same time; 1.5 if another has half of the time. [-]
 
-    Notes
-    -----
     min(usable_share x link, TCP rate if the transport is TCP) x payload(mtu) / payload(9000) / users, with
     payload(mtu) = (mtu - 52) / (mtu + 38), an MTU above 9000 counting as 9000; InfiniBand has frames of its own and no such term. The processor time that
     small packets cost is not in it, nor is what PVRDMA may cost over RoCE: no measurement was found for either.
     [nccl-issue-209]_ [spark-roce-benchmark]_ [rfc-7323]_
 
-    Examples
-    --------
     >>> delivered_gbit_s(Link(10))
     9.5
     >>> delivered_gbit_s(Link(100, tcp_gbit_s=20)), delivered_gbit_s(Link(100, transport="roce"))
@@ -125,21 +111,14 @@ def _payload(mtu_bytes: int) -> float:
 def fair_share_gbit_s(link_gbit_s: float, *, others: Sequence[tuple[float, float]]) -> float:
     """Rate that a user gets who takes all that a shared link leaves, if the link is shared fairly.
 
-    Parameters
-    ----------
-    link_gbit_s : float
-        What the link carries. [Gbit/s]
-    others : sequence of (float, float)
-        How many others there are of each kind, and what one of them needs at most. [-]
+    Parameters:
+        link_gbit_s: What the link carries. [Gbit/s]
+        others (sequence of (float, float)): How many others there are of each kind, and what one of them needs at most. [-]
 
-    Notes
-    -----
     Max-min fairness. The level L with L + sum of count x min(need, L) = link: who needs less than L gets that, all
     others L. On an idle link L is what the others leave; when all need more, the link over the users.
     [bertsekas-data-networks-1992]_
 
-    Examples
-    --------
     >>> fair_share_gbit_s(10, others=[(3, 2)])
     4.0
     >>> fair_share_gbit_s(10, others=[(3, 20), (2, 1)])

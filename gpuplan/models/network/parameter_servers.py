@@ -30,31 +30,20 @@ def parameter_server_step_s(
 ) -> float:
     """Time of one step of synchronous training with parameter servers.
 
-    Parameters
-    ----------
-    compute_s : float
-        Time of the step on one GPU alone. [s]
-    gradient_mb : float
-        Gradient of the model, as large as its variables. [MB]
-    largest_variable_mb : float
-        The largest single variable, which one server holds alone. [MB]
-    workers_per_host : int or None
-        Workers in each host that talk to the servers; None for one per GPU, 1 where one process drives all GPUs of a host
-        (distributed_replicated of tf_cnn_benchmarks). [-]
-    servers : int or None
-        Parameter servers, if known; None for as many as workers. [-]
-    server_gbit_s : float
-        What one server moves in one direction, however fast the link is; the default is that of TensorFlow over
-        gRPC. Not used where tensors are partitioned. [Gbit/s]
-    partitioned : bool
-        Whether tensors are cut into small parts that all servers share and that are sent while the GPUs of a host still sum
-        the next (BytePS), instead of each variable lying on one server (TensorFlow). [-]
-    beside_share : float
-        Share of the shorter of transfer and sum inside the host that does not run beside the longer, where tensors are
-        partitioned. [-]
+    Parameters:
+        compute_s: Time of the step on one GPU alone. [s]
+        gradient_mb: Gradient of the model, as large as its variables. [MB]
+        largest_variable_mb: The largest single variable, which one server holds alone. [MB]
+        workers_per_host: Workers in each host that talk to the servers; None for one per GPU, 1 where one process drives all
+            GPUs of a host (distributed_replicated of tf_cnn_benchmarks). [-]
+        servers: Parameter servers, if known; None for as many as workers. [-]
+        server_gbit_s: What one server moves in one direction, however fast the link is; the default is that of TensorFlow over
+            gRPC. Not used where tensors are partitioned. [Gbit/s]
+        partitioned: Whether tensors are cut into small parts that all servers share and that are sent while the GPUs of a host
+            still sum the next (BytePS), instead of each variable lying on one server (TensorFlow). [-]
+        beside_share: Share of the shorter of transfer and sum inside the host that does not run beside the longer, where
+            tensors are partitioned. [-]
 
-    Notes
-    -----
     T_c (1 + d log2 GPUs) + sum inside a worker + max((late + (1 - late) exposed) x T_ps, T_ps - overlap x T_c) with
     T_ps the longer of two: what the busiest server moves, workers x (v + (S - v) / servers) / its rate, S being the gradient and
     v the largest variable; and what reaches one host over its link, 2 x its workers x S (hosts - 1) / hosts, one half for its workers and one for as
@@ -63,8 +52,6 @@ def parameter_server_step_s(
     GPUs of 2016 for TensorFlow: much faster GPUs on 10 Gbit/s come out too good. [horovod-2018]_
     [tensorflow-benchmarks-2017]_ [ebug-distributed-tensorflow]_ [hkbu-ddl-benchmarks]_
 
-    Examples
-    --------
     >>> from gpuplan.models.network import Link
     >>> hosts = GpuHosts(4, Link(10))
     >>> round(parameter_server_step_s(2.0, gradient_mb=100, largest_variable_mb=10, over=hosts), 1)

@@ -46,38 +46,25 @@ def remote_time_s(
 ) -> float:
     """Time of one unit of work on a remote GPU: a batch, a request, or a cold start.
 
-    Parameters
-    ----------
-    native_s : float
-        Its time with the GPU in the same host. [s]
-    sent_mb : float
-        Data sent to the GPU. [MB]
-    received_mb : float
-        Data received from it. [MB]
-    syncs : float
-        Times it waits for the GPU's answer. [-]
-    calls : float
-        Calls to the GPU in all. [-]
-    link : Link
-        That of the GPU host, or of the client if that is slower. [-]
-    users : float
-        Users who transfer over the link at the same time; 1.5 if another has half of the time. [-]
-    round_trip_us : float
-        Round trip between client and server. [us]
-    hidden_share : float
-        Share of the transfer that runs while the GPU computes: 0 if it is waited for, 1 with a prefetching loader. [-]
-    cold : bool
-        Whether it is a cold start: native_s is that of a new process that makes a context on the GPU and loads its model. [-]
+    Parameters:
+        native_s: Its time with the GPU in the same host. [s]
+        sent_mb: Data sent to the GPU. [MB]
+        received_mb: Data received from it. [MB]
+        syncs: Times it waits for the GPU's answer. [-]
+        calls: Calls to the GPU in all. [-]
+        link: That of the GPU host, or of the client if that is slower. [-]
+        users: Users who transfer over the link at the same time; 1.5 if another has half of the time. [-]
+        round_trip_us: Round trip between client and server. [us]
+        hidden_share: Share of the transfer that runs while the GPU computes: 0 if it is waited for, 1 with a prefetching
+            loader. [-]
+        cold: Whether it is a cold start: native_s is that of a new process that makes a context on the GPU and loads its model.
+            [-]
 
-    Notes
-    -----
     With T = native_s, less ready_s in a cold start, k the hidden share and X = 8 (sent + received) / rate:
     max(T, k X) + (1 - k) X + syncs (round trip + sync_us) + calls x call_us; rate = min(link as delivered / users, PCIe). sync_us,
     call_us and usable_share (0.887) are fitted on cold starts of two networks from 0.1 to 100 Gbit/s, all over TCP, which moves all
     of the link there. [gpuless-thesis]_ [bitfusion-pytorch-measurements]_ [rcuda-connectib]_
 
-    Examples
-    --------
     >>> remote_time_s(1.0, sent_mb=1250, link=Link(10, usable_share=1))
     2.0
     >>> remote_time_s(1.0, sent_mb=1250, link=Link(10, usable_share=1), hidden_share=1)
@@ -102,20 +89,13 @@ def remote_time_s(
 def remote_slowdown(native_s: float, *, remote_s: float) -> float:
     """Time of work on a remote GPU, as a multiple of that on a local one.
 
-    Parameters
-    ----------
-    native_s : float
-        Its time with the GPU in the same host. [s]
-    remote_s : float
-        Its time over the network. [s]
+    Parameters:
+        native_s: Its time with the GPU in the same host. [s]
+        remote_s: Its time over the network. [s]
 
-    Notes
-    -----
     1 is as fast as in the same host; the share of native speed is one over it. [-] remote_s / native_s. It can be below
     1 for a cold start, where the server has the GPU ready. [bitfusion-pytorch-measurements]_
 
-    Examples
-    --------
     >>> remote_slowdown(8.0, remote_s=12.0)
     1.5
     """

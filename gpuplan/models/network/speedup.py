@@ -15,25 +15,16 @@ def tcp_rate_for_speedup_gbit_s(
 ) -> float:
     """TCP rate of a host at which RDMA would make a training step so many times faster.
 
-    Parameters
-    ----------
-    compute_s : float
-        Time of the step on one GPU alone. [s]
-    speedup : float
-        Step over TCP over step over RDMA, above 1. [-]
-    gradient_mb : float
-        Bytes that are sent. [MB]
-    over : GpuHosts
-        At least 2 hosts, and a link with RDMA. [-]
+    Parameters:
+        compute_s: Time of the step on one GPU alone. [s]
+        speedup: Step over TCP over step over RDMA, above 1. [-]
+        gradient_mb: Bytes that are sent. [MB]
+        over: At least 2 hosts, and a link with RDMA. [-]
 
-    Notes
-    -----
     Over a faster TCP stack the speed-up is smaller. It is 0 if no rate above 0.001 Gbit/s is slow enough, and the rate
     of the link if TCP is as slow at any rate. Bisection on training_step_s with TCP over the same with RDMA; the step
     falls with the rate of TCP. A claim without model and batch can be held against a design that way. [mellanox-hpvml]_
 
-    Examples
-    --------
     >>> from gpuplan.models.network import Link
     >>> hosts = GpuHosts(4, Link(100, transport="pvrdma"))
     >>> rate = tcp_rate_for_speedup_gbit_s(0.2, speedup=2, gradient_mb=100, over=hosts)

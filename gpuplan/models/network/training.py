@@ -40,17 +40,12 @@ def training_step_s(
 ) -> float:
     """Time of one synchronous training step with allreduce.
 
-    Parameters
-    ----------
-    compute_s : float
-        Time of the step on one GPU alone: batch per GPU / samples per second of one GPU; all its micro-batches where
-        gradients are accumulated. [s]
-    gradient_mb : float
-        Bytes that are sent: parameters x 4, usually with automatic mixed precision too; x 2 only if gradients are stored or
-        compressed as FP16. [MB]
+    Parameters:
+        compute_s: Time of the step on one GPU alone: batch per GPU / samples per second of one GPU; all its micro-batches where
+            gradients are accumulated. [s]
+        gradient_mb: Bytes that are sent: parameters x 4, usually with automatic mixed precision too; x 2 only if gradients are
+            stored or compressed as FP16. [MB]
 
-    Notes
-    -----
     T_c (1 + d log2 GPUs) + max((late + (1 - late) exposed) x T_ar, T_ar - overlap x T_c), T_ar by allreduce_time_s. Convolutions
     compute long where they have few parameters, at the input, so almost all of their gradient is on its way early; a
     transformer has as many in every layer, and its embedding, ready last. Fitted on published rows of CNNs and BERT-base in
@@ -59,8 +54,6 @@ def training_step_s(
     and the slowest GPU are left, and with one GPU the step takes compute_s. [horovod-2018]_ [hkbu-ddl-benchmarks]_
     [batchai-horovod-benchmark]_ [mg-wfbp]_ [oneflow-dlperf]_ [oneflow-dlperf-2020-10]_
 
-    Examples
-    --------
     >>> from gpuplan.models.network import Link
     >>> training_step_s(0.25, gradient_mb=100, over=GpuHosts(1, Link(10)))
     0.25
@@ -76,22 +69,14 @@ def training_step_s(
 def overlapped_step_s(compute_s: float, *, sum_s: float, gpus: int, overlap: Overlap = OVERLAP) -> float:
     """Time of one step whose gradient exchange overlaps with computing.
 
-    Parameters
-    ----------
-    compute_s : float
-        Time of the step on one GPU alone: batch per GPU / samples per second of one GPU; all its micro-batches where
-        gradients are accumulated. [s]
-    sum_s : float
-        Time to sum the gradient. [s]
-    gpus : int
-        GPUs that train together. [GPU]
+    Parameters:
+        compute_s: Time of the step on one GPU alone: batch per GPU / samples per second of one GPU; all its micro-batches where
+            gradients are accumulated. [s]
+        sum_s: Time to sum the gradient. [s]
+        gpus: GPUs that train together. [GPU]
 
-    Notes
-    -----
     T_c (1 + d log2 GPUs) + max((late + (1 - late) exposed) x T_sum, T_sum - overlap x T_c). [hkbu-ddl-benchmarks]_
 
-    Examples
-    --------
     >>> overlapped_step_s(0.5, sum_s=0.25, gpus=1, overlap=Overlap(exposed_share=0.5))
     0.625
     """
@@ -108,28 +93,18 @@ def host_traffic_gbit_s(
 ) -> float:
     """Average traffic that one host sends during training; it receives as much.
 
-    Parameters
-    ----------
-    gradient_mb : float
-        Bytes that are sent: parameters x 4, usually with automatic mixed precision too; x 2 only if gradients are stored or
-        compressed as FP16. [MB]
-    step_s : float
-        Time of a step when they train together. [s]
-    hosts : int
-        Hosts that train together. [host]
-    gpus_per_host : int
-        GPUs of the job in each. [-]
-    algorithm : str
-        ``ring``, ``hierarchical``, ``parameter-server`` or ``in-network``. [-]
+    Parameters:
+        gradient_mb: Bytes that are sent: parameters x 4, usually with automatic mixed precision too; x 2 only if gradients are
+            stored or compressed as FP16. [MB]
+        step_s: Time of a step when they train together. [s]
+        hosts: Hosts that train together. [host]
+        gpus_per_host: GPUs of the job in each. [-]
+        algorithm: ``ring``, ``hierarchical``, ``parameter-server`` or ``in-network``. [-]
 
-    Notes
-    -----
     It is 0 on one host. 8 x sent / step; sent = 2 (n - 1) / n x gradient on a ring of n GPUs, 2 (h - 1) / h x gradient
     on a ring of h hosts, and with a server and a worker for each GPU 2 g (h - 1) / h x gradient for the g GPUs of a
     host, one half of it by its servers; where the switches sum, the gradient once. [patarasuk-allreduce-2009]_
 
-    Examples
-    --------
     >>> host_traffic_gbit_s(1000, step_s=1, hosts=2)
     8.0
     """
@@ -151,20 +126,13 @@ def host_traffic_gbit_s(
 def scaling_efficiency(compute_s: float, *, step_s: float) -> float:
     """Share of their standalone speed that GPUs keep when they train together.
 
-    Parameters
-    ----------
-    compute_s : float
-        Time of the step on one GPU alone: batch per GPU / samples per second of one GPU; all its micro-batches where
-        gradients are accumulated. [s]
-    step_s : float
-        Time of a step when they train together. [s]
+    Parameters:
+        compute_s: Time of the step on one GPU alone: batch per GPU / samples per second of one GPU; all its micro-batches where
+            gradients are accumulated. [s]
+        step_s: Time of a step when they train together. [s]
 
-    Notes
-    -----
     compute_s / step_s: images per second of all GPUs over those of one, times their number.
 
-    Examples
-    --------
     >>> scaling_efficiency(0.25, step_s=0.5)
     0.5
     """
@@ -179,26 +147,17 @@ def efficiency_range(
 ) -> tuple[float, float]:
     """Range in which an efficiency is to be expected, from how far unseen measurements were off.
 
-    Parameters
-    ----------
-    efficiency : float
-        As predicted, in (0, 1]. [-]
-    slower_share : float
-        How much longer a step may take that does nothing but wait, as a share of it. [-]
-    faster_share : float
-        How much longer than measured such a step may be predicted. [-]
-    base_share : float
-        What computing alone adds to the share of the step that waits. [-]
+    Parameters:
+        efficiency: As predicted, in (0, 1]. [-]
+        slower_share: How much longer a step may take that does nothing but wait, as a share of it. [-]
+        faster_share: How much longer than measured such a step may be predicted. [-]
+        base_share: What computing alone adds to the share of the step that waits. [-]
 
-    Notes
-    -----
     Low and high. [-] With w = base_share + 1 - efficiency: low = efficiency / (1 + slower_share w), high = min(1,
     efficiency (1 + faster_share w)). The more a step waits, the further it may be off. Both shares are quantiles of
     predicted over measured times of rows that the parameters were not fitted on, so about as many unseen rows fall into
     the range as into the quantiles. [gpuplan-method]_
 
-    Examples
-    --------
     >>> efficiency_range(0.8, slower_share=0.5, faster_share=0.25)
     (0.64, 0.9)
     """
@@ -212,21 +171,13 @@ def efficiency_range(
 def training_throughput(gpus: int, *, batch_per_gpu: int, step_s: float) -> float:
     """Samples per second of all GPUs together.
 
-    Parameters
-    ----------
-    gpus : int
-        GPUs that train together. [GPU]
-    batch_per_gpu : int
-        Samples of one step on one GPU. [-]
-    step_s : float
-        Time of a step when they train together. [s]
+    Parameters:
+        gpus: GPUs that train together. [GPU]
+        batch_per_gpu: Samples of one step on one GPU. [-]
+        step_s: Time of a step when they train together. [s]
 
-    Notes
-    -----
     GPUs x batch / time of a step: every GPU takes its batch in each step.
 
-    Examples
-    --------
     >>> training_throughput(16, batch_per_gpu=64, step_s=0.32)
     3200.0
     """
@@ -238,26 +189,16 @@ def training_throughput(gpus: int, *, batch_per_gpu: int, step_s: float) -> floa
 def training_time_h(samples: float, *, epochs: float, gpus: int, batch_per_gpu: int, step_s: float) -> float:
     """Hours to train a number of epochs.
 
-    Parameters
-    ----------
-    samples : float
-        Samples in the training set. [-]
-    epochs : float
-        Passes over the training set. [-]
-    gpus : int
-        GPUs that train together. [GPU]
-    batch_per_gpu : int
-        Samples of one step on one GPU. [-]
-    step_s : float
-        Time of a step when they train together. [s]
+    Parameters:
+        samples: Samples in the training set. [-]
+        epochs: Passes over the training set. [-]
+        gpus: GPUs that train together. [GPU]
+        batch_per_gpu: Samples of one step on one GPU. [-]
+        step_s: Time of a step when they train together. [s]
 
-    Notes
-    -----
     Time of all steps; checkpoints and evaluation come on top. ceil(samples / (GPUs x batch)) steps per epoch. A larger
     global batch may need more epochs: that is not in it.
 
-    Examples
-    --------
     >>> training_time_h(1_281_167, epochs=90, gpus=16, batch_per_gpu=64, step_s=0.32)
     10.016
     """

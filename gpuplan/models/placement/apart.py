@@ -19,21 +19,14 @@ def set_apart(
 ) -> tuple[Host, ...]:
     """The same VMs on the same hosts, those of some groups spread over the hosts that are used.
 
-    Parameters
-    ----------
-    hosts : sequence of Host
-        What stands on each host. [host]
-    groups : sequence of str
-        Groups whose VMs are kept apart, the first before the others. [-]
+    Parameters:
+        hosts (sequence of Host): What stands on each host. [host]
+        groups (sequence of str): Groups whose VMs are kept apart, the first before the others. [-]
 
-    Notes
-    -----
     While a host has two more of a group than another that is used, up to three of them are exchanged for up to three loads there, or for a
     share of the same profile, if both hosts hold the result. No VM is added or lost and no empty host is used, so what is proven of
     the number of hosts stays proven. VMs with several shares stay where they are. [gpuplan-method]_
 
-    Examples
-    --------
     >>> from gpuplan.models.placement.layout import Slot
     >>> asked = [Request("serve", 2, gpus=2), Request("learn", 2, gpus=2)]
     >>> full = [tuple(Load(2, (Slot(group, vm),)) for vm in (0, 1)) for group in ("serve", "learn")]

@@ -222,19 +222,12 @@ def _whole(times: Any) -> dict[int, int]:
 def placed_vms(blocks: Blocks, kinds: int) -> list[int]:
     """VMs of each kind on these hosts.
 
-    Parameters
-    ----------
-    blocks : tuple of Block
-        What stands on how many hosts. [-]
-    kinds : int
-        How many kinds of VMs there are. [-]
+    Parameters:
+        blocks (tuple of Block): What stands on how many hosts. [-]
+        kinds: How many kinds of VMs there are. [-]
 
-    Notes
-    -----
     By number of their kind. Those of one host times the number of hosts that are filled alike.
 
-    Examples
-    --------
     >>> placed_vms((Block(3, Room(2), (Part(-1, ((1, 0),)),)),), 2)
     [0, 3]
     """
@@ -249,17 +242,11 @@ def placed_vms(blocks: Blocks, kinds: int) -> list[int]:
 def trimmed(content: Content, left: Sequence[int]) -> Content:
     """Content of a host without the VMs of which there are no more.
 
-    Parameters
-    ----------
-    left : sequence of int
-        How many VMs of each kind there still are. [VM]
+    Parameters:
+        left (sequence of int): How many VMs of each kind there still are. [VM]
 
-    Notes
-    -----
     The VMs with the lowest numbers stay; a GPU without VMs is free.
 
-    Examples
-    --------
     >>> trimmed((Part(-1, ((0, 0),)), Part(-1, ((0, 1),))), (1,))
     (Part(family=-1, slots=((0, 0),)),)
     """

@@ -46,13 +46,9 @@ class Most(NamedTuple):
 def place_most(requests: Sequence[Request], *, rooms: Sequence[Room], priorities: Sequence[int] = ()) -> Most:
     """VMs that fit on existing hosts, filling as many GPUs as possible with the first priority, then the next.
 
-    Parameters
-    ----------
-    priorities : sequence of int
-        Of each request its priority, 1 before 2; empty: all are equal. [-]
+    Parameters:
+        priorities (sequence of int): Of each request its priority, 1 before 2; empty: all are equal. [-]
 
-    Notes
-    -----
     A share is worth its part of a GPU; a VM without a GPU as many GPUs as come with the largest part that it takes of all hosts'
     vCPUs or memory. First everything is placed greedily, largest first. If something is left and all full ways to
     fill a host are few, a programme in whole numbers over them finds the best, and proves it. Else it is column
@@ -62,8 +58,6 @@ def place_most(requests: Sequence[Request], *, rooms: Sequence[Room], priorities
     where it meets the bound: all that is demanded, all GPUs there are, or what that programme says.
     [gilmore-gomory-1961]_
 
-    Examples
-    --------
     >>> asked = [Request("training", 2, gpus=4), Request("notebooks", 9, gpus=1)]
     >>> place_most(asked, rooms=[Room(4), Room(4), Room(2)]).placed
     (2, 2)

@@ -73,20 +73,13 @@ class Placement(NamedTuple):
 def count_hosts(gpus: float, *, gpus_per_host: int) -> int:
     """Fewest hosts whose GPUs add up to the demand, by simple division.
 
-    Parameters
-    ----------
-    gpus : float
-        GPUs that are needed. [GPU]
-    gpus_per_host : int
-        GPUs in each host. [GPU]
+    Parameters:
+        gpus: GPUs that are needed. [GPU]
+        gpus_per_host: GPUs in each host. [GPU]
 
-    Notes
-    -----
     ceil(gpus / gpus_per_host). A lower bound only: it does not know that all GPUs of one VM are in one
     host, nor that profiles of different size cannot share a GPU. [vmware-sharing-gpus-2020]_
 
-    Examples
-    --------
     >>> count_hosts(28, gpus_per_host=4), count_hosts(14, gpus_per_host=2)
     (7, 7)
     """
@@ -98,13 +91,9 @@ def count_hosts(gpus: float, *, gpus_per_host: int) -> int:
 def place(requests: Sequence[Request], *, gpus_per_host: int) -> Placement:
     """Fewest identical hosts on which every request fits, and the placement.
 
-    Parameters
-    ----------
-    gpus_per_host : int
-        GPUs in each host. [GPU]
+    Parameters:
+        gpus_per_host: GPUs in each host. [GPU]
 
-    Notes
-    -----
     CPU and memory are not looked at. Whole GPUs and VMs with one share each: the fewest shared GPUs of each
     family (``cover`` by layouts, ``pack`` by memory), then the fewest hosts (``pack``); exact, whatever the number of
     hosts. VMs with several shares: requests that ask for the same are one, in an order of their own, so that the answer
@@ -115,8 +104,6 @@ def place(requests: Sequence[Request], *, gpus_per_host: int) -> Placement:
     are too many ways (20000, or 15000 looked at) the answer is the best of 24 orders of the kinds, labelled
     ``heuristic`` unless it meets the bound. Ties keep the order of the requests, so that a group stays together.
 
-    Examples
-    --------
     >>> place([Request("research", 8, gpus=3)], gpus_per_host=4).bound
     8
     >>> half = Family("16C", ("16C",), ((2,),))
@@ -139,17 +126,11 @@ def place_mixed(
 ) -> Placement:
     """Fewest new hosts beside the existing ones on which everything fits, even after the loss of some hosts.
 
-    Parameters
-    ----------
-    room : Room
-        What each new host offers. [-]
-    existing : sequence of Room
-        What each host that is already there offers. [-]
-    spare : int
-        Hosts that may fail at once, whichever they are. [host]
+    Parameters:
+        room: What each new host offers. [-]
+        existing (sequence of Room): What each host that is already there offers. [-]
+        spare: Hosts that may fail at once, whichever they are. [host]
 
-    Notes
-    -----
     Existing hosts first, then the new ones, with their loads (failover capacity empty). A portfolio of greedy orders:
     the exact placement of the GPUs where all hosts have as many and CPU and memory allow it, then largest first by
     GPUs, by memory, by vCPUs and by the largest of these parts of a host, each with best fit (the host with least left
@@ -166,8 +147,6 @@ def place_mixed(
     Refused if the VMs do not fit: one is larger than the largest host, or those that fit on no new host are too many
     for the existing ones; or, in other words, if no placement was found within the limits of the search.
 
-    Examples
-    --------
     >>> vm = Request("research", 6, gpus=2, vcpus=16, memory_gib=256)
     >>> placed = place_mixed([vm], room=Room(4, 64, 384), spare=1)
     >>> len(placed.hosts), placed.bound, placed.method
@@ -280,17 +259,11 @@ def _fewest_new(needed: Sequence[int], spare: int, existing: int) -> int:
 def laid(rules: Rules, blocks: Blocks, *, rooms: Sequence[Room]) -> list[Host]:
     """Hosts of these blocks, each laid on the next of the rooms that is like its own; the other rooms stay empty.
 
-    Parameters
-    ----------
-    blocks : tuple of Block
-        What stands on how many hosts of each kind. [-]
+    Parameters:
+        blocks (tuple of Block): What stands on how many hosts of each kind. [-]
 
-    Notes
-    -----
     VMs of each group are numbered from 1 in the order of the rooms. [gpuplan-method]_
 
-    Examples
-    --------
     >>> rules = Rules([Request("a", 1, gpus=2)])
     >>> from gpuplan.models.placement.greedy import Greedy
     >>> [len(host) for host in laid(rules, Greedy(rules).placed((1,), {Room(4): 1}, None, (0,), None), rooms=[Room(2), Room(4)])]

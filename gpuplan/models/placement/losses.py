@@ -13,21 +13,14 @@ MOST_LOSSES = 8
 def worst_losses(there: Mapping[Room, int], *, lost: int) -> list[Counter[Room]]:
     """Sets of hosts to lose, by kind, among which is the worst.
 
-    Parameters
-    ----------
-    there : mapping of Room to int
-        How many hosts there are of each kind. [host]
-    lost : int
-        Hosts that are lost at once. [host]
+    Parameters:
+        there (mapping of Room to int): How many hosts there are of each kind. [host]
+        lost: Hosts that are lost at once. [host]
 
-    Notes
-    -----
     How many hosts of each kind are lost, for each set. All sets if there are no more than 8; else only those in which
     no host could be exchanged for one that is left and offers as much of everything: the loss of that one leaves no
     more. [gpuplan-method]_
 
-    Examples
-    --------
     >>> small, large = Room(2, 32), Room(8, 64)
     >>> [loss.total() for loss in worst_losses({small: 3, large: 2}, lost=2)]
     [2, 2, 2]

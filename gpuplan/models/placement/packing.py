@@ -36,17 +36,11 @@ class Packing(NamedTuple):
 def pack(sizes: Mapping[int, int], *, capacity: int, search: bool = True) -> Packing:
     """The fewest equal bins that hold all sizes, with proof.
 
-    Parameters
-    ----------
-    sizes : mapping of int to int
-        How many there are of each size. [-]
-    capacity : int
-        Capacity of each bin, in the unit of the sizes. [-]
-    search : bool
-        Whether to go on where first-fit decreasing leaves a gap to the bound. [-]
+    Parameters:
+        sizes (mapping of int to int): How many there are of each size. [-]
+        capacity: Capacity of each bin, in the unit of the sizes. [-]
+        search: Whether to go on where first-fit decreasing leaves a gap to the bound. [-]
 
-    Notes
-    -----
     First-fit decreasing; if it meets the volume bound ceil(sum / capacity) or the Martello-Toth
     bound L2 it is optimal. Otherwise the programme over all maximal patterns (Gilmore-Gomory) is
     solved by HiGHS: relaxed and rounded, and if that leaves a gap, in whole numbers (a limited search). With
@@ -57,8 +51,6 @@ def pack(sizes: Mapping[int, int], *, capacity: int, search: bool = True) -> Pac
     whichever they are (Farley), so the bound also holds when generation stops early. Where a
     gap is left the answer is labelled ``heuristic``. [martello-toth-1990]_ [gilmore-gomory-1961]_
 
-    Examples
-    --------
     >>> pack({3: 8}, capacity=4).bins
     8
     >>> pack({4: 3, 1: 16}, capacity=4)[1:]
@@ -70,20 +62,13 @@ def pack(sizes: Mapping[int, int], *, capacity: int, search: bool = True) -> Pac
 def bins_bound(sizes: Mapping[int, int], *, capacity: int) -> int:
     """A number of equal bins below which no packing of the sizes can go, without a search.
 
-    Parameters
-    ----------
-    sizes : mapping of int to int
-        How many there are of each size. [-]
-    capacity : int
-        Capacity of each bin, in the unit of the sizes. [-]
+    Parameters:
+        sizes (mapping of int to int): How many there are of each size. [-]
+        capacity: Capacity of each bin, in the unit of the sizes. [-]
 
-    Notes
-    -----
     The larger of the volume bound and the Martello-Toth bound L2: ceil(sum / capacity), and for every threshold: sizes
     too large to share a bin need bins of their own, and the small ones what room those leave.
 
-    Examples
-    --------
     >>> bins_bound({3: 8}, capacity=4)
     8
     """
@@ -94,19 +79,12 @@ def bins_bound(sizes: Mapping[int, int], *, capacity: int) -> int:
 def bins_enough(sizes: Mapping[int, int], *, capacity: int) -> int:
     """A number of equal bins in which the sizes surely fit, without a search.
 
-    Parameters
-    ----------
-    sizes : mapping of int to int
-        How many there are of each size. [-]
-    capacity : int
-        Capacity of each bin, in the unit of the sizes. [-]
+    Parameters:
+        sizes (mapping of int to int): How many there are of each size. [-]
+        capacity: Capacity of each bin, in the unit of the sizes. [-]
 
-    Notes
-    -----
     First-fit decreasing. Together with ``bins_bound`` it answers most questions of whether sizes fit in so many bins.
 
-    Examples
-    --------
     >>> bins_enough({3: 8}, capacity=4)
     8
     """
@@ -117,23 +95,17 @@ def bins_enough(sizes: Mapping[int, int], *, capacity: int) -> int:
 def cover(needed: Sequence[int], *, layouts: Sequence[Sequence[int]]) -> Packing:
     """The fewest GPUs on which the needed shares of each profile fit, with proof.
 
-    Parameters
-    ----------
-    needed : sequence of int
-        How many shares of each profile are needed. [-]
-    layouts : sequence of sequences of int
-        For each layout of a GPU how many shares of each profile are on it; any fewer fit too. [-]
+    Parameters:
+        needed (sequence of int): How many shares of each profile are needed. [-]
+        layouts (sequence of sequences of int): For each layout of a GPU how many shares of each profile are on it; any fewer
+            fit too. [-]
 
-    Notes
-    -----
     Patterns (shares of each profile on one GPU) with their multiplicity, which add up to what is needed. One profile:
     ceil(needed / most on one GPU). Otherwise a greedy choice of layouts; if it meets the volume bound (each share
     counted as 1 / most on one GPU, divided by the most that a layout holds of that) it is optimal. Else the programme
     over the layouts is solved by HiGHS: relaxed and rounded, and if that leaves a gap, in whole numbers (a limited
     search; ``heuristic`` if the gap stays). Refused if no layout holds a profile that is needed. [gilmore-gomory-1961]_
 
-    Examples
-    --------
     >>> mig = [(1, 0, 3), (2, 0, 0), (1, 1, 1), (0, 3, 1), (0, 0, 7)]  # some of 3g, 2g, 1g
     >>> cover([3, 2, 4], layouts=mig)[1:]
     (3, 3, 'programme')

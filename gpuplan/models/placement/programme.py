@@ -31,23 +31,15 @@ def maximal_patterns(
 ) -> list[tuple[int, ...]] | None:
     """All ways to fill one bin to which no further size can be added.
 
-    Parameters
-    ----------
-    sizes : sequence of int
-        Sizes, largest first, each once. [-]
-    counts : sequence of int
-        How many there are of each size. [-]
-    capacity : int
-        Capacity of the bin, in the unit of the sizes. [-]
+    Parameters:
+        sizes (sequence of int): Sizes, largest first, each once. [-]
+        counts (sequence of int): How many there are of each size. [-]
+        capacity: Capacity of the bin, in the unit of the sizes. [-]
 
-    Notes
-    -----
     How many of each size are in the bin, for each way; None if there are more than 20000 ways or more than 200 sizes. A
     depth-first search that knows the smallest size of which some are left out: a way is maximal if less room is left at
     the end. Where even all smaller sizes leave more, the search goes back.
 
-    Examples
-    --------
     >>> maximal_patterns([3, 2, 1], counts=[9, 9, 9], capacity=4)
     [(1, 0, 1), (0, 2, 0), (0, 1, 2), (0, 0, 4)]
     """
@@ -85,28 +77,18 @@ def whole_programme(
 ) -> tuple[tuple[int, ...] | None, int | None]:
     """The cheapest choice of whole numbers of columns that reaches what is needed in every row.
 
-    Parameters
-    ----------
-    columns : sequence of sequences of int
-        What one of each column adds to every row. [-]
-    needed : sequence of int
-        Least sum of each row. [-]
-    costs : sequence of int
-        Cost of each column, whole numbers. [-]
-    most : sequence of int
-        How often each column may be taken; empty: as often as is needed. [-]
-    nodes : int
-        Nodes after which the search stops with the best that it has; 0: as many as the number of columns allows. [-]
+    Parameters:
+        columns (sequence of sequences of int): What one of each column adds to every row. [-]
+        needed (sequence of int): Least sum of each row. [-]
+        costs (sequence of int): Cost of each column, whole numbers. [-]
+        most (sequence of int): How often each column may be taken; empty: as often as is needed. [-]
+        nodes: Nodes after which the search stops with the best that it has; 0: as many as the number of columns allows. [-]
 
-    Notes
-    -----
     How often each column is taken (None if nothing was found), and a cost below which no choice can go (None if none
     was proven). Mixed-integer linear programme, solved by HiGHS by branch and cut. The limit is a number of nodes, so
     that the answer does not depend on the speed of the computer (200000 / columns, from 20 to 5000); a clock of 30 s is
     the last guard.
 
-    Examples
-    --------
     >>> whole_programme([(1, 1), (2, 0)], (3, 1), costs=(1, 1))
     ((1, 1), 2)
     """
@@ -138,22 +120,14 @@ def relaxed_programme(
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """The cheapest choice of columns that reaches what is needed in every row, if parts of columns may be taken.
 
-    Parameters
-    ----------
-    columns : sequence of sequences of int
-        What one of each column adds to every row. [-]
-    needed : sequence of int
-        Least sum of each row. [-]
-    costs : sequence of int
-        Cost of each column, whole numbers. [-]
+    Parameters:
+        columns (sequence of sequences of int): What one of each column adds to every row. [-]
+        needed (sequence of int): Least sum of each row. [-]
+        costs (sequence of int): Cost of each column, whole numbers. [-]
 
-    Notes
-    -----
     How often each column is taken, and the price of one more in each row (dual values). [-] Linear programme, solved by
     HiGHS. Whatever is needed costs at least the sum of the prices.
 
-    Examples
-    --------
     >>> relaxed_programme([(2, 0), (0, 4)], (3, 1), costs=(1, 1))
     ((1.5, 0.25), (0.5, 0.25))
     """
@@ -183,24 +157,15 @@ def most_valuable(
 ) -> tuple[int, Amounts]:
     """The choice of sizes for one bin that is worth most.
 
-    Parameters
-    ----------
-    prices : sequence of int
-        What one of each size is worth, whole numbers. [-]
-    sizes : tuple of int
-        The sizes, in the same order. [-]
-    needed : tuple of int
-        How many of each size may be taken. [-]
-    capacity : int
-        Capacity of the bin, in the unit of the sizes. [-]
+    Parameters:
+        prices (sequence of int): What one of each size is worth, whole numbers. [-]
+        sizes (tuple of int): The sizes, in the same order. [-]
+        needed (tuple of int): How many of each size may be taken. [-]
+        capacity: Capacity of the bin, in the unit of the sizes. [-]
 
-    Notes
-    -----
     What the choice is worth, and how many of each size it has. A knapsack over all capacities up to that of the bin,
     with lots of 1, 2, 4, ... of each size. [martello-toth-1990]_
 
-    Examples
-    --------
     >>> most_valuable((3, 5), (2, 3), needed=(9, 9), capacity=7)
     (11, (2, 1))
     """

@@ -142,13 +142,9 @@ class Fit(NamedTuple):
 def vms_in(content: Content) -> Counter[int]:
     """Count the VMs of each kind on a host.
 
-    Notes
-    -----
     By number of their kind. VMs of a kind are numbered from 0 on each host, and one VM may have several slots.
     [gpuplan-method]_
 
-    Examples
-    --------
     >>> vms_in((Part(-1, ((0, 0),)), Part(2, ((1, 0), (1, 0), (1, 1)))))
     Counter({1: 2, 0: 1})
     """

@@ -187,18 +187,12 @@ def _ways(one: tuple[tuple[int, ...], ...], gpus: int) -> Any:
 def maximal(patterns: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
     """Those patterns that are not part of another one.
 
-    Parameters
-    ----------
-    patterns : sequence of tuple of int
-        How many there are of each thing, for each pattern. [-]
+    Parameters:
+        patterns (sequence of tuple of int): How many there are of each thing, for each pattern. [-]
 
-    Notes
-    -----
     Largest first. A pattern that holds another comes before it in descending order, so each is compared with those that
     were kept. [gpuplan-method]_
 
-    Examples
-    --------
     >>> maximal([(1, 1), (2, 0), (1, 0)])
     [(2, 0), (1, 1)]
     """

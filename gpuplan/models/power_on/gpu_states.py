@@ -241,28 +241,18 @@ def _free_starts(way: Way, shares: Shares, piece: int) -> list[int]:
 def whole_gpus(free: int, count: int, gpus: int, domain: int, partitions: bool) -> int:
     """Free GPUs of a host for a VM that takes so many whole.
 
-    Parameters
-    ----------
-    free : int
-        Free GPUs, a bit each. [-]
-    count : int
-        GPUs of the VM. [GPU]
-    gpus : int
-        GPUs of a host. [GPU]
-    domain : int
-        GPUs that NVLink bridges join; 0: no condition. [GPU]
-    partitions : bool
-        Whether NVSwitch joins them. [-]
+    Parameters:
+        free: Free GPUs, a bit each. [-]
+        count: GPUs of the VM. [GPU]
+        gpus: GPUs of a host. [GPU]
+        domain: GPUs that NVLink bridges join; 0: no condition. [GPU]
+        partitions: Whether NVSwitch joins them. [-]
 
-    Notes
-    -----
     A bit for each GPU; 0 if there are too few. Without a condition those with the lowest numbers. With bridges the
     first domain that has enough; a VM that no domain can hold takes any. With NVSwitch a partition of 1, 2, 4 or 8, the
     smallest that is large enough, aligned to its size: that after which the most partitions of 8 are free, then of 4, 2
     and 1. [frankdenneman-partitions-2026]_
 
-    Examples
-    --------
     >>> bin(whole_gpus(0b11110110, 1, gpus=8, domain=0, partitions=True))
     '0b10'
     >>> bin(whole_gpus(0b1110, 2, gpus=4, domain=2, partitions=False))

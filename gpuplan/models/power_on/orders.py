@@ -51,23 +51,16 @@ def power_on_orders(
 ) -> Orders:
     """In how many power-on orders every VM starts, and what stays idle where one does not.
 
-    Parameters
-    ----------
-    orders : int or sequence of sequences of int
-        How many random orders are tried, or these orders of kinds, all of one length. [-]
-    seed : int
-        Where random orders begin; the same seed gives the same orders. [-]
-    tick : callable, optional
-        Called with the number of orders that are done. [-]
+    Parameters:
+        orders (int or sequence of sequences of int): How many random orders are tried, or these orders of kinds, all of one
+            length. [-]
+        seed: Where random orders begin; the same seed gives the same orders. [-]
+        tick (callable, optional): Called with the number of orders that are done. [-]
 
-    Notes
-    -----
     Each order of the VMs is equally likely. One after another they are placed on the hosts that can take them, as in ``Cluster``; a VM that
     does not start stays off and the next is tried. ``chance_interval`` says how far the chance may be off for having tried so few.
     [denneman-drs-placement]_ [denneman-gpu-modes]_
 
-    Examples
-    --------
     >>> kinds = [Request("a", 2, gpus=1), Request("b", 1, gpus=2)]
     >>> found = power_on_orders(kinds, rooms=[Room(2), Room(2)], rules=Rules(), orders=[(0, 0, 1), (0, 1, 0), (1, 0, 0)])
     >>> found.started, found.missing, found.worst
@@ -114,20 +107,13 @@ def power_on_orders(
 def chance_interval(started: int, orders: int) -> tuple[float, float]:
     """Within which bounds a chance lies of which so many tries are known.
 
-    Parameters
-    ----------
-    started : int
-        Orders in which every VM started. [-]
-    orders : int
-        Orders that were tried. [-]
+    Parameters:
+        started: Orders in which every VM started. [-]
+        orders: Orders that were tried. [-]
 
-    Notes
-    -----
     Lower and upper bound, 95 % confident. [-] Wilson's interval: (p + z^2/2n -+ z sqrt(p (1 - p)/n + z^2/4n^2)) / (1 +
     z^2/n), z = 1.96. [gpuplan-method]_
 
-    Examples
-    --------
     >>> [round(bound, 4) for bound in chance_interval(97, 100)]
     [0.9155, 0.9897]
     """

@@ -74,23 +74,15 @@ class Restart(NamedTuple):
 def empty_host(cluster: Cluster, host: int, *, ways: Sequence[str]) -> tuple[Cluster, Emptied]:
     """One host emptied and back again.
 
-    Parameters
-    ----------
-    cluster : Cluster
-        VMs as they run; it is left as it is. [-]
-    host : int
-        Host that is emptied, from 0. [-]
-    ways : sequence of str
-        How VMs of each kind leave a host: ``moves``, ``restarts`` or ``stays``. [-]
+    Parameters:
+        cluster: VMs as they run; it is left as it is. [-]
+        host: Host that is emptied, from 0. [-]
+        ways (sequence of str): How VMs of each kind leave a host: ``moves``, ``restarts`` or ``stays``. [-]
 
-    Notes
-    -----
     With the cluster when the host is back. One VM after another goes where the rules put it on the other hosts; no VM
     on these moves. One without a place is shut down and runs where it was when the host is back. VMs are as large as
     the GPUs' worth that they hold, then by vCPUs and memory. [denneman-drs-placement]_ [broadcom-kb-313479]_
 
-    Examples
-    --------
     >>> from gpuplan.models.placement import Request, Room
     >>> from gpuplan.models.power_on import Rules
     >>> cluster = Cluster([Request("a", 3, gpus=1)], [Room(2), Room(2)], Rules())
@@ -118,17 +110,11 @@ def empty_host(cluster: Cluster, host: int, *, ways: Sequence[str]) -> tuple[Clu
 def rehearse_upgrade(worlds: Sequence[Cluster], *, ways: Sequence[str], steps: int = STEPS) -> Upgrade:
     """An order of hosts in which each can be emptied while every VM keeps running, in every world.
 
-    Parameters
-    ----------
-    worlds : sequence of Cluster
-        Readings of what happens: VMs as they run, all on the same hosts. [-]
-    ways : sequence of str
-        How VMs of each kind leave a host: ``moves``, ``restarts`` or ``stays``. [-]
-    steps : int
-        VMs that the search takes off a host before it gives up. [-]
+    Parameters:
+        worlds (sequence of Cluster): Readings of what happens: VMs as they run, all on the same hosts. [-]
+        ways (sequence of str): How VMs of each kind leave a host: ``moves``, ``restarts`` or ``stays``. [-]
+        steps: VMs that the search takes off a host before it gives up. [-]
 
-    Notes
-    -----
     An order that works, or that which comes furthest. One host after another is emptied, upgraded and back empty, and
     the next one's VMs may go there; no VM is moved back. Depth first, hosts with few VMs before others; what was met
     before and leads nowhere is not tried again. First hosts filled alike count as one; as a tie among other hosts may
@@ -136,8 +122,6 @@ def rehearse_upgrade(worlds: Sequence[Cluster], *, ways: Sequence[str], steps: i
     stay whatever is free (``stays``) may be down. If no order is found, the furthest is ended with the other hosts as
     they are counted. [gpuplan-method]_
 
-    Examples
-    --------
     >>> from gpuplan.models.placement import Request, Room
     >>> from gpuplan.models.power_on import Rules
     >>> cluster = Cluster([Request("a", 4, gpus=1)], [Room(2)] * 3, Rules())
@@ -247,29 +231,18 @@ def restart_after_failure(
 ) -> Restart:
     """Outcome for the VMs of hosts that fail, in the orders in which they may restart.
 
-    Parameters
-    ----------
-    cluster : Cluster
-        VMs as they run; it is left as it is. [-]
-    failed : collection of int
-        Hosts that fail at once, from 0. [-]
-    priorities : sequence of int
-        Of each kind, those with 1 before those with 2. [-]
-    ways : sequence of str
-        How VMs of each kind leave a host; those that ``stay`` do not restart. [-]
-    orders : int
-        Random orders that are tried where there are too many to follow all. [-]
-    seed : int
-        Where random orders begin. [-]
+    Parameters:
+        cluster: VMs as they run; it is left as it is. [-]
+        failed (collection of int): Hosts that fail at once, from 0. [-]
+        priorities (sequence of int): Of each kind, those with 1 before those with 2. [-]
+        ways (sequence of str): How VMs of each kind leave a host; those that ``stay`` do not restart. [-]
+        orders: Random orders that are tried where there are too many to follow all. [-]
+        seed: Where random orders begin. [-]
 
-    Notes
-    -----
     By priority, each order of VMs of the same one being equally likely. Each VM goes where the rules put it on the hosts that are
     left; no VM on these moves; one that does not start stays off. Orders that lead to the same cluster are followed once, so that
     the chance is exact; where that takes too many steps, it is the share of random orders. [gpuplan-method]_
 
-    Examples
-    --------
     >>> from gpuplan.models.placement import Request, Room
     >>> from gpuplan.models.power_on import Rules
     >>> cluster = Cluster([Request("a", 2, gpus=1), Request("b", 1, gpus=2)], [Room(4), Room(3)], Rules())

@@ -43,24 +43,16 @@ def lived_week(
 ) -> LivedWeek:
     """VMs that leave and come back hour by hour, and which of them find no place.
 
-    Parameters
-    ----------
-    wanted : sequence of sequence of int
-        VMs of each kind that are wanted in each hour. [-]
-    weeks : int
-        Weeks that are tried. [-]
-    seed : int
-        Where random choices begin; the same seed gives the same weeks. [-]
+    Parameters:
+        wanted (sequence of sequence of int): VMs of each kind that are wanted in each hour. [-]
+        weeks: Weeks that are tried. [-]
+        seed: Where random choices begin; the same seed gives the same weeks. [-]
 
-    Notes
-    -----
     Means over these weeks. The hosts are empty before the first hour. When fewer VMs of a kind are wanted than the hour
     before, so many of those that are wanted leave, each as likely as the others; when more, so many come back. All that
     leave do so before those that come back start, in a random order. One that does not start is tried again each hour,
     in that order, until it leaves. Nothing that runs is moved. [gpuplan-method]_ [denneman-mixed-size]_
 
-    Examples
-    --------
     >>> kinds = [Request("a", 4, gpus=1), Request("b", 1, gpus=2)]
     >>> found = lived_week(kinds, rooms=[Room(2)] * 2, rules=Rules(), wanted=[(4, 0), (2, 1)] * 4, weeks=100)
     >>> found.busiest, found.missing[0], 0.2 < found.missing[1] < 0.8, found.stranded_gpus[1] == 2 * found.missing[1]
@@ -139,18 +131,12 @@ def arranged(
 ) -> Cluster:
     """The cluster in which every VM runs where an arrangement has it.
 
-    Parameters
-    ----------
-    layout : sequence of Host
-        Loads of each host. [-]
+    Parameters:
+        layout (sequence of Host): Loads of each host. [-]
 
-    Notes
-    -----
     On each host VMs with most GPUs have those with the lowest numbers, so that partitions of 2, 4 and 8 are aligned; shared GPUs follow. Where on a
     GPU shares begin, ``layout_starts`` says. [gpuplan-method]_
 
-    Examples
-    --------
     >>> from gpuplan.models.placement import place
     >>> kinds = [Request("a", 2, gpus=1), Request("b", 1, gpus=2)]
     >>> cluster = arranged(kinds, rooms=[Room(4)], rules=Rules(), layout=place(kinds, gpus_per_host=4).hosts)

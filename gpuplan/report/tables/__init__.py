@@ -92,16 +92,13 @@ def plan_frames(plan: Plan) -> dict[str, pd.DataFrame]:
     They join on ``group_id``, ``pool_id`` and ``cluster_id``: ``groups`` and ``pools`` on ``pool_id``, ``placement`` with either. ``attrs`` has
     the units.
 
-    Parameters
-    ----------
-    plan : Plan
-        The plan. [-]
+    Parameters:
+        plan: The plan. [-]
 
-    Returns
-    -------
-    plan_frames : dict of str to DataFrame
-        The tables of ``plan_tables``; those with hosts, GPUs or cost say whether the design is ``valid``. Among them ``totals``, ``groups``, ``placement``, ``failures``, ``cost_by_year`` and
-        ``lines``. [-]
+    Returns:
+        plan_frames (dict of str to DataFrame): The tables of ``plan_tables``; those with hosts, GPUs or cost say whether the
+            design is ``valid``. Among them ``totals``, ``groups``, ``placement``, ``failures``, ``cost_by_year`` and ``lines``.
+            [-]
     """
     stands = {**standing(plan)._asdict(), "stops": flat(standing(plan).stops)}
     return {name: _with_standing(table, stands) for name, table in plan_tables(plan).items()}

@@ -38,26 +38,17 @@ def play(
 ) -> Played:
     """Requests as they came, played on some replicas.
 
-    Parameters
-    ----------
-    arrival_s : array of float
-        When each request comes, in order. [s]
-    tokens_in : array of float
-        Tokens of its prompt. [-]
-    tokens_out : array of float
-        Tokens of its answer, at least 1. [-]
-    replicas : int
-        Replicas behind the balancer. [-]
+    Parameters:
+        arrival_s (array of float): When each request comes, in order. [s]
+        tokens_in (array of float): Tokens of its prompt. [-]
+        tokens_out (array of float): Tokens of its answer, at least 1. [-]
+        replicas: Replicas behind the balancer. [-]
 
-    Notes
-    -----
     Exact for the rules that the module states; steps and prompts are fitted to published runs, waits are not, and engines add some
     of their own. Engines also let more requests in than they may be able to finish and take some back;
     here each reserves its whole length, so the cache is never short. The first token comes with the end of the prompt.
     [orca-2022]_ [sarathi-serve-2024]_
 
-    Examples
-    --------
     >>> from gpuplan.models.llm.pace import pace_of
     >>> replica = pace_of(lambda n, context: 10, lambda tokens: 0.1 * tokens, requests=64, context_tokens=100, longest_tokens=1000)
     >>> one = play(replica, np.array([0.0]), tokens_in=np.array([1000.0]), tokens_out=np.array([11.0]))

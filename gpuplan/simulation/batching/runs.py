@@ -51,29 +51,20 @@ def simulate(
 ) -> Simulated:
     """Times to the first token when requests come as they come over the day, by simulation of continuous batching.
 
-    Parameters
-    ----------
-    rates_per_second : sequence of float
-        Requests that arrive in a second in each of so many equal parts of a day; one: always the same. [-]
-    replicas : int
-        Replicas behind the balancer. [-]
-    first_token_s : float
-        Time within which a request is promised its first token. [s]
-    count : int
-        Requests that are played, about. [-]
-    seed : int
-        Where the random numbers start; the same seed gives the same result. [-]
+    Parameters:
+        rates_per_second (sequence of float): Requests that arrive in a second in each of so many equal parts of a day; one:
+            always the same. [-]
+        replicas: Replicas behind the balancer. [-]
+        first_token_s: Time within which a request is promised its first token. [s]
+        count: Requests that are played, about. [-]
+        seed: Where the random numbers start; the same seed gives the same result. [-]
 
-    Notes
-    -----
     Ten runs that know nothing of each other give the intervals (95 %, Student's t). With one rate the first eighth of a run is
     left out. Times between arrivals are gamma with a variance of peakedness times the square of their mean, which in the long run
     makes the variance of the number of arrivals peakedness times their mean; rates that vary bend time. Where a day has more
     requests than a run, each part of the day is played for as much shorter. Above some 90 % load a run forgets its empty start
     only slowly: times are then too short, unless ``count`` is larger. [law-2015]_ [vllm-serving-benchmark]_
 
-    Examples
-    --------
     >>> from gpuplan.models.llm.pace import pace_of
     >>> replica = pace_of(lambda n, context: 10 + 0.1 * n, lambda tokens: 0.1 * tokens, requests=64, context_tokens=2200, longest_tokens=9000)
     >>> found = simulate(replica, Traffic(2000, 400), rates_per_second=[0.01], count=500)
@@ -102,24 +93,15 @@ def arrivals(
 ) -> tuple[Floats, Floats]:
     """Times of arrivals over a day, or over as much of each of its parts as holds so many, and the part of each.
 
-    Parameters
-    ----------
-    rates_per_second : sequence of float
-        Requests that arrive in a second, in each of so many equal parts of a day. [-]
-    peakedness : float
-        Variance over mean of the number of arrivals. [-]
-    count : int
-        Arrivals, about. [-]
-    source : Generator
-        Random numbers. [-]
+    Parameters:
+        rates_per_second (sequence of float): Requests that arrive in a second, in each of so many equal parts of a day. [-]
+        peakedness: Variance over mean of the number of arrivals. [-]
+        count: Arrivals, about. [-]
+        source: Random numbers. [-]
 
-    Notes
-    -----
     Times, and the part of the day of each. [s] Sums of gamma times of mean 1 are mapped through the expected number of
     arrivals by then. [vllm-serving-benchmark]_
 
-    Examples
-    --------
     >>> times, part = arrivals([1.0, 3.0], 1, count=4000, source=np.random.default_rng(1))
     >>> bool(2.5 < (part == 1).sum() / (part == 0).sum() < 3.5)
     True
@@ -151,24 +133,15 @@ def summary(
 ) -> Simulated:
     """Figures that users saw in one or several runs.
 
-    Parameters
-    ----------
-    parts : sequence of array
-        Part of the day of each request of each run. [-]
-    rates : int
-        Parts of the day; one: the first eighth of a run is its warm-up. [-]
-    replicas : int
-        Replicas. [-]
-    first_token_s : float
-        Time within which a request is promised its first token. [s]
+    Parameters:
+        parts (sequence of array): Part of the day of each request of each run. [-]
+        rates: Parts of the day; one: the first eighth of a run is its warm-up. [-]
+        replicas: Replicas. [-]
+        first_token_s: Time within which a request is promised its first token. [s]
 
-    Notes
-    -----
     Half widths are None for a single run. The value is that of all runs together, its interval that of the values of
     the runs. [law-2015]_
 
-    Examples
-    --------
     >>> from gpuplan.models.llm.pace import pace_of
     >>> replica = pace_of(lambda n, context: 10, lambda tokens: 0.1 * tokens, requests=64, context_tokens=100, longest_tokens=1000)
     >>> one = play(replica, np.arange(8.0), tokens_in=np.full(8, 1000.0), tokens_out=np.full(8, 11.0))

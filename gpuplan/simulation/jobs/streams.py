@@ -37,33 +37,21 @@ def simulate(
 ) -> Simulated:
     """Waiting, denial and utilisation when classes of requests share the GPUs of a cluster of hosts, by simulation.
 
-    Parameters
-    ----------
-    hosts : sequence of int
-        Hosts, each by the number of its GPUs. [host]
-    policy : str
-        Placement: pack (fullest host first) or spread (emptiest host first). [-]
-    longest_wait_h : float
-        How long a job or request waits before it leaves; 0: it is denied at once, infinite: it never leaves. [h]
-    wait_h : float
-        Threshold for which the share that waited longer is reported. [h]
-    seed : int
-        Where the random numbers start; the same seed gives the same result. [-]
-    tolerance : float
-        Half width of the 95 % intervals that is tight enough, relative to the figure. [-]
-    most_requests : int
-        Requests after which the simulation ends in any case. [-]
-    progress : callable or None
-        Called now and then with a Progress; it ends the run by returning False. [-]
-    spare : sequence of (int, int)
-        vCPUs and GiB of memory of each host for the VMs of the streams; empty: not counted. [-]
-    clusters : sequence of int
-        Number of the cluster of each host; empty: all hosts are one cluster. [-]
-    enough : callable or None
-        Called with the figures so far; it ends the run by returning True, in place of the tolerance. [-]
+    Parameters:
+        hosts (sequence of int): Hosts, each by the number of its GPUs. [host]
+        policy: Placement: pack (fullest host first) or spread (emptiest host first). [-]
+        longest_wait_h: How long a job or request waits before it leaves; 0: it is denied at once, infinite: it never leaves.
+            [h]
+        wait_h: Threshold for which the share that waited longer is reported. [h]
+        seed: Where the random numbers start; the same seed gives the same result. [-]
+        tolerance: Half width of the 95 % intervals that is tight enough, relative to the figure. [-]
+        most_requests: Requests after which the simulation ends in any case. [-]
+        progress (callable or None): Called now and then with a Progress; it ends the run by returning False. [-]
+        spare (sequence of (int, int)): vCPUs and GiB of memory of each host for the VMs of the streams; empty: not counted. [-]
+        clusters (sequence of int): Number of the cluster of each host; empty: all hosts are one cluster. [-]
+        enough (callable or None): Called with the figures so far; it ends the run by returning True, in place of the tolerance.
+            [-]
 
-    Notes
-    -----
     Event by event; queue and placement as the module says, exact but for chance. A person of a closed group who is active with chance p asks at rate p / ((1 - p) *
     duration_h) while idle (p above 0.99 as 0.99), not while waiting, and is idle again when denied. Rates that vary
     are drawn by thinning [lewis-shedler-1979]_.
@@ -80,8 +68,6 @@ def simulate(
     batches. Where more is asked for than can be served and no request leaves, there is no steady state: ``growing`` says
     so. Memory is bounded by the number of streams, of GPUs and of those who wait, not by the number of requests.
 
-    Examples
-    --------
     >>> found = simulate([Stream("notebooks", gpus=1, rates_per_h=(5.0,))], hosts=[4, 4], longest_wait_h=0)
     >>> abs(found.overall.denied.value - 0.0700) < 0.01  # Erlang B: 8 servers, 5 erlang
     True

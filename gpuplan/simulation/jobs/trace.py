@@ -68,33 +68,21 @@ def replay(
 ) -> Replayed:
     """Wait of each job of a trace, and utilisation, had the same jobs come to a cluster of these hosts.
 
-    Parameters
-    ----------
-    arrival_h : array of float
-        When each job asks for its GPUs. [h]
-    duration_h : array of float
-        How long it keeps them. [h]
-    gpus : array of float
-        How many it takes: a whole number, or a fraction of one GPU. [GPU]
-    hosts : sequence of int
-        Hosts, each by the number of its GPUs. [host]
-    policy : str
-        Placement: pack (fullest host first) or spread (emptiest host first). [-]
-    longest_wait_h : float
-        How long a job or request waits before it leaves; 0: it is denied at once, infinite: it never leaves. [h]
-    split : bool
-        Whether a job larger than the largest host runs as VMs of whole hosts of that size, started together. [-]
-    progress : callable or None
-        Called now and then with a Progress; it ends the run by returning False. [-]
+    Parameters:
+        arrival_h (array of float): When each job asks for its GPUs. [h]
+        duration_h (array of float): How long it keeps them. [h]
+        gpus (array of float): How many it takes: a whole number, or a fraction of one GPU. [GPU]
+        hosts (sequence of int): Hosts, each by the number of its GPUs. [host]
+        policy: Placement: pack (fullest host first) or spread (emptiest host first). [-]
+        longest_wait_h: How long a job or request waits before it leaves; 0: it is denied at once, infinite: it never leaves.
+            [h]
+        split: Whether a job larger than the largest host runs as VMs of whole hosts of that size, started together. [-]
+        progress (callable or None): Called now and then with a Progress; it ends the run by returning False. [-]
 
-    Notes
-    -----
     Event by event, exact for the rules of the module; jobs that arrive at the same time keep their order. Each
     fraction shares a GPU with its like only. A job that is split takes whole hosts, so up to a host less one GPU
     more than it asked for, which counts as allocated. Arrivals may begin at any time, also below 0. [law-2015]_
 
-    Examples
-    --------
     >>> three = replay([0.0, 1.0, 2.0], duration_h=[4.0, 4.0, 1.0], gpus=[2, 4, 1], hosts=[4])
     >>> three.wait_h.tolist()
     [0.0, 3.0, 6.0]
