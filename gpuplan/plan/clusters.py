@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -114,7 +114,7 @@ def _divided(
     promise = requests.promises.get(kind)
     within = Within(spare, most, enough_of(scenario, catalog, kind, whole.asked), promise)
     priority = {group.id: group.priority for group in scenario.groups}
-    asked, existing, apart = whole.asked, whole.existing, tuple[Cluster, ...]()
+    asked, existing, apart = whole.asked, whole.existing, tuple[Layout, ...]()
     if kind == "vgpu" and any(room.board != whole.room.board for room in existing):
         asked, existing, apart = _by_board(whole, priority, spare, most)
     if split == "few-large" and len(whole.hosts) <= most and existing == whole.existing:
@@ -126,12 +126,9 @@ def _divided(
 
         return Division(whole, tuple(Cluster(laid) for laid in kept(promise, whole.asked, lay)))
     homes = dict(zip(requests.members[kind], _homes(scenario, requests, kind, split), strict=True))
-    clusters = apart
-    if asked:
-        homes_of = tuple(homes[request.group] for request in asked)
-        levels = tuple(priority.get(request.group, LAST) for request in asked)
-        clusters += _clusters(asked, existing, whole.room, within, homes_of, levels)
-        clusters = tuple(_numbered(clusters)) if apart else clusters
+    homes_of = tuple(homes[request.group] for request in asked)
+    levels = tuple(priority.get(request.group, LAST) for request in asked)
+    clusters = _clusters(asked, existing, whole.room, within, homes_of, levels, apart)
     if split == "by-group":
         clusters = tuple(cluster._replace(site="") for cluster in clusters)
     return Division(whole, clusters)
@@ -139,13 +136,13 @@ def _divided(
 
 def _by_board(
     whole: Layout, priority: Mapping[str, int], spare: int, most: int
-) -> tuple[tuple[Request, ...], tuple[Room, ...], tuple[Cluster, ...]]:
+) -> tuple[tuple[Request, ...], tuple[Room, ...], tuple[Layout, ...]]:
     """The VMs and existing hosts with the board of the design, and a cluster for each other board with its own spare hosts.
 
     A vGPU profile belongs to one board, and no new host has another one: as many VMs run there as the loss of any spare
     hosts leaves a place for.
     """
-    own, left, clusters = whole.room.board, list(whole.asked), list[Cluster]()
+    own, left, clusters = whole.room.board, list(whole.asked), list[Layout]()
     for board in sorted({room.board for room in whole.existing} - {own}):
         rooms = tuple(sorted(room for room in whole.existing if room.board == board))[-most:]
         there = [request for request in left if board in request.boards and request.vms]
@@ -158,7 +155,7 @@ def _by_board(
         vms = {r.group: n for r, *every in zip(able, *held, strict=True) if (n := min(every))}
         if vms:
             wanted = tuple(r._replace(vms=vms[r.group]) for r in able if r.group in vms)
-            clusters.append(Cluster(placed(wanted, rooms, whole.room, spare)))
+            clusters.append(placed(wanted, rooms, whole.room, spare))
             left = [r._replace(vms=r.vms - vms.get(r.group, 0)) for r in left]
     rest = tuple(r._replace(boards=(own,)) for r in left if r.vms)
     return rest, tuple(room for room in whole.existing if room.board == own), tuple(clusters)
@@ -197,8 +194,12 @@ def _clusters(
     within: Within,
     homes: tuple[str | None, ...],
     levels: tuple[int, ...],
+    boards: tuple[Layout, ...] = (),
 ) -> tuple[Cluster, ...]:
-    """Return the clusters of the demand, apart by the ``homes`` of the requests; existing hosts go by priority."""
+    """Return the clusters of the demand, apart by the ``homes`` of the requests; existing hosts go by priority.
+
+    Those of owned ``boards`` are there already, and serve the groups of the largest home.
+    """
     together: dict[str, list[Request]] = defaultdict(list)
     first = dict[str, int]()
     for home, level, request in zip(homes, levels, asked, strict=True):
@@ -220,15 +221,21 @@ def _clusters(
             taken = _taken(requests, left, room, within.spare)
             rooms = tuple(old_room for n, old_room in enumerate(left) if n in taken)
             left = tuple(old_room for n, old_room in enumerate(left) if n not in taken)
+        before = list(boards) if home == largest else []
         mine, lay = (
             {request.group for request in requests},
-            partial(_few_large, requests, rooms, room, within),
+            partial(_beside, before, partial(_few_large, requests, rooms, room, within), bool(requests)),
         )
         if (promise := within.promise) is not None:
             nowhere = promise.groups - {request.group for request in asked}
             promise = promise.of_groups(mine | nowhere if home == largest else mine)
         clusters += [Cluster(layout, home) for layout in kept(promise, requests, lay)]
     return tuple(_numbered(clusters))
+
+
+def _beside(before: list[Layout], lay: Callable[[int], list[Layout]], some: bool, more: int) -> list[Layout]:
+    """Clusters that are there already, and those laid out with so many hosts more."""
+    return [*before, *(lay(more) if some else [])]
 
 
 def _taken(requests: tuple[Request, ...], left: tuple[Room, ...], room: Room, spare: int) -> set[int]:
