@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -122,7 +122,7 @@ def _divided(
         def lay(more: int) -> list[Layout]:
             one = with_more(whole, more, spare)
             few = len(one.hosts) <= most
-            return [one] if few else _few_large(whole.asked, whole.existing, whole.room, within, more)
+            return [one] if few else _few_large((), whole.asked, whole.existing, whole.room, within, more)
 
         return Division(whole, tuple(Cluster(laid) for laid in kept(promise, whole.asked, lay)))
     homes = dict(zip(requests.members[kind], _homes(scenario, requests, kind, split), strict=True))
@@ -221,21 +221,15 @@ def _clusters(
             taken = _taken(requests, left, room, within.spare)
             rooms = tuple(old_room for n, old_room in enumerate(left) if n in taken)
             left = tuple(old_room for n, old_room in enumerate(left) if n not in taken)
-        before = list(boards) if home == largest else []
         mine, lay = (
             {request.group for request in requests},
-            partial(_beside, before, partial(_few_large, requests, rooms, room, within), bool(requests)),
+            partial(_few_large, boards if home == largest else (), requests, rooms, room, within),
         )
         if (promise := within.promise) is not None:
             nowhere = promise.groups - {request.group for request in asked}
             promise = promise.of_groups(mine | nowhere if home == largest else mine)
         clusters += [Cluster(layout, home) for layout in kept(promise, requests, lay)]
     return tuple(_numbered(clusters))
-
-
-def _beside(before: list[Layout], lay: Callable[[int], list[Layout]], some: bool, more: int) -> list[Layout]:
-    """Clusters that are there already, and those laid out with so many hosts more."""
-    return [*before, *(lay(more) if some else [])]
 
 
 def _taken(requests: tuple[Request, ...], left: tuple[Room, ...], room: Room, spare: int) -> set[int]:
@@ -246,16 +240,23 @@ def _taken(requests: tuple[Request, ...], left: tuple[Room, ...], room: Room, sp
 
 
 def _few_large(
-    asked: tuple[Request, ...], existing: tuple[Room, ...], room: Room, within: Within, more: int
+    boards: tuple[Layout, ...],
+    asked: tuple[Request, ...],
+    existing: tuple[Room, ...],
+    room: Room,
+    within: Within,
+    more: int,
 ) -> list[Layout]:
     """The fewest clusters of nearly equal size: the hosts of the whole placement are dealt out, existing ones first.
 
-    They have ``more`` hosts for the demand, or as many as they may. Existing hosts that the demand does not take are left out where a cluster would have too many with them.
+    They have ``more`` hosts for the demand, or as many as they may. Existing hosts that the demand does not take are left out where a cluster would have too many with them. Clusters of owned ``boards`` come first.
     """
+    if not asked:
+        return list(boards)
     spare, most, enough, _ = within
     undivided = with_more(placed(asked, existing, room, spare, (), enough), more, spare)
     if len(undivided.hosts) <= most:
-        return [undivided]
+        return [*boards, undivided]
     whole = placed(asked, existing, room, spare)
     used = [at for at, host in enumerate(whole.needed.hosts) if host]
     idle = [at for at, host in enumerate(whole.needed.hosts) if not host]
@@ -277,7 +278,7 @@ def _few_large(
             full = len(dealt[least].hosts) >= most and clusters >= len(used)
             dealt[least] = dealt[least] if full else with_more(dealt[least], 1, spare)
         if clusters >= len(used) or all(len(part.hosts) <= most for part in dealt):
-            return dealt
+            return [*boards, *dealt]
         clusters += 1
 
 

@@ -67,9 +67,6 @@ class Pool(Brief):
     """Hosts that the best arrangement of the demand takes."""
     hosts_without_spare: int
     """Hosts of the best arrangement without failover capacity, existing ones included."""
-    new_needed: tuple[int, ...]
-    """New hosts that carry the demand when 0, 1, 2, ... existing ones are down, if they have other GPUs than
-    new ones; otherwise one number, the hosts that carry it."""
     method: str
     shared: tuple[Shared, ...]
     idle: tuple[Idle, ...]
@@ -77,6 +74,8 @@ class Pool(Brief):
     failures: tuple[Loss, ...]
     """The loss of each host, hosts with the same VMs once, the worst first."""
     losses: tuple[LossLevel, ...]
+    laid: Layout = field(repr=False)
+    """VMs on its hosts."""
     whole: Layout = field(repr=False)
     """VMs on the hosts of all clusters of its pool, as if they were one cluster."""
     site: str = ""
@@ -86,6 +85,12 @@ class Pool(Brief):
     def mixed(self) -> bool:
         """True if hosts differ, or CPU or memory is counted."""
         return bool(self.existing_hosts or self.new_room.vcpus or self.new_room.memory_gib)
+
+    @property
+    def new_needed(self) -> tuple[int, ...]:
+        """New hosts that carry the demand when 0, 1, 2, ... existing ones are down, if they have other GPUs than
+        new ones; otherwise one number, the hosts that carry it."""
+        return self.laid.new_needed
 
     @property
     def survived(self) -> int:
@@ -260,13 +265,13 @@ def _pool(
         bound=needed.bound,
         hosts_at_best=laid.fewest,
         hosts_without_spare=len(needed.hosts),
-        new_needed=laid.new_needed,
         method=needed.method,
         shared=needed.shared,
         idle=laid.idle,
         unplaced=tuple(u for g in groups if g.id in ids for u in g.unplaced),
         failures=laid.failures,
         losses=tuple(loss_level(lost, laid) for lost in range(max(2, spare_hosts(scenario)) + 1)),
+        laid=laid,
         whole=whole,
         site=cluster.site,
     )

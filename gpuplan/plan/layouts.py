@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -136,22 +136,29 @@ class Layout(Brief):
         """The placement if only GPUs counted."""
         return placed_alike(tuple(r for r in self.asked if r.gpus or r.family), self.room.gpus)
 
-    @cached_property
+    @property
     def new_needed(self) -> tuple[int, ...]:
         """New hosts that carry the demand when 0, 1, 2, ... of the existing hosts are down, whichever these are."""
-        if set(self.existing) <= {self.room}:
-            return (self.used,)
-        counts = [len(self.needed.hosts) - len(self.existing) + self.more]
-        for down in range(1, min(len(self.existing), MOST_EXISTING_DOWN) + 1):
-            losses = placement.worst_losses(Counter(self.existing), lost=down)
+        return self.needed_down(MOST_EXISTING_DOWN)
+
+    def needed_down(self, most: int) -> tuple[int, ...]:
+        """Return the same up to so many hosts down; each number is computed when it is first asked for."""
+        existing, counts = Counter(self.existing), self._needed_down
+        for down in range(len(counts), min(len(self.existing), most) + 1 if self.other_hosts else 0):
+            losses = placement.worst_losses(existing, lost=down)
             if len(losses) > MOST_LOSSES:
                 break
             before = worst = counts[-1]
             for loss in losses:
-                most = before + 1 if self._replaced(loss, any) else math.inf
-                worst = self._new_beside(Counter(self.existing) - loss, worst, most)
+                one_more = before + 1 if any(map(self.room.offers_as_much, loss)) else math.inf
+                worst = self._new_beside(existing - loss, worst, one_more)
             counts.append(worst)
-        return tuple(counts)
+        return tuple(counts[: most + 1])
+
+    @cached_property
+    def _needed_down(self) -> list[int]:
+        new = len(self.needed.hosts) - len(self.existing) + self.more
+        return [new if self.other_hosts else self.used]
 
     @cached_property
     def new_needed_by_kind(self) -> tuple[tuple[int, ...], dict[tuple[int, ...], int]]:
@@ -185,10 +192,10 @@ class Layout(Brief):
 
     def _new_beside(self, left: Counter[placement.Room], least: int, most: float) -> int:
         """New hosts that carry the demand together with these, known to be between two numbers."""
-        others = (used - left for used in self._found)
-        if most <= least or any(
-            other.total() <= least - self.more and self._replaced(other, all) for other in others
-        ):
+        for other in (used - left for used in self._found):  # what a new host offers as well takes one
+            if other.total() <= least - self.more and all(map(self.room.offers_as_much, other)):
+                return least
+        if most <= least:
             return least
         new, used = _beside(self.asked, self.room).new_needed(left, least - self.more, most - self.more)
         if used is not None:
@@ -199,10 +206,6 @@ class Layout(Brief):
     def _found(self) -> list[Counter[placement.Room]]:
         """Hosts that run VMs in each placement that was found."""
         return []
-
-    def _replaced(self, hosts: Iterable[placement.Room], how: Callable[[Iterable[bool]], bool]) -> bool:
-        """True if a new host can take over all that was on ``any`` or ``all`` of these."""
-        return how(self.room.offers_as_much(room) for room in hosts)
 
     @property
     def other_hosts(self) -> int:
@@ -320,7 +323,7 @@ def _fits_without(lost: int, laid: Layout) -> bool | None:
 
     Hosts of one size are all alike to a new placement, so only the number left of each size counts.
     """
-    needed = [count - laid.more for count in laid.new_needed]  # in the best arrangement
+    needed = [count - laid.more for count in laid.needed_down(lost)]  # in the best arrangement
     old, new = laid.other_hosts, len(laid.rooms) - laid.other_hosts
     ways = [(down, lost - down) for down in range(lost + 1) if down <= old and lost - down <= new]
     if ways and all(down < len(needed) and new - others >= needed[down] for down, others in ways):

@@ -39,7 +39,7 @@ from gpuplan.plan.over_time.recommended import for_orders, recommended, set_up_a
 from gpuplan.plan.over_time.rehearsal import Rehearsed, rehearsed_of
 from gpuplan.plan.power import PowerUse, power_use
 from gpuplan.plan.prices import catalog_factor
-from gpuplan.plan.requests import Requests, requests_of, too_large
+from gpuplan.plan.requests import Requests, requests_of, room_of, too_large
 from gpuplan.plan.simulated import promise_of
 from gpuplan.plan.totals import Totals, held_gpus_lines, totals, utilisation_line, waiting_lines
 from gpuplan.plan.trail import Line, Lines, Trail
@@ -567,7 +567,8 @@ def make_plan(scenario: Scenario, catalog: Catalog | None = None, *, check: bool
         raise ScenarioError(problems)
     asked = plan.requests
     problems = request_problems(scenario, asked.by_group, asked.members, asked.rooms)
-    if not problems and any(too_large(asked.by_group.values(), laid.room) for laid in plan.layouts.values()):
+    new = room_of(scenario, scenario.hardware.gpus_per_host)
+    if not problems and too_large(asked.by_group.values(), new):
         try:
             plan.divisions  # noqa: B018 - of VMs that no new host can take not all may fit in their clusters
         except ValueError:

@@ -158,10 +158,12 @@ def _pool(pool: Pool) -> dict[str, Any]:
         "bound",
         "method",
         "failures",
+        "laid",
         "whole",
     )
     data = {f.name: plain(getattr(pool, f.name)) for f in fields(pool) if f.name not in named}
     data["access_modes"] = list(pool.access)
+    data["new_needed"] = plain(pool.new_needed)
     data["proof"] = {"method": pool.method, "at_least_hosts": pool.bound}
     data["shared_gpus"] = [
         {"share": s.family, "gpus": s.gpus, "at_least_gpus": s.bound, "method": s.method} for s in pool.shared

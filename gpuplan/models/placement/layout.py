@@ -20,7 +20,6 @@ from gpuplan.models.placement.fit import Rules
 from gpuplan.models.placement.identical_hosts import IdenticalHosts
 from gpuplan.models.placement.losses import worst_losses
 from gpuplan.models.placement.mixed_hosts import MixedHosts
-from gpuplan.models.placement.mixed_programme import New
 from gpuplan.models.placement.packing import Packing
 from gpuplan.models.placement.requests import Blocks, Content, Family, Request, Room, vms_in
 from gpuplan.units import at_least_one, exact, not_negative, whole_from_zero
@@ -188,13 +187,6 @@ class PlacedBeside:
             used[block.room] += block.times
         return max(least, new.hosts - like_new), used or None
 
-    def _after(self, left: Counter[Room]) -> New:
-        """New hosts beside those that a loss leaves, for all VMs that any number of them can hold."""
-        new = self.mixed.new_hosts(self.rules.vms, left, self.room)
-        if new.hosts <= sum(self.rules.vms):
-            return new
-        return self.mixed.new_hosts(self.mixed.most_vms(self.rules.vms, left, self.room), left, self.room)
-
     def placed(self, existing: Sequence[Room], spare: int) -> Placement:
         """Return the answer of ``place_mixed`` beside these hosts."""
         rules, mixed, room = self.rules, self.mixed, self.room
@@ -204,12 +196,12 @@ class PlacedBeside:
         others, like_new = Counter(one for one in rooms if one != room), rooms.count(room)
         chosen = mixed.new_hosts(rules.vms, others, room)
         if chosen.hosts > sum(rules.vms):
-            why = FULL if chosen.bound > sum(rules.vms) else UNKNOWN
-            raise ValueError(why)
+            raise ValueError(FULL if chosen.bound > sum(rules.vms) else UNKNOWN)
         needed: list[int] = []
         least: list[int] = []
         for lost in range(min(spare, others.total()) + 1):
-            after = [self._after(others - loss) for loss in worst_losses(others, lost=lost)]
+            rests = [others - loss for loss in worst_losses(others, lost=lost)]
+            after = [mixed.new_hosts(mixed.most_vms(rules.vms, left, room), left, room) for left in rests]
             needed.append(max(new.hosts for new in after))
             least.append(max(new.bound for new in after))
         count, bound = (

@@ -66,6 +66,8 @@ class MixedHosts:
 
     def most_vms(self, vms: Kinds, rooms: Counter[Room], room: Room) -> Kinds:
         """The most of these VMs that new hosts beside these rooms can hold: of those too large for a new host some are left out."""
+        if self.new_hosts(vms, rooms, room).hosts <= sum(vms):
+            return vms
         kinds = self.unfit(vms, {room})
         held = [0 if kind in kinds else n for kind, n in enumerate(vms)]
         for kind in kinds:
