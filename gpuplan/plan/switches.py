@@ -42,7 +42,7 @@ class Kind(NamedTuple):
     fabric: Fabric
     name: str
     """Their numbers and sites; empty for the only fabric."""
-    count: int
+    fabrics: int
 
 
 class Totals(NamedTuple):

@@ -30,7 +30,7 @@ def fabric_svg(plan: Plan) -> str | None:
     for kind in kinds[:MOST_FABRICS]:
         y = _Fabric(drawing, cabling, switches, kind, infiniband=infiniband).drawn(y)
     y = _key(drawing, cabling, y, infiniband=infiniband)
-    if left := sum(kind.count for kind in kinds[MOST_FABRICS:]):
+    if left := sum(kind.fabrics for kind in kinds[MOST_FABRICS:]):
         drawing.text(0, y + 14, said("drawing.fabric.more", fabrics=left), fill=SOFT)
         y += LINE
     total, hosts = switches.total, cabling.gpu_hosts

@@ -28,8 +28,8 @@ def switches_of(*hosts: tuple[str, int]) -> Switches:
 def test_fabrics_that_are_alike_are_one_kind_with_all_their_sites() -> None:
     found = switches_of(("Berlin", 96), ("Austin", 8), ("Chicago", 96))
     large, small = found.kinds
-    assert (large.fabric, large.count) == (found.fabrics[0], 2) and large.name == found.name(1, 3)
-    assert (small.fabric, small.count) == (found.fabrics[1], 1) and small.name == found.name(2)
+    assert (large.fabric, large.fabrics) == (found.fabrics[0], 2) and large.name == found.name(1, 3)
+    assert (small.fabric, small.fabrics) == (found.fabrics[1], 1) and small.name == found.name(2)
     assert "2" in small.name and "Austin" in small.name
     assert all(text in large.name for text in ("1, 3", "Berlin, Chicago"))
 
