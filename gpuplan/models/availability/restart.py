@@ -219,7 +219,8 @@ class Cluster:
         rooms = Counter({room: n for room, n in rooms.items() if n and room.gpus})
         kinds = tuple(rooms)
         if _only_gpus_count(kinds):
-            return self.equal.solve(vms, kinds[0].gpus, thorough=thorough).blocks
+            blocks = self.equal.solve(vms, kinds[0].gpus, thorough=thorough).blocks
+            return tuple(block._replace(room=kinds[0]) for block in blocks)  # with its board
         return self.mixed.arrange(vms, rooms, thorough=thorough).blocks or ()
 
     def _misfits_on(self, rooms: tuple[Room, ...]) -> list[int]:

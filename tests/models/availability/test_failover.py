@@ -126,6 +126,30 @@ def test_where_restarting_does_not_do_others_move() -> None:
     assert often(moved, 20)
 
 
+def test_hosts_of_one_board_are_as_hosts_whose_board_is_not_told() -> None:
+    """The board of equal hosts decides nothing: the same VMs restart, move and stay down."""
+    moved = 0
+    for rng in cases(9, 400, few=60):
+        gpus = rng.randint(2, 5)
+        requests = random_requests(rng, gpus)
+        thrown = scattered(rng, requests, len(place(requests, gpus_per_host=gpus).hosts) + 1, gpus)
+        if thrown is None:
+            continue
+        hosts, rooms = thrown
+        told = [request._replace(boards=("a",)) for request in requests]
+        on_board = [room._replace(board="a") for room in rooms]
+        for failed in range(len(hosts)):
+            outcome = after_failure(hosts, requests=requests, rooms=rooms, failed={failed})
+            assert after_failure(hosts, requests=told, rooms=on_board, failed={failed}) == outcome
+            moved += bool(outcome.moved)
+        surveys = [
+            failure_survey(hosts, requests=requests, rooms=rooms, lost=1),
+            failure_survey(hosts, requests=told, rooms=on_board, lost=1),
+        ]
+        assert surveys[0] == surveys[1]
+    assert often(moved, 10)
+
+
 def test_all_failures_against_placing_everything_again_by_brute_force() -> None:
     partly = 0
     for rng in cases(5, 250, few=40):
