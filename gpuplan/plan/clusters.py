@@ -114,9 +114,10 @@ def _divided(
     promise = requests.promises.get(kind)
     within = Within(spare, most, enough_of(scenario, catalog, kind, whole.asked), promise)
     priority = {group.id: group.priority for group in scenario.groups}
-    asked, existing, apart = whole.asked, whole.existing, tuple[Layout, ...]()
+    asked, existing, apart = whole.asked, whole.existing, tuple[Cluster, ...]()
+    homes = dict(zip(requests.members[kind], _homes(scenario, requests, kind, split), strict=True))
     if kind == "vgpu" and any(room.board != whole.room.board for room in existing):
-        asked, existing, apart = _by_board(whole, priority, spare, most)
+        asked, existing, apart = _by_board(whole, homes, priority, spare, most)
     if split == "few-large" and len(whole.hosts) <= most and existing == whole.existing:
 
         def lay(more: int) -> list[Layout]:
@@ -125,7 +126,6 @@ def _divided(
             return [one] if few else _few_large((), whole.asked, whole.existing, whole.room, within, more)
 
         return Division(whole, tuple(Cluster(laid) for laid in kept(promise, whole.asked, lay)))
-    homes = dict(zip(requests.members[kind], _homes(scenario, requests, kind, split), strict=True))
     homes_of = tuple(homes[request.group] for request in asked)
     levels = tuple(priority.get(request.group, LAST) for request in asked)
     clusters = _clusters(asked, existing, whole.room, within, homes_of, levels, apart)
@@ -135,30 +135,55 @@ def _divided(
 
 
 def _by_board(
-    whole: Layout, priority: Mapping[str, int], spare: int, most: int
-) -> tuple[tuple[Request, ...], tuple[Room, ...], tuple[Layout, ...]]:
-    """The VMs and existing hosts with the board of the design, and a cluster for each other board with its own spare hosts.
+    whole: Layout, homes: Mapping[str, str | None], priority: Mapping[str, int], spare: int, most: int
+) -> tuple[tuple[Request, ...], tuple[Room, ...], tuple[Cluster, ...]]:
+    """The VMs and existing hosts with the board of the design, and for each other board a cluster of each home with its own spare hosts.
 
     A vGPU profile belongs to one board, and no new host has another one: as many VMs run there as the loss of any spare
-    hosts leaves a place for.
+    hosts leaves a place for. A group without a home goes with the largest.
     """
-    own, left, clusters = whole.room.board, list(whole.asked), list[Layout]()
+    own, left, clusters = whole.room.board, list(whole.asked), list[Cluster]()
+    sizes = Counter[str]()
+    for request in left:
+        sizes[homes[request.group] or ""] += request.vms * max(1, request.gpus)
+    largest = max(filter(None, sizes), key=lambda home: sizes[home], default="")
     for board in sorted({room.board for room in whole.existing} - {own}):
         rooms = tuple(sorted(room for room in whole.existing if room.board == board))[-most:]
         there = [request for request in left if board in request.boards and request.vms]
         stuck = {request.group for request in too_large(there, whole.room)}  # first, and without spare hosts
-        able = tuple(request._replace(boards=(board,)) for request in there)
-        levels = tuple(0 if r.group in stuck else priority.get(r.group, LAST) for r in able)
-        lost = 0 if stuck else min(spare, len(rooms))
-        after = [Counter(rooms) - loss for loss in worst_losses(Counter(rooms), lost=lost)]
-        held = [placed_most(able, tuple(sorted(some.elements())), levels).placed for some in after]
-        vms = {r.group: n for r, *every in zip(able, *held, strict=True) if (n := min(every))}
-        if vms:
-            wanted = tuple(r._replace(vms=vms[r.group]) for r in able if r.group in vms)
-            clusters.append(placed(wanted, rooms, whole.room, spare))
-            left = [r._replace(vms=r.vms - vms.get(r.group, 0)) for r in left]
+        levels = {r.group: 0 if r.group in stuck else priority.get(r.group, LAST) for r in there}
+        together: dict[str, list[Request]] = defaultdict(list)
+        for request in there:
+            together[homes[request.group] or largest].append(request._replace(boards=(board,)))
+        for home, able in sorted(together.items(), key=lambda one: min(levels[r.group] for r in one[1])):
+            lost = 0 if stuck & {r.group for r in able} else spare
+            if wanted := _held(able, rooms, levels, lost):
+                taken = (
+                    _taken(wanted, rooms, whole.room, spare) if len(together) > 1 else {*range(len(rooms))}
+                )
+                some = tuple(room for at, room in enumerate(rooms) if at in taken)
+                some = some if _held(wanted, some, levels, lost) == wanted else rooms
+                clusters.append(Cluster(placed(wanted, some, whole.room, spare), home))
+                rooms = tuple(sorted((Counter(rooms) - Counter(some)).elements()))
+                vms = {r.group: r.vms for r in wanted}
+                left = [r._replace(vms=r.vms - vms.get(r.group, 0)) for r in left]
+        if together and rooms and clusters and clusters[-1].layout.existing[0].board == board:
+            last = clusters.pop()  # it has the hosts that are left, too
+            both = tuple(sorted((*last.layout.existing, *rooms)))
+            clusters.append(last._replace(layout=placed(last.layout.asked, both, whole.room, spare)))
     rest = tuple(r._replace(boards=(own,)) for r in left if r.vms)
     return rest, tuple(room for room in whole.existing if room.board == own), tuple(clusters)
+
+
+def _held(
+    asked: Sequence[Request], rooms: tuple[Room, ...], levels: Mapping[str, int], lost: int
+) -> tuple[Request, ...]:
+    """As many of these VMs as the loss of any such number of these hosts leaves a place for."""
+    after = [Counter(rooms) - loss for loss in worst_losses(Counter(rooms), lost=min(lost, len(rooms)))]
+    order = tuple(levels[request.group] for request in asked)
+    held = [placed_most(tuple(asked), tuple(sorted(left.elements())), order).placed for left in after]
+    counts = map(min, zip(*held, strict=True))
+    return tuple(r._replace(vms=vms) for r, vms in zip(asked, counts, strict=True) if vms)
 
 
 def _homes(scenario: Scenario, requests: Requests, kind: str, split: str) -> tuple[str | None, ...]:
@@ -194,11 +219,11 @@ def _clusters(
     within: Within,
     homes: tuple[str | None, ...],
     levels: tuple[int, ...],
-    boards: tuple[Layout, ...] = (),
+    boards: tuple[Cluster, ...] = (),
 ) -> tuple[Cluster, ...]:
     """Return the clusters of the demand, apart by the ``homes`` of the requests; existing hosts go by priority.
 
-    Those of owned ``boards`` are there already, and serve the groups of the largest home.
+    Those of owned ``boards`` are there already.
     """
     together: dict[str, list[Request]] = defaultdict(list)
     first = dict[str, int]()
@@ -206,6 +231,10 @@ def _clusters(
         if home is not None:
             together[home].append(request)
             first[home] = min(level, first.get(home, level))
+    owned: dict[str, list[Layout]] = defaultdict(list)
+    for layout, home in boards:
+        owned[home].append(layout)
+        together[home]  # which may have no other host
     stuck = {home: too_large(requests, room) for home, requests in together.items()}
 
     def alone(home: str) -> int:
@@ -221,12 +250,12 @@ def _clusters(
             taken = _taken(requests, left, room, within.spare)
             rooms = tuple(old_room for n, old_room in enumerate(left) if n in taken)
             left = tuple(old_room for n, old_room in enumerate(left) if n not in taken)
-        mine, lay = (
-            {request.group for request in requests},
-            partial(_few_large, boards if home == largest else (), requests, rooms, room, within),
-        )
+        lay = partial(_few_large, tuple(owned[home]), requests, rooms, room, within)
         if (promise := within.promise) is not None:
-            nowhere = promise.groups - {request.group for request in asked}
+            nowhere = promise.groups - {
+                r.group for r in (*asked, *(r for one, _ in boards for r in one.asked))
+            }
+            mine = {r.group for r in (*requests, *(r for one in owned[home] for r in one.asked))}
             promise = promise.of_groups(mine | nowhere if home == largest else mine)
         clusters += [Cluster(layout, home) for layout in kept(promise, requests, lay)]
     return tuple(_numbered(clusters))

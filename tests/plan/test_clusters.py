@@ -407,3 +407,31 @@ def test_by_site_each_workload_is_at_a_site_of_its_users(catalog: Catalog) -> No
         elsewhere += level == "warn"
         unknown += "site-not-stated" in levels
     assert often(elsewhere, 30) and often(unknown, 30)
+
+
+@pytest.mark.parametrize("split", ["few-large", "by-group", "by-site"])
+def test_hosts_with_other_boards_are_divided_alike(catalog: Catalog, split: str) -> None:
+    """VMs of two groups or sites share no cluster on hosts already there either, and these are somewhere."""
+    divided = 0
+    for rng in cases(38_5, 60, few=12):
+        groups = [
+            {"id": id, "people": rng.randint(1, 9), "gpus_each": 0.5, "remote_allowed": False, "sites": site}
+            for id, site in (("a", "Austin"), ("b", "Bangalore"), ("c", "Austin 3, Bangalore 2"))
+        ]
+        owned = f"{rng.randint(2, 6)} x {rng.choice([1, 2, 4])} h100-nvl-94gb; 2 x 2 a100-pcie-80gb"
+        data = whole_hosts(1, split=split, host_failures=rng.randint(0, 1)) | {"groups": groups}
+        data["hardware"] |= {"existing": owned}
+        plan = make_plan(from_dict(data), catalog)
+        home = {"a": "Austin", "b": "Bangalore", "c": "Austin"}
+        for pool in plan.pools:
+            members = {request.group for request in pool.requests}
+            assert split != "by-group" or len(members) == 1
+            assert {pool.site} == ({home[id] for id in members} if split == "by-site" else {""})
+            assert pool.losses[data["availability"]["host_failures"]].fits is not False
+        boards = Counter(pool.rooms[0].board for pool in plan.pools)
+        del boards["l40s-48gb"]
+        divided += any(clusters > 1 for clusters in boards.values())
+        for board in boards:
+            hosts = sum(room.board == board for pool in plan.pools for room in pool.rooms)
+            assert hosts == (2 if board.startswith("a100") else int(owned[0]))
+    assert split == "few-large" or often(divided, 5)
