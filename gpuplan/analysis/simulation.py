@@ -13,6 +13,7 @@ from gpuplan.analysis.demand import busiest_mix, sizing_target, week_demand
 from gpuplan.plan import Plan
 from gpuplan.plan.simulated import (
     Promise,
+    boards_of,
     by_group,
     disappointed,
     endless,
@@ -108,7 +109,10 @@ def simulate_pool(
         new = clusters[0].room
         ordered = ordered[:hosts] + [(n % len(clusters), offer_of(new)) for n in more]
     up = sorted(ordered, key=lambda host: -host[1].gpus)[down:]
-    promise = Promise((request_streams(plan, pool_id, when),), target, plan.scenario.platform.assignment)
+    together = plan.scenario.availability.split == "few-large"
+    boards = boards_of({**plan.shape.requests, **plan.requests.by_group}) if together else ()
+    streams = request_streams(plan, pool_id, when)
+    promise = Promise((streams,), target, plan.scenario.platform.assignment, boards)
     result = played(promise.among(clusters), up, seed=seed, progress=progress)
     gpus = sum(offer.gpus for _, offer in up)
     return PoolSimulation(pool_id, len(up), gpus, down, when, target, result, *disappointed(result, target))

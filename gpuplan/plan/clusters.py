@@ -23,6 +23,7 @@ from gpuplan.plan.layouts import (
     most_hosts,
     most_hosts_fact,
     placed,
+    unused,
     with_more,
 )
 from gpuplan.plan.over_time.rules import Enough
@@ -77,11 +78,15 @@ class Division:
     @property
     def kept(self) -> Kept | None:
         """The rule by risk on all of these hosts: of the groups with the highest chance; None where it is not checked."""
-        kept = {cluster.layout.kept for cluster in self.clusters if cluster.layout.kept}
+        results = (cluster.layout.kept for cluster in self.clusters)
+        kept = {
+            id(one): one for one in results if one
+        }.values()  # clusters that were simulated together share it
         if not kept:
             return None
         worst = max(kept, key=lambda one: (not one.held, one.value))
-        return worst._replace(more=sum(one.more for one in kept))
+        more, first = sum(one.more for one in kept), max(one.at_first for one in kept)
+        return worst._replace(more=more, at_first=first)
 
     def named(self, kind: str) -> list[tuple[Named, Layout]]:
         """Return the clusters with their names, numbered if there are several."""
@@ -250,14 +255,15 @@ def _clusters(
             taken = _taken(requests, left, room, within.spare)
             rooms = tuple(old_room for n, old_room in enumerate(left) if n in taken)
             left = tuple(old_room for n, old_room in enumerate(left) if n not in taken)
+        every = (*requests, *(r for one in owned[home] for r in one.asked))
         lay = partial(_few_large, tuple(owned[home]), requests, rooms, room, within)
         if (promise := within.promise) is not None:
             nowhere = promise.groups - {
                 r.group for r in (*asked, *(r for one, _ in boards for r in one.asked))
             }
-            mine = {r.group for r in (*requests, *(r for one in owned[home] for r in one.asked))}
+            mine = {request.group for request in every}
             promise = promise.of_groups(mine | nowhere if home == largest else mine)
-        clusters += [Cluster(layout, home) for layout in kept(promise, requests, lay)]
+        clusters += [Cluster(layout, home) for layout in kept(promise, every, lay)]
     return tuple(_numbered(clusters))
 
 
@@ -278,11 +284,14 @@ def _few_large(
 ) -> list[Layout]:
     """The fewest clusters of nearly equal size: the hosts of the whole placement are dealt out, existing ones first.
 
-    They have ``more`` hosts for the demand, or as many as they may. Existing hosts that the demand does not take are left out where a cluster would have too many with them. Clusters of owned ``boards`` come first.
+    They have ``more`` hosts for the demand, or as many as they may. Existing hosts that the demand does not take are left out where a cluster would have too many with them. Clusters of owned ``boards`` come first, and their idle hosts.
     """
+    spare, most, enough, _ = within
+    for laid in boards:
+        idle = min(more, unused(laid, spare))
+        boards, more = (*boards[1:], with_more(laid, idle, spare)), more - idle
     if not asked:
         return list(boards)
-    spare, most, enough, _ = within
     undivided = with_more(placed(asked, existing, room, spare, (), enough), more, spare)
     if len(undivided.hosts) <= most:
         return [*boards, undivided]

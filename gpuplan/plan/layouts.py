@@ -294,18 +294,18 @@ def placed(
 def for_orders(laid: Layout, enough: Enough, lost: int) -> Layout:
     """Add the hosts that let orders of power-on start every VM of the demand; unused existing hosts come first."""
     used = tuple(room for room, host in zip(laid.rooms, laid.needed.hosts, strict=False) if host)
-    most = len(used) + _idle(laid, lost) + max(0, enough.most + lost - len(laid.hosts))
+    most = len(used) + unused(laid, lost) + max(0, enough.most + lost - len(laid.hosts))
     more, reached = more_hosts(laid.asked, used, laid.room, enough._replace(most=most))
     return replace(with_more(laid, more, lost), reached=reached)
 
 
 def with_more(laid: Layout, more: int, lost: int) -> Layout:
     """Return a cluster with this many hosts more for the demand; unused existing hosts come first."""
-    new = ((),) * max(0, more - _idle(laid, lost))
+    new = ((),) * max(0, more - unused(laid, lost))
     return replace(laid, more=laid.more + more, hosts=laid.hosts + new) if more else laid
 
 
-def _idle(laid: Layout, lost: int) -> int:
+def unused(laid: Layout, lost: int) -> int:
     """Return the hosts that the demand and failures leave unused, and that offer as much as a new one."""
     free = (room for room, host in zip(laid.rooms, laid.hosts, strict=True) if not host)
     return max(0, sum(room.offers_as_much(laid.room) for room in free) - lost - laid.more)

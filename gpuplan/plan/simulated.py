@@ -54,6 +54,8 @@ class Promise(NamedTuple):
     target: Target
     policy: str
     """Choice of the host for a VM: pack or spread."""
+    boards: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """(group, boards that its VMs run on) where a cluster with one of them serves it, even without a VM of it."""
 
     @property
     def groups(self) -> set[str]:
@@ -66,17 +68,19 @@ class Promise(NamedTuple):
         return self._replace(mixes=tuple(dict.fromkeys(streams for streams in mixes if streams)))
 
     def among(self, clusters: Sequence[Layout]) -> Promise:
-        """The promise where a request takes a host of a cluster that has VMs of its group."""
+        """The promise where a request takes a host of a cluster that has VMs of its group, or a board for them."""
         if len(clusters) == 1:
             return self
         homes: dict[str, tuple[int, ...]] = {}
         for number, laid in enumerate(clusters):
-            homes |= {r.group: (*homes.get(r.group, ()), number) for r in laid.asked}
+            there = {request.group for request in laid.asked}
+            there |= {group for group, boards in self.boards if laid.rooms[0].board in boards}
+            homes |= {group: (*homes.get(group, ()), number) for group in there}
         mixes = (
             tuple(replace(stream, clusters=homes.get(stream.name, ())) for stream in streams)
             for streams in self.mixes
         )
-        return self._replace(mixes=tuple(mixes))
+        return self._replace(mixes=tuple(mixes), boards=())
 
 
 Results = dict[tuple[tuple[Host, ...], Promise], Kept]
@@ -103,7 +107,12 @@ def promise_of(scenario: Scenario, pool: PoolDemand, requests: Mapping[str, Requ
     """Return what the rule of a scenario promises to the groups of a pool."""
     mixes = [want.mix for want in (pool.needed[pool.chosen], *pool.needed)]
     streams = dict.fromkeys(streams_of(scenario, mix, requests, endless) for mix in mixes)
-    return Promise(tuple(streams), Target.of(scenario), scenario.platform.assignment)
+    return Promise(tuple(streams), Target.of(scenario), scenario.platform.assignment, boards_of(requests))
+
+
+def boards_of(requests: Mapping[str, Request]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the boards that the VMs of each group run on, where these are told apart."""
+    return tuple((id, request.boards) for id, request in requests.items() if request.boards)
 
 
 def streams_of(
@@ -224,7 +233,8 @@ def kept(
 ) -> list[Layout]:
     """Return the clusters of some VMs with the fewest hosts more than the formula takes on which the promise is kept.
 
-    ``lay`` gives the clusters with so many hosts more, or with as many as they may have. Very large pools are not simulated.
+    ``lay`` gives the clusters with so many hosts more, or with as many as they may have; where those change nothing,
+    none is added. Very large pools are not simulated.
     """
     clusters = lay(0)
     if promise is None or sum(laid.used for laid in clusters) > MOST_HOSTS:
@@ -240,6 +250,8 @@ def kept(
 
     most = sum(request.vms for request in asked if request.gpus or request.family)
     more = 0 if tried(0).held else least(lambda hosts: tried(hosts).held, 0, most)
+    if not tried(more).held and tried(more).value >= tried(0).value:
+        more = 0
     result = tried(more)._replace(at_first=tried(0).value)
     return [replace(laid, kept=result) for laid in lay(more)]
 

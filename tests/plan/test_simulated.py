@@ -110,6 +110,51 @@ def test_denied_at_most_one_per_cent(catalog: Catalog) -> None:
     assert "hosts, for a target" in {decision.case for decision in plan.decisions}
 
 
+def apart(id: str, people: int, **more: Any) -> dict[str, Any]:
+    return {"id": id, "people": people, "active_share": 0.3, "gpus_each": 1, "access": "vgpu", **more}
+
+
+@pytest.mark.parametrize("hosts", [4, 12])
+@pytest.mark.parametrize("split", ["few-large", "by-group"])
+def test_owned_hosts_with_another_board_are_hosts_of_the_promise(
+    catalog: Catalog, hosts: int, split: str
+) -> None:
+    """The target is tried there, idle ones are taken first, and no host is bought that changes nothing."""
+    hardware = {"gpu": "l40s-48gb", "gpus_per_host": 4, "existing": f"{hosts} x 4 a100-pcie-80gb"}
+    plan, first = (
+        planned(
+            catalog,
+            check,
+            groups=[apart("a", 20), apart("b", 6)],
+            demand={"rule": "denied", "chance": 0.02},
+            hardware=hardware,
+            availability={"split": split},
+        )
+        for check in (True, False)
+    )
+    division = plan.divisions["vgpu"]
+    assert plan.checked and division.kept is not None
+    owned_alone = hosts == 12 and split == "by-group"  # one group has no idle host, nor a cluster of new ones
+    assert division.kept.held == (not owned_alone)
+    assert plan.totals.hosts - first.totals.hosts == (1 if hosts == 4 and split == "by-group" else 0)
+    found = simulate_pool(plan, "vgpu", hosts=plan.whole_pool("vgpu").hosts_for_demand, seed=SEED)
+    assert found.disappointed == pytest.approx(division.kept.value, abs=0.005)
+
+
+def test_hosts_of_a_promise_add_up_over_clusters_of_equal_groups(catalog: Catalog) -> None:
+    groups = [apart(id, 12, gpus_each=2) for id in ("a", "b")]
+    data: dict[str, Any] = {
+        "demand": {"rule": "denied", "chance": 0.02},
+        "availability": {"split": "by-group"},
+    }
+    division = planned(catalog, groups=groups, **data).divisions["vgpu"]
+    assert (
+        division.kept is not None and division.kept.more == sum(c.layout.more for c in division.clusters) == 2
+    )
+    firsts = [cluster.layout.kept.at_first for cluster in division.clusters if cluster.layout.kept]
+    assert division.kept.at_first == max(firsts) > division.kept.value
+
+
 @pytest.mark.parametrize("split", ["few-large", "by-group"])
 def test_groups_without_a_vm_at_the_crowded_moment_ask_too(catalog: Catalog, split: str) -> None:
     """One of four people at 2 %: the plan has no VM of theirs, and they take a GPU all the same."""
