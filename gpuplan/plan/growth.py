@@ -56,7 +56,8 @@ def growth_of(
             left = years - grown_years
             return Growth((*hosts, *hosts[-1:] * left), (*busy, *busy[-1:] * left), grown_years + 1)
         grown = {pool: counts.get(pool, 0) for pool in hosts[-1]}
-        grown[pools[0].kind] += sum(n for pool, n in counts.items() if pool not in grown)
+        if pools:  # none where no group gets a GPU
+            grown[pools[0].kind] += sum(n for pool, n in counts.items() if pool not in grown)
         hosts.append({pool: max(before, grown[pool]) for pool, before in hosts[-1].items()})
         then = sum(
             now[group.id] * working_hours.growth_factor(grown_years, growth=group.growth or 0.0)

@@ -111,6 +111,15 @@ def test_the_years_of_the_money_are_not_those_of_the_demand(catalog: Catalog) ->
     assert plan.costs.cash == longer.costs.cash
 
 
+def test_a_design_without_hosts_has_none_later(catalog: Catalog) -> None:
+    """One GPU of an NVSwitch system is not passed through: no VM is placed in any year."""
+    groups = [{"id": "a", "people": 8, "access": "passthrough", "growth": 0.3}]
+    hardware = {"gpu": "h200-sxm5-141gb", "server": "dell-xe9680", "gpus_per_host": 8}
+    plan = make_plan(from_dict({"groups": groups, "hardware": hardware}), catalog)
+    assert plan.placed.missing == 8 and plan.growth.hosts == ({},) * plan.scenario.cost.years
+    assert plan.costs is None
+
+
 def test_requests_a_second_grow_as_people_do(catalog: Catalog) -> None:
     asked = grow(assistant(requests_per_s=2, growth=0.5), 2, {}).groups[0]
     assert (asked.people, asked.requests_per_s) == (900, 4.5)
