@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, NamedTuple
 
 from gpuplan.catalog import Catalog, Item
@@ -63,6 +64,8 @@ class PowerUse(Brief):
     """0 where one host alone is more than a rack may carry."""
     host_peak_w: float
     """Of one new host."""
+    host_peaks_w: Mapping[str, tuple[float, ...]]
+    """Of each host of each cluster, by the id of this."""
     host_typical_w: float
     host_busy_w: float
     """Of one new host with every GPU busy: its peak, or a measured share of a maximum that its maker states."""
@@ -99,7 +102,8 @@ def power_use(
     excludes: list[str] = []
     host = _host_lines(trail, scenario, catalog, fabric, utilisation)
     peak, typical = host.peak, host.typical
-    part, busy_w = _hosts_part(scenario, catalog, hosts, host, excludes)
+    part, busy_w, peaks = _hosts_part(scenario, catalog, hosts, host, excludes)
+    each, most_w = iter(peaks), max(peaks)
     parts = [part]
     parts += _switch_parts(catalog, fabric, excludes)
     managing = _management_part(scenario, catalog)
@@ -129,7 +133,8 @@ def power_use(
         },
         hosts=trail["totals.hosts"],
     )
-    per_rack, racks = _racks(trail, scenario, catalog, fabric, peak)
+    largest = resting_on([peak], "power/largest_host", most_w) if most_w != peak.value else peak
+    per_rack, racks = _racks(trail, scenario, catalog, fabric, largest)
     known = (typical.key, typical.value, typical.unit, None, None, typical.basis, typical.sources)
     return PowerUse(
         parts=tuple(parts),
@@ -143,6 +148,7 @@ def power_use(
         hosts_per_rack=per_rack,
         racks=racks,
         host_peak_w=peak.value,
+        host_peaks_w={pool.id: tuple(islice(each, len(pool.rooms))) for pool in pools},
         host_typical_w=typical.value,
         host_busy_w=host.busy.value,
         hosts_busy_w=busy_w,
@@ -238,13 +244,13 @@ def _board_w(catalog: Catalog, board: str) -> Fact:
 
 def _hosts_part(
     scenario: Scenario, catalog: Catalog, hosts: Sequence[tuple[int, str]], host: _Host, excludes: list[str]
-) -> tuple[PowerPart, float]:
-    """All GPU hosts, and their power with every GPU busy; existing ones draw with their own GPUs.
+) -> tuple[PowerPart, float, list[float]]:
+    """All GPU hosts, their power with every GPU busy, and the peak of each; existing ones draw with their own GPUs.
 
     Eight SXM GPUs of another host take what a maker states for them, all else is as in the sum of a new one.
     """
     hardware, efficiency = scenario.hardware, float(catalog_factor(catalog, "psu_efficiency").value)
-    share, peak_w, busy_w = float(catalog_factor(catalog, "rated_share").value), 0.0, 0.0
+    share, busy_w, peaks = float(catalog_factor(catalog, "rated_share").value), 0.0, list[float]()
     new = boards(scenario, catalog) * float(_board_w(catalog, hardware.gpu).value) / efficiency
     for gpus, gpu in hosts:
         most = catalog.gpus[gpu].facts.get("system_max_w")
@@ -254,7 +260,8 @@ def _hosts_part(
             peak, busy = float(host.peak.value), float(host.busy.value)
         elif most and gpus >= SYSTEM_GPUS and scenario.cost.host_base_w is None:
             peak, busy = float(most.value), share * float(most.low or most.value)
-        peak_w, busy_w = peak_w + peak, busy_w + busy
+        busy_w += busy
+        peaks.append(peak)
     for gpu in dict.fromkeys((hardware.gpu, *(gpu for _, gpu in hosts))):
         if catalog.gpus[gpu].value("tdp_w") is None:
             excludes.append(f"{POWER_OF}{catalog.gpus[gpu].name}")
@@ -263,7 +270,7 @@ def _hosts_part(
         excludes.append(said("power.height of server"))
     typical_w = busy_w * (float(host.typical.value) / float(host.busy.value))
     units = None if height is None else len(hosts) * float(height.value)
-    return PowerPart("GPU hosts", len(hosts), peak_w, typical_w, units), busy_w
+    return PowerPart("GPU hosts", len(hosts), sum(peaks), typical_w, units), busy_w, peaks
 
 
 def _host_u(scenario: Scenario, catalog: Catalog) -> Fact | None:
@@ -344,9 +351,9 @@ def _rack_limit(scenario: Scenario, catalog: Catalog, host_w: float) -> Fact:
 
 
 def _racks(
-    trail: Trail, scenario: Scenario, catalog: Catalog, fabric: Cabling, peak: Line
+    trail: Trail, scenario: Scenario, catalog: Catalog, fabric: Cabling, peak: Fact | Line
 ) -> tuple[int, int]:
-    """Hosts in one rack, and racks; (0, 0) where one host is more than a rack may carry."""
+    """Hosts in one rack, each taken as the largest, and racks; (0, 0) where that one is more than a rack may carry."""
     height = _host_u(scenario, catalog) or catalog_factor(catalog, "host_u")
     limit = _rack_limit(scenario, catalog, float(peak.value))
     per_rack = trail.compute(

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.plan import Plan
+from gpuplan.plan.power import PowerUse
 from gpuplan.plan.switches import Fabric, Switches
 
 LEAST_DIGITS = 2
@@ -24,6 +25,7 @@ class Place(NamedTuple):
     pool: str
     number: int
     """Number of the host in its cluster, from 1."""
+    peak_w: float
     rack: int
     fabric: int
     """Number of its fabric, from 1; 0 without switches."""
@@ -41,9 +43,14 @@ class Rack:
     hosts: tuple[Place, ...]
 
     @property
-    def kind(self) -> tuple[str, int, int]:
+    def kind(self) -> tuple[str, int, int, float]:
         """Attributes that identical racks share."""
-        return self.site, len(self.leaves), len(self.hosts)
+        return self.site, len(self.leaves), len(self.hosts), self.peak_w
+
+    @property
+    def peak_w(self) -> float:
+        """Peak power of its hosts."""
+        return sum(host.peak_w for host in self.hosts)
 
     @property
     def both_leaves(self) -> bool:
@@ -67,7 +74,7 @@ def racks(plan: Plan) -> tuple[Rack, ...]:
     use, switches = plan.power, plan.cabling.switches if plan.cabling else None
     if use is None or not use.hosts_per_rack:
         return ()
-    places = list(_places(plan, use.hosts_per_rack, switches))
+    places = list(_places(plan, use, switches))
     sites = {pool.id: pool.site for pool in plan.pools}
     leaves = _leaves(places, switches.total.leaves // 2 if switches else 0)
     by_rack = ((rack, tuple(these)) for rack, these in groupby(places, key=lambda place: place.rack))
@@ -99,15 +106,16 @@ def worst_loss(plan: Plan) -> RackLoss | None:
     return max(beyond, key=lambda loss: loss.hosts - loss.pool.hosts_for_failures, default=None)
 
 
-def _places(plan: Plan, hosts_per_rack: int, switches: Switches | None) -> Iterator[Place]:
+def _places(plan: Plan, use: PowerUse, switches: Switches | None) -> Iterator[Place]:
     """Yield the hosts in their racks, each site in racks of its own and on its own fabrics."""
     rack, pairs = 0, _pairs(switches.fabrics if switches else ())
     for site in dict.fromkeys(pool.site for pool in plan.pools):
         pools = [pool for pool in plan.pools if pool.site == site]
         hosts = [(pool, number) for pool in pools for number in range(1, pool.hosts + 1)]
         for at, (pool, number) in enumerate(hosts):
-            rack += at % hosts_per_rack == 0
-            yield Place(host_name(pool, number), pool.id, number, rack, *next(pairs, (0, 0)))
+            rack += at % use.hosts_per_rack == 0
+            peak_w = use.host_peaks_w[pool.id][number - 1]
+            yield Place(host_name(pool, number), pool.id, number, peak_w, rack, *next(pairs, (0, 0)))
 
 
 def _pairs(fabrics: Sequence[Fabric]) -> Iterator[tuple[int, int]]:

@@ -130,3 +130,17 @@ def test_both_leaves_stand_in_the_only_rack(plans: dict[str, Plan], catalog: Cat
     assert found is not None and found.hosts == found.pool.hosts and found.rack.both_leaves
     first = worst_loss(plans["enterprise"])
     assert first is not None and not first.rack.both_leaves
+
+
+def test_no_rack_carries_more_than_it_may_with_owned_hosts_that_draw_more(catalog: Catalog) -> None:
+    """Three owned hosts of eight H100, 12.5 kW each, beside new ones of two L4: a rack is planned for the largest of its hosts."""
+    hardware = {"gpu": "l4-24gb", "gpus_per_host": 2, "existing": "3 x 8 h100-sxm5-80gb"}
+    groups = [{"id": "a", "people": 40, "access": "passthrough"}]
+    for limit, per_rack in ((10, 0), (20, 1), (30, 2), (40, 3)):
+        data = {"groups": groups, "hardware": hardware, "cost": {"rack_kw": limit}}
+        plan = make_plan(from_dict(data), catalog)
+        assert plan.power is not None and max(plan.power.host_peaks_w["passthrough"]) == 12_500
+        assert plan.power.hosts_per_rack == per_rack
+        assert all(rack.peak_w <= 1000 * limit for rack in racks(plan))
+        drawn = sum(rack.peak_w for rack in racks(plan))
+        assert not per_rack or drawn == pytest.approx(plan.power.parts[0].peak_w)

@@ -96,7 +96,7 @@ def racks(plan: Plan) -> Iterator[Message]:
         return
     inputs = {each.name: each for each in plan.lines["power.hosts_per_rack"].inputs}
     limit = inputs["rack_kw"]
-    words: dict[str, Any] = {"host": watts(use.host_peak_w), "rack_kw": limit.value}
+    words: dict[str, Any] = {"host": watts(inputs["host_w"].value), "rack_kw": limit.value}
     words["sources"] = _cited(limit.sources)
     if not use.racks:
         yield message(plan, "host-over-rack-limit", **words)
@@ -106,7 +106,7 @@ def racks(plan: Plan) -> Iterator[Message]:
     assumed = plan.scenario.cost.rack_kw is None
     priced = catalog_factor(plan.catalog, "rack_kw").value
     if assumed and use.hosts_per_rack == 1 < by_height and (use.racks > 1 or limit.value > priced):
-        need = math.ceil(2 * use.host_peak_w / 100) / 10
+        need = math.ceil(2 * inputs["host_w"].value / 100) / 10
         words |= {"racks": use.racks, "many": by_height, "need": need, "priced": priced}
         yield message(plan, "rack-power-assumed", **words)
     if lost := worst_loss(plan):

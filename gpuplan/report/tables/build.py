@@ -204,10 +204,9 @@ def network_plan(plan: Plan) -> Table:
 
 def rack_plan(plan: Plan) -> Table:
     """Tabulate the hosts and switches of each rack; identical racks share a row."""
-    each_w = plan.power.host_peak_w if plan.power else 0.0
 
     def kw(these: Sequence[Rack]) -> float:
-        return round(len(these[0].hosts) * each_w / 1000, 1)
+        return round(these[0].peak_w / 1000, 1)
 
     return tabulate(
         "racks",
