@@ -10,7 +10,7 @@ from itertools import zip_longest
 from gpuplan.analysis.candidates import asked, default_space, unfit
 from gpuplan.analysis.differences import design_name, differences, short_names
 from gpuplan.analysis.rent_or_buy import RentOrBuy, rent_terms
-from gpuplan.analysis.silos import priced_silos
+from gpuplan.analysis.silos import left_out, priced_silos
 from gpuplan.analysis.variants import SOUND, Standing, Variant, outcome, standing, together
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan
@@ -199,6 +199,7 @@ def _silos(plan: Plan, of: Costs) -> Iterator[Alternative]:
     more = alone - pool.net_present
     low, high = (of.net_present + more + priced.sum(end) - alone for end in ("low", "high"))
     excludes = tuple(dict.fromkeys(name for item in (of, *costs) for name in item.excludes))
+    excludes += left_out(plan, priced.alone)
     stands = together(standing(silo, ()) for silo in priced.alone.values())._replace(low=low, high=high)
     name, drawback = said("alternative.silos"), _beside(stands, said("alternative.silos give up"))
     cost = of.net_present + more

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Container
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -14,7 +16,8 @@ from gpuplan.plan import Plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.prices import price_keys
 from gpuplan.plan.sizing_rule import poisson_peakedness
-from gpuplan.scenario import FIELD_BY_PATH, Group, Scenario
+from gpuplan.scenario import FIELD_BY_PATH, Group, Scenario, ScenarioError
+from gpuplan.wording import said
 
 
 @dataclass(frozen=True)
@@ -79,15 +82,29 @@ def _silo(plan: Plan, group: str, busy_gpus: float) -> Silo:
 
 
 def silo_plans(plan: Plan) -> tuple[dict[str, Plan], Plan]:
-    """Return the plan of each silo, by its group's id, and of the pool; without a stated total and existing hosts."""
+    """Return the plan of each silo, by its group's id, and of the pool; without a stated total and existing hosts.
+
+    A group whose VMs no new host takes, as they are on existing hosts, is left out of both.
+    """
     scenario = _unstated(plan.scenario)
-    alone = {group.id: plan.with_scenario(_alone(scenario, group, plan.catalog)) for group in scenario.groups}
-    return alone, _pool(plan)
+    alone = {}
+    for group in scenario.groups:
+        with suppress(ScenarioError):
+            alone[group.id] = plan.with_scenario(_alone(scenario, group, plan.catalog))
+    return alone, _pool(plan, alone)
 
 
-def _pool(plan: Plan) -> Plan:
-    """Return the plan of all groups together, without a stated total and existing hosts."""
+def left_out(plan: Plan, alone: Container[str]) -> tuple[str, ...]:
+    """Say which groups have no silo."""
+    names = ", ".join(group.name for group in plan.scenario.groups if group.id not in alone)
+    return (said("silos.left out", names=names),) if names else ()
+
+
+def _pool(plan: Plan, alone: Container[str]) -> Plan:
+    """Return the plan of all groups with a silo together, without a stated total and existing hosts."""
     scenario = _unstated(plan.scenario)
+    if gone := [group for group in scenario.groups if group.id not in alone]:
+        scenario = scenario.with_groups([group for group in scenario.groups if group not in gone])
     return plan if scenario == plan.scenario else plan.with_scenario(scenario)
 
 
@@ -198,7 +215,7 @@ def priced_silos(plan: Plan) -> PricedSilos:
         ranges=tuple(entry for entry in pool.scenario.ranges if entry[0] not in free),
     )
     alone, unjoined = silo_plans(plan.with_scenario(scenario))
-    return PricedSilos(alone, _pool(pool), unjoined)
+    return PricedSilos(alone, _pool(pool, alone), unjoined)
 
 
 def silo_costs(plan: Plan) -> SiloCosts | None:
@@ -211,6 +228,8 @@ def silo_costs(plan: Plan) -> SiloCosts | None:
         return None
     priced = priced_silos(plan)
     alone, pool = priced.alone, priced.pool
+    if not alone:
+        return None
     groups = tuple(
         SiloCost(
             group,
@@ -235,7 +254,7 @@ def silo_costs(plan: Plan) -> SiloCosts | None:
         pool_gpus=pool.totals.gpus,
         saved=priced.sum("net_present") - paid(pool, "net_present"),
         currency=plan.costs.currency,
-        excludes=tuple(dict.fromkeys(name for costs in planned for name in costs.excludes)),
+        excludes=(*dict.fromkeys(n for costs in planned for n in costs.excludes), *left_out(plan, alone)),
         claimed_gpu_hour=_claimed(pool.costs or plan.costs, plan.catalog),
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gpuplan import Plan, load_scenario, make_plan
-from gpuplan.analysis.silos import priced_silos, silo_costs, silos
+from gpuplan.analysis.silos import left_out, priced_silos, silo_costs, silos
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import from_dict
 
@@ -118,3 +118,27 @@ def test_without_groups_there_are_no_silos(plans: dict[str, Plan], catalog: Cata
     plan = make_plan(plans["enterprise"].scenario.with_groups([]), catalog)
     assert plan.costs is not None and plan.totals.hosts == 8
     assert silo_costs(plan) is None
+
+
+@pytest.mark.parametrize("people", [6, None])
+def test_a_group_that_only_existing_hosts_take_is_left_out_of_both(
+    catalog: Catalog, people: int | None
+) -> None:
+    """VMs with four GPUs are on owned hosts of four; new hosts have two, and carry the other group, if there is one."""
+    others = [{"people": people, "access": "passthrough"}] if people else []
+    hardware = {"gpu": "l40s-48gb", "gpus_per_host": 2}
+    plan = planned(
+        catalog,
+        {"people": 2, "gpus_each": 4, "access": "passthrough"},
+        *others,
+        hardware=hardware | {"existing": "3 x 4 l40s-48gb"},
+    )
+    assert not plan.placed.missing
+    kept = [f"g{n}" for n in range(2, 2 + len(others))]
+    found, costs = silos(plan), silo_costs(plan)
+    assert [silo.group for silo in found.groups] == kept
+    alone = planned(catalog, *others, hardware=hardware)
+    assert (found.pool.hosts, found.pool.gpus) == (alone.totals.hosts, alone.totals.gpus_demanded)
+    assert (costs is None) == (not others) and len(left_out(plan, kept)) == 1
+    assert costs is None or [silo.group for silo in costs.groups] == kept
+    assert costs is None or left_out(plan, kept)[0] in costs.excludes

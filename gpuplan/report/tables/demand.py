@@ -8,7 +8,7 @@ from typing import Any
 
 from gpuplan.analysis.demand import MethodAnswer, Methods, RuleAnswer, WeekDemand, week_demand
 from gpuplan.analysis.purchase_plan import Year
-from gpuplan.analysis.silos import Silos
+from gpuplan.analysis.silos import Silos, left_out
 from gpuplan.analysis.variants import together
 from gpuplan.locales import moment, week_hours
 from gpuplan.plan import Plan
@@ -190,6 +190,7 @@ def silos(plan: Plan, found: Silos) -> Table:
     return tabulate(
         "silos",
         found.groups,
+        notes=left_out(plan, {silo.group for silo in found.groups}),
         name=lambda silo: names[silo.group],
         totals=(
             (
