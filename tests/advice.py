@@ -306,7 +306,6 @@ BESIDE_THE_INPUTS = {
     "is measured there": ["latency-not-measured", "network-carries", "run-not-published", "bitfusion-latency"],
     "says that no action is needed": ["count-and-placement-part", "target-takes-hosts", "placement-not-proven", "gpus-stranded"],
     "names changes that the plan has tried": [
-        "target-takes-hosts",
         "upgrade-shuts-down", "power-on-orders", "orders-not-tried", "network-slows-remote", "network-slows-training",
         "job-not-carried", "bitfusion-bandwidth", "bitfusion-production",
     ],

@@ -89,12 +89,12 @@ def plan(catalog: Catalog) -> Plan:
 
 
 def test_text_and_data_say_the_same(plan: Plan) -> None:
-    studies = power_on(plan, orders=300)
+    studies = power_on(plan, orders=400)
     said = " ".join(power_on_text(plan, studies).split())
     (cluster,) = json.loads(json.dumps(power_on_dict(plan, studies), allow_nan=False))["clusters"]
     assert cluster["sentence"] in said
     assert {row["setting"]: row["hosts"] for row in cluster["settings"]} == {"now": 5, "consolidation": 2}
-    assert (cluster["orders"], cluster["hosts_by_size"], cluster["reserved_hosts"]) == (300, 2, 0)
+    assert (cluster["orders"], cluster["hosts_by_size"], cluster["reserved_hosts"]) == (400, 2, 0)
     assert sorted(cluster["worst_order"]) == ["large"] + ["small"] * 4
     assert cluster["worst_order"].index("large") > 1
 
