@@ -76,11 +76,14 @@ def inventory_of(
         if (pool, kind_room(scenario, kind)) in taken
     }
     gpus, vms = Counter[HostKind](), Counter[tuple[HostKind, str]]()
-    for pool, hosts in requests.there.items():
-        wanted = tuple(requests.by_group[member] for member in requests.members[pool])
-        most = placed_most(wanted, requests.rooms[pool], tuple(levels.get(r.group, 1) for r in wanted))
+    left = {pool: list(hosts) for pool, hosts in requests.there.items()}
+    for pool in pools:  # those of a group or a site run on the hosts of their own cluster
+        rooms = pool.rooms[: pool.existing_hosts]
+        most = placed_most(pool.requests, rooms, tuple(levels.get(r.group, 1) for r in pool.requests))
         proven &= most.gpus >= most.bound - 1e-9
-        for kind, host in zip(hosts, most.hosts, strict=True):
+        for room, host in zip(rooms, most.hosts, strict=True):
+            kind = next(kind for kind in left[pool.kind] if kind_room(scenario, kind) == room)
+            left[pool.kind].remove(kind)
             gpus[kind] += sum(load.gpus for load in host)
             running = {(slot.group, slot.vm) for load in host for slot in load.slots}
             vms.update((kind, group) for group, _ in running)

@@ -83,6 +83,22 @@ def test_what_the_hosts_are_bought_for_is_said(catalog: Catalog) -> None:
     assert has_approved(said("6 x 4", 1))
 
 
+def test_vms_of_a_group_are_on_the_hosts_of_their_own_cluster(catalog: Catalog) -> None:
+    """Two clusters with a spare host each: the second group has the hosts that are left, and what it lacks is bought."""
+    scenario = asked("5 x 4").with_value("availability.split", "by-group")
+    plan = make_plan(scenario.with_value("availability.host_failures", 1), catalog)
+    found = plan.inventory
+    assert found is not None
+    for pool in plan.pools:
+        (group,) = (request.group for request in pool.requests)
+        (use,) = (use for use in found.groups if use.id == group)
+        hosts = pool.placement[: pool.existing_hosts]
+        there = {slot.vm for host in hosts for load in host for slot in load.slots}
+        assert use.there == len(there) and use.rest == use.vms - use.there
+    assert sum(kind.vms for kind in found.kinds) == sum(use.there for use in found.groups) < 14
+    assert found.buy == plan.totals.hosts - 5 and sum(use.rest for use in found.groups)
+
+
 def test_without_hosts_there_is_no_inventory(catalog: Catalog) -> None:
     scenario = asked("1 x 4").with_value("hardware.existing", None)
     assert make_plan(scenario, catalog).inventory is None

@@ -119,7 +119,7 @@ def _inventory_notes(plan: Plan) -> tuple[str, ...]:
     found = plan.inventory
     if found is None:
         return ()
-    notes = (*_joining(plan, found), _bought(found), _other_boards(plan, found))
+    notes = (*_joining(plan, found), _bought(found, plan.placed.missing), _other_boards(plan, found))
     return tuple(note for note in notes if note)
 
 
@@ -141,14 +141,13 @@ def _joining(plan: Plan, found: Inventory) -> Iterator[str]:
         yield said("table.by priority each group")
 
 
-def _bought(found: Inventory) -> str:
+def _bought(found: Inventory, missing: int) -> str:
     """Say what is bought beside existing hosts."""
     left, buys = sum(use.rest for use in found.groups), counted(found.buy, "host")
     if left:
         return said("table.inventory.bought", buys=buys, vms=left)
-    if found.buy:
-        return said("table.all vms fit there", buys=buys)
-    return said("table.all vms fit there 2")
+    every = said("table.some vms" if missing else "table.every vm")
+    return said("table.all vms fit there" if found.buy else "table.all vms fit there 2", buys=buys, all=every)
 
 
 def _other_boards(plan: Plan, found: Inventory) -> str:
