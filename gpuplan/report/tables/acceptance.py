@@ -215,8 +215,11 @@ def _failure(plan: Plan, pool: Pool, loss: Loss) -> str:
     """Say what powering off a host shows: its own VMs restart, clients of its Bitfusion server get other GPUs."""
     if loss.unplaced:
         return said("build.failure but", missing=loss.unplaced)
-    if plan.restart(pool).unsure:
-        return said("build.failure unsure", vms=loss.restarted, way=WAYS[plan.restart(pool).way])
+    restart = plan.restart(pool)
+    if restart.unsure:
+        return said("build.failure unsure", vms=loss.restarted, way=WAYS[restart.way])
+    if restart.state in ("static", "untried"):
+        return restart.sentence
     remote = clients(plan)
     slots = {(slot.group, slot.vm) for load in pool.placement[loss.hosts[0] - 1] for slot in load.slots}
     apart = sum(group in remote for group, _ in slots)

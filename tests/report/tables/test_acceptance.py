@@ -14,6 +14,7 @@ from gpuplan.plan.over_time.power_on import PowerOn
 from gpuplan.plan.verdict import WAYS
 from gpuplan.report.table import Table
 from gpuplan.report.tables import acceptance
+from gpuplan.scenario import from_dict
 from gpuplan.wording import said
 
 
@@ -126,3 +127,17 @@ def test_acceptance_expects_what_the_plan_says(plans: dict[str, Plan]) -> None:
     assert "7 x H100L-1-12C" in said_of and "2 x H100L-47C" in said_of  # of NVIDIA's table
     assert has_approved(said_of, "58 s", "100 s")  # not that of VMs over the limit
     assert "RDMA" in said_of and "Bitfusion" not in said_of
+
+
+def test_vms_that_stay_down_with_their_host_are_not_said_to_restart(catalog: Catalog) -> None:
+    """vSphere 6.7 binds passthrough to the devices of one host."""
+    data: dict[str, Any] = {
+        "groups": [{"id": "a", "people": 6, "access": "passthrough"}],
+        "hardware": {"gpu": "v100-pcie-32gb", "gpus_per_host": 2},
+        "platform": {"vsphere": "6.7u3"},
+    }
+    plan = make_plan(from_dict(data), catalog)
+    (pool,) = plan.pools
+    assert plan.restart(pool).state == "static" and not any(loss.unplaced for loss in pool.failures)
+    said_of = [cell for row in shown(acceptance.acceptance(plan)) for cell in row]
+    assert plan.restart(pool).sentence in said_of
