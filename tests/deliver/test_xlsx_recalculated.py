@@ -419,6 +419,19 @@ def test_libreoffice_calculates_every_change_as_the_plan_does(
         no_errors(opened.file)
 
 
+def test_libreoffice_counts_nothing_for_a_price_that_nobody_knows(catalog: Catalog, tmp_path: Path) -> None:
+    """It is an empty text, with which no spreadsheet calculates."""
+    libreoffice()
+    costs = {"private_ai": True, "licence_term_years": 1}
+    plan = make_plan(from_dict({"groups": [{"id": "a", "people": 6}], "cost": costs}), catalog)
+    assert plan.costs is not None and plan.costs.unknown
+    books = {"unknown.xlsx": edited(live_part(plan, sheets=MONEY), {})}
+    (path,) = converted(tmp_path, books, "xlsx").values()
+    opened = Opened(openpyxl.load_workbook(path, data_only=True))
+    opened.agrees(plan)
+    no_errors(opened.file)
+
+
 def same_alternatives(one: Calculated, other: Recalculated) -> None:
     """Both programs have the same live costs of the alternatives."""
     sheet = other.file["Alternatives"]

@@ -117,10 +117,10 @@ def _part_formula(money: Money, name: str, year: int) -> str:
     if not year:
         return "0"
     return {
-        "Power": f"{money.driver_at('kwh', year)}*{money.price_at(RUNNING['Power'])}",
+        "Power": f"{money.driver_at('kwh', year)}*N({money.price_at(RUNNING['Power'])})",
         "Cooling": f"{money.year_at(money.part_row['Power'], year)}*(power_usage_effectiveness-1)",
-        "Space": f"{money.driver_at('racks', year)}*{money.price_at(RUNNING['Space'])}",
-        "Administration": f"{_managed(money, year)}*{money.price_at(RUNNING['Administration'])}",
+        "Space": f"{money.driver_at('racks', year)}*N({money.price_at(RUNNING['Space'])})",
+        "Administration": f"{_managed(money, year)}*N({money.price_at(RUNNING['Administration'])})",
     }[name]
 
 
@@ -150,7 +150,7 @@ def _residual_formula(hardware: Sequence[int], year: int, last: int) -> str:
 def _items(money: Money) -> Iterator[Row]:
     """Yield the cost of each item."""
     for at, paid, item in zip(money.item_row, money.paid_row, money.items, strict=True):
-        price = money.price_at(item.price)
+        price = f"N({money.price_at(item.price)})"  # an unknown price is an empty text
         cells = [
             Live(f"{money.year_at(paid, year)}*{price}", money.item_cost(item, year))
             for year in range(money.last + 1)
