@@ -22,6 +22,7 @@ MIXED = {
         {"id": "c", "name": "Developers", "people": 16, "gpus_each": 0.25, "remote_allowed": False},
     ],
     "hardware": {"gpu": "l40s-48gb"},
+    "platform": {"gpu_policy": "spread", "drs_consolidation": False},
 }
 
 
