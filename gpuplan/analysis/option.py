@@ -261,7 +261,7 @@ def _not_to_build(plan: Plan) -> Iterator[str]:
     """Yield obstacles to a build: a host that no rack takes, or a GPU that no source says can be shared."""
     if plan.power is not None and not plan.power.racks:
         given = plan.lines["power.hosts_per_rack"].given
-        kw, limit = round(given["host_w"].value / 1000, 1), given["rack_kw"].value
+        kw, limit = round(float(given["host_w"].value) / 1000, 1), given["rack_kw"].value
         yield said("option.rack", kw=kw, limit=limit)
     gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
     if gpu.value("vgpu_compute") != "yes" and any(group.mode in ("vgpu", "mig") for group in plan.groups):

@@ -284,12 +284,13 @@ def _few_large(
 ) -> list[Layout]:
     """The fewest clusters of nearly equal size: the hosts of the whole placement are dealt out, existing ones first.
 
-    They have ``more`` hosts for the demand, or as many as they may. Existing hosts that the demand does not take are left out where a cluster would have too many with them. Clusters of owned ``boards`` come first, and their idle hosts.
+    They have ``more`` hosts for the demand, or as many as they may. Existing hosts that the demand does not take are left out
+    where a cluster would have too many with them. Clusters of owned ``boards`` come first, and their idle hosts.
     """
     spare, most, enough, _ = within
     for laid in boards:
-        idle = min(more, unused(laid, spare))
-        boards, more = (*boards[1:], with_more(laid, idle, spare)), more - idle
+        taken = min(more, unused(laid, spare))
+        boards, more = (*boards[1:], with_more(laid, taken, spare)), more - taken
     if not asked:
         return list(boards)
     undivided = with_more(placed(asked, existing, room, spare, (), enough), more, spare)
