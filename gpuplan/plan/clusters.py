@@ -79,9 +79,7 @@ class Division:
     def kept(self) -> Kept | None:
         """The rule by risk on all of these hosts: of the groups with the highest chance; None where it is not checked."""
         results = (cluster.layout.kept for cluster in self.clusters)
-        kept = {
-            id(one): one for one in results if one
-        }.values()  # clusters that were simulated together share it
+        kept = {id(one): one for one in results if one}.values()  # clusters simulated together share it
         if not kept:
             return None
         worst = max(kept, key=lambda one: (not one.held, one.value))
@@ -142,7 +140,7 @@ def _divided(
 def _by_board(
     whole: Layout, homes: Mapping[str, str | None], priority: Mapping[str, int], spare: int, most: int
 ) -> tuple[tuple[Request, ...], tuple[Room, ...], tuple[Cluster, ...]]:
-    """The VMs and existing hosts with the board of the design, and for each other board a cluster of each home with its own spare hosts.
+    """The VMs and existing hosts with the board of the design, and for each other board a cluster of each home, with spare hosts.
 
     A vGPU profile belongs to one board, and no new host has another one: as many VMs run there as the loss of any spare
     hosts leaves a place for. A group without a home goes with the largest.
@@ -152,32 +150,50 @@ def _by_board(
     for request in left:
         sizes[homes[request.group] or ""] += request.vms * max(1, request.gpus)
     largest = max(filter(None, sizes), key=lambda home: sizes[home], default="")
+    home_of = {group: home or largest for group, home in homes.items()}
     for board in sorted({room.board for room in whole.existing} - {own}):
-        rooms = tuple(sorted(room for room in whole.existing if room.board == board))[-most:]
         there = [request for request in left if board in request.boards and request.vms]
-        stuck = {request.group for request in too_large(there, whole.room)}  # first, and without spare hosts
-        levels = {r.group: 0 if r.group in stuck else priority.get(r.group, LAST) for r in there}
-        together: dict[str, list[Request]] = defaultdict(list)
-        for request in there:
-            together[homes[request.group] or largest].append(request._replace(boards=(board,)))
-        for home, able in sorted(together.items(), key=lambda one: min(levels[r.group] for r in one[1])):
-            lost = 0 if stuck & {r.group for r in able} else spare
-            if wanted := _held(able, rooms, levels, lost):
-                taken = (
-                    _taken(wanted, rooms, whole.room, spare) if len(together) > 1 else {*range(len(rooms))}
-                )
-                some = tuple(room for at, room in enumerate(rooms) if at in taken)
-                some = some if _held(wanted, some, levels, lost) == wanted else rooms
-                clusters.append(Cluster(placed(wanted, some, whole.room, spare), home))
-                rooms = tuple(sorted((Counter(rooms) - Counter(some)).elements()))
-                vms = {r.group: r.vms for r in wanted}
-                left = [r._replace(vms=r.vms - vms.get(r.group, 0)) for r in left]
-        if together and rooms and clusters and clusters[-1].layout.existing[0].board == board:
-            last = clusters.pop()  # it has the hosts that are left, too
-            both = tuple(sorted((*last.layout.existing, *rooms)))
-            clusters.append(last._replace(layout=placed(last.layout.asked, both, whole.room, spare)))
+        rooms = tuple(sorted(room for room in whole.existing if room.board == board))[-most:]
+        made = _on_board(whole, there, rooms, home_of, priority, spare)
+        taken = Counter({r.group: r.vms for cluster in made for r in cluster.layout.asked})
+        left = [r._replace(vms=r.vms - taken[r.group]) for r in left]
+        clusters += made
     rest = tuple(r._replace(boards=(own,)) for r in left if r.vms)
     return rest, tuple(room for room in whole.existing if room.board == own), tuple(clusters)
+
+
+def _on_board(
+    whole: Layout,
+    there: Sequence[Request],
+    rooms: tuple[Room, ...],
+    home_of: Mapping[str, str],
+    priority: Mapping[str, int],
+    spare: int,
+) -> list[Cluster]:
+    """Return a cluster of each home on the existing hosts of one board; the last one has the hosts that are left, too."""
+    stuck = {request.group for request in too_large(there, whole.room)}  # first, and without spare hosts
+    levels = {r.group: 0 if r.group in stuck else priority.get(r.group, LAST) for r in there}
+    together: dict[str, list[Request]] = defaultdict(list)
+    for request in there:
+        together[home_of[request.group]].append(request._replace(boards=(rooms[0].board,)))
+    made = list[Cluster]()
+    for home, able in sorted(together.items(), key=lambda one: min(levels[r.group] for r in one[1])):
+        lost = 0 if stuck & {r.group for r in able} else spare
+        wanted = _held(able, rooms, levels, lost)
+        if not wanted:
+            continue
+        some = rooms
+        if len(together) > 1:
+            taken = _taken(wanted, rooms, whole.room, spare)
+            some = tuple(room for at, room in enumerate(rooms) if at in taken)
+            some = some if _held(wanted, some, levels, lost) == wanted else rooms
+        made.append(Cluster(placed(wanted, some, whole.room, spare), home))
+        rooms = tuple(sorted((Counter(rooms) - Counter(some)).elements()))
+    if made and rooms:
+        last = made.pop()
+        both = tuple(sorted((*last.layout.existing, *rooms)))
+        made.append(last._replace(layout=placed(last.layout.asked, both, whole.room, spare)))
+    return made
 
 
 def _held(

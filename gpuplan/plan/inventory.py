@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from gpuplan.models import placement
@@ -67,7 +67,6 @@ def inventory_of(
     if not kinds or not requests.by_group:
         return None
     levels = {group.id: group.priority for group in scenario.groups} | {UNASSIGNED: LAST}
-    proven = True
     taken = {(pool.kind, room) for pool in pools for room in pool.rooms[: pool.existing_hosts]}
     joined = {
         kind
@@ -75,26 +74,19 @@ def inventory_of(
         for kind in hosts
         if (pool, kind_room(scenario, kind)) in taken
     }
-    gpus, vms = Counter[HostKind](), Counter[tuple[HostKind, str]]()
-    left = {pool: list(hosts) for pool, hosts in requests.there.items()}
-    for pool in pools:  # those of a group or a site run on the hosts of their own cluster
-        rooms = pool.rooms[: pool.existing_hosts]
-        most = placed_most(pool.requests, rooms, tuple(levels.get(r.group, 1) for r in pool.requests))
-        proven &= most.gpus >= most.bound - 1e-9
-        for room, host in zip(rooms, most.hosts, strict=True):
-            kind = next(kind for kind in left[pool.kind] if kind_room(scenario, kind) == room)
-            left[pool.kind].remove(kind)
-            gpus[kind] += sum(load.gpus for load in host)
-            running = {(slot.group, slot.vm) for load in host for slot in load.slots}
-            vms.update((kind, group) for group, _ in running)
+    gpus, vms, proven = _running(scenario, requests, pools, levels)
     other = {kind for kind in kinds if kind.gpu not in (None, scenario.hardware.gpu)}
+
+    def on(hosts: Collection[HostKind], *groups: str) -> int:
+        return sum(n for (kind, group), n in vms.items() if kind in hosts and (not groups or group in groups))
+
     groups = tuple(
         GroupUse(
             r.group,
             levels.get(r.group, 1),
             r.vms,
-            sum(n for (kind, group), n in vms.items() if group == r.group and kind not in other),
-            sum(n for (kind, group), n in vms.items() if group == r.group and kind in other),
+            on({*kinds} - other, r.group),
+            on(other, r.group),
         )
         for r in requests.by_group.values()
     )
@@ -106,13 +98,32 @@ def inventory_of(
             kind.gpus or scenario.hardware.gpus_per_host,
             kind in joined,
             gpus[kind],
-            sum(n for (one, _), n in vms.items() if one == kind),
+            on({kind}),
         )
         for kind in sorted(dict.fromkeys(kinds), key=lambda kind: kind not in joined)
     )
     buy = sum(pool.hosts - pool.existing_hosts for pool in pools)
     _lines(trail, scenario, uses, buy)
     return Inventory(uses, groups, proven, buy)
+
+
+def _running(
+    scenario: Scenario, requests: Requests, pools: Sequence[Pool], levels: Mapping[str, int]
+) -> tuple[Counter[HostKind], Counter[tuple[HostKind, str]], bool]:
+    """Return the GPUs and, by group, the VMs that existing hosts of each kind take, and whether none could take more."""
+    gpus, vms, proven = Counter[HostKind](), Counter[tuple[HostKind, str]](), True
+    left = {pool: list(hosts) for pool, hosts in requests.there.items()}
+    for pool in pools:  # those of a group or a site run on the hosts of their own cluster
+        rooms = pool.rooms[: pool.existing_hosts]
+        most = placed_most(pool.requests, rooms, tuple(levels.get(r.group, 1) for r in pool.requests))
+        proven &= most.gpus >= most.bound - 1e-9
+        for room, host in zip(rooms, most.hosts, strict=True):
+            kind = next(kind for kind in left[pool.kind] if kind_room(scenario, kind) == room)
+            left[pool.kind].remove(kind)
+            gpus[kind] += sum(load.gpus for load in host)
+            running = {(slot.group, slot.vm) for load in host for slot in load.slots}
+            vms.update((kind, group) for group, _ in running)
+    return gpus, vms, proven
 
 
 def _lines(trail: Trail, scenario: Scenario, used: Sequence[KindUse], buy: int) -> None:

@@ -299,21 +299,12 @@ def existing_hosts(
     taken: dict[str, list[HostKind]] = {pool: [] for pool in by_pool}
     new = room_of(scenario, scenario.hardware.gpus_per_host)
     every = {pool: [asked[g] for g in ids] for pool, ids in by_pool.items()}
-    turns = [(pool, too_large(requests, new)) for pool, requests in every.items()]
-    turns += [
-        (pool, tuple(r for r in every[pool] if priority.get(r.group, LAST) <= level))
-        for level, pool in _turns(by_pool, home, priority)
-    ]
-    for pool, requests in turns if len(every) > 1 else ():
+    turns = _claims(every, _turns(by_pool, home, priority), priority, new) if len(every) > 1 else []
+    for pool, requests in turns:
         able = [kind for kind in left if joins(scenario, kind, requests)]
         used = _taken(scenario, requests, priority, taken[pool], able)
-        if requests and requests == too_large(requests, new):  # no new host is spare for these
-            fit = [
-                at
-                for at, kind in enumerate(able)
-                if requests != too_large(requests, kind_room(scenario, kind))
-            ]
-            used |= set([at for at in reversed(fit) if at not in used][: spare_hosts(scenario)])
+        if requests and requests == too_large(requests, new):
+            used |= _spare(scenario, requests, able, used)
         for kind in [able[at] for at in sorted(used)]:
             taken[pool].append(kind)
             left.remove(kind)
@@ -323,6 +314,28 @@ def existing_hosts(
             taken[pool].append(kind)
     order = {kind: at for at, kind in enumerate(kinds)}
     return {pool: tuple(sorted(hosts, key=lambda k: order[k])) for pool, hosts in taken.items() if hosts}
+
+
+def _claims(
+    every: Mapping[str, Sequence[placement.Request]],
+    turns: Sequence[tuple[int, str]],
+    priority: Mapping[str, int],
+    new: placement.Room,
+) -> list[tuple[str, tuple[placement.Request, ...]]]:
+    """Return a pool with the VMs for which it takes hosts, in turn: those that no new host can take, then by priority."""
+    large = [(pool, too_large(requests, new)) for pool, requests in every.items()]
+    return large + [
+        (pool, tuple(r for r in every[pool] if priority.get(r.group, LAST) <= level)) for level, pool in turns
+    ]
+
+
+def _spare(
+    scenario: Scenario, asked: tuple[placement.Request, ...], able: Sequence[HostKind], used: set[int]
+) -> set[int]:
+    """Return the largest other hosts as failover for VMs that no new host can take."""
+    free = [at for at in range(len(able)) if at not in used]
+    fit = [at for at in free if asked != too_large(asked, kind_room(scenario, able[at]))]
+    return set(fit[::-1][: spare_hosts(scenario)])
 
 
 def _turns(

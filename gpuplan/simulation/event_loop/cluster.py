@@ -40,20 +40,8 @@ class Cluster(NamedTuple):
     @classmethod
     def of(cls, kinds: Sequence[Kind], hosts: Sequence[int], clusters: Sequence[int] = ()) -> "Cluster":
         """The kinds as numbers; the parts of a GPU of each family have one denominator, so that they add up exactly."""
-        part = [
-            Fraction(0) if k.gpus >= 1 else Fraction(1, k.per_gpu) if k.per_gpu else exact(k.gpus)
-            for k in kinds
-        ]
-        family = [k.family or str(k.gpus) for k in kinds]
-        full = dict.fromkeys(family, 1)
-        for p, name in zip(part, family, strict=True):
-            full[name] = math.lcm(full[name], p.denominator)
-        for name, denominator in full.items():
-            if denominator > 1 << 40:
-                raise ValueError(
-                    f"family {name!r}: the fractions of a GPU have no common part; fewer or rounder ones do"
-                )
-        names = list(full)
+        part, family, full = _parts(kinds)
+        names, number = list(full), clusters or [0] * len(hosts)
         cluster = cls(
             gpus=np.array([int(k.gpus) for k in kinds]),
             vms=np.array([k.vms for k in kinds]),
@@ -62,13 +50,7 @@ class Cluster(NamedTuple):
             full=np.array([full[f] for f in family]),
             family=np.array([names.index(f) for f in family]),
             takes=np.array([n for k in kinds for n in k.takes]),
-            barred=np.array(
-                [
-                    int(bool(k.clusters) and c not in k.clusters)
-                    for k in kinds
-                    for c in clusters or [0] * len(hosts)
-                ]
-            ),
+            barred=np.array([int(bool(k.clusters) and c not in k.clusters) for k in kinds for c in number]),
         )
         cluster._check_room(kinds, hosts)
         return cluster
@@ -93,3 +75,20 @@ class Cluster(NamedTuple):
     def limited(self) -> bool:
         """True if vCPUs or memory count, or some VMs may not take every host."""
         return any(self.takes) or any(self.barred)
+
+
+def _parts(kinds: Sequence[Kind]) -> tuple[list[Fraction], list[str], dict[str, int]]:
+    """Return the part of a GPU that a VM of each kind takes, 0 for whole ones, its family, and the denominator of each family."""
+    part = [
+        Fraction(0) if k.gpus >= 1 else Fraction(1, k.per_gpu) if k.per_gpu else exact(k.gpus) for k in kinds
+    ]
+    family = [k.family or str(k.gpus) for k in kinds]
+    full = dict.fromkeys(family, 1)
+    for p, name in zip(part, family, strict=True):
+        full[name] = math.lcm(full[name], p.denominator)
+    for name, denominator in full.items():
+        if denominator > 1 << 40:
+            raise ValueError(
+                f"family {name!r}: the fractions of a GPU have no common part; fewer or rounder ones do"
+            )
+    return part, family, full
