@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
+from functools import cache
 from typing import Any, NamedTuple
 
 from gpuplan.models.placement import Request, Room
@@ -236,24 +237,29 @@ def kept(
     ``lay`` gives the clusters with so many hosts more, or with as many as they may have; where those change nothing,
     none is added. Very large pools are not simulated.
     """
-    clusters = lay(0)
-    if promise is None or sum(laid.used for laid in clusters) > MOST_HOSTS:
-        return clusters
+    first = lay(0)
+    if promise is None or sum(laid.used for laid in first) > MOST_HOSTS:
+        return first
     if not any(promise.mixes):
-        return [replace(laid, kept=Kept(0.0, 0.0, True)) for laid in clusters]
+        return [replace(laid, kept=Kept(0.0, 0.0, True)) for laid in first]
 
+    @cache
+    def clusters_with(more: int) -> list[Layout]:
+        return lay(more) if more else first
+
+    @cache
     def tried(more: int) -> Kept:
-        clusters = lay(more)
+        clusters = clusters_with(more)
         hosts = tuple((number, offer) for number, laid in enumerate(clusters) for offer in offers(laid)[0])
         result = _kept(hosts, promise.among(clusters))
-        return result._replace(more=sum(laid.more for laid in clusters) - sum(laid.more for laid in lay(0)))
+        return result._replace(more=sum(laid.more for laid in clusters) - sum(laid.more for laid in first))
 
     most = sum(request.vms for request in asked if request.gpus or request.family)
     more = 0 if tried(0).held else least(lambda hosts: tried(hosts).held, 0, most)
     if not tried(more).held and tried(more).value >= tried(0).value:
         more = 0
     result = tried(more)._replace(at_first=tried(0).value)
-    return [replace(laid, kept=result) for laid in lay(more)]
+    return [replace(laid, kept=result) for laid in clusters_with(more)]
 
 
 def _kept(hosts: tuple[Host, ...], promise: Promise) -> Kept:
