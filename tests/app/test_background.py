@@ -36,6 +36,15 @@ def wait_followed() -> None:
             assert not thread.is_alive()
 
 
+def run_instead(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
+    """Run this in place of gpuplan."""
+    popen = subprocess.Popen
+    monkeypatch.setattr(
+        "gpuplan.app.background.subprocess.Popen",
+        lambda _, **how: popen([sys.executable, "-c", program], **how),
+    )
+
+
 def starter() -> bytes:
     return load_scenario("starter").to_yaml().encode()
 
@@ -104,11 +113,7 @@ def test_a_command_that_crashes_shows_a_reference_and_its_text_is_in_the_log(
 ) -> None:
     code, hidden = CRASHES[name]
     program = "import os, signal, sys, tempfile; sys.stdin.read(); " + code
-    popen = subprocess.Popen
-    monkeypatch.setattr(
-        "gpuplan.app.background.subprocess.Popen",
-        lambda _, **how: popen([sys.executable, "-c", program], **how),
-    )
+    run_instead(monkeypatch, program)
     runner = Runner(lambda: None)
     runner.start(SIMULATE, starter())
     wait(runner, lambda: runner.state != "running")
@@ -129,11 +134,7 @@ def test_bad_input_has_the_exit_code_of_the_command_line() -> None:
 
 def test_what_a_library_prints_ends_no_command(monkeypatch: pytest.MonkeyPatch) -> None:
     program = "import sys; sys.stdin.read(); print('solved'); print('{\"done\": 1.0, \"answer\": 42}')"
-    popen = subprocess.Popen
-    monkeypatch.setattr(
-        "gpuplan.app.background.subprocess.Popen",
-        lambda _, **how: popen([sys.executable, "-c", program], **how),
-    )
+    run_instead(monkeypatch, program)
     runner = Runner(lambda: None)
     runner.start(SIMULATE, starter())
     wait(runner, lambda: runner.state != "running")
