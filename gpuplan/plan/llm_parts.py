@@ -97,7 +97,6 @@ ALIKE = {
     "llama38b": "llama-3.1-8b",
     "llama370b": "llama-3.1-70b",
     "mistralsmall24b": "mistral-small-24b-2501",
-    "kimik2thinking": "kimi-k2",
 }
 """Names of models of the same shape, as sources write them -> id."""
 

@@ -13,21 +13,40 @@ from gpuplan.models.llm.speeds import Speeds
 from gpuplan.plan import make_plan
 from gpuplan.plan.llm_parts import board_of, key_of, model_named, overheads_of, shape_of_row, speeds_of
 
-PER_TOKEN = {
-    "llama-3.1-70b": 327680,
-    "qwen2.5-7b": 57344,
-    "deepseek-v3": 70272,
-    "minimax-m2.5": 253952,
-    "qwen3.5-397b-a17b": 30720,
-    "glm-5": 89856,
-    "phi-4": 204800,
+KEPT = {
+    "llama-3.1-70b": (327680, 0, 0),
+    "qwen2.5-7b": (57344, 0, 0),
+    "deepseek-v3": (70272, 0, 0),
+    "deepseek-v3.2": (70272 + 15616, 0, 0),
+    "minimax-m2.5": (253952, 0, 0),
+    "minimax-m3": (122880 + 14592, 0, 0),
+    "glm-5": (89856 + 19968, 0, 0),
+    "phi-4": (204800, 0, 0),
+    "qwen3.5-397b-a17b": (30720, 0, 192061440),
+    "qwen3.6-27b": (65536, 0, 153944064),
+    "nemotron-3-super-120b-a12b": (8192, 0, 170229760),
+    "nemotron-3-nano-30b-a3b": (6144, 0, 49082368),
+    "kimi-k3": (27648, 0, 449372160),
+    "gemma-4-31b": (81920, 838860800, 0),
+    "gemma-4-26b-a4b": (20480, 209715200, 0),
+    "gemma-3-4b": (20480, 121634816, 0),
+    "mimo-v2-flash-309b-a15b": (23040, 25559040, 0),
+    "step-3.7-flash-198b-a11b": (49152, 69206016, 0),
+    "deepseek-v4-pro": (9848, 7995392, 0),
+    "llama-4-scout": (12 * 4096, 36 * 4096 * 8192, 0),
 }
+"""Model -> bytes at 16 bits that the sources of the shapes give: of each token, of a full window, of the state."""
 
 
-def test_a_token_takes_what_the_source_of_the_shapes_says(catalog: Catalog) -> None:
-    for model, bytes_per_token in PER_TOKEN.items():
-        shape = shape_of_row(catalog.row("llm_models", model))
-        assert cache_bytes(shape, tokens=1) == bytes_per_token, model
+@pytest.mark.parametrize("model", KEPT)
+def test_a_request_keeps_what_the_source_of_the_shapes_says(catalog: Catalog, model: str) -> None:
+    token, window, state = KEPT[model]
+    shape = shape_of_row(catalog.row("llm_models", model))
+    for tokens in (shape.window_tokens, 100_000, 200_000):
+        assert cache_bytes(shape, tokens=tokens) == pytest.approx(token * tokens + window + state, rel=1e-5)
+    if window:
+        half = shape.window_tokens / 2
+        assert cache_bytes(shape, tokens=half) == pytest.approx(token * half + window / 2, rel=1e-5)
 
 
 def test_dense_models_have_the_parameters_of_their_shape(catalog: Catalog) -> None:
@@ -36,6 +55,7 @@ def test_dense_models_have_the_parameters_of_their_shape(catalog: Catalog) -> No
             row["kind"] != "generate"
             or row["experts"]
             or row["recurrent_layers"]
+            or row["cache_width"]  # heads of two kinds
             or "two matrices" in row.note
         ):
             continue

@@ -89,25 +89,30 @@ def weights_per_gpu_gib(shape: Shape, *, setup: Setup) -> float:
 
 
 def cache_bytes(shape: Shape, *, tokens: float, precision: str = "bf16") -> float:
-    """Cache of keys and values of one request, over all layers.
+    """Cache of one request over all layers: keys and values, index and state.
 
     Parameters:
         tokens: Tokens of the request, in and out. [-]
         precision: Precision of the cache. [-]
 
     In bytes. [-] A token takes 2 x heads of keys and values x width of a head in each layer; with a latent, its width
-    and that of the key beside it. Layers with a window keep at most that, recurrent layers a state that does not grow
-    and is left out.
+    and that of the key beside it. Layers with a window keep at most that; recurrent layers keep a state of fixed size, in its
+    own precision.
 
     >>> llama = Shape(8.03, 8.03, layers=32, hidden_size=4096, heads=32, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> cache_bytes(llama, tokens=1)
     131072.0
     """
+    return sum(_cached(shape, tokens, precision))
+
+
+def _cached(shape: Shape, tokens: float, precision: str) -> tuple[float, float, float]:
+    """Bytes of one request in keys and values, in the index of sparse attention, and in the state of recurrent layers."""
     not_negative(tokens=tokens)
-    width = shape.latent_size + shape.rope_size or 2 * shape.kv_heads * shape.head_size
-    kept = shape.cached_layers * tokens
-    kept += (shape.layers - shape.cached_layers) * min(tokens, shape.window_tokens)
-    return width * kept * BITS[precision] / 8
+    whole, window = shape.widths
+    size = BITS[precision] / 8
+    values = whole * tokens + window * min(tokens, shape.window_tokens)
+    return values * size, shape.index_width * tokens * size, shape.state_mb * 1e6
 
 
 def request_gib(shape: Shape, *, setup: Setup, tokens: float) -> float:
@@ -116,15 +121,37 @@ def request_gib(shape: Shape, *, setup: Setup, tokens: float) -> float:
     Parameters:
         tokens: Tokens of the request, in and out. [-]
 
-    Tensor parallel shares the heads of keys and values while there are any left to share; a latent is held whole by every GPU.
-    Pipeline parallel shares the layers. With data parallel attention a request is held by one group.
+    Tensor parallel shares the heads of keys and values while there are any left to share, and the state; a latent and an index
+    are held whole by every GPU. Pipeline parallel shares the layers. With data parallel attention a request is held by one group.
 
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> round(request_gib(llama, setup=Setup(tensor=4), tokens=8192), 3)
     0.625
     """
+    return cached_per_gpu_bytes(shape, setup=setup, tokens=tokens) / setup.pipeline / GIB
+
+
+def cached_per_gpu_bytes(shape: Shape, *, setup: Setup, tokens: float) -> float:
+    """Cache of one request on each GPU of a group that shares its layers, over all layers.
+
+    Parameters
+    ----------
+    tokens : float
+        Tokens of the request, in and out. [-]
+
+    Notes
+    -----
+    In bytes. [-] Stages of a pipeline hold a share of the layers each.
+
+    Examples
+    --------
+    >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
+    >>> cached_per_gpu_bytes(llama, setup=Setup(tensor=4), tokens=1)
+    81920.0
+    """
+    values, index, state = _cached(shape, tokens, setup.cache)
     shared = 1 if shape.latent_size else min(setup.tensor, max(1, shape.kv_heads))
-    return cache_bytes(shape, tokens=tokens, precision=setup.cache) / shared / setup.pipeline / GIB
+    return values / shared + index + state / setup.tensor
 
 
 def held(shape: Shape, *, setup: Setup, memory_gib: float, overheads: Overheads = OVERHEADS) -> Held:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from gpuplan.models.llm.memory import cache_bytes
+from gpuplan.models.llm.memory import cached_per_gpu_bytes
 from gpuplan.models.llm.shape import BITS, Range
 from gpuplan.models.llm.speeds import Replica
 from gpuplan.units import above_zero, not_negative
@@ -38,8 +38,7 @@ def decode_step_ms(replica: Replica, *, requests: float, context_tokens: float) 
     above_zero(requests=requests, context_tokens=context_tokens)
     batch = max(requests / setup.pipeline, 1.0) / setup.data
     together = batch * setup.data
-    shared = 1 if shape.latent_size else min(setup.tensor, max(1, shape.kv_heads))
-    read = batch * cache_bytes(shape, tokens=context_tokens, precision=setup.cache) / shared
+    read = batch * cached_per_gpu_bytes(shape, setup=setup, tokens=context_tokens)
     cache = read / 1e9 / board.bandwidth_gb_s / speeds.bandwidth_share
     wide = 2 * shape.latent_size + shape.rope_size if shape.latent_size else 2 * shape.head_size
     scores = 2 * shape.heads * wide * shape.cached_layers * context_tokens * batch / setup.tensor

@@ -53,6 +53,14 @@ class Shape:
     latent_size: int = 0
     """Width of the latent that replaces keys and values of all heads; 0 without."""
     rope_size: int = 0
+    cache_width: int = 0
+    """Values of a token in the cache of all layers with the whole context; 0: by heads, or the latent."""
+    window_width: int = 0
+    """The same of the layers with a window."""
+    index_width: int = 0
+    """Values of a token in the index by which sparse attention chooses."""
+    state_mb: float = 0.0
+    """State of a sequence of any length in all recurrent layers."""
     experts: int = 0
     experts_per_token: int = 0
     tied_embeddings: bool = False
@@ -80,6 +88,13 @@ class Shape:
     def cached_layers(self) -> int:
         """Layers whose cache grows with the context."""
         return self.layers if self.full_layers is None else self.full_layers
+
+    @property
+    def widths(self) -> tuple[int, int]:
+        """Values of a token in the cache of the layers with the whole context, and of those with a window."""
+        each = self.latent_size + self.rope_size if self.latent_size else 2 * self.kv_heads * self.head_size
+        whole, rest = each * self.cached_layers, each * (self.layers - self.cached_layers)
+        return self.cache_width or whole, self.window_width or (rest if self.window_tokens else 0)
 
     @property
     def dense(self) -> bool:
