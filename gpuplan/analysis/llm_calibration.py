@@ -11,6 +11,7 @@ import contextlib
 import csv
 import datetime
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -22,41 +23,51 @@ from gpuplan.analysis.llm_runs import NotPredicted, Run, Work, gpu_of, runs_of, 
 from gpuplan.catalog import Catalog, CatalogError
 from gpuplan.catalog.tables import Column, Line, NotAllowed, csv_lines, short
 from gpuplan.facts import did_you_mean
-from gpuplan.models.llm.serving import first_token_ms, time_per_token_ms, token_rate
+from gpuplan.models.llm.serving import loop_times_ms, token_rate
 from gpuplan.models.llm.speeds import Replica, Speeds
 from gpuplan.plan.llm_parts import overheads_of, speeds_of
 from gpuplan.wording import said
 
 STEP: Mapping[str, float] = {
-    "step_us": 130,
-    "layer_us": 50,
-    "expert_us": 26,
-    "sequence_us": 9,
-    "sum_us": 2.4,
+    "step_us": 100,
+    "layer_us": 45,
+    "expert_us": 25,
+    "sequence_us": 12,
+    "sum_us": 2.5,
     "bandwidth_share": 0.9,
-    "compute_share": 0.6,
-    "rate_power": 0.7,
-    "link_share": 0.9,
-    "traffic": 40,
-    "expert_traffic": 10,
-    "overlap_share": 0.6,
-    "vllm": 1.06,
-    "sglang": 1.2,
+    "cache_share": 0.85,
+    "compute_share": 0.65,
+    "expert_share": 0.55,
+    "rate_power": 0.8,
+    "unpack_power": 0.5,
+    "power_power": 1,
+    "link_share": 0.8,
+    "traffic": 20,
+    "expert_traffic": 12,
+    "installed_share": 0.75,
+    "loop_share": 0.75,
+    "vllm": 1.05,
+    "sglang": 1.15,
 }
-"""Parameters of a step -> where each would be without runs; its logarithm may be 1 off."""
+"""Parameters of a step -> where each would be without runs; its logarithm may be ``OFF`` off."""
 WAIT: Mapping[str, float] = {
-    "wait_ms": 30,
-    "wait_steps": 3,
-    "queue_share": 0.05,
-    "queue_power": 1.1,
-    "tensorrt_first": 2,
-    "sglang_first": 3,
+    "loop_ms": 10,
+    "loop_layer_us": 500,
+    "loop_expert_us": 700,
+    "loop_steps": 2,
+    "loop_queue": 0.08,
+    "tensorrt_first": 2.5,
+    "sglang_first": 3.5,
 }
-"""The same for the wait of a request before its first token."""
+"""The same for the wait of a request before its first token in a closed loop."""
 MOST_SHARE = 0.95
 """No share of a rate is fitted above this."""
 ERRORS = {"tpot_ms": 0.12, "tokens_per_s": 0.2, "ttft_ms": 0.3}
 """Error of a run that counts in full; beyond it, less and less."""
+
+
+MOST_COUNTED = 250
+"""Figures of one source and quantity that count in full: no laboratory decides alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +113,10 @@ class Sample:
     def value(self, speeds: Speeds) -> float:
         """Return the figure for given parameters."""
         setup, replicas, requests = self.cut
-        of = {"tpot_ms": time_per_token_ms, "ttft_ms": first_token_ms, "tokens_per_s": token_rate}
-        replica = Replica(self.work.shape, self.work.board, setup, speeds)
-        result = of[self.quantity](replica, **self.work.load(requests)).value
-        return result * replicas if self.quantity == "tokens_per_s" else result
+        replica, load = Replica(self.work.shape, self.work.board, setup, speeds), self.work.load(requests)
+        if self.quantity == "tokens_per_s":
+            return token_rate(replica, **load).value * replicas
+        return loop_times_ms(replica, **load)[self.quantity == "ttft_ms"].value
 
 
 def samples(catalog: Catalog, runs: Iterable[Run]) -> tuple[Sample, ...]:
@@ -139,9 +150,10 @@ def _fit(found: Sequence[Sample], start: Speeds, centre: Mapping[str, float], ro
 
     names = list(centre)
     middle = np.log([centre[name] for name in names])
-    limit = np.array([math.log(MOST_SHARE) if name.endswith("_share") else 20.0 for name in names])
+    limit = np.array([math.log(MOST_SHARE) if name.endswith(("_share", "_power")) else 20.0 for name in names])
     measured = np.log([sample.measured for sample in found] or [1.0])
-    weight = np.array([1 / ERRORS[sample.quantity] for sample in found] or [0.0])
+    count = Counter((sample.run.source, sample.quantity) for sample in found)
+    weight = np.array([_weight(sample, count) for sample in found] or [0.0])
 
     def residuals(logs: Any) -> Any:
         speeds = replace(start, **dict(zip(names, map(float, np.exp(logs)), strict=True)))
@@ -153,6 +165,12 @@ def _fit(found: Sequence[Sample], start: Speeds, centre: Mapping[str, float], ro
         residuals, first, loss="soft_l1", bounds=(-20.0, limit), x_scale="jac", max_nfev=rounds
     )
     return replace(start, **dict(zip(names, map(float, np.exp(solved.x)), strict=True)))
+
+
+def _weight(sample: Sample, count: Mapping[tuple[str, str], int]) -> float:
+    """Return the weight of a figure: beyond ``MOST_COUNTED``, those of one source share that of so many."""
+    many = count[sample.run.source, sample.quantity]
+    return math.sqrt(min(1.0, MOST_COUNTED / many)) / ERRORS[sample.quantity]
 
 
 # A user's own runs

@@ -14,7 +14,9 @@ from gpuplan.catalog import Catalog
 from gpuplan.models.llm.serving import (
     decode_step_ms,
     first_token_ms,
+    loop_times_ms,
     prompt_ms,
+    prompt_work_ms,
     time_per_token_ms,
     token_rate,
 )
@@ -26,10 +28,8 @@ TAIL = 0.8
 """Mean time per token over its 99th percentile, by which benchmarks set limits."""
 FULL = 0.99
 """Share of the highest rate that open arrivals reach before their queue grows without end."""
-OPEN_STEPS, OPEN_PROMPTS = 2.0, 1.5
-"""Times per token and prompts until the first token of open arrivals: a step to be let in, one to be read."""
-LONGEST = 4.0
-"""Longest answer of a burst of chats over the mean: the others have ended by then."""
+LONGEST, FEW = 5.0, 0.05
+"""Longest answer of a burst of chats over the mean, and the share of its requests that are still written by then."""
 OTHER = 1.7
 """Power by which a range widens for a kind of run that nothing was fitted on: all but closed loops and offline."""
 QUANTITIES = ("tpot_ms", "ttft_ms", "tokens_per_s")
@@ -116,14 +116,19 @@ def best_cut(work: Work, speeds: Speeds) -> tuple[Setup, float, float]:
 
 
 def _closed(work: Work, speeds: Speeds, setup: Setup, replicas: float, requests: float) -> dict[str, Range]:
+    """Predict a replica that is kept busy; in a closed loop as its benchmark measures it."""
     replica, load = work.on(setup, speeds), work.load(requests)
-    per_token = time_per_token_ms(replica, **load)
-    first = first_token_ms(replica, **load)
     rate = _times(token_rate(replica, **load), replicas)
-    if work.run.mode in ("", "concurrency"):  # who waits for a first token does not decode
-        whole = first.value + per_token.value * (work.tokens_out - 1)
-        rate = _times(rate, per_token.value * work.tokens_out / whole)
-    return {"tpot_ms": per_token, "ttft_ms": first, "tokens_per_s": rate}
+    if work.run.load != "concurrency":
+        return {
+            "tpot_ms": time_per_token_ms(replica, **load),
+            "ttft_ms": first_token_ms(replica, **load),
+            "tokens_per_s": rate,
+        }
+    per_token, first = loop_times_ms(replica, **load)
+    whole = first.value + per_token.value * (work.tokens_out - 1)  # who waits for a first token does not decode
+    value = replicas * requests * work.tokens_out * 1e3 / whole
+    return {"tpot_ms": per_token, "ttft_ms": first, "tokens_per_s": _times(rate, value / rate.value)}
 
 
 def _open(catalog: Catalog, work: Work, speeds: Speeds) -> dict[str, Range]:
@@ -146,12 +151,11 @@ def _open_at(
     def at(requests: float) -> dict[str, Range]:
         return _closed(work, speeds, setup, replicas, requests)
 
+    if work.run.concurrency:  # its load is stated
+        return at(most)
     top = _highest(max(1.0, most), lambda n: at(n)["tpot_ms"].value <= allowed_ms)
     goal = FULL * at(top)["tokens_per_s"].value
-    said = at(_highest(top, lambda n: at(n)["tokens_per_s"].value <= goal))
-    prompt = prompt_ms(work.on(setup, speeds), tokens_in=work.tokens_in)
-    first = OPEN_STEPS * said["tpot_ms"].value + OPEN_PROMPTS * prompt
-    return said | {"ttft_ms": _times(said["ttft_ms"], first / said["ttft_ms"].value)}
+    return at(_highest(top, lambda n: at(n)["tokens_per_s"].value <= goal))
 
 
 def _highest(most: float, keeps: Callable[[float], bool]) -> float:
@@ -166,11 +170,18 @@ def _highest(most: float, keeps: Callable[[float], bool]) -> float:
 
 
 def _burst(catalog: Catalog, work: Work, speeds: Speeds) -> dict[str, Range]:
-    """Predict a burst of all requests, until the longest ends: waves of as many as fit, and the tail of the last."""
-    said = _closed(work, speeds, *best_cut(work, speeds))
-    _, replicas, requests = work.setups[0]
-    waves = (work.run.concurrency or requests) / (requests * replicas)
-    return said | {"tokens_per_s": _times(said["tokens_per_s"], waves / (waves + LONGEST - 1))}
+    """Predict a burst of all requests: waves of as many as fit, and the tail until the longest answer ends."""
+    setup, replicas, requests = best_cut(work, speeds)
+    said = _closed(work, speeds, setup, replicas, requests)
+    replica, context = work.on(setup, speeds), work.tokens_in + work.tokens_out / 2
+    each = max(requests, (work.run.concurrency or requests) / replicas)
+    step, few = (
+        decode_step_ms(replica, requests=n, context_tokens=context) for n in (requests, max(1.0, FEW * requests))
+    )
+    reading = each / setup.pipeline * prompt_work_ms(replica, tokens_in=work.tokens_in)
+    whole = reading + work.tokens_out * (each / requests * step + (LONGEST - 1) * few)
+    rate = replicas * each * work.tokens_out * 1e3 / whole
+    return said | {"tokens_per_s": _times(said["tokens_per_s"], rate / said["tokens_per_s"].value)}
 
 
 def _static(catalog: Catalog, work: Work, speeds: Speeds) -> dict[str, Range]:
@@ -189,12 +200,14 @@ def _static(catalog: Catalog, work: Work, speeds: Speeds) -> dict[str, Range]:
 def _disaggregated(catalog: Catalog, work: Work, speeds: Speeds) -> dict[str, Range]:
     """Predict a run whose prompts are read on GPUs of their own: decoding does not wait for them."""
     setup, _, requests = work.setups[0]
-    apart = replace(speeds, overlap_share=1e-9)
+    apart = replace(speeds, loop_share=1e-9)
     reading, replicas = pools_of(work.run)
-    said = _closed(work, apart, setup, replicas, requests)
+    token, _ = loop_times_ms(work.on(setup, apart), **work.load(requests))
     cut = replace(setup, tensor=reading.tensor, data=reading.data) if reading else setup
     queue = requests * replicas / (reading.pipeline if reading else 1)
-    return said | {"ttft_ms": first_token_ms(work.on(cut, speeds), **work.load(queue))}
+    _, first = loop_times_ms(work.on(cut, speeds), **work.load(queue))
+    rate = _times(token_rate(work.on(setup, apart), **work.load(requests)), replicas)
+    return {"tpot_ms": token, "ttft_ms": first, "tokens_per_s": rate}
 
 
 OTHER_MODES: Mapping[str, Callable[[Catalog, Work, Speeds], dict[str, Range]]] = {

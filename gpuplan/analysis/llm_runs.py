@@ -50,6 +50,9 @@ class Run:
     tokens_per_s: float | None = None
     tokens_per_s_per_gpu: float | None = None
     mode: str = ""
+    tuned: bool = False
+    """True if engine, precision and kernels were tuned for the load, as for records."""
+    source: str = ""
     note: str = ""
 
     @property
@@ -97,11 +100,11 @@ class NotPredicted(ValueError):
 
 def runs_of(catalog: Catalog) -> tuple[Run, ...]:
     """Return the published runs of the catalog."""
-    names = [field.name for field in fields(Run) if field.name not in ("id", "note")]
+    names = [field.name for field in fields(Run) if field.name not in ("id", "source", "note")]
     runs = []
     for row in catalog.rows("llm_runs"):
         cells = {name: row[name] for name in names if row[name] is not None}
-        runs.append(Run(id=row.id, note=row.note, **cells))
+        runs.append(Run(id=row.id, source=row["source"][0], note=row.note, **cells))
     return tuple(runs)
 
 
@@ -208,14 +211,14 @@ def work_of(catalog: Catalog, run: Run, overheads: Overheads | None = None) -> W
     model, shape = model_of(catalog, run)
     gpu = gpu_of(catalog, run.gpu)
     try:
-        board = board_of(gpu, catalog.rows("nccl_rates"))
+        board = board_of(catalog, gpu)
     except ValueError as error:
         raise NotPredicted(str(error)) from None
     tokens_in, tokens_out, _ = lengths_of(catalog, run, model)
     weights, cache = _precision(run, model, board)
     engine = run.framework.lower() or "vllm"
     gpus, tokens = run.all_gpus, tokens_in + KEPT * tokens_out
-    stated = Setup(weights, cache, engine=engine)
+    stated = Setup(weights, cache, engine=engine, tuned=run.tuned)
     setups = []
     for setup in _cuts(run, stated, shape, gpus):
         on: dict[str, Any] = {"setup": setup, "memory_gib": board.memory_gib}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
 from functools import lru_cache
 from typing import TypeVar
@@ -25,13 +25,13 @@ def shape_of_row(row: Row) -> Shape:
         raise ValueError(f"{row['name']}: {error}") from None
 
 
-def board_of(gpu: Item | Row, measured: Iterable[Row] = (), driver_share: float = 0.99) -> Board:
+def board_of(catalog: Catalog, gpu: Item | Row, driver_share: float = 0.99) -> Board:
     """Return a board of ``gpus`` or of ``llm_boards``; ValueError where bandwidth or tensor rate are not known.
 
     If the memory that the driver shows is not stated, it is 99 % of nominal memory, as on the H100 (79.19 of 80 GiB).
     Without NVLink, GPUs talk over 16 lanes of PCI Express: 16 GB/s one way in its third generation, twice that in each later one; so
     do those beyond a bridge. On such a board without a published run of serving, on which the models were fitted, sums reach what
-    was ``measured``, rows of ``nccl_rates``.
+    was measured, rows of ``nccl_rates``.
     """
     value = gpu.value if isinstance(gpu, Item) else gpu.cells.get
     bandwidth, half = value("memory_bandwidth_gb_s"), value("fp16_tensor_tflops")
@@ -40,25 +40,32 @@ def board_of(gpu: Item | Row, measured: Iterable[Row] = (), driver_share: float 
         raise ValueError(said("llm.no tensor rate" if bandwidth else "llm.no bandwidth", name=name))
     link = value("nvlink_gb_s")
     lanes = 16.0 * 2 ** (int(value("pcie_generation") or 4) - 3)
-    joined = "PCIe" not in str(value("form_factor") or "")
-    shown = value("reported_memory_gib") or float(value("memory_gib") or 0) * driver_share
-    rates = () if value("llm_runs") else [row for row in measured if row["gpu"] == gpu.id]
-    sums = [(int(row["gpus"]), float(row["rate_gb_s"])) for row in rates] or (
-        [(BRIDGED * 2, lanes)] if link else []
-    )
+    sums: list[tuple[int, float]] = []
+    if "PCIe" in str(value("form_factor") or ""):
+        rates = () if value("llm_runs") else catalog.rows("nccl_rates")
+        sums = [(int(row["gpus"]), float(row["rate_gb_s"])) for row in rates if row["gpu"] == gpu.id]
+        if link and not sums:
+            sums = [(int(value("nvlink_bridge_gpus") or BRIDGED) * 2, lanes)]
     return Board(
-        memory_gib=float(shown),
+        memory_gib=float(value("reported_memory_gib") or float(value("memory_gib") or 0) * driver_share),
         bandwidth_gb_s=float(bandwidth),
         fp16_tflops=float(half),
         fp8_tflops=float(value("fp8_tensor_tflops") or 0),
         fp4_tflops=float(value("fp4_tensor_tflops") or 0),
         link_gb_s=float(link) / 2 if link else lanes,
-        sums_gb_s=() if joined else tuple(sums),
+        sustained=_sustained(catalog, value("architecture"), value("tdp_w"), float(half)),
+        sums_gb_s=tuple(sums),
     )
 
 
 BRIDGED = 2
-"""Boards that an NVLink bridge joins."""
+"""Boards that an NVLink bridge joins unless the catalog says otherwise."""
+
+
+def _sustained(catalog: Catalog, architecture: str | None, watts: float | None, tflops: float) -> float:
+    """Return the watts of a board for its tensor rate over those of its architecture's board for servers; at most 1."""
+    usual = catalog.row("architectures", architecture.lower())["watts_per_tflop"] if architecture else None
+    return min(1.0, float(watts) / tflops / float(usual)) if usual and watts else 1.0
 
 
 def speeds_of(catalog: Catalog) -> Speeds:

@@ -75,21 +75,20 @@ def test_every_model_that_generates_has_a_shape(catalog: Catalog) -> None:
 
 
 def test_boards_have_links_and_the_memory_that_the_driver_shows(catalog: Catalog) -> None:
-    h100, l40s = (board_of(catalog.gpus[id]) for id in ("h100-sxm5-80gb", "l40s-48gb"))
+    h100, l40s = (board_of(catalog, catalog.gpus[id]) for id in ("h100-sxm5-80gb", "l40s-48gb"))
     assert (h100.memory_gib, h100.link_gb_s, h100.fp8_tflops) == (79.19, 450, 1978)
     assert (l40s.memory_gib, l40s.link_gb_s, l40s.rate_tflops("nvfp4")) == (44.99, 32, 733)
-    a100 = board_of(catalog.gpus["a100-sxm4-80gb"])
+    a100 = board_of(catalog, catalog.gpus["a100-sxm4-80gb"])
     assert a100.rate_tflops("fp8") == a100.fp16_tflops == 312
-    assert board_of(catalog.row("llm_boards", "gb200-nvl72-186gb")).fp4_tflops == 10000
-    rates = catalog.rows("nccl_rates")
-    slow, fitted = (board_of(catalog.gpus[id], rates) for id in ("l40s-48gb", "rtx-pro-6000-se-96gb"))
+    assert board_of(catalog, catalog.row("llm_boards", "gb200-nvl72-186gb")).fp4_tflops == 10000
+    slow, fitted = (board_of(catalog, catalog.gpus[id]) for id in ("l40s-48gb", "rtx-pro-6000-se-96gb"))
     assert [slow.sum_gb_s(gpus, 0.9) for gpus in (2, 4, 8, 16)] == [20.1, 5.2, 1.4, 1.4]  # as NCCL measured
     assert fitted.sum_gb_s(4, 0.9) == pytest.approx(0.9 * 64)  # runs on several of them were fitted with
-    bridged = board_of(catalog.gpus["a100-pcie-80gb"], rates)
+    bridged = board_of(catalog, catalog.gpus["a100-pcie-80gb"])
     assert [bridged.sum_gb_s(gpus, 1) for gpus in (2, 4)] == [300, 32]  # a bridge joins two
-    assert board_of(catalog.gpus["a100-sxm4-80gb"], rates).sum_gb_s(8, 1) == 300
+    assert board_of(catalog, catalog.gpus["a100-sxm4-80gb"]).sum_gb_s(8, 1) == 300
     with pytest.raises(ValueError, match="Tesla P40: its tensor rate is not known"):
-        board_of(catalog.gpus["p40-24gb"])
+        board_of(catalog, catalog.gpus["p40-24gb"])
 
 
 def test_the_parameters_of_the_catalog_are_those_of_the_models(catalog: Catalog) -> None:

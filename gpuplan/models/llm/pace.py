@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuplan.models.llm.memory import held, request_gib
-from gpuplan.models.llm.serving import decode_step_ms, prompt_ms
+from gpuplan.models.llm.serving import decode_step_ms, prompt_ms, prompt_work_ms
 from gpuplan.models.llm.speeds import Replica
 from gpuplan.units import above_zero, at_least_one, not_negative, zero_to_one
 
@@ -144,7 +144,7 @@ def replica_pace(replica: Replica, *, traffic: Traffic, requests: int, chunk_tok
         requests: Most requests at once: what the promises or the engine allow. [-]
         chunk_tokens: Tokens of prompts that are read with one step; 0: a whole prompt. [-]
 
-    Steps and prompts as ``serving`` has them; the cache holds what weights and engine leave, at the length of a mean
+    Steps and prompts as ``serving`` has them, beside a step the work that a prompt adds to it; the cache holds what weights and engine leave, at the length of a mean
     request. Refused if the model does not fit.
 
     >>> from gpuplan.models.llm.shape import Board, Setup, Shape
@@ -163,6 +163,7 @@ def replica_pace(replica: Replica, *, traffic: Traffic, requests: int, chunk_tok
             f"the model does not fit on {setup.gpus} GPUs in {setup.weights}; take more GPUs per replica"
         )
     usual = traffic.reserved_tokens
+    part = max(1.0, min(traffic.tokens_in, chunk_tokens or math.inf))
     return pace_of(
         lambda n, context: decode_step_ms(replica, requests=n, context_tokens=context),
         lambda tokens: prompt_ms(replica, tokens_in=tokens),
@@ -171,7 +172,7 @@ def replica_pace(replica: Replica, *, traffic: Traffic, requests: int, chunk_tok
         longest_tokens=max(32768.0, 8 * traffic.tokens_in),
         cache_tokens=left / request_gib(replica.shape, setup=setup, tokens=usual) * usual,
         chunk_tokens=chunk_tokens,
-        overlap_share=replica.speeds.overlap_share,
+        overlap_share=prompt_work_ms(replica, tokens_in=part) / prompt_ms(replica, tokens_in=part),
         wait_ms=replica.speeds.wait_ms,
     )
 

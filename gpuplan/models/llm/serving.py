@@ -11,7 +11,7 @@ import math
 
 from gpuplan.models.llm.memory import cached_per_gpu_bytes
 from gpuplan.models.llm.shape import BITS, Range
-from gpuplan.models.llm.speeds import Replica
+from gpuplan.models.llm.speeds import TILE, UNPACKED_TFLOPS, Replica
 from gpuplan.units import above_zero, not_negative
 
 
@@ -22,10 +22,10 @@ def decode_step_ms(replica: Replica, *, requests: float, context_tokens: float) 
         requests: Requests in the replica, decoded together. [-]
         context_tokens: Tokens that each has so far, on average. [-]
 
-    fixed + sqrt(weights^2 + products^2) + sqrt(cache^2 + scores^2) + traffic between kernels + sums between GPUs: what is read
-    over the memory bandwidth, what is computed over the tensor rate. Of the routed experts those are read that at least one token
-    of the step uses: 1 - (1 - used / all)^requests of them. Stages of a pipeline work on a share of the requests each and follow
-    one another. Not for speculative decoding.
+    fixed + sqrt(weights^2 + products^2), of experts apart, + sqrt(cache^2 + scores^2) + traffic between kernels + sums between
+    GPUs: what is read over the memory bandwidth, what is computed over the tensor rate. Of the routed experts those are read that
+    at least one token of the step uses: 1 - (1 - used / all)^requests of them. Stages of a pipeline work on a share of the
+    requests each and follow one another. Not for speculative decoding.
 
     >>> from gpuplan.models.llm import Board, Setup, Shape
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
@@ -39,39 +39,86 @@ def decode_step_ms(replica: Replica, *, requests: float, context_tokens: float) 
     batch = max(requests / setup.pipeline, 1.0) / setup.data
     together = batch * setup.data
     read = batch * cached_per_gpu_bytes(shape, setup=setup, tokens=context_tokens)
-    cache = read / 1e9 / board.bandwidth_gb_s / speeds.bandwidth_share
+    cache = read / 1e9 / board.bandwidth_gb_s / speeds.cache_share
     wide = 2 * shape.latent_size + shape.rope_size if shape.latent_size else 2 * shape.head_size
     scores = 2 * shape.heads * wide * shape.cached_layers * context_tokens * batch / setup.tensor
-    attention = math.hypot(cache, scores / 1e12 / board.fp16_tflops / speeds.compute_share)
-    matrices = math.hypot(_weights_s(replica, together), _matrices_s(replica, together))
-    layer_us = speeds.layer_us + (0 if shape.dense else speeds.expert_us)
-    fixed = (speeds.step_us + shape.layers * layer_us + speeds.sequence_us * requests / setup.data) * 1e-6
+    attention = math.hypot(cache, scores / 1e12 / _attention_tflops(replica))
+    weights, products = _weights_s(replica, together), _products_s(replica, together, head=True, padded=True)
+    matrices = sum(map(math.hypot, weights, products))
+    fixed = _fixed_s(replica) + speeds.sequence_us * requests / setup.data * 1e-6
     moved = _traffic_s(replica, batch) + _sums_s(replica, batch)
     return (fixed + matrices + attention + moved) * speeds.engine(setup.engine) * 1e3
 
 
-def _weights_s(replica: Replica, tokens: float) -> float:
-    """Return the time to read the weights that this number of tokens uses, on one GPU."""
+def _fixed_s(replica: Replica) -> float:
+    """Return the time of a step beside all that is read, computed and sent."""
+    speeds, shape = replica.speeds, replica.shape
+    return (
+        speeds.step_us + shape.layers * (speeds.layer_us + (0 if shape.dense else speeds.expert_us))
+    ) * 1e-6
+
+
+def _weights_s(replica: Replica, tokens: float) -> tuple[float, float]:
+    """Return the time to read the weights that this number of tokens uses, on one GPU: of experts, and of the rest."""
     shape, board, setup = replica.shape, replica.board, replica.setup
     bits = BITS[setup.weights]
-    rest_bits = 16 if bits < 8 and shape.experts else bits
     tables = shape.embedding_parameters
     head = tables if shape.tied_embeddings else tables / 2
-    rest = (shape.total_parameters - shape.routed_parameters - tables) * rest_bits + head * max(16, bits)
-    gigabytes = rest / 8 / setup.tensor
+    rest = (shape.total_parameters - shape.routed_parameters - tables) * _rest_bits(replica)
+    used = 1 - (1 - shape.experts_per_token / shape.experts) ** tokens if shape.experts else 0.0
+    routed = shape.routed_parameters * bits * used / setup.data
+    gigabytes_s = 8 * setup.tensor * board.bandwidth_gb_s * replica.speeds.bandwidth_share
+    return routed / gigabytes_s, (rest + head * max(16, bits)) / gigabytes_s
+
+
+def _rest_bits(replica: Replica) -> float:
+    """Bits of all but the routed experts and the tables of tokens."""
+    bits = BITS[replica.setup.weights]
+    return 16 if bits < 8 and replica.shape.experts else bits
+
+
+def _products_s(replica: Replica, tokens: float, *, head: bool, padded: bool) -> tuple[float, float]:
+    """Return the time of the matrix products of these tokens on one GPU: of experts, and of the rest.
+
+    The table of input tokens is only a look-up; that of output tokens is for tokens that are written (``head``). Products of
+    an expert that few tokens use are ``padded``.
+    """
+    shape, setup, speeds = replica.shape, replica.setup, replica.speeds
+    each = 2 / (setup.tensor * setup.data) / 1e3
+    routed = expert = 0.0
     if shape.experts:
+        expert = shape.routed_parameters / shape.experts
         used = 1 - (1 - shape.experts_per_token / shape.experts) ** tokens
-        gigabytes += shape.routed_parameters * bits / 8 * used / (setup.tensor * setup.data)
-    return gigabytes / board.bandwidth_gb_s / replica.speeds.bandwidth_share
+        in_all = tokens * shape.experts_per_token + (used * shape.experts * TILE if padded else 0)
+        routed = each * expert * in_all / _expert_tflops(replica)
+    tables = shape.embedding_parameters
+    rest = shape.active_parameters - expert * shape.experts_per_token - tables
+    rest += (tables if shape.tied_embeddings else tables / 2) if head else 0.0
+    precision = setup.weights if _rest_bits(replica) == BITS[setup.weights] else "bf16"
+    return routed, each * rest * tokens / (_tflops(replica, precision) * speeds.compute_share)
 
 
-def _matrices_s(replica: Replica, tokens: float) -> float:
-    """Return the time of the matrix products of these tokens; the table of input tokens is only a look-up."""
-    shape, board, setup, speeds = replica.shape, replica.board, replica.setup, replica.speeds
-    active = shape.active_parameters - (0 if shape.tied_embeddings else shape.embedding_parameters / 2)
-    faster = math.pow(board.rate_tflops(setup.weights) / board.fp16_tflops, speeds.rate_power)
-    rate_gflops = board.fp16_tflops * faster * speeds.compute_share * 1e3
-    return 2 * active * tokens / (setup.tensor * setup.data) / rate_gflops
+def _tflops(replica: Replica, precision: str) -> float:
+    """Return the tensor rate that products of this precision can hope for."""
+    board, speeds = replica.board, replica.speeds
+    faster = math.pow(board.rate_tflops(precision) / board.fp16_tflops, speeds.rate_power)
+    installed = 1.0 if replica.setup.tuned else speeds.installed_share
+    return board.fp16_tflops * faster * installed * math.pow(board.sustained, speeds.power_power)
+
+
+def _expert_tflops(replica: Replica) -> float:
+    """Return the rate of the products of experts; unpacked from 4 bits they run as on a board of Ampere."""
+    speeds, precision = replica.speeds, replica.setup.weights
+    rate = _tflops(replica, precision)
+    if precision in ("nvfp4", "mxfp4") and not replica.board.fp4_tflops:
+        faster = replica.board.fp16_tflops / UNPACKED_TFLOPS
+        rate *= math.pow(faster, speeds.unpack_power - 1)
+    return rate * speeds.expert_share
+
+
+def _attention_tflops(replica: Replica) -> float:
+    """Return the rate of the products of attention, always at 16 bits."""
+    return _tflops(replica, "bf16") * replica.speeds.compute_share
 
 
 def _traffic_s(replica: Replica, tokens: float) -> float:
@@ -97,37 +144,59 @@ def _sums_s(replica: Replica, tokens: float) -> float:
     )
 
 
+def prompt_work_ms(replica: Replica, *, tokens_in: float) -> float:
+    """Time by which reading a prompt lengthens the steps of the others: the work that it adds.
+
+    Parameters
+    ----------
+    tokens_in : float
+        Tokens of a prompt. [-]
+
+    Notes
+    -----
+    Products of all tokens; attention, which grows with the square of their number; traffic between kernels and sums between
+    GPUs. A step reads the weights anyway. [-]
+
+    Examples
+    --------
+    >>> from gpuplan.models.llm import Board, Setup, Shape
+    >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
+    >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))
+    >>> prompt_work_ms(replica, tokens_in=2048) < prompt_ms(replica, tokens_in=2048)
+    True
+    """
+    shape, setup = replica.shape, replica.setup
+    above_zero(tokens_in=tokens_in)
+    wide = 192 + 128 if shape.latent_size else 2 * shape.head_size
+    half = tokens_in / 2
+    seen = shape.cached_layers * half
+    seen += (shape.layers - shape.cached_layers) * min(half, shape.window_tokens)
+    scores = 2 * shape.heads * wide * seen * tokens_in / (setup.tensor * setup.data) / 1e12
+    attention = scores / _attention_tflops(replica)
+    products = sum(_products_s(replica, tokens_in, head=False, padded=False))
+    tokens = tokens_in / setup.data
+    moved = _traffic_s(replica, tokens) + _sums_s(replica, tokens)
+    return (products + attention + moved) * replica.speeds.engine(setup.engine) * 1e3
+
+
 def prompt_ms(replica: Replica, *, tokens_in: float) -> float:
     """Time that a replica takes to read a prompt when it does nothing else.
 
     Parameters:
         tokens_in: Tokens of a prompt. [-]
 
-    Products of all tokens or reading the weights once, whichever is longer; attention, which grows with the square of their
-    number; traffic between kernels and sums between GPUs.
+    What it adds to a step, or reading the weights once, whichever is longer; and the fixed time of a step.
 
     >>> from gpuplan.models.llm import Board, Setup, Shape
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))
     >>> short, long = (prompt_ms(replica, tokens_in=n) for n in (1024, 8192))
-    >>> 7 < long / short < 12
+    >>> 6 < long / short < 12
     True
     """
-    shape, setup = replica.shape, replica.setup
-    above_zero(tokens_in=tokens_in)
-    wide = 192 if shape.latent_size else shape.head_size
-    half = tokens_in / 2
-    seen = shape.cached_layers * half
-    seen += (shape.layers - shape.cached_layers) * min(half, shape.window_tokens)
-    scores = 4 * shape.heads * wide * seen * tokens_in / (setup.tensor * setup.data) / 1e12
-    attention = scores / replica.board.fp16_tflops / replica.speeds.compute_share
-    matrices = max(
-        _weights_s(replica, tokens_in),
-        _matrices_s(replica, tokens_in),
-    )
-    tokens = tokens_in / setup.data
-    moved = _traffic_s(replica, tokens) + _sums_s(replica, tokens)
-    return (matrices + attention + moved) * 1e3
+    work = prompt_work_ms(replica, tokens_in=tokens_in)
+    other = replica.speeds.engine(replica.setup.engine) * 1e3
+    return math.hypot(work, sum(_weights_s(replica, tokens_in)) * other) + _fixed_s(replica) * other
 
 
 def time_per_token_ms(replica: Replica, *, requests: float, tokens_in: float, tokens_out: float) -> Range:
@@ -138,8 +207,9 @@ def time_per_token_ms(replica: Replica, *, requests: float, tokens_in: float, to
         tokens_in: Tokens of a prompt. [-]
         tokens_out: Tokens of an answer. [-]
 
-    A step, and its share of the prompts: each request that ends is followed by another, so of so many requests that many over
-    tokens_out start in each step, and the others wait while their prompts are read.
+    A step, and the work of the prompts: each request that ends is followed by another, so of so many requests that many over
+    tokens_out start in each step, and the others wait while their prompts are read. All work is counted, so a GPU is busy at most
+    all of the time.
 
     >>> from gpuplan.models.llm import Board, Setup, Shape
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
@@ -149,12 +219,18 @@ def time_per_token_ms(replica: Replica, *, requests: float, tokens_in: float, to
     True
     """
     not_negative(tokens_in=tokens_in, tokens_out=tokens_out)
+    return _per_token(replica, requests, tokens_in, tokens_out, 1.0)
+
+
+def _per_token(
+    replica: Replica, requests: float, tokens_in: float, tokens_out: float, between: float
+) -> Range:
+    """Return the time per token where a share of reading prompts falls between the tokens of others."""
     speeds = replica.speeds
     above_zero(tokens_out=tokens_out)
-    context = tokens_in + tokens_out / 2
-    step = decode_step_ms(replica, requests=requests, context_tokens=context)
-    prompt = prompt_ms(replica, tokens_in=tokens_in)
-    value = step + speeds.overlap_share * requests / tokens_out * prompt / replica.setup.pipeline
+    step = decode_step_ms(replica, requests=requests, context_tokens=tokens_in + tokens_out / 2)
+    prompts = requests / replica.setup.pipeline / tokens_out
+    value = step + between * prompts * prompt_work_ms(replica, tokens_in=tokens_in)
     return _range(value, speeds.token_low, speeds.token_high, _power(replica))
 
 
@@ -171,16 +247,17 @@ def _power(replica: Replica) -> float:
 
 
 def first_token_ms(replica: Replica, *, requests: float, tokens_in: float, tokens_out: float) -> Range:
-    """Time from a request to its first token on a replica with a given number of requests.
+    """Time from a request to its first token on a replica that works on a given number of requests as they come.
 
     Parameters:
         requests: Requests in the replica, decoded together. [-]
         tokens_in: Tokens of a prompt. [-]
         tokens_out: Tokens of an answer. [-]
 
-    The mean, with low and high. Its own prompt, and what it waits for: a fixed time, some steps of the others, and
-    prompts of others before it. In a closed loop: a new request comes when one ends. Engines and their settings differ
-    in it by a third and more: use the range.
+    The mean, with low and high. Its own prompt, alone or with a step of the others, of which half of one is still to be
+    done, and prompts before it: of the time, a share b is taken by prompts, and one waits b / (1 - b) / 2 times its work for
+    earlier ones (a queue with equal service times). Engines and their settings differ in it by a third and more: use the range.
+    [pollaczek-khinchine]_
 
     >>> from gpuplan.models.llm import Board, Setup, Shape
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
@@ -190,14 +267,58 @@ def first_token_ms(replica: Replica, *, requests: float, tokens_in: float, token
     True
     """
     not_negative(tokens_in=tokens_in, tokens_out=tokens_out)
+    step = decode_step_ms(replica, requests=requests, context_tokens=tokens_in + tokens_out / 2)
+    work = prompt_work_ms(replica, tokens_in=tokens_in)
+    prompts = requests / replica.setup.pipeline / tokens_out * work
+    others = min(1.0, requests - 1) * step
+    own = max(prompt_ms(replica, tokens_in=tokens_in), others + work)
+    value = replica.speeds.wait_ms + own + others / 2 + prompts / step / 2 * work
+    return _first_range(replica, value)
+
+
+def _first_range(replica: Replica, value: float) -> Range:
     speeds = replica.speeds
-    context = tokens_in + tokens_out / 2
-    step = decode_step_ms(replica, requests=requests, context_tokens=context)
-    prompt = prompt_ms(replica, tokens_in=tokens_in)
-    waits = speeds.wait_ms + speeds.wait_steps * step
-    waits += speeds.queue_share * math.pow(requests, speeds.queue_power) * prompt
-    value = prompt + speeds.first(replica.setup.engine) * waits
     return _range(value, speeds.first_low, speeds.first_high, 1.0 if replica.measured else speeds.unseen)
+
+
+def loop_times_ms(
+    replica: Replica, *, requests: float, tokens_in: float, tokens_out: float
+) -> tuple[Range, Range]:
+    """Time per token and to the first one as benchmarks measure them in a closed loop.
+
+    Parameters
+    ----------
+    requests : float
+        Requests in the replica, decoded together. [-]
+    tokens_in : float
+        Tokens of a prompt. [-]
+    tokens_out : float
+        Tokens of an answer. [-]
+
+    Notes
+    -----
+    In a closed loop a new request comes when one ends. It starts with all of them at once, so part of the work of prompts lies
+    between the tokens of others and part in the wait for the first one; that of a load that comes as it does is
+    ``first_token_ms``. [aiconfigurator-silicon-sample]_
+
+    Examples
+    --------
+    >>> from gpuplan.models.llm import Board, Setup, Shape
+    >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
+    >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))
+    >>> token, first = loop_times_ms(replica, requests=64, tokens_in=1024, tokens_out=1024)
+    >>> token.value < time_per_token_ms(replica, requests=64, tokens_in=1024, tokens_out=1024).value < first.value
+    True
+    """
+    speeds = replica.speeds
+    token = _per_token(replica, requests, tokens_in, tokens_out, speeds.loop_share)
+    step = decode_step_ms(replica, requests=requests, context_tokens=tokens_in + tokens_out / 2)
+    shape, work = replica.shape, prompt_work_ms(replica, tokens_in=tokens_in)
+    experts = 0.0 if shape.dense else speeds.loop_expert_us * speeds.first(replica.setup.engine)
+    waits = speeds.loop_ms + shape.layers * (speeds.loop_layer_us + experts) / 1e3
+    waits += speeds.loop_steps * step + speeds.loop_queue * max(0.0, requests - 1) * work
+    value = prompt_ms(replica, tokens_in=tokens_in) + waits
+    return token, _first_range(replica, value)
 
 
 def token_rate(replica: Replica, *, requests: float, tokens_in: float, tokens_out: float) -> Range:

@@ -115,6 +115,8 @@ class Board:
     fp4_tflops: float = 0.0
     link_gb_s: float = 25.0
     """One-way rate between two GPUs of a replica: half of the advertised rate of NVLink, or PCI Express."""
+    sustained: float = 1.0
+    """Watts for its tensor rate, over those of the board with most of its architecture."""
     sums_gb_s: tuple[tuple[int, float], ...] = ()
     """(GPUs, rate) of sums over so many GPUs or more, where it is not the link's: measured, or beyond a bridge."""
 
@@ -132,11 +134,8 @@ class Board:
 
     def rate_tflops(self, weights: str) -> float:
         """Tensor rate with weights of a precision: 16 bits where the cores do not compute in it (weights are unpacked first)."""
-        if weights in ("nvfp4", "mxfp4") and self.fp4_tflops:
-            return self.fp4_tflops
-        if weights in ("fp8", "nvfp4", "mxfp4") and self.fp8_tflops:
-            return self.fp8_tflops
-        return self.fp16_tflops
+        own = {"fp8": self.fp8_tflops, "nvfp4": self.fp4_tflops, "mxfp4": self.fp4_tflops}
+        return own.get(weights) or self.fp16_tflops
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +151,8 @@ class Setup:
     data: int = 1
     """Groups of GPUs that hold all of attention for their own requests, and share the experts."""
     engine: str = "vllm"
+    tuned: bool = True
+    """True if precision, kernels and scheduler are tuned for the load, as in records; False: as installed."""
 
     def __post_init__(self) -> None:
         """Refuse a precision that is not known and a cut that is none."""

@@ -12,43 +12,58 @@ from gpuplan.models.llm.shape import Board, Setup, Shape
 class Speeds:
     """Fitted parameters of serving; item ``llm-serving`` of the assumptions."""
 
-    step_us: float = 84.4
+    step_us: float = 100.0
     """Time of a step beside its layers: the scheduler."""
-    layer_us: float = 52.1
+    layer_us: float = 50.0
     """Time of a layer beside its arithmetic: launches, norms, the ends of kernels."""
-    expert_us: float = 25.7
+    expert_us: float = 25.0
     """The same of the routing of a layer with experts."""
-    sequence_us: float = 10.7
+    sequence_us: float = 12.0
     """Time of a step for each of its requests: sampling, bookkeeping."""
-    sum_us: float = 2.33
+    sum_us: float = 2.5
     """Latency of a sum between GPUs, for each doubling of their number."""
-    bandwidth_share: float = 0.95
-    """Share of the memory bandwidth that reading weights and cache reaches."""
-    compute_share: float = 0.531
-    """Share of the tensor rate that is reached."""
-    rate_power: float = 0.753
+    bandwidth_share: float = 0.9
+    """Share of the memory bandwidth that reading weights reaches."""
+    cache_share: float = 0.85
+    """The same of reading the cache."""
+    compute_share: float = 0.65
+    """Share of the tensor rate that products reach."""
+    expert_share: float = 0.6
+    """The same of the products of experts, which are smaller."""
+    rate_power: float = 0.75
     """Exponent of the benefit of a tensor rate above the rate of 16 bits."""
-    link_share: float = 0.95
+    unpack_power: float = 0.5
+    """Exponent of the benefit of a tensor rate above ``UNPACKED_TFLOPS`` for experts whose weights are unpacked first."""
+    power_power: float = 1.0
+    """Exponent of the loss of tensor rate where a board has fewer watts for it than others of its architecture."""
+    link_share: float = 0.9
     """Share of the rate of the links that sums reach."""
-    traffic: float = 61.4
+    traffic: float = 30.0
     """Memory traffic of a token in each layer beside matrices and cache, in widths of the residual stream."""
-    expert_traffic: float = 23.2
+    expert_traffic: float = 12.0
     """The same for each expert that the token uses."""
-    overlap_share: float = 0.581
-    """Share of reading a prompt that delays the decoding requests."""
-    vllm: float = 1.06
+    installed_share: float = 0.7
+    """Share of these tensor rates that an engine reaches as it is installed."""
+    vllm: float = 1.05
     """Time of a step against TensorRT-LLM."""
-    sglang: float = 1.21
-    wait_ms: float = 49.0
-    """Time of a request beside its prompt on vLLM: queue, tokenising, the way out."""
-    wait_steps: float = 2.71
+    sglang: float = 1.16
+    wait_ms: float = 5.0
+    """Time of a request beside its prompt: tokenising, the way there and back."""
+    loop_share: float = 0.75
+    """Share of reading prompts that falls between the tokens of others in a closed loop, which starts with all at once."""
+    loop_ms: float = 10.0
+    """Time of a request beside its prompt in a closed loop."""
+    loop_layer_us: float = 500.0
+    """The same for each layer: prompts are read without graphs, one launch after the other."""
+    loop_expert_us: float = 700.0
+    """The same for each layer with experts, on vLLM."""
+    loop_steps: float = 3.0
     """Steps of the others that it waits for."""
-    queue_share: float = 0.0157
-    """Prompts of the others that it waits for, over their number to ``queue_power``."""
-    queue_power: float = 1.26
-    tensorrt_first: float = 1.58
-    """These waits against vLLM."""
-    sglang_first: float = 3.94
+    loop_queue: float = 0.08
+    """Prompts of each of the others that it waits for."""
+    tensorrt_first: float = 2.5
+    """The launches of experts against vLLM."""
+    sglang_first: float = 3.5
     token_low: float = 0.87
     """Low end of the time per token over its value, from rows left out; so the others."""
     token_high: float = 1.18
@@ -66,10 +81,14 @@ class Speeds:
         return 1.0 if "tensorrt" in name else self.sglang if "sglang" in name else self.vllm
 
     def first(self, name: str) -> float:
-        """Waits for the first token of an engine against vLLM."""
+        """Launches of experts for a prompt, against vLLM."""
         return self.tensorrt_first if "tensorrt" in name else self.sglang_first if "sglang" in name else 1.0
 
 
+TILE = 16
+"""Tokens by which the products of each used expert are padded: the least rows of its kernels."""
+UNPACKED_TFLOPS = 312.0
+"""Tensor rate of the A100, for whose kind of products weights are unpacked on later boards, too."""
 USUAL = Speeds()
 
 

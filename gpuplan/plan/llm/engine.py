@@ -79,7 +79,7 @@ def engine_of(asks: Asks) -> Engine:
     except ValueError as error:
         raise asks.refuse("model", show(group.model), "limit.choose another model", why=error) from None
     try:
-        board = board_of(gpu, catalog.rows("nccl_rates"))
+        board = board_of(catalog, gpu)
     except ValueError as error:
         raise asks.refuse("model", show(group.model), "limit.choose another GPU", why=error) from None
     weights, cache = group.weights or "bf16", group.cache or "bf16"
