@@ -23,7 +23,7 @@ from gpuplan.analysis.llm_runs import NotPredicted, Run, Work, gpu_of, runs_of, 
 from gpuplan.catalog import Catalog, CatalogError
 from gpuplan.catalog.tables import Column, Line, NotAllowed, csv_lines, short
 from gpuplan.facts import did_you_mean
-from gpuplan.models.llm.serving import loop_times_ms, token_rate
+from gpuplan.models.llm.serving import first_token_ms, loop_times_ms, time_per_token_ms, token_rate
 from gpuplan.models.llm.speeds import Replica, Speeds
 from gpuplan.plan.llm_parts import overheads_of, speeds_of
 from gpuplan.wording import said
@@ -51,6 +51,8 @@ STEP: Mapping[str, float] = {
 }
 """Parameters of a step -> where each would be without runs; its logarithm may be ``OFF`` off."""
 WAIT: Mapping[str, float] = {
+    "wait_ms": 3,
+    "wait_steps": 0.3,
     "loop_ms": 10,
     "loop_layer_us": 500,
     "loop_expert_us": 700,
@@ -59,7 +61,7 @@ WAIT: Mapping[str, float] = {
     "tensorrt_first": 2.5,
     "sglang_first": 3.5,
 }
-"""The same for the wait of a request before its first token in a closed loop."""
+"""The same for the wait of a request before its first token."""
 MOST_SHARE = 0.95
 """No share of a rate is fitted above this."""
 ERRORS = {"tpot_ms": 0.12, "tokens_per_s": 0.2, "ttft_ms": 0.3}
@@ -116,15 +118,20 @@ class Sample:
         replica, load = Replica(self.work.shape, self.work.board, setup, speeds), self.work.load(requests)
         if self.quantity == "tokens_per_s":
             return token_rate(replica, **load).value * replicas
+        if self.run.mode == "server":
+            return (first_token_ms if self.quantity == "ttft_ms" else time_per_token_ms)(
+                replica, **load
+            ).value
         return loop_times_ms(replica, **load)[self.quantity == "ttft_ms"].value
 
 
 def samples(catalog: Catalog, runs: Iterable[Run]) -> tuple[Sample, ...]:
-    """Return the figures that parameters are fitted to: both times of closed loops, and offline rates."""
+    """Return the figures that parameters are fitted to: both times of loads that are stated, and offline rates."""
     figures = []
     speeds, overheads = speeds_of(catalog), overheads_of(catalog)
     for run in runs:
-        wanted = {"concurrency": ("tpot_ms", "ttft_ms"), "offline": ("tokens_per_s",)}.get(run.mode, ())
+        load = "concurrency" if run.mode == "server" and run.concurrency else run.mode
+        wanted = {"concurrency": ("tpot_ms", "ttft_ms"), "offline": ("tokens_per_s",)}.get(load, ())
         names = [name for name in wanted if getattr(run, name)]
         try:
             work = work_of(catalog, run, overheads) if names else None
@@ -150,7 +157,9 @@ def _fit(found: Sequence[Sample], start: Speeds, centre: Mapping[str, float], ro
 
     names = list(centre)
     middle = np.log([centre[name] for name in names])
-    limit = np.array([math.log(MOST_SHARE) if name.endswith(("_share", "_power")) else 20.0 for name in names])
+    limit = np.array(
+        [math.log(MOST_SHARE) if name.endswith(("_share", "_power")) else 20.0 for name in names]
+    )
     measured = np.log([sample.measured for sample in found] or [1.0])
     count = Counter((sample.run.source, sample.quantity) for sample in found)
     weight = np.array([_weight(sample, count) for sample in found] or [0.0])

@@ -126,7 +126,9 @@ def _closed(work: Work, speeds: Speeds, setup: Setup, replicas: float, requests:
             "tokens_per_s": rate,
         }
     per_token, first = loop_times_ms(replica, **load)
-    whole = first.value + per_token.value * (work.tokens_out - 1)  # who waits for a first token does not decode
+    whole = first.value + per_token.value * (
+        work.tokens_out - 1
+    )  # who waits for a first token does not decode
     value = replicas * requests * work.tokens_out * 1e3 / whole
     return {"tpot_ms": per_token, "ttft_ms": first, "tokens_per_s": _times(rate, value / rate.value)}
 
@@ -176,9 +178,10 @@ def _burst(catalog: Catalog, work: Work, speeds: Speeds) -> dict[str, Range]:
     replica, context = work.on(setup, speeds), work.tokens_in + work.tokens_out / 2
     each = max(requests, (work.run.concurrency or requests) / replicas)
     step, few = (
-        decode_step_ms(replica, requests=n, context_tokens=context) for n in (requests, max(1.0, FEW * requests))
+        decode_step_ms(replica, requests=n, context_tokens=context)
+        for n in (requests, max(1.0, FEW * requests))
     )
-    reading = each / setup.pipeline * prompt_work_ms(replica, tokens_in=work.tokens_in)
+    reading = each / setup.pipeline * prompt_work_ms(replica, tokens_in=work.tokens_in, requests=requests)
     whole = reading + work.tokens_out * (each / requests * step + (LONGEST - 1) * few)
     rate = replicas * each * work.tokens_out * 1e3 / whole
     return said | {"tokens_per_s": _times(said["tokens_per_s"], rate / said["tokens_per_s"].value)}

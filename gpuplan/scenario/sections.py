@@ -70,6 +70,8 @@ class Group(Brief):
     tokens_out: int | None = TABLE
     first_token_s: float | None = TABLE
     tokens_per_s: float | None = TABLE
+    think_s: float | None = TABLE
+    engine_setup: str | None = TABLE
     spread_in: float | None = TABLE
     spread_out: float | None = TABLE
     peakedness: float | None = TABLE

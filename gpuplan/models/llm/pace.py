@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +59,9 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """Properties of requests. Lengths are lognormal; a spread is the standard deviation over the mean, 0: equal."""
+    """Properties of requests. Lengths are lognormal, cut at the longest; a spread is the standard deviation over the mean before
+    they are cut, 0: equal.
+    """
 
     tokens_in: float
     tokens_out: float
@@ -66,16 +69,24 @@ class Traffic:
     spread_out: float = 0.0
     peakedness: float = 1.0
     """Variance over mean of the requests that arrive in a short time; 1: independent of each other (Poisson)."""
+    longest_in: float = math.inf
+    """Longest prompt, by the context of the model or as stated."""
+    longest_out: float = math.inf
+
+    @property
+    def answer_spread(self) -> float:
+        """Standard deviation of answers over their mean, as they are cut."""
+        return cut_lognormal(self.tokens_out, self.spread_out, longest=self.longest_out)[1]
 
     @property
     def context_tokens(self) -> float:
         """Mean context of a token of an answer: long answers have more of them."""
-        return self.tokens_in + self.tokens_out * (1 + self.spread_out**2) / 2
+        return self.tokens_in + self.tokens_out * (1 + self.answer_spread**2) / 2
 
     @property
     def reserved_tokens(self) -> float:
         """Cache that a request which is worked on reserves, on average: long answers stay longer."""
-        return self.tokens_in + self.tokens_out * (1 + self.spread_out**2)
+        return self.tokens_in + self.tokens_out * (1 + self.answer_spread**2)
 
 
 def pace_of(
@@ -172,20 +183,78 @@ def replica_pace(replica: Replica, *, traffic: Traffic, requests: int, chunk_tok
         longest_tokens=max(32768.0, 8 * traffic.tokens_in),
         cache_tokens=left / request_gib(replica.shape, setup=setup, tokens=usual) * usual,
         chunk_tokens=chunk_tokens,
-        overlap_share=prompt_work_ms(replica, tokens_in=part) / prompt_ms(replica, tokens_in=part),
+        overlap_share=prompt_work_ms(replica, tokens_in=part, requests=requests)
+        / prompt_ms(replica, tokens_in=part),
         wait_ms=replica.speeds.wait_ms,
     )
 
 
-def lengths(mean: float, spread: float, *, shares: Floats) -> Floats:
-    """Quantiles of a lognormal length.
+@lru_cache(maxsize=1024)  # of the same few lengths, many times in a plan
+def cut_lognormal(mean: float, spread: float, *, longest: float) -> tuple[float, float]:
+    """Mean before it is cut, and spread after it, of a lognormal length whose mean after it is given.
 
-    Parameters:
-        mean: Mean length. [-]
-        spread: Standard deviation over the mean. [-]
-        shares (array of float): Shares that are not longer, above 0 and below 1. [-]
+    Parameters
+    ----------
+    mean : float
+        Mean length, as it is cut. [-]
+    spread : float
+        Standard deviation over the mean, before it is cut. [-]
+    longest : float
+        Longest length. [-]
 
-    In the unit of the mean. [-] exp(m + s z) with s^2 = log(1 + spread^2) and m = log(mean) - s^2 / 2.
+    In the unit of the mean. [-] Where a length would be longer, it is the longest; the mean before is found by halving, so
+    that the mean after it is the given one. At the longest itself all are alike.
+
+    >>> before, spread = cut_lognormal(1000, 1, longest=2000)
+    >>> round(before), round(spread, 2)
+    (1238, 0.62)
+    """
+    above_zero(mean=mean, longest=longest)
+    not_negative(spread=spread)
+    if longest == math.inf or not spread:
+        return mean, spread
+    if mean >= longest * (1 - 1e-9):
+        return mean, 0.0
+    square = math.log1p(spread**2)
+    root = math.sqrt(square)
+
+    def moments(before: float) -> tuple[float, float]:
+        far = (math.log(longest / before) + square / 2) / root
+        beyond = _below(-far)
+        first = before * _below(far - root) + longest * beyond
+        second = before**2 * math.exp(square) * _below(far - 2 * root) + longest**2 * beyond
+        return first, second
+
+    low, high = math.log(mean), math.log(mean) + 1.0
+    while moments(math.exp(high))[0] < mean:
+        high += 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if moments(math.exp(middle))[0] < mean else (low, middle)
+    first, second = moments(math.exp(high))
+    return math.exp(high), math.sqrt(max(0.0, second / first**2 - 1))
+
+
+def _below(z: float) -> float:
+    """Return the share of a standard normal below a value."""
+    return math.erfc(-z / math.sqrt(2)) / 2
+
+
+def lengths(mean: float, spread: float, *, shares: Floats, longest: float = math.inf) -> Floats:
+    """Quantiles of a lognormal length, cut at the longest.
+
+    Parameters
+    ----------
+    mean : float
+        Mean length, as it is cut. [-]
+    spread : float
+        Standard deviation over the mean, before it is cut. [-]
+    shares : array of float
+        Shares that are not longer, above 0 and below 1. [-]
+    longest : float
+        Longest length. [-]
+
+    In the unit of the mean. [-] exp(m + s z) with s^2 = log(1 + spread^2) and m = log(mean) - s^2 / 2 of the mean before.
 
     >>> lengths(1000, 1, shares=np.array([0.5, 0.95])).round(0).tolist()
     [707.0, 2781.0]
@@ -196,5 +265,7 @@ def lengths(mean: float, spread: float, *, shares: Floats) -> Floats:
     not_negative(spread=spread)
     if not ((shares > 0) & (shares < 1)).all():
         raise ValueError("shares must be above 0 and below 1")
+    before, _ = cut_lognormal(mean, spread, longest=longest)
     square = math.log1p(spread**2)
-    return np.asarray(np.exp(math.log(mean) - square / 2 + math.sqrt(square) * ndtri(shares)))
+    found = np.exp(math.log(before) - square / 2 + math.sqrt(square) * ndtri(shares))
+    return np.asarray(np.minimum(found, longest))

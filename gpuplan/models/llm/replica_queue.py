@@ -50,7 +50,8 @@ class ReplicaQueue:
     def read_times(self) -> tuple[Floats, Floats]:
         """Times to read prompts of even quantiles, and their chunks."""
         traffic, chunk = self.traffic, self.pace.chunk_tokens
-        tokens = lengths(traffic.tokens_in, traffic.spread_in, shares=(np.arange(256) + 0.5) / 256)
+        even = (np.arange(256) + 0.5) / 256
+        tokens = lengths(traffic.tokens_in, traffic.spread_in, shares=even, longest=traffic.longest_in)
         tokens *= traffic.tokens_in / tokens.mean()
         return self.pace.read(tokens), tokens / chunk if chunk else np.ones(len(tokens))
 
@@ -74,7 +75,7 @@ class ReplicaQueue:
         top = replicas * self.most_per_second
         if arrivals >= top:
             return None
-        short = math.erfc(math.sqrt(math.log1p(traffic.spread_out**2)) / 2)
+        short = math.erfc(math.sqrt(math.log1p(traffic.answer_spread**2)) / 2)
         coarse = max(0.1, 1 + (traffic.peakedness - 1) * short)
         count = min(MOST_STATES, max(1, round(replicas * most / coarse)))
         total = np.linspace(0, replicas * most, count + 1)
@@ -97,7 +98,7 @@ class ReplicaQueue:
         requests = chain.each[np.minimum(index, len(chain.each) - 1)]
         step = np.where(requests >= 1, pace.step(np.maximum(requests, 1.0), traffic.context_tokens), 0.0)
         read, chunks = self.read_times()
-        tokens = lengths(traffic.tokens_in, traffic.spread_in, shares=length)
+        tokens = lengths(traffic.tokens_in, traffic.spread_in, shares=length, longest=traffic.longest_in)
         pieces = np.ceil(tokens / pace.chunk_tokens) if pace.chunk_tokens else 1.0
         alone = pace.read(tokens)
         prompt = np.maximum(alone, pieces * step + pace.overlap_share * alone)
@@ -113,7 +114,7 @@ class ReplicaQueue:
         step = float(self.pace.step(np.array([chain.most]), traffic.context_tokens)[0])
         decode = max(traffic.tokens_out - 1, 0.0) * step
         whole = decode + float(read.mean())
-        return float(((decode * traffic.spread_out) ** 2 + read.var()) / whole**2)
+        return float(((decode * traffic.answer_spread) ** 2 + read.var()) / whole**2)
 
     def _queue_wait(
         self, service: Floats, arrivals: float, replicas: int, at_once: float, points: Floats
@@ -128,7 +129,7 @@ class ReplicaQueue:
 
         traffic = self.traffic
         gate = min(1.0, max(0.0, self.pace.chunk_tokens / traffic.tokens_in - 1))
-        mean, turns = float(service.mean()), math.exp(-2 * traffic.spread_out)
+        mean, turns = float(service.mean()), math.exp(-2 * traffic.answer_spread)
         busy = min(arrivals * mean, 0.999)
         spread = float(service.var()) / mean**2
         bunch = traffic.peakedness / replicas + turns * (1 - 1 / replicas)

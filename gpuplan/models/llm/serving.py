@@ -43,11 +43,17 @@ def decode_step_ms(replica: Replica, *, requests: float, context_tokens: float) 
     wide = 2 * shape.latent_size + shape.rope_size if shape.latent_size else 2 * shape.head_size
     scores = 2 * shape.heads * wide * shape.cached_layers * context_tokens * batch / setup.tensor
     attention = math.hypot(cache, scores / 1e12 / _attention_tflops(replica))
-    weights, products = _weights_s(replica, together), _products_s(replica, together, head=True, padded=True)
-    matrices = sum(map(math.hypot, weights, products))
+    matrices = _matrices_s(replica, together)
     fixed = _fixed_s(replica) + speeds.sequence_us * requests / setup.data * 1e-6
     moved = _traffic_s(replica, batch) + _sums_s(replica, batch)
     return (fixed + matrices + attention + moved) * speeds.engine(setup.engine) * 1e3
+
+
+def _matrices_s(replica: Replica, written: float, read: float = 0.0) -> float:
+    """Return the time of the products of a step that writes some tokens and reads some of a prompt, and of their weights."""
+    weights, products = _weights_s(replica, written + read), _products_s(replica, written, head=True)
+    prompt = _products_s(replica, read, head=False)
+    return sum(math.hypot(*part) for part in zip(weights, map(sum, zip(products, prompt)), strict=True))
 
 
 def _fixed_s(replica: Replica) -> float:
@@ -77,11 +83,11 @@ def _rest_bits(replica: Replica) -> float:
     return 16 if bits < 8 and replica.shape.experts else bits
 
 
-def _products_s(replica: Replica, tokens: float, *, head: bool, padded: bool) -> tuple[float, float]:
+def _products_s(replica: Replica, tokens: float, *, head: bool) -> tuple[float, float]:
     """Return the time of the matrix products of these tokens on one GPU: of experts, and of the rest.
 
-    The table of input tokens is only a look-up; that of output tokens is for tokens that are written (``head``). Products of
-    an expert that few tokens use are ``padded``.
+    The table of input tokens is only a look-up; that of output tokens is for tokens that are written (``head``), whose
+    products of an expert are padded, as few use it.
     """
     shape, setup, speeds = replica.shape, replica.setup, replica.speeds
     each = 2 / (setup.tensor * setup.data) / 1e3
@@ -89,7 +95,7 @@ def _products_s(replica: Replica, tokens: float, *, head: bool, padded: bool) ->
     if shape.experts:
         expert = shape.routed_parameters / shape.experts
         used = 1 - (1 - shape.experts_per_token / shape.experts) ** tokens
-        in_all = tokens * shape.experts_per_token + (used * shape.experts * TILE if padded else 0)
+        in_all = tokens * shape.experts_per_token + (used * shape.experts * TILE if head else 0)
         routed = each * expert * in_all / _expert_tflops(replica)
     tables = shape.embedding_parameters
     rest = shape.active_parameters - expert * shape.experts_per_token - tables
@@ -144,39 +150,44 @@ def _sums_s(replica: Replica, tokens: float) -> float:
     )
 
 
-def prompt_work_ms(replica: Replica, *, tokens_in: float) -> float:
-    """Time by which reading a prompt lengthens the steps of the others: the work that it adds.
+def prompt_work_ms(replica: Replica, *, tokens_in: float, requests: float = 0.0) -> float:
+    """Time by which reading a prompt lengthens a step of the others: the work that it adds.
 
     Parameters
     ----------
     tokens_in : float
         Tokens of a prompt. [-]
+    requests : float
+        Requests whose step it is read with. [-]
 
     Notes
     -----
     Products of all tokens; attention, which grows with the square of their number; traffic between kernels and sums between
-    GPUs. A step reads the weights anyway. [-]
+    GPUs. A step reads the weights anyway, and products of a short prompt are done while it does. [-]
 
     Examples
     --------
     >>> from gpuplan.models.llm import Board, Setup, Shape
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))
-    >>> prompt_work_ms(replica, tokens_in=2048) < prompt_ms(replica, tokens_in=2048)
+    >>> prompt_work_ms(replica, tokens_in=2048, requests=8) < prompt_ms(replica, tokens_in=2048)
     True
     """
     shape, setup = replica.shape, replica.setup
     above_zero(tokens_in=tokens_in)
+    not_negative(requests=requests)
     wide = 192 + 128 if shape.latent_size else 2 * shape.head_size
     half = tokens_in / 2
     seen = shape.cached_layers * half
     seen += (shape.layers - shape.cached_layers) * min(half, shape.window_tokens)
     scores = 2 * shape.heads * wide * seen * tokens_in / (setup.tensor * setup.data) / 1e12
     attention = scores / _attention_tflops(replica)
-    products = sum(_products_s(replica, tokens_in, head=False, padded=False))
+    written = requests / setup.pipeline
+    alone = _matrices_s(replica, written) if requests else 0.0
     tokens = tokens_in / setup.data
     moved = _traffic_s(replica, tokens) + _sums_s(replica, tokens)
-    return (products + attention + moved) * replica.speeds.engine(setup.engine) * 1e3
+    added = _matrices_s(replica, written, tokens_in) - alone + attention + moved
+    return added * replica.speeds.engine(setup.engine) * 1e3
 
 
 def prompt_ms(replica: Replica, *, tokens_in: float) -> float:
@@ -185,7 +196,7 @@ def prompt_ms(replica: Replica, *, tokens_in: float) -> float:
     Parameters:
         tokens_in: Tokens of a prompt. [-]
 
-    What it adds to a step, or reading the weights once, whichever is longer; and the fixed time of a step.
+    Its work, with reading the weights, and the fixed time of a step.
 
     >>> from gpuplan.models.llm import Board, Setup, Shape
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
@@ -194,9 +205,8 @@ def prompt_ms(replica: Replica, *, tokens_in: float) -> float:
     >>> 6 < long / short < 12
     True
     """
-    work = prompt_work_ms(replica, tokens_in=tokens_in)
-    other = replica.speeds.engine(replica.setup.engine) * 1e3
-    return math.hypot(work, sum(_weights_s(replica, tokens_in)) * other) + _fixed_s(replica) * other
+    fixed = _fixed_s(replica) * replica.speeds.engine(replica.setup.engine) * 1e3
+    return prompt_work_ms(replica, tokens_in=tokens_in) + fixed
 
 
 def time_per_token_ms(replica: Replica, *, requests: float, tokens_in: float, tokens_out: float) -> Range:
@@ -230,7 +240,7 @@ def _per_token(
     above_zero(tokens_out=tokens_out)
     step = decode_step_ms(replica, requests=requests, context_tokens=tokens_in + tokens_out / 2)
     prompts = requests / replica.setup.pipeline / tokens_out
-    value = step + between * prompts * prompt_work_ms(replica, tokens_in=tokens_in)
+    value = step + between * prompts * prompt_work_ms(replica, tokens_in=tokens_in, requests=requests)
     return _range(value, speeds.token_low, speeds.token_high, _power(replica))
 
 
@@ -254,10 +264,9 @@ def first_token_ms(replica: Replica, *, requests: float, tokens_in: float, token
         tokens_in: Tokens of a prompt. [-]
         tokens_out: Tokens of an answer. [-]
 
-    The mean, with low and high. Its own prompt, alone or with a step of the others, of which half of one is still to be
-    done, and prompts before it: of the time, a share b is taken by prompts, and one waits b / (1 - b) / 2 times its work for
-    earlier ones (a queue with equal service times). Engines and their settings differ in it by a third and more: use the range.
-    [pollaczek-khinchine]_
+    The mean, with low and high. Its own prompt, part of a step of the others, and prompts before it: of the time, a share b
+    is taken by prompts, and one waits b / (1 - b) / 2 times its work for earlier ones (a queue with equal service times). Engines and their settings differ in it by a third and more: use the range.
+
 
     >>> from gpuplan.models.llm import Board, Setup, Shape
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
@@ -268,11 +277,11 @@ def first_token_ms(replica: Replica, *, requests: float, tokens_in: float, token
     """
     not_negative(tokens_in=tokens_in, tokens_out=tokens_out)
     step = decode_step_ms(replica, requests=requests, context_tokens=tokens_in + tokens_out / 2)
-    work = prompt_work_ms(replica, tokens_in=tokens_in)
+    work = prompt_work_ms(replica, tokens_in=tokens_in, requests=requests)
     prompts = requests / replica.setup.pipeline / tokens_out * work
-    others = min(1.0, requests - 1) * step
-    own = max(prompt_ms(replica, tokens_in=tokens_in), others + work)
-    value = replica.speeds.wait_ms + own + others / 2 + prompts / step / 2 * work
+    others = replica.speeds.wait_steps * min(1.0, requests - 1) * step
+    own = prompt_ms(replica, tokens_in=tokens_in)
+    value = replica.speeds.wait_ms + own + others + prompts / step / 2 * work
     return _first_range(replica, value)
 
 
@@ -313,7 +322,7 @@ def loop_times_ms(
     speeds = replica.speeds
     token = _per_token(replica, requests, tokens_in, tokens_out, speeds.loop_share)
     step = decode_step_ms(replica, requests=requests, context_tokens=tokens_in + tokens_out / 2)
-    shape, work = replica.shape, prompt_work_ms(replica, tokens_in=tokens_in)
+    shape, work = replica.shape, prompt_work_ms(replica, tokens_in=tokens_in, requests=requests)
     experts = 0.0 if shape.dense else speeds.loop_expert_us * speeds.first(replica.setup.engine)
     waits = speeds.loop_ms + shape.layers * (speeds.loop_layer_us + experts) / 1e3
     waits += speeds.loop_steps * step + speeds.loop_queue * max(0.0, requests - 1) * work

@@ -49,6 +49,8 @@ class Speeds:
     sglang: float = 1.16
     wait_ms: float = 5.0
     """Time of a request beside its prompt: tokenising, the way there and back."""
+    wait_steps: float = 0.3
+    """Steps of the others that it waits for."""
     loop_share: float = 0.75
     """Share of reading prompts that falls between the tokens of others in a closed loop, which starts with all at once."""
     loop_ms: float = 10.0
@@ -58,7 +60,7 @@ class Speeds:
     loop_expert_us: float = 700.0
     """The same for each layer with experts, on vLLM."""
     loop_steps: float = 3.0
-    """Steps of the others that it waits for."""
+    """Steps of the others that it waits for there."""
     loop_queue: float = 0.08
     """Prompts of each of the others that it waits for."""
     tensorrt_first: float = 2.5

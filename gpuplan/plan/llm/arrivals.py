@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gpuplan.models.llm.pace import Pace, Traffic, replica_pace
-from gpuplan.models.llm.replicas import Load, Replicas
 from gpuplan.models.llm.speeds import Replica
 from gpuplan.models.llm.traffic import answers, replicas_for
 from gpuplan.plan.llm.asks import Asks
@@ -55,9 +54,16 @@ class Arrivals(NamedTuple):
 
 
 def arrivals_of(asks: Asks) -> Arrivals:
-    """Return the arrivals of a group's requests, as stated or planned."""
+    """Return the arrivals of a group's requests, as stated or planned; none is longer than model and longest context allow."""
+    usual: dict[str, float] = {name: float(asks.value(name)) for name in TRAFFIC}
+    context = asks.catalog.row("llm_models", str(asks.group.model))["context_tokens"]
+    most = float(asks.group.longest_context or context)
     return Arrivals(
-        Traffic(**{name: float(asks.value(name)) for name in TRAFFIC}),
+        Traffic(
+            **usual,
+            longest_in=max(usual["tokens_in"], most - usual["tokens_out"]),
+            longest_out=max(usual["tokens_out"], most - usual["tokens_in"]),
+        ),
         float(asks.value("first_token_s")),
         float(asks.value("kept_share")),
         float(asks.value("chunk_tokens")),
@@ -70,11 +76,3 @@ def pace_of(replica: Replica, requests: int, arrivals: Arrivals) -> Pace:
     return replica_pace(
         replica, traffic=arrivals.traffic, requests=requests, chunk_tokens=arrivals.chunk_tokens
     )
-
-
-def per_second(found: Replicas, load: Load) -> float:
-    """Requests a second: as stated, or the concurrent ones over the time that each stays."""
-    if load.requests_per_second:
-        return load.requests_per_second
-    decode = found.time_per_token_ms.value * (load.tokens_out - 1)
-    return load.requests * 1e3 / (found.first_token_ms.value + decode)

@@ -37,13 +37,15 @@ class Engine:
     overheads: Overheads
     sizes: tuple[float, ...]
     """GPUs that a replica may have."""
+    tuned: bool
+    """True if kernels and scheduler are tuned for the load, as for records; False: as installed."""
     unseen: str
     """The board, the model, or both together, if no run of it was published; empty where there is one."""
 
     def on(self, gpus: float) -> Replica:
         """Return a replica on this many GPUs, or on a part of one, for which no runs were published."""
         board = self.board if gpus >= 1 else self.board.part(gpus)
-        setup = Setup(self.weights, self.cache, tensor=max(1, int(gpus)))
+        setup = Setup(self.weights, self.cache, tensor=max(1, int(gpus)), tuned=self.tuned)
         measured = not self.unseen and gpus >= 1
         return Replica(self.shape, board, setup, self.speeds, self.overheads, measured)
 
@@ -104,6 +106,7 @@ def engine_of(asks: Asks) -> Engine:
         speeds_of(catalog),
         overheads_of(catalog),
         sizes,
+        asks.value("engine_setup") == "tuned",
         _unseen(catalog, gpu, row),
     )
 

@@ -15,7 +15,7 @@ from gpuplan.models.llm.memory import Held
 from gpuplan.models.llm.replicas import Limits, Load, Promise, Replicas
 from gpuplan.models.llm.shape import Range
 from gpuplan.models.llm.speeds import Replica
-from gpuplan.plan.llm.arrivals import Arrivals, arrivals_of, pace_of, per_second
+from gpuplan.plan.llm.arrivals import Arrivals, arrivals_of, pace_of
 from gpuplan.plan.llm.asks import Asks, as_vms
 from gpuplan.plan.llm.engine import Engine, unpacked
 from gpuplan.scenario import ScenarioError, sites_people
@@ -171,13 +171,13 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
         cache=engine.cache,
         asks={name: asks.value(name) for name in ASKED},
         gpus=size.gpus,
-        replicas=chosen.replicas if load.requests or load.requests_per_second else 0,
+        replicas=chosen.replicas if load.requests_per_second else 0,
         off_hours=_off_hours(asks, engine, size.gpus, wanted),
-        requests=load.requests or chosen.requests * chosen.replicas,
+        requests=chosen.requests * chosen.replicas if load.requests_per_second else 0.0,
         load=load,
         limits=chosen.limits,
         enough=_on_average(engine, size.gpus, load, wanted.promise).replicas
-        if load.requests or load.requests_per_second
+        if load.requests_per_second
         else 0,
         found=chosen,
         held=usage,
@@ -207,14 +207,20 @@ ASKED = (
 
 
 def _load(asks: Asks, share: str = "active_share") -> Load:
-    """Return the load of the users at the peak, or at another share of them."""
+    """Return the requests a second of the users at the peak, or at another share of them."""
     group = asks.group
     tokens = {name: float(asks.value(name)) for name in ("tokens_in", "tokens_out")}
     part = getattr(group, share) or 0.0
     if group.requests_per_s is not None:
         beside = part / group.active_share if group.active_share else 0.0
         return Load(**tokens, requests_per_second=group.requests_per_s * beside)
-    return Load(**tokens, requests=float(demand.active_people(group.people, active_share=part)))
+    return Load(**tokens, requests_per_second=demand.active_people(group.people, active_share=part) / _round_s(asks))
+
+
+def _round_s(asks: Asks) -> float:
+    """Return the time from a request of a user to the next one, at the pace that is promised: the board does not change it."""
+    answer = (float(asks.value("tokens_out")) - 1) / float(asks.value("tokens_per_s"))
+    return float(asks.value("think_s")) + float(asks.value("first_token_s")) + answer
 
 
 def _longest(asks: Asks) -> int:
@@ -258,7 +264,7 @@ def _sized(replica: Replica, asked: Asked) -> tuple[Replicas | None, Limits, str
     try:
         asked.arrivals.needed(pace, SELDOM)
         result = replicas.replicas(replica, **promised, least=asked.least)
-        while not asked.arrivals.kept(pace, rate := per_second(result, asked.load), result.replicas):
+        if not asked.arrivals.kept(pace, rate := asked.load.requests_per_second, result.replicas):
             least = asked.arrivals.needed(pace, rate, result.replicas + 1)
             result = replicas.replicas(replica, **promised, least=least)
     except ValueError as error:
@@ -272,8 +278,8 @@ SELDOM = 1e-3
 
 def _size(engine: Engine, gpus: float, asked: Asked, longest: int = 0) -> Size:
     """Size a replica on this many GPUs for the requests, the longest included."""
-    if not asked.load.requests and not asked.load.requests_per_second:
-        asked = asked._replace(load=replace(asked.load, requests=1.0))
+    if not asked.load.requests_per_second:
+        asked = asked._replace(load=replace(asked.load, requests_per_second=SELDOM))
     result, most, late = _sized(engine.on(gpus), asked)
     if longest and not engine.requests_held(gpus, longest):
         return Size(gpus, None, most._replace(memory=0))
@@ -302,7 +308,7 @@ MOST_STEPS = 16
 
 def _steps(engine: Engine, size: Size, load: Load, arrivals: Arrivals) -> Iterator[Step]:
     """Compute the performance with fewer replicas, as planned, and with one more."""
-    if size.found is None or not (load.requests or load.requests_per_second):
+    if size.found is None or not load.requests_per_second:
         return
     now = size.found.replicas
     for count in range(max(1, now - MOST_STEPS), now + 2):
@@ -315,9 +321,7 @@ def _on_average(engine: Engine, gpus: float, load: Load, promise: Promise, least
 
 
 def _each(engine: Engine, size: Size, load: Load, planned: Replicas, count: int) -> float:
-    """Return concurrent requests on each replica; at a stated arrival rate, faster answers mean fewer."""
-    if load.requests:
-        return load.requests / count
+    """Return concurrent requests on each replica; faster answers mean fewer."""
     result = _on_average(engine, size.gpus, load, Promise(), count)
     if result.replicas > count:  # they arrive faster than these replicas answer
         return max(size.limits.memory + 1.0, planned.requests * planned.replicas / count)
@@ -336,8 +340,7 @@ def _step_with(
     keeps = math.ceil(per_replica - 1e-9) <= size.limits.requests
     if keeps and count < planned.replicas:
         pace = pace_of(replica, size.limits.memory, arrivals)
-        actual = planned._replace(first_token_ms=first, time_per_token_ms=token)
-        keeps = arrivals.kept(pace, per_second(actual, load), count)
+        keeps = arrivals.kept(pace, load.requests_per_second, count)
     queued = max(0, math.ceil((per_replica - in_it) * count - 1e-9))
     return Step(count, per_replica, Range(*(ms / 1e3 for ms in first)), token_speed(token), keeps, queued)
 

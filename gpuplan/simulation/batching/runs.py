@@ -79,8 +79,8 @@ def simulate(
     for source in np.random.default_rng(seed).spawn(REPEATS):
         arrival, part = arrivals(rates_per_second, traffic.peakedness, count=count // REPEATS, source=source)
         if len(arrival):
-            answers = _drawn(traffic.tokens_out, traffic.spread_out, len(arrival), source)
-            prompts = _drawn(traffic.tokens_in, traffic.spread_in, len(arrival), source)
+            answers = _drawn(traffic.tokens_out, traffic.spread_out, traffic.longest_out, len(arrival), source)
+            prompts = _drawn(traffic.tokens_in, traffic.spread_in, traffic.longest_in, len(arrival), source)
             runs.append(play(pace, arrival, tokens_in=prompts, tokens_out=answers, replicas=replicas))
             parts.append(part)
     if not runs:
@@ -122,9 +122,10 @@ def arrivals(
     return times, part
 
 
-def _drawn(mean: float, spread: float, count: int, source: np.random.Generator) -> Floats:
+def _drawn(mean: float, spread: float, longest: float, count: int, source: np.random.Generator) -> Floats:
     """Whole tokens by chance."""
-    drawn = lengths(mean, spread, shares=np.clip(source.random(count), 1e-12, 1 - 1e-12))
+    shares = np.clip(source.random(count), 1e-12, 1 - 1e-12)
+    drawn = lengths(mean, spread, shares=shares, longest=longest)
     return np.maximum(1, np.round(drawn))
 
 
