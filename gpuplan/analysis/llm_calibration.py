@@ -62,6 +62,8 @@ WAIT: Mapping[str, float] = {
     "sglang_first": 3.5,
 }
 """The same for the wait of a request before its first token."""
+OFF = 0.5
+"""How far the logarithm of a parameter may be off: what few runs say of it moves it little."""
 MOST_SHARE = 0.95
 """No share of a rate is fitted above this."""
 ERRORS = {"tpot_ms": 0.12, "tokens_per_s": 0.2, "ttft_ms": 0.3}
@@ -167,7 +169,7 @@ def _fit(found: Sequence[Sample], start: Speeds, centre: Mapping[str, float], ro
     def residuals(logs: Any) -> Any:
         speeds = replace(start, **dict(zip(names, map(float, np.exp(logs)), strict=True)))
         values = np.log([sample.value(speeds) for sample in found] or [1.0])
-        return np.concatenate([(values - measured) * weight, logs - middle])
+        return np.concatenate([(values - measured) * weight, (logs - middle) / OFF])
 
     first = np.minimum(np.log([getattr(start, name) for name in names]), limit - 1e-3)
     solved = least_squares(
