@@ -11,7 +11,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.models.llm.pace import Pace, Traffic
 from gpuplan.models.llm.traffic import Answers, replica_curve
 from gpuplan.plan import Plan
-from gpuplan.plan.llm.arrivals import arrivals_of, known_answers, known_replicas, pace_of, per_second
+from gpuplan.plan.llm.arrivals import arrivals_of, known_answers, known_replicas, pace_of
 from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.llm.engine import engine_of
 from gpuplan.plan.working_week import weeks
@@ -92,7 +92,7 @@ def traffic_of(plan: Plan, group_id: str) -> GroupTraffic:
     asks = Asks(scenario, catalog, next(group for group in scenario.groups if group.id == group_id))
     engine = engine_of(asks)
     arrivals = arrivals_of(asks)
-    rate = per_second(serving.found, serving.load)
+    rate = serving.load.requests_per_second
     return GroupTraffic(
         id=serving.id,
         name=serving.name,

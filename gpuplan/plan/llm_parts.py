@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from gpuplan.catalog import Catalog, Item, Row
 from gpuplan.models.llm.memory import Overheads
@@ -62,9 +62,11 @@ BRIDGED = 2
 """Boards that an NVLink bridge joins unless the catalog says otherwise."""
 
 
-def _sustained(catalog: Catalog, architecture: str | None, watts: float | None, tflops: float) -> float:
+def _sustained(catalog: Catalog, architecture: Any, watts: Any, tflops: float) -> float:
     """Return the watts of a board for its tensor rate over those of its architecture's board for servers; at most 1."""
-    usual = catalog.row("architectures", architecture.lower())["watts_per_tflop"] if architecture else None
+    usual = (
+        catalog.row("architectures", str(architecture).lower())["watts_per_tflop"] if architecture else None
+    )
     return min(1.0, float(watts) / tflops / float(usual)) if usual and watts else 1.0
 
 

@@ -134,17 +134,11 @@ def request_gib(shape: Shape, *, setup: Setup, tokens: float) -> float:
 def cached_per_gpu_bytes(shape: Shape, *, setup: Setup, tokens: float) -> float:
     """Cache of one request on each GPU of a group that shares its layers, over all layers.
 
-    Parameters
-    ----------
-    tokens : float
-        Tokens of the request, in and out. [-]
+    Parameters:
+        tokens: Tokens of the request, in and out. [-]
 
-    Notes
-    -----
     In bytes. [-] Stages of a pipeline hold a share of the layers each.
 
-    Examples
-    --------
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> cached_per_gpu_bytes(llama, setup=Setup(tensor=4), tokens=1)
     81920.0

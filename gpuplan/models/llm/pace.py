@@ -193,14 +193,10 @@ def replica_pace(replica: Replica, *, traffic: Traffic, requests: int, chunk_tok
 def cut_lognormal(mean: float, spread: float, *, longest: float) -> tuple[float, float]:
     """Mean before it is cut, and spread after it, of a lognormal length whose mean after it is given.
 
-    Parameters
-    ----------
-    mean : float
-        Mean length, as it is cut. [-]
-    spread : float
-        Standard deviation over the mean, before it is cut. [-]
-    longest : float
-        Longest length. [-]
+    Parameters:
+        mean: Mean length, as it is cut. [-]
+        spread: Standard deviation over the mean, before it is cut. [-]
+        longest: Longest length. [-]
 
     In the unit of the mean. [-] Where a length would be longer, it is the longest; the mean before is found by halving, so
     that the mean after it is the given one. At the longest itself all are alike.
@@ -243,16 +239,11 @@ def _below(z: float) -> float:
 def lengths(mean: float, spread: float, *, shares: Floats, longest: float = math.inf) -> Floats:
     """Quantiles of a lognormal length, cut at the longest.
 
-    Parameters
-    ----------
-    mean : float
-        Mean length, as it is cut. [-]
-    spread : float
-        Standard deviation over the mean, before it is cut. [-]
-    shares : array of float
-        Shares that are not longer, above 0 and below 1. [-]
-    longest : float
-        Longest length. [-]
+    Parameters:
+        mean: Mean length, as it is cut. [-]
+        spread: Standard deviation over the mean, before it is cut. [-]
+        shares (array of float): Shares that are not longer, above 0 and below 1. [-]
+        longest: Longest length. [-]
 
     In the unit of the mean. [-] exp(m + s z) with s^2 = log(1 + spread^2) and m = log(mean) - s^2 / 2 of the mean before.
 

@@ -53,7 +53,9 @@ def _matrices_s(replica: Replica, written: float, read: float = 0.0) -> float:
     """Return the time of the products of a step that writes some tokens and reads some of a prompt, and of their weights."""
     weights, products = _weights_s(replica, written + read), _products_s(replica, written, head=True)
     prompt = _products_s(replica, read, head=False)
-    return sum(math.hypot(*part) for part in zip(weights, map(sum, zip(products, prompt)), strict=True))
+    return sum(
+        math.hypot(*part) for part in zip(weights, map(sum, zip(products, prompt, strict=True)), strict=True)
+    )
 
 
 def _fixed_s(replica: Replica) -> float:
@@ -153,20 +155,13 @@ def _sums_s(replica: Replica, tokens: float) -> float:
 def prompt_work_ms(replica: Replica, *, tokens_in: float, requests: float = 0.0) -> float:
     """Time by which reading a prompt lengthens a step of the others: the work that it adds.
 
-    Parameters
-    ----------
-    tokens_in : float
-        Tokens of a prompt. [-]
-    requests : float
-        Requests whose step it is read with. [-]
+    Parameters:
+        tokens_in: Tokens of a prompt. [-]
+        requests: Requests whose step it is read with. [-]
 
-    Notes
-    -----
     Products of all tokens; attention, which grows with the square of their number; traffic between kernels and sums between
     GPUs. A step reads the weights anyway, and products of a short prompt are done while it does. [-]
 
-    Examples
-    --------
     >>> from gpuplan.models.llm import Board, Setup, Shape
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))
@@ -279,7 +274,7 @@ def first_token_ms(replica: Replica, *, requests: float, tokens_in: float, token
     step = decode_step_ms(replica, requests=requests, context_tokens=tokens_in + tokens_out / 2)
     work = prompt_work_ms(replica, tokens_in=tokens_in, requests=requests)
     prompts = requests / replica.setup.pipeline / tokens_out * work
-    others = replica.speeds.wait_steps * min(1.0, requests - 1) * step
+    others = replica.speeds.wait_steps * min(1.0, max(0.0, requests - 1)) * step
     own = prompt_ms(replica, tokens_in=tokens_in)
     value = replica.speeds.wait_ms + own + others + prompts / step / 2 * work
     return _first_range(replica, value)
@@ -295,23 +290,15 @@ def loop_times_ms(
 ) -> tuple[Range, Range]:
     """Time per token and to the first one as benchmarks measure them in a closed loop.
 
-    Parameters
-    ----------
-    requests : float
-        Requests in the replica, decoded together. [-]
-    tokens_in : float
-        Tokens of a prompt. [-]
-    tokens_out : float
-        Tokens of an answer. [-]
+    Parameters:
+        requests: Requests in the replica, decoded together. [-]
+        tokens_in: Tokens of a prompt. [-]
+        tokens_out: Tokens of an answer. [-]
 
-    Notes
-    -----
     In a closed loop a new request comes when one ends. It starts with all of them at once, so part of the work of prompts lies
     between the tokens of others and part in the wait for the first one; that of a load that comes as it does is
     ``first_token_ms``. [aiconfigurator-silicon-sample]_
 
-    Examples
-    --------
     >>> from gpuplan.models.llm import Board, Setup, Shape
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))

@@ -214,7 +214,9 @@ def _load(asks: Asks, share: str = "active_share") -> Load:
     if group.requests_per_s is not None:
         beside = part / group.active_share if group.active_share else 0.0
         return Load(**tokens, requests_per_second=group.requests_per_s * beside)
-    return Load(**tokens, requests_per_second=demand.active_people(group.people, active_share=part) / _round_s(asks))
+    return Load(
+        **tokens, requests_per_second=demand.active_people(group.people, active_share=part) / _round_s(asks)
+    )
 
 
 def _round_s(asks: Asks) -> float:

@@ -79,7 +79,9 @@ def simulate(
     for source in np.random.default_rng(seed).spawn(REPEATS):
         arrival, part = arrivals(rates_per_second, traffic.peakedness, count=count // REPEATS, source=source)
         if len(arrival):
-            answers = _drawn(traffic.tokens_out, traffic.spread_out, traffic.longest_out, len(arrival), source)
+            answers = _drawn(
+                traffic.tokens_out, traffic.spread_out, traffic.longest_out, len(arrival), source
+            )
             prompts = _drawn(traffic.tokens_in, traffic.spread_in, traffic.longest_in, len(arrival), source)
             runs.append(play(pace, arrival, tokens_in=prompts, tokens_out=answers, replicas=replicas))
             parts.append(part)
