@@ -29,7 +29,7 @@ from gpuplan.models.llm.serving import (
     time_per_token_ms,
     token_rate,
 )
-from gpuplan.models.llm.shape import Board, Setup, Shape, shape_of
+from gpuplan.models.llm.shape import KEPT, Board, Setup, Shape, shape_of
 from gpuplan.models.llm.speeds import Replica, Speeds
 
 LLAMA_8B = Shape(8.03, 8.03, 32, 4096, 32, 128256, 131072, kv_heads=8)
@@ -104,7 +104,7 @@ def test_a_share_of_a_board_has_a_share_of_all_but_its_link() -> None:
         H100.part(0)
 
 
-@pytest.mark.parametrize("wrong", [{"weights": "fp7"}, {"cache": "x"}, {"tensor": 0}])
+@pytest.mark.parametrize("wrong", [{"weights": "fp7"}, {"cache": "x"}, {"tensor": 0}, {"kept": "half"}])
 def test_a_setup_that_is_none_is_refused(wrong: dict) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
         Setup(**wrong)
@@ -133,6 +133,40 @@ def test_weights_are_those_that_engines_printed(shape: Shape, setup: Setup, meas
 def test_weights_at_four_bits_are_the_size_of_the_published_files() -> None:
     """gpt-oss-120b in MXFP4 is 65.2 GB; the tables and attention stay at 16 bits."""
     assert weights_gib(GPT_OSS, precision="mxfp4") * 2**30 / 1e9 == pytest.approx(65.2, rel=0.01)
+
+
+LLAMA_405B = Shape(405.849, 405.849, 126, 16384, 128, 128256, 131072, kv_heads=8, mlp_parameters=329.773)
+
+
+def test_weights_of_a_checkpoint_of_two_precisions_are_those_that_vllm_printed() -> None:
+    """Attention, both ends and the tables of Llama 3.1 405B FP8 are at 16 bits; its first files held 16 heads of keys and values."""
+    setup = Setup("fp8", tensor=8, kept="attention and ends")
+    more_heads = 126 * 2 * 8 * 128 * 16384 * 2 / 8 / 2**30
+    assert weights_per_gpu_gib(LLAMA_405B, setup=setup) + more_heads == pytest.approx(57.752, rel=0.002)
+    assert weights_per_gpu_gib(LLAMA_405B, setup=setup) == pytest.approx(57.752, rel=0.02)
+
+
+@pytest.mark.parametrize("shape", (*SHAPES, LLAMA_405B))
+@pytest.mark.parametrize("precision", ("fp8", "int8", "int4", "nvfp4", "mxfp4"))
+def test_the_more_stays_at_16_bits_the_more_is_held_and_read(shape: Shape, precision: str) -> None:
+    setups = [Setup(precision, tensor=8, kept=kept) for kept in KEPT]
+    sizes = [weights_per_gpu_gib(shape, setup=setup) for setup in setups]
+    steps = [decode_step_ms(Replica(shape, H100, setup), requests=1, context_tokens=1000) for setup in setups]
+    assert sizes == sorted(sizes) and steps == sorted(steps) and sizes[0] < sizes[-1]
+    usual = Setup(precision, tensor=8)
+    assert weights_per_gpu_gib(shape, setup=usual) in (sizes[0], sizes[-1])
+    assert weights_gib(shape, precision="bf16", kept="attention") == weights_gib(shape, precision="bf16")
+
+
+def test_a_step_reads_the_bytes_that_are_held() -> None:
+    fast = replace(H100, bandwidth_gb_s=1.0)
+    for kept in KEPT:
+        setup = Setup("fp8", kept=kept)
+        held_gb = weights_gib(LLAMA_405B, precision="fp8", kept=kept) * 2**30 / 1e9
+        read_gb = held_gb - LLAMA_405B.embedding_parameters / 2 * 2
+        step = decode_step_ms(Replica(LLAMA_405B, fast, setup), requests=1, context_tokens=1)
+        share = Speeds().bandwidth_share
+        assert step / 1e3 == pytest.approx(read_gb / share * Speeds().vllm, rel=0.02)
 
 
 def test_data_parallel_attention_holds_all_but_the_experts() -> None:

@@ -34,26 +34,28 @@ class Kept:
 def kept(catalog: Catalog) -> tuple[Kept, ...]:
     """The published figures of memory beside those worked out; models without a shape are left out."""
     found: list[Kept] = []
+    checkpoints = {row.id: str(row["kept"]) for row in catalog.rows("llm_checkpoints")}
     for row in catalog.rows("llm_memory"):
         try:
-            shape = _shape(catalog, row)
+            model, shape = _model(catalog, row)
         except NotPredicted:
             continue
-        found += _figures(row, shape, overheads_of(catalog))
+        parts = checkpoints.get(f"{model.id}-{row['precision_weights']}", "")
+        found += _figures(row, shape, parts, overheads_of(catalog))
     return tuple(found)
 
 
-def _shape(catalog: Catalog, row: Row) -> Shape:
-    """The shape of a model in the catalog; of others weights say nothing about the model."""
+def _model(catalog: Catalog, row: Row) -> tuple[Row, Shape]:
+    """A model of the catalog and its shape; of others weights say nothing about the model."""
     model, shape = model_of(catalog, Run(row.id, row["model"], ""))
     if model is None or row["precision_weights"] == "nvfp4":
         raise NotPredicted(f"the shape of {row['model']} is not known")
-    return shape
+    return model, shape
 
 
-def _figures(row: Row, shape: Shape, usual: Overheads) -> Iterable[Kept]:
+def _figures(row: Row, shape: Shape, parts: str, usual: Overheads) -> Iterable[Kept]:
     cache = row["precision_kv"] or "bf16"
-    setup = Setup(row["precision_weights"], cache, tensor=row["tp"], pipeline=row["pp"])
+    setup = Setup(row["precision_weights"], cache, tensor=row["tp"], pipeline=row["pp"], kept=parts)
     older = not (row["framework_version"] or "").startswith(("0.17", "0.18", "0.19"))
     factor = OLDER if older else 1.0
     overheads = replace(

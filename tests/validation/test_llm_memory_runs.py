@@ -19,6 +19,11 @@ def test_memory_is_within_the_bars(catalog: Catalog) -> None:
     assert not any(off["fits"]), "every published start and refusal to start is met"
 
 
+def test_a_checkpoint_of_two_precisions_is_within_two_per_cent(catalog: Catalog) -> None:
+    [weights] = [figure for figure in kept(catalog) if figure.id == "mem-040"]
+    assert -0.02 < weights.error < 0, "its first files held more heads"
+
+
 def test_one_refused_to_start(catalog: Catalog) -> None:
     refused = [k for k in kept(catalog) if k.quantity == "fits" and not k.measured]
     assert [k.id for k in refused] == ["mem-009"]

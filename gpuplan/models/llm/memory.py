@@ -45,30 +45,68 @@ class Held(NamedTuple):
     """Memory that the engine leaves to others."""
 
 
-def weights_gib(shape: Shape, *, precision: str) -> float:
+def weights_gib(shape: Shape, *, precision: str, kept: str = "") -> float:
     """Weights of the whole model.
 
     Parameters:
         precision: Precision of the weights. [-]
+        kept: Parts of the checkpoint at 16 bits, one of ``KEPT``; empty: by the usual rule. [-]
 
-    Parameters times bytes. The tables of tokens stay at 16 bits below it; of a mixture of experts at 4 bits, all that is not a
-    routed expert does. Scales are counted with the precision.
+    Parameters times bytes, part by part. The tables of tokens stay at 16 bits below it. Where the checkpoint is not known, all
+    that is not a routed expert does too in a mixture of experts at 4 bits. Scales are counted with the precision.
 
     >>> llama = Shape(8.03, 8.03, layers=32, hidden_size=4096, heads=32, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> round(weights_gib(llama, precision="bf16"), 2), round(weights_gib(llama, precision="fp8"), 2)
     (14.96, 8.46)
     """
-    routed, rest, tables = _weight_bytes(shape, precision)
-    return (routed + rest + tables) / GIB
+    return sum(_weight_bytes(shape, precision, kept)) / GIB
 
 
-def _weight_bytes(shape: Shape, precision: str) -> tuple[float, float, float]:
+def _weight_bytes(shape: Shape, precision: str, kept: str) -> tuple[float, float, float]:
     """Bytes of routed experts, of the other layers, and of the tables of tokens."""
     bits = BITS[precision]
-    rest_bits = 16 if bits < 8 and shape.experts else bits
     rest = shape.total_parameters - shape.routed_parameters - shape.embedding_parameters
-    tables = shape.embedding_parameters * max(16, bits)
-    return tuple(b * 1e9 / 8 for b in (shape.routed_parameters * bits, rest * rest_bits, tables))  # type: ignore[return-value]
+    rest_gb = rest * rest_bits(shape, precision=precision, kept=kept) / 8
+    tables_gb = shape.embedding_parameters * max(16, bits) / 8
+    return shape.routed_parameters * bits / 8 * 1e9, rest_gb * 1e9, tables_gb * 1e9
+
+
+def rest_bits(shape: Shape, *, precision: str, kept: str = "") -> float:
+    """Mean bits of a parameter beside the routed experts and the tables of tokens.
+
+    Parameters:
+        precision: Precision of the weights. [-]
+        kept: Parts of the checkpoint at 16 bits, one of ``KEPT``; empty: by the usual rule. [-]
+
+    Dense MLPs and shared experts are in the precision of the weights unless all is kept; attention is all the rest. [-]
+
+    >>> llama = Shape(8.03, 8.03, layers=32, hidden_size=4096, heads=32, vocabulary=128256, context_tokens=131072, kv_heads=8,
+    ...               mlp_parameters=5.637)
+    >>> [round(rest_bits(llama, precision="fp8", kept=parts), 2) for parts in ("", "attention", "attention and ends", "rest")]
+    [8, 9.54, 9.94, 16]
+    """
+    bits, kept = BITS[precision], kept or usual_kept(shape, precision=precision)
+    if bits >= 16 or kept in ("none", "rest"):
+        return 16 if kept == "rest" and bits < 16 else bits
+    rest = shape.total_parameters - shape.routed_parameters - shape.embedding_parameters
+    ends = min(2, shape.layers) if kept == "attention and ends" else 0
+    return 16 - (16 - bits) * min(1.0, shape.mlp_parameters / max(rest, 1e-9)) * (1 - ends / shape.layers)
+
+
+def usual_kept(shape: Shape, *, precision: str) -> str:
+    """The parts of a checkpoint at 16 bits where it is not known.
+
+    Parameters:
+        precision: Precision of the weights. [-]
+
+    At 4 bits all but the routed experts of a mixture, as most such checkpoints have it; else nothing beside the tables of tokens.
+    [aiconfigurator-model-configs]_
+
+    >>> llama = Shape(8.03, 8.03, layers=32, hidden_size=4096, heads=32, vocabulary=128256, context_tokens=131072, kv_heads=8)
+    >>> usual_kept(llama, precision="int4")
+    'none'
+    """
+    return "rest" if BITS[precision] < 8 and shape.experts else "none"
 
 
 def weights_per_gpu_gib(shape: Shape, *, setup: Setup) -> float:
@@ -81,7 +119,7 @@ def weights_per_gpu_gib(shape: Shape, *, setup: Setup) -> float:
     >>> round(weights_per_gpu_gib(llama, setup=Setup(tensor=4)), 2), round(weights_per_gpu_gib(llama, setup=Setup(pipeline=4)), 2)
     (3.74, 4.23)
     """
-    routed, rest, tables = _weight_bytes(shape, setup.weights)
+    routed, rest, tables = _weight_bytes(shape, setup.weights, setup.kept)
     stage = math.ceil(shape.layers / setup.pipeline) / shape.layers
     at_ends = 1.0 if setup.pipeline == 1 or shape.tied_embeddings else 0.5
     per_gpu = routed * stage / (setup.tensor * setup.data)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from gpuplan.models.llm.memory import cached_per_gpu_bytes
+from gpuplan.models.llm.memory import cached_per_gpu_bytes, rest_bits
 from gpuplan.models.llm.shape import BITS, Range
 from gpuplan.models.llm.speeds import TILE, UNPACKED_TFLOPS, Replica
 from gpuplan.units import above_zero, not_negative
@@ -80,9 +80,8 @@ def _weights_s(replica: Replica, tokens: float) -> tuple[float, float]:
 
 
 def _rest_bits(replica: Replica) -> float:
-    """Bits of all but the routed experts and the tables of tokens."""
-    bits = BITS[replica.setup.weights]
-    return 16 if bits < 8 and replica.shape.experts else bits
+    """Mean bits of all but the routed experts and the tables of tokens."""
+    return rest_bits(replica.shape, precision=replica.setup.weights, kept=replica.setup.kept)
 
 
 def _products_s(replica: Replica, tokens: float, *, head: bool) -> tuple[float, float]:
@@ -102,8 +101,10 @@ def _products_s(replica: Replica, tokens: float, *, head: bool) -> tuple[float, 
     tables = shape.embedding_parameters
     rest = shape.active_parameters - expert * shape.experts_per_token - tables
     rest += (tables if shape.tied_embeddings else tables / 2) if head else 0.0
-    precision = setup.weights if _rest_bits(replica) == BITS[setup.weights] else "bf16"
-    return routed, each * rest * tokens / (_tflops(replica, precision) * speeds.compute_share)
+    bits = BITS[setup.weights]
+    kept = (_rest_bits(replica) - bits) / (16 - bits) if bits < 16 else 0.0
+    rate = 1 / ((1 - kept) / _tflops(replica, setup.weights) + kept / _tflops(replica, "bf16"))
+    return routed, each * rest * tokens / (rate * speeds.compute_share)
 
 
 def _tflops(replica: Replica, precision: str) -> float:

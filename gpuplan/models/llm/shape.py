@@ -20,6 +20,9 @@ BITS: Mapping[str, float] = {
 }
 """Precision -> bits of a parameter, with its share of the scales: 8 bits for 16 of NVFP4 and 32 of MXFP4, 16 for 32 of INT4."""
 
+KEPT = ("none", "attention", "attention and ends", "rest")
+"""Parts of a checkpoint at 16 bits: nothing, attention, that and the first and last layer, all but the routed experts."""
+
 WEIGHTS = ("bf16", "fp8", "int8", "int4", "nvfp4", "mxfp4")
 
 
@@ -64,6 +67,8 @@ class Shape:
     experts: int = 0
     experts_per_token: int = 0
     tied_embeddings: bool = False
+    mlp_parameters: float = 0.0
+    """Parameters of dense MLPs and shared experts, in 10^9; 0 where their widths are not known."""
 
     def __post_init__(self) -> None:
         """Refuse a size that is none."""
@@ -151,6 +156,8 @@ class Setup:
     data: int = 1
     """Groups of GPUs that hold all of attention for their own requests, and share the experts."""
     engine: str = "vllm"
+    kept: str = ""
+    """Parts of the checkpoint that stay at 16 bits beside its tables of tokens, one of ``KEPT``; empty: by the usual rule."""
     tuned: bool = True
     """True if precision, kernels and scheduler are tuned for the load, as in records; False: as installed."""
 
@@ -159,6 +166,8 @@ class Setup:
         for name in ("weights", "cache"):
             if getattr(self, name) not in BITS:
                 raise ValueError(f"{name} needs one of {', '.join(BITS)}; got {getattr(self, name)!r}")
+        if self.kept and self.kept not in KEPT:
+            raise ValueError(f"kept needs one of {', '.join(KEPT)}; got {self.kept!r}")
         if min(self.tensor, self.pipeline, self.data) < 1:
             raise ValueError("tensor, pipeline and data need at least 1")
 
@@ -186,4 +195,23 @@ def shape_of(cells: Mapping[str, Any]) -> Shape:
     if missing := [name for name in needed if cells.get(name) is None]:
         raise ValueError(f"its {missing[0].replace('_', ' ')} are not known, so nothing can be worked out")
     names = [field.name for field in fields(Shape)]
-    return Shape(**{name: cells[name] for name in names if cells.get(name) is not None})
+    known = {name: cells[name] for name in names if cells.get(name) is not None}
+    return Shape(**{"mlp_parameters": gated_mlps(cells), **known})
+
+
+def gated_mlps(cells: Mapping[str, Any]) -> float:
+    """Parameters of the dense MLPs and the shared experts of a row of the table of models, in 10^9.
+
+    Parameters:
+        cells: Column -> value; what is missing or None counts as none of it. [-]
+
+    Three matrices each, as gated MLPs have: of all layers, or of those without routed experts. [-] [aiconfigurator-model-configs]_
+
+    >>> round(gated_mlps({"layers": 32, "hidden_size": 4096, "mlp_size": 14336}), 3)
+    5.637
+    """
+    layers = int(cells.get("layers") or 0)
+    dense = int(cells.get("dense_layers") or 0) if cells.get("experts") else layers
+    shared = int(cells.get("shared_experts") or 0) * int(cells.get("expert_size") or 0)
+    widths = dense * int(cells.get("mlp_size") or 0) + (layers - dense) * shared
+    return 3 * int(cells.get("hidden_size") or 0) * widths / 1e9

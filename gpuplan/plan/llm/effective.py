@@ -14,6 +14,7 @@ from gpuplan.facts import Brief, Fact
 from gpuplan.locales import written
 from gpuplan.models import demand
 from gpuplan.models.llm import memory, replicas, serving, traffic
+from gpuplan.models.llm.shape import BITS
 from gpuplan.plan.inputs import derived, resting_on
 from gpuplan.plan.llm.asks import RETRIEVAL, SERVING, TUNING, Asks, uses_model
 from gpuplan.plan.llm.engine import Engine, engine_of
@@ -22,7 +23,7 @@ from gpuplan.plan.llm.serving import Serving, check_lengths, serving_of, why_siz
 from gpuplan.plan.llm.tuning import Tuning, tuning_lines, tuning_of
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Group, Problem, Scenario, ScenarioError
-from gpuplan.wording import said, stated_percent
+from gpuplan.wording import NAMES, said, stated_percent
 
 MODEL_INPUTS = ("model", "requests_per_s", "jobs_per_day")
 """Inputs of a group that its VMs no longer depend on once they are sized."""
@@ -128,6 +129,8 @@ def serving_lines(here: Trail, asks: Asks, engine: Engine, made: Serving) -> Non
         "weights_gib",
         memory.weights_gib,
         usage.weights_gib * count,
+        {"kept": engine.kept} if BITS[engine.weights] < 16 else {},
+        words={"parts": NAMES["parts at 16 bits"][str(engine.kept.value)]},
         parameters=engine.fact("total_parameters"),
         precision=asks.said("weights", engine.weights, said("llm.bits")),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from gpuplan.catalog import Catalog, Item, Row
@@ -13,6 +13,7 @@ from gpuplan.models.llm.memory import Overheads
 from gpuplan.models.llm.shape import Board, Setup, Shape
 from gpuplan.models.llm.speeds import Replica, Speeds
 from gpuplan.plan.hardware import has_nvswitch
+from gpuplan.plan.inputs import derived
 from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.llm_parts import board_of, model_named, overheads_of, shape_of_row, speeds_of
 from gpuplan.plan.sharing import smallest_profile
@@ -32,6 +33,8 @@ class Engine:
     shape: Shape
     board: Board
     weights: str
+    kept: Fact
+    """Parts of the weights at 16 bits, one of ``KEPT``."""
     cache: str
     speeds: Speeds
     overheads: Overheads
@@ -45,7 +48,9 @@ class Engine:
     def on(self, gpus: float) -> Replica:
         """Return a replica on this many GPUs, or on a part of one, for which no runs were published."""
         board = self.board if gpus >= 1 else self.board.part(gpus)
-        setup = Setup(self.weights, self.cache, tensor=max(1, int(gpus)), tuned=self.tuned)
+        setup = Setup(
+            self.weights, self.cache, tensor=max(1, int(gpus)), kept=str(self.kept.value), tuned=self.tuned
+        )
         measured = not self.unseen and gpus >= 1
         return Replica(self.shape, board, setup, self.speeds, self.overheads, measured)
 
@@ -102,6 +107,7 @@ def engine_of(asks: Asks) -> Engine:
         shape,
         board,
         weights,
+        _kept(catalog, row, shape, weights),
         cache,
         speeds_of(catalog),
         overheads_of(catalog),
@@ -109,6 +115,14 @@ def engine_of(asks: Asks) -> Engine:
         asks.value("engine_setup") == "tuned",
         _unseen(catalog, gpu, row),
     )
+
+
+def _kept(catalog: Catalog, model: Row, shape: Shape, weights: str) -> Fact:
+    """Return the parts at 16 bits: of the published checkpoint of this precision, or as usual."""
+    checkpoints = {row.id: row for row in catalog.rows("llm_checkpoints")}
+    if row := checkpoints.get(f"{model.id}-{weights}"):
+        return replace(row.fact("kept", ""), note=f"{row['repository']}. {row.note}".strip())
+    return replace(derived("llm/kept", memory.usual_kept(shape, precision=weights)), basis="assumed")
 
 
 @lru_cache(maxsize=4)

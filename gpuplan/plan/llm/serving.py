@@ -413,7 +413,7 @@ def _does_not_fit(asks: Asks, engine: Engine, sizes: Sequence[Size]) -> Scenario
         where = "longest_context" if asks.group.longest_context else "tokens_in"
         words = {"gpus": most, "gpu": gpu, "tokens": written(low, ",")}
         return asks.refuse(where, written(asks.value(where), ","), "limit.longest request", **words)
-    weights = memory.weights_gib(engine.shape, precision=engine.weights)
+    weights = memory.weights_gib(engine.shape, precision=engine.weights, kept=str(engine.kept.value))
     have = replica.board.memory_gib * max(1, most)
     words = {"weights": written(weights, ",.0f"), "have": written(have, ",.0f"), "precision": name}
     stated = asks.group.replica_gpus is not None

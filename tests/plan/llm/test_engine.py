@@ -65,3 +65,19 @@ def test_half_a_gpu_has_half_of_everything(catalog: Catalog) -> None:
     assert half.memory_gib == whole.memory_gib / 2 and half.bandwidth_gb_s == whole.bandwidth_gb_s / 2
     assert found.on(0.5).setup.gpus == 1
     assert not found.on(0.5).measured, "no run on a part of a board was published"
+
+
+def test_weights_have_the_parts_of_the_published_checkpoint(catalog: Catalog) -> None:
+    for row in catalog.rows("llm_checkpoints"):
+        assert row.id == f"{row['model']}-{row['precision']}"
+    big = engine(catalog, model="llama-3.1-405b", weights="fp8")
+    assert big.kept.value == "attention and ends" and big.kept.basis == "derived"
+    assert big.held(8).weights_gib == pytest.approx(56.7, abs=0.1)
+    assert big.on(8).setup.kept == "attention and ends"
+
+
+def test_parts_of_an_unknown_checkpoint_are_assumed(catalog: Catalog) -> None:
+    usual = engine(catalog, model="llama-3.1-8b", weights="fp8")
+    assert usual.kept.value == "none" and usual.kept.basis == "assumed"
+    experts = engine(catalog, model="mixtral-8x7b", weights="int4")
+    assert experts.kept.value == "rest" and experts.kept.basis == "assumed"
