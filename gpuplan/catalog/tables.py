@@ -72,7 +72,7 @@ def read_lines(path: Path, columns: tuple[str, ...]) -> list[Line]:
 
 def csv_lines(path: Path, name: str) -> Iterator[Line]:
     """Yield the lines of a CSV file that have any text; errors call it by a name."""
-    reader = csv.reader(io.StringIO(_text_of(path, name), newline=""), strict=True)
+    reader = csv.reader(io.StringIO(text_of(path, name), newline=""), strict=True)
     try:
         for raw in reader:
             cells = tuple([cell.strip() for cell in raw])
@@ -82,7 +82,8 @@ def csv_lines(path: Path, name: str) -> Iterator[Line]:
         raise CatalogError(said("catalog.no CSV", error=error), file=name, row=reader.line_num) from None
 
 
-def _text_of(path: Path, name: str) -> str:
+def text_of(path: Path, name: str) -> str:
+    """Text of a file, checked for size and encoding; errors call it by a name."""
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)

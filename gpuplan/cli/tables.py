@@ -6,7 +6,8 @@ import argparse
 import json
 import sys
 
-from gpuplan.analysis.llm_calibration import fit_own, read_runs, write_own
+from gpuplan.analysis.benchmarks import read_results
+from gpuplan.analysis.llm_calibration import fit_own, write_own
 from gpuplan.analysis.llm_predictions import predict
 from gpuplan.cli.options import catalog_of, path_text, print_answer, refusal
 from gpuplan.facts import did_you_mean
@@ -21,13 +22,14 @@ def run_calibrate(args: argparse.Namespace) -> int:
     if args.llm is None:
         raise refusal(said("terminal.file of runs"))
     catalog = catalog_of(args)
-    runs = read_runs(args.llm, catalog)
+    results = read_results(args.llm, catalog)
+    runs = [result.run for result in results]
     speeds = None
     if args.fit:
         speeds = fit_own(catalog, runs)
         written = write_own(args.fit, catalog, runs, speeds)
         print(f"Wrote {', '.join(written)} into {path_text(args.fit)}", file=sys.stderr)
-    return print_answer(args, llm_runs_dict, llm_runs_text, predict(catalog, runs, speeds))
+    return print_answer(args, llm_runs_dict, llm_runs_text, predict(catalog, runs, speeds), results)
 
 
 def run_catalog(args: argparse.Namespace) -> int:

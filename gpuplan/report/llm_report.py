@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from gpuplan.analysis.benchmarks import Result
 from gpuplan.analysis.llm_calibration import Errors, errors
 from gpuplan.analysis.llm_predictions import QUANTITIES, Prediction
 from gpuplan.analysis.llm_traffic import GroupTraffic
@@ -23,17 +24,19 @@ LISTED = 60
 FIGURES = NAMES["figure of a run"]
 
 
-def llm_runs_dict(found: Sequence[Prediction]) -> dict[str, Any]:
+def llm_runs_dict(found: Sequence[Prediction], results: Sequence[Result] = ()) -> dict[str, Any]:
     """Measured figures of runs beside their predictions, as plain JSON values.
 
     Keys ``rows`` (``source_id``, ``quantity``, ``measured``, ``predicted``, ``low``, ``high``, ``error``, ``held``, and ``why`` where
     there is no prediction) and ``errors`` (by quantity: runs, median, mean and nine in ten of the absolute errors, share held
-    between low and high, and their mean width as high over low).
+    between low and high, and their mean width as high over low), and ``results`` (``file``, ``tool``, ``group``, ``run``,
+    other ``figures`` and ``warnings``).
     """
     columns = ("source_id", "quantity", "measured", "predicted", "low", "high", "error", "held", "why")
     return as_json(
         rows=[{name: getattr(row, name) for name in columns} for row in found],
         errors=[{"quantity": name} | fields_of(row) for name, row in _errors(found)],
+        results=[fields_of(each) | {"run": fields_of(each.run)} for each in results],
     )
 
 
@@ -42,8 +45,32 @@ def _errors(found: Sequence[Prediction]) -> list[tuple[str, Errors]]:
     return [(name, e) for name, e in by if e]
 
 
-def llm_runs_text(found: Sequence[Prediction]) -> str:
-    """Measured figures of runs beside their predictions, and their errors."""
+def read_text(results: Sequence[Result]) -> str:
+    """The files read: tool, load, and what is doubtful in them."""
+    return chapter(said("llm.read"), *(_read(each) for each in results if each.tool != "runs"))
+
+
+def _read(found: Result) -> str:
+    run, rate, hit = found.run, found.figures.get("requests_per_s"), found.figures.get("prefix_hit")
+    timed = run.ttft_ms or run.tpot_ms or run.tokens_per_s or run.tokens_per_s_per_gpu
+    load = (
+        said("llm.result at once", concurrency=run.concurrency) if run.concurrency else "",
+        said("llm.result rate", rate=rate) if rate else "",
+        said("llm.result tokens", isl=run.isl, osl=run.osl) if run.isl and run.osl else "",
+        said("llm.result hit", hit=share_words(hit)) if hit is not None else "",
+        "" if timed else said("llm.no times"),
+    )
+    line = said(
+        "llm.result",
+        file=run.id,
+        tool=NAMES["benchmark tool"][found.tool],
+        load=", ".join(filter(None, load)),
+    )
+    return "; ".join((line, *found.warnings))
+
+
+def llm_runs_text(found: Sequence[Prediction], results: Sequence[Result] = ()) -> str:
+    """Measured figures of runs beside their predictions, and their errors; results before them."""
     ranked = sorted((p for p in found if p.error is not None), key=lambda p: -abs(p.error or 0.0))
     short = len(found) > LISTED
     shown = ranked[:LISTED] if short else [p for p in found if p.predicted is not None]
@@ -60,7 +87,7 @@ def llm_runs_text(found: Sequence[Prediction]) -> str:
     all_of = said("llm.runs shown", shown=LISTED, runs=written(len(ranked), ",")) if short else ""
     missing = [p for p in found if p.predicted is None]
     why = tabulate("llm_not_predicted", missing[:LISTED], quantity=_quantity, title=said("llm.not predicted"))
-    return page("", chapter(rows, all_of), why, error_table(found))
+    return page("", read_text(results), chapter(rows, all_of), why, error_table(found))
 
 
 def _quantity(prediction: Prediction) -> str:

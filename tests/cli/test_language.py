@@ -38,6 +38,7 @@ NOT_READ_IN_FILES = {
         "locales",
         "options",
         "pages",
+        "benchmark_fields",
         "trace_columns",
         "usual_boards",
         "workload_inputs",

@@ -1,0 +1,175 @@
+"""Reading of result files: JSON, lines of JSON, CSV -> results, each with what is doubtful in it.
+
+A file is known by its fields, never by its name.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from gpuplan.analysis.benchmarks.logs import LOGS
+from gpuplan.analysis.benchmarks.record import Record, Result
+from gpuplan.analysis.benchmarks.tools import TOOLS
+from gpuplan.analysis.llm_calibration import read_runs
+from gpuplan.catalog import Catalog, CatalogError
+from gpuplan.catalog.tables import csv_lines, text_of
+from gpuplan.scenario import one_line
+from gpuplan.wording import NAMES, said
+
+BLANK = re.compile(r"\s*")
+ENDINGS = (".json", ".jsonl", ".csv")
+MOST = 5000
+"""Most files of a folder, and most results."""
+SAME = 1e-3
+"""Relative difference within which two results of one folder are the same run, written twice."""
+OFF = 0.25
+"""Relative difference from which figures of one result contradict each other."""
+TOKENS_OFF = 0.02
+"""The same of tokens per second times the duration, which are counts."""
+SOONEST_MS = 5.0
+"""A first token sooner than this is in seconds: no network and no prompt take less."""
+
+
+class UnknownTool(CatalogError):
+    """A file of a tool that is not read."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(said("bench.unknown", names=", ".join(NAMES["benchmark tool"].values())), file=name)
+
+
+def read_results(paths: Iterable[Path], catalog: Catalog) -> tuple[Result, ...]:
+    """Read result files, and those in folders; CatalogError names file and field, or the tools that are read.
+
+    In a folder, files of other kinds are left out, and a run that a tool wrote in two forms counts once.
+    """
+    results: list[Result] = []
+    for path in paths:
+        results += _of_folder(path, catalog) if path.is_dir() else _of_file(path, path.name, catalog)
+        if len(results) > MOST:
+            raise CatalogError(said("bench.too many", most=MOST), file=one_line(path.name))
+    return tuple(replace(each, warnings=(*each.warnings, *doubts(each))) for each in results)
+
+
+def _of_folder(folder: Path, catalog: Catalog) -> list[Result]:
+    files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in ENDINGS and path.is_file())
+    results: list[Result] = []
+    for path in files[:MOST]:
+        try:
+            found = _of_file(path, path.relative_to(folder).as_posix(), catalog)
+        except UnknownTool:
+            continue
+        results += [each for each in found if not any(_same(each, other) for other in results)]
+    if not results:
+        raise UnknownTool(one_line(folder.name))
+    return results
+
+
+def _same(one: Result, other: Result) -> bool:
+    figures = [(getattr(one.run, n), getattr(other.run, n)) for n in ("isl", "osl", "ttft_ms", "tpot_ms")]
+    near = all(a and b and abs(a / b - 1) < SAME for a, b in figures)
+    return near and Path(one.file).parent == Path(other.file).parent and one.tool == other.tool
+
+
+def _of_file(path: Path, name: str, catalog: Catalog) -> list[Result]:
+    shown = one_line(name)
+    start, _, _ = text_of(path, shown).lstrip().partition("\n")
+    if not start.strip():
+        raise CatalogError(said("bench.empty"), file=shown)
+    columns = {cell.strip().strip('"') for cell in start.split(",")}
+    if columns & {"model", "gpu"} and not columns & {"hw", "startTime"} and start[0] not in "{[":
+        return [Result(run, "runs", shown) for run in read_runs(path, catalog)]
+    records = list(_objects(text_of(path, shown), shown) if start[0] in "{[" else _table(path, shown))
+    found = list(_read(records)) if records else []
+    if not found:
+        raise CatalogError(said("bench.empty"), file=shown) if start[0] in "{[" else UnknownTool(shown)
+    named = next((part for part in reversed(Path(name).parts) if "--" in part), "")
+    group, many = named.partition("--")[0], len(found) > 1
+    return [
+        replace(each, group=each.group or group, run=replace(each.run, id=f"{shown}#{n}" if many else shown))
+        for n, each in enumerate(found, 1)
+    ]
+
+
+def _read(records: Sequence[Record]) -> Iterator[Result]:
+    """Yield the results of the records of a file, by the fields of its tool."""
+    log = next((read for tool, read in LOGS.items() if records[0].known(tool)), None)
+    if log is not None:
+        yield from log(records)
+        return
+    for record in records:
+        reader = next((read for tool, read in TOOLS.items() if record.known(tool)), None)
+        if reader is None:
+            raise UnknownTool(record.file)
+        yield from reader(record)
+
+
+def _objects(text: str, name: str) -> Iterator[Record]:
+    """Yield the objects of a text: one, a list of them, or one after the other."""
+    decoder, line, before = json.JSONDecoder(), 1, 0
+    at = _after_blanks(text, 0)
+    while at < len(text):
+        line += text.count("\n", before, at)
+        before = at
+        try:
+            value, at = decoder.raw_decode(text, at)
+        except json.JSONDecodeError as error:
+            raise CatalogError(said("bench.no json", why=error.msg), file=name, row=error.lineno) from None
+        except (RecursionError, ValueError):
+            raise CatalogError(said("bench.nested"), file=name, row=line) from None
+        for each in value if isinstance(value, list) else [value]:
+            if not isinstance(each, Mapping):
+                raise UnknownTool(name)
+            yield Record(name, each, line)
+        at = _after_blanks(text, at)
+
+
+def _after_blanks(text: str, at: int) -> int:
+    match = BLANK.match(text, at)
+    return match.end() if match else at
+
+
+def _table(path: Path, name: str) -> Iterator[Record]:
+    """Yield the rows of a CSV by its columns; of genai-perf and AIPerf, which list metrics, all of them as one object."""
+    header, *lines = csv_lines(path, name)
+    metrics = header.cells[0].lower() == "metric"
+    data: dict[str, Any] = {}
+    columns = header.cells
+    for line in lines:
+        if metrics and line.cells[0].lower() == "metric":
+            columns = tuple("avg" if cell.lower() == "value" else cell for cell in line.cells)
+        elif metrics:
+            title, _, unit = line.cells[0].rstrip(")").partition(" (")
+            values = dict(zip(columns[1:], line.cells[1:], strict=False))
+            data[title.lower().replace(" ", "_")] = {"unit": unit} | values
+        elif len(line.cells) != len(columns):
+            raise line.error("", said("own runs.cells", cells=len(line.cells), header=len(columns)))
+        else:
+            cells = zip(columns, line.cells, strict=True)
+            yield Record(name, {key: cell for key, cell in cells if cell}, line.number)
+    if metrics:
+        yield Record(name, data)
+
+
+def doubts(found: Result) -> Iterator[str]:
+    """Yield what contradicts itself in a result: rate, stay and concurrency, units, tokens and duration."""
+    run, figures = found.run, found.figures
+    first, each, osl, at_once = run.ttft_ms, run.tpot_ms, run.osl, run.concurrency
+    stay, rate = figures.get("stay_ms"), figures.get("requests_per_s")
+    if first is not None and 0 < first < SOONEST_MS:
+        yield said("bench.soon", first=first)
+    told = first + each * (osl - 1) if first is not None and each and osl else None
+    if stay and told and told > (1 + OFF) * stay:
+        yield said("bench.longer", told=told / 1e3, stay=stay / 1e3)
+    if rate is None and run.tokens_per_s and osl:
+        rate = run.tokens_per_s / osl
+    seen = rate * (stay or told or 0.0) / 1e3 if rate else 0.0
+    if seen and at_once and run.mode != "burst" and abs(seen / at_once - 1) > OFF:
+        yield said("bench.little", concurrency=at_once, seen=seen)
+    tokens, seconds = figures.get("tokens"), figures.get("duration_s")
+    if tokens and seconds and run.tokens_per_s and abs(run.tokens_per_s * seconds / tokens - 1) > TOKENS_OFF:
+        yield said("bench.tokens", rate=run.tokens_per_s, seconds=seconds, tokens=tokens)

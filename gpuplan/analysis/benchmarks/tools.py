@@ -1,0 +1,179 @@
+"""Benchmark tools: the summary that each writes -> a result; ``data/words/benchmark_fields.csv`` has its fields.
+
+Times end in milliseconds, a time per token leaves the first token out, and tokens per second are output tokens of all GPUs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from gpuplan.analysis.benchmarks.record import FIELDS, Record, Result
+from gpuplan.analysis.llm_runs import Run
+from gpuplan.wording import said
+
+MS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3, "sec": 1e3, "seconds": 1e3}
+"""Unit of a time -> milliseconds."""
+UNREACHED = 0.8
+"""Share of the most concurrent requests below which open arrivals do not reach it."""
+OPEN = ("constant", "poisson", "async")
+"""Strategies of GuideLLM that send requests by the clock."""
+SLOWEST_S = 1.0
+"""A time per token above this is in milliseconds: a token a second is no service."""
+ENGINES = {"trt": "tensorrt-llm", "sglang": "sglang", "vllm": "vllm", "openai": "vllm"}
+"""Beginning of a backend -> the engine that it usually is."""
+RUN = ("isl", "osl", "concurrency", "ttft_ms", "tpot_ms", "tokens_per_s", "mode")
+
+
+def result(record: Record, tool: str, figures: Mapping[str, Any], **run: Any) -> Result:
+    """Return a result of figures by their names: those of a run, and all others that there are."""
+    lost = max((figures.get("prompts") or 0) - (figures.get("done") or 0), figures.get("failed") or 0)
+    warnings = (said("bench.lost", lost=lost),) * (lost > 0) + (said("bench.cancelled"),) * record.flag(
+        "was_cancelled"
+    )
+    own = {name: figures.get(name) for name in RUN} | {"mode": figures.get("mode") or ""} | run
+    others = {name: v for name, v in figures.items() if name not in RUN and isinstance(v, float)}
+    names = {"model": record.words(tool, "model"), "gpu": ""} | own
+    return Result(
+        Run(id=record.file, **names), tool, record.file, record.words(tool, "group"), others, warnings
+    )
+
+
+def summary(record: Record, tool: str) -> Iterator[Result]:
+    """Read the summary of a tool that states all figures of a run, or their totals."""
+    at: dict[str, Any] = {name: record.figure(tool, name) for name in FIELDS[tool] if name not in TEXTS}
+    done, osl = at.get("done"), at.get("osl")
+    if "tokens" in at:
+        if not at["tokens"] and at["tokens_in"]:
+            raise record.error("total_output_tokens", "bench.embeds")
+        if not done:
+            raise record.error("completed", "bench.needed")
+        at |= {"isl": at["tokens_in"] and at["tokens_in"] / done, "osl": (osl := at["tokens"] / done)}
+    first, each, stay = (at.get(name) for name in ("ttft_ms", "tpot_ms", "stay_ms"))
+    if each is None and stay and first is not None and osl and osl > 1:
+        at["tpot_ms"] = each = max(0.0, stay - first) / (osl - 1)
+    if stay is None and first is not None and each is not None and osl:
+        at["stay_ms"] = stay = first + each * (osl - 1)
+    at |= _load(at, record.words(tool, "kind"), stay / 1e3 if stay else None)
+    engine = next(
+        (name for start, name in ENGINES.items() if start in record.words(tool, "framework").lower()), ""
+    )
+    for name in ("cap", "tp"):
+        if at.get(name) is not None and (at[name] < 1 or at[name] % 1):
+            raise record.error(FIELDS[tool][name][0][0][0], "bench.no count", value=at[name])
+    yield result(record, tool, at, framework=engine, tp=at.get("tp"))
+
+
+TEXTS = ("sign", "group", "model", "framework", "kind", "gpu", "weights")
+
+
+def _load(at: Mapping[str, float | None], kind: str, stay_s: float | None) -> dict[str, Any]:
+    """Return mode and concurrency of a load: stated, measured, or rate times stay (Little's law).
+
+    A cap that open arrivals do not reach is no concurrency. Without rate and cap all prompts start together.
+    """
+    rate, cap, seen = at.get("rate"), at.get("cap"), at.get("seen")
+    if rate or kind in OPEN:
+        own = rate or at.get("requests_per_s")
+        at_once = seen or (own * stay_s if own and stay_s else cap)
+        reached = cap and (not at_once or at_once > UNREACHED * cap) and not seen
+        return {"mode": "server", "concurrency": cap if reached else at_once}
+    if cap or seen:
+        return {"mode": "concurrency", "concurrency": cap or seen}
+    prompts = at.get("prompts") or at.get("done")
+    return {"mode": "burst", "concurrency": prompts} if prompts else {}
+
+
+def guidellm(record: Record) -> Iterator[Result]:
+    """Read each load step of a report of GuideLLM; its model may be named once for all."""
+    for step in record.listed("benchmarks"):
+        for found in summary(step, "guidellm"):
+            model = found.run.model or record.words("guidellm", "model")
+            yield replace(found, run=replace(found.run, model=model))
+
+
+def inferencex(record: Record) -> Iterator[Result]:
+    """Read a run of InferenceX or InferenceMAX: seconds, and tokens per second of each GPU, or of each that decodes."""
+    at: dict[str, Any] = {
+        name: record.figure("inferencex", name) for name in FIELDS["inferencex"] if name not in TEXTS
+    }
+    times = 1.0 if (at["tpot_s"] or 0) > SLOWEST_S else 1e3
+    for name in ("ttft", "tpot", "stay", "ttft_p50", "ttft_p99", "tpot_p50", "tpot_p99"):
+        seconds = at.pop(f"{name}_s")
+        if at.get(f"{name}_ms") is None and seconds is not None:
+            at[f"{name}_ms"] = seconds * times
+    tensor, stages = at["tp"] or 1.0, at["pp"] or 1.0
+    gpus = counted = tensor * stages * (at["copies"] or 1.0)
+    if apart := record.flag("disagg") or bool(at["decode"]):
+        counted = at["decode"] or gpus
+        gpus = (at["prefill"] or 0.0) + counted
+    split = record.flag("dp_attention")
+    weights = record.words("inferencex", "weights").lower()
+    weights = {"fp4": "mxfp4" if "gpt-oss" in record.text("model").lower() else "nvfp4"}.get(weights, weights)
+    engine = record.words("inferencex", "framework").lower()
+    at |= {"mode": "disaggregated" if apart else "concurrency", "concurrency": at.pop("cap")}
+    at["tokens_per_s"] = at["each_gpu"] and at["each_gpu"] * counted
+    yield result(
+        record,
+        "inferencex",
+        at,
+        gpu=re.split(r"[-_]", record.words("inferencex", "gpu"))[0],
+        gpus=gpus,
+        tp=1.0 if split else tensor,
+        dp=tensor if split else 1.0,
+        pp=stages,
+        precision_weights=weights if weights in WEIGHTS else "",
+        framework="tensorrt-llm" if engine.startswith("trt") else engine,
+        tuned=True,
+    )
+
+
+WEIGHTS = ("fp8", "bf16", "fp16", "nvfp4", "mxfp4", "int8", "int4")
+
+
+def in_ms(record: Record) -> Record:
+    """Return the metrics of AIPerf or genai-perf with all times in milliseconds, whatever unit each states."""
+    held = next((record.part(name) for name in ("records", "metrics") if record.value(name)), record)
+    metrics = dict(record.data)
+    for name, metric in held.data.items():
+        if isinstance(metric, Mapping) and "unit" in metric:
+            timed = name.endswith(("_latency", "_to_first_token"))
+            unit = str(metric["unit"]).lower()
+            if timed and unit not in MS:
+                raise held.error(f"{name}.unit", "bench.unit", unit=unit[:20], names=", ".join(MS))
+            part = held.part(name)
+            numbers = {
+                key: part.number(key, times=MS[unit] if timed else 1.0) for key in metric if key in STATISTICS
+            }
+            metrics[name] = numbers | {"unit": unit}
+    return replace(record, data=metrics)
+
+
+STATISTICS = ("avg", "value", "p50", "p99")
+
+
+def nvidia(record: Record) -> Iterator[Result]:
+    """Read an aggregate of AIPerf or genai-perf; a file or folder may name the concurrency, which a CSV does not hold."""
+    named = re.findall(r"(?:concurrency|-c)(\d{1,6})(?!\d)", record.file)
+    metrics = in_ms(record)
+    if named and metrics.figure("aiperf", "cap") is None:
+        metrics = replace(metrics, data={**metrics.data, "concurrency": float(named[-1])})
+    tool = "aiperf" if "start_time" in record.data or "aiperf" in record.file else "genai-perf"
+    for found in summary(metrics, "aiperf"):
+        measured = found.run.mode in ("concurrency", "server") or not found.figures.get("requests_per_s")
+        seen = 0.0 if measured else found.figures["requests_per_s"] * found.figures.get("stay_ms", 0.0) / 1e3
+        run = replace(found.run, concurrency=seen, mode="server") if seen else found.run
+        yield replace(found, tool=tool, run=run)
+
+
+TOOLS: Mapping[str, Callable[[Record], Iterator[Result]]] = {
+    "llmperf": lambda record: summary(record, "llmperf"),
+    "inferencex": inferencex,
+    "sglang": lambda record: summary(record, "sglang"),
+    "vllm": lambda record: summary(record, "vllm"),
+    "guidellm": guidellm,
+    "aiperf": nvidia,
+}
+"""Tool -> the reader of a record, the surest sign first."""
