@@ -37,13 +37,13 @@ STEP: Mapping[str, float] = {
     "bandwidth_share": 0.9,
     "cache_share": 0.85,
     "compute_share": 0.65,
-    "expert_share": 0.55,
     "rate_power": 0.8,
     "unpack_power": 0.5,
     "power_power": 1,
     "link_share": 0.8,
     "traffic": 20,
     "expert_traffic": 12,
+    "installed_power": 0.5,
     "installed_share": 0.75,
     "loop_share": 0.75,
     "vllm": 1.05,
@@ -62,7 +62,7 @@ WAIT: Mapping[str, float] = {
     "sglang_first": 3.5,
 }
 """The same for the wait of a request before its first token."""
-OFF = 0.5
+OFF = 0.25
 """How far the logarithm of a parameter may be off: what few runs say of it moves it little."""
 MOST_SHARE = 0.95
 """No share of a rate is fitted above this."""

@@ -26,12 +26,12 @@ from gpuplan.plan.llm_parts import speeds_of
 
 TAIL = 0.8
 """Mean time per token over its 99th percentile, by which benchmarks set limits."""
+WAITS = 6.0
+"""99th percentile of a first token over its mean, in records; of an exponential wait it would be 4.6."""
 FULL = 0.99
 """Share of the highest rate that open arrivals reach before their queue grows without end."""
 LONGEST, FEW = 5.0, 0.05
 """Longest answer of a burst of chats over the mean, and the share of its requests that are still written by then."""
-OTHER = 1.7
-"""Power by which a range widens for a kind of run that nothing was fitted on: all but closed loops and offline."""
 QUANTITIES = ("tpot_ms", "ttft_ms", "tokens_per_s")
 
 
@@ -58,20 +58,14 @@ class Prediction:
         return None if self.low is None or self.high is None else self.low <= self.measured <= self.high
 
 
-def predict(
-    catalog: Catalog, runs: Iterable[Run], speeds: Speeds | None = None, *, measured: bool | None = None
-) -> tuple[Prediction, ...]:
-    """Return measured figures of runs beside predicted ones, by the catalog's parameters unless others are given.
-
-    ``measured`` says whether runs of their boards and models are known, if the catalog is not to be asked.
-    """
+def predict(catalog: Catalog, runs: Iterable[Run], speeds: Speeds | None = None) -> tuple[Prediction, ...]:
+    """Return measured figures of runs beside predicted ones, by the catalog's parameters unless others are given."""
     speeds = speeds or speeds_of(catalog)
     results: list[Prediction] = []
     for run in runs:
         why, said = "", dict[str, Range]()
         try:
-            work = work_of(catalog, run)
-            said = predicted(catalog, work if measured is None else replace(work, measured=measured), speeds)
+            said = predicted(catalog, work_of(catalog, run), speeds)
         except NotPredicted as error:
             why = str(error)
         for name, value in _given(run).items():
@@ -93,12 +87,7 @@ def predicted(catalog: Catalog, work: Work, speeds: Speeds) -> dict[str, Range]:
     other = OTHER_MODES.get(work.run.load)
     if other is None:
         return _closed(work, speeds, *best_cut(work, speeds))
-    return {name: _wider(figure) for name, figure in other(catalog, work, speeds).items()}
-
-
-def _wider(found: Range) -> Range:
-    value = found.value
-    return Range(value, value * (found.low / value) ** OTHER, value * (found.high / value) ** OTHER)
+    return other(catalog, work, speeds)
 
 
 def _times(found: Range, factor: float) -> Range:
@@ -119,30 +108,34 @@ def _closed(work: Work, speeds: Speeds, setup: Setup, replicas: float, requests:
     """Predict a replica that is kept busy; in a closed loop as its benchmark measures it."""
     replica, load = work.on(setup, speeds), work.load(requests)
     rate = _times(token_rate(replica, **load), replicas)
-    if work.run.load != "concurrency":
-        return {
-            "tpot_ms": time_per_token_ms(replica, **load),
-            "ttft_ms": first_token_ms(replica, **load),
-            "tokens_per_s": rate,
-        }
-    per_token, first = loop_times_ms(replica, **load)
-    whole = first.value + per_token.value * (
-        work.tokens_out - 1
-    )  # who waits for a first token does not decode
-    value = replicas * requests * work.tokens_out * 1e3 / whole
-    return {"tpot_ms": per_token, "ttft_ms": first, "tokens_per_s": _times(rate, value / rate.value)}
+    loop = work.run.load == "concurrency"
+    per_token, first = (
+        loop_times_ms(replica, **load)
+        if loop
+        else (time_per_token_ms(replica, **load), first_token_ms(replica, **load))
+    )
+    whole = first.value + per_token.value * (work.tokens_out - 1)
+    if loop:  # who waits for a first token does not decode
+        rate = _times(rate, replicas * requests * work.tokens_out * 1e3 / whole / rate.value)
+    turns = max(1.0, (work.run.concurrency or 0.0) / replicas / requests)  # the others wait for a place
+    first = _times(first, 1 + (turns - 1) * whole / first.value)
+    return {"tpot_ms": per_token, "ttft_ms": first, "tokens_per_s": rate}
 
 
 def _open(catalog: Catalog, work: Work, speeds: Speeds) -> dict[str, Range]:
     """Predict open arrivals at the highest rate within the limits of the benchmark, with the time per token kept.
 
-    Near the highest rate more concurrent requests only wait longer: it is run a little below.
+    Near the highest rate more concurrent requests only wait longer: it is run a little below. Where a first token has a
+    limit, too, arrivals come until its 99th percentile is there.
     """
     model, _ = model_of(catalog, work.run)
     _, _, row = lengths_of(catalog, work.run, model)
-    allowed = row and row[f"{work.run.load}_token_ms"]
+    allowed, soon = (row and row[f"{work.run.load}_{name}_ms"] for name in ("token", "first"))
     options = [_open_at(work, speeds, cut, TAIL * allowed if allowed else math.inf) for cut in work.setups]
-    return max(options, key=lambda said: said["tokens_per_s"].value)
+    best = max(options, key=lambda said: said["tokens_per_s"].value)
+    if soon and not work.run.concurrency:
+        best["ttft_ms"] = _times(best["ttft_ms"], max(1.0, soon / WAITS / best["ttft_ms"].value))
+    return best
 
 
 def _open_at(
@@ -184,7 +177,11 @@ def _burst(catalog: Catalog, work: Work, speeds: Speeds) -> dict[str, Range]:
     reading = each / setup.pipeline * prompt_work_ms(replica, tokens_in=work.tokens_in, requests=requests)
     whole = reading + work.tokens_out * (each / requests * step + (LONGEST - 1) * few)
     rate = replicas * each * work.tokens_out * 1e3 / whole
-    return said | {"tokens_per_s": _times(said["tokens_per_s"], rate / said["tokens_per_s"].value)}
+    token = (step + few) / 2  # answers are written while others end
+    return said | {
+        "tpot_ms": _times(said["tpot_ms"], token / said["tpot_ms"].value),
+        "tokens_per_s": _times(said["tokens_per_s"], rate / said["tokens_per_s"].value),
+    }
 
 
 def _static(catalog: Catalog, work: Work, speeds: Speeds) -> dict[str, Range]:

@@ -15,8 +15,8 @@ from gpuplan.catalog import Catalog, Item, Row
 from gpuplan.facts import own_rows
 from gpuplan.models.llm.memory import Overheads, held, requests_at_once
 from gpuplan.models.llm.shape import Board, Setup, Shape
-from gpuplan.models.llm.speeds import Replica, Speeds
-from gpuplan.plan.llm_parts import board_of, key_of, model_named, overheads_of, shape_of_row
+from gpuplan.models.llm.speeds import Ranges, Replica, Speeds
+from gpuplan.plan.llm_parts import board_of, key_of, model_named, overheads_of, ranges_of, shape_of_row
 from gpuplan.wording import said
 
 MOST = 4096
@@ -82,16 +82,22 @@ class Work:
     """Ways to cut it, with the number of such replicas and the concurrent requests of each."""
     tokens_in: float
     tokens_out: float
-    measured: bool
-    """True if the catalog has runs of this board and model."""
+    ranges: Ranges
+    """Of its kind of load and model."""
 
     def on(self, setup: Setup, speeds: Speeds) -> Replica:
         """Return a replica that is cut in one way."""
-        return Replica(self.shape, self.board, setup, speeds, measured=self.measured)
+        return Replica(self.shape, self.board, setup, speeds, ranges=self.ranges)
 
     def load(self, requests: float) -> dict[str, float]:
         """Return concurrent requests with their tokens."""
         return {"requests": requests, "tokens_in": self.tokens_in, "tokens_out": self.tokens_out}
+
+
+def load_kind(run: Run) -> str:
+    """Return the kind of load of a run: ``served``, as it comes, a closed ``loop``, ``offline``, or ``other``."""
+    kinds = {"server": "served", "interactive": "served", "concurrency": "loop", "offline": "offline"}
+    return kinds.get(run.load, "other")
 
 
 class NotPredicted(ValueError):
@@ -218,7 +224,8 @@ def work_of(catalog: Catalog, run: Run, overheads: Overheads | None = None) -> W
     weights, cache = _precision(run, model, board)
     engine = run.framework.lower() or "vllm"
     gpus, tokens = run.all_gpus, tokens_in + KEPT * tokens_out
-    stated = Setup(weights, cache, engine=engine, tuned=run.tuned)
+    early = "vllm" in engine and re.match(r"v?0\.[0-5](\D|$)", run.framework_version) is not None
+    stated = Setup(weights, cache, engine=engine, early=early, tuned=run.tuned)
     setups = []
     for setup in _cuts(run, stated, shape, gpus):
         on: dict[str, Any] = {"setup": setup, "memory_gib": board.memory_gib}
@@ -231,7 +238,8 @@ def work_of(catalog: Catalog, run: Run, overheads: Overheads | None = None) -> W
         raise NotPredicted(said("runs.no room", model=run.model, weights=weights, **where))
     boards, models = _seen(catalog)
     known = gpu.id in boards and key_of(run.model) in models
-    return Work(run, shape, board, tuple(setups), tokens_in, tokens_out, known)
+    ranges = ranges_of(catalog, load_kind(run), experts=not shape.dense, known=known)
+    return Work(run, shape, board, tuple(setups), tokens_in, tokens_out, ranges)
 
 
 def _cuts(run: Run, given: Setup, shape: Shape, gpus: float) -> Iterator[Setup]:
@@ -249,13 +257,13 @@ def _cuts(run: Run, given: Setup, shape: Shape, gpus: float) -> Iterator[Setup]:
 
 
 def _at_once(run: Run, replicas: float, fit: float) -> float:
-    """Return concurrent requests on a replica: as stated by the run, or as many as fit if it sends all of them."""
+    """Return concurrent requests on a replica: as stated, or as many as fit: those of a burst and of open arrivals wait."""
     if not run.concurrency:
         return float(min(fit, MOST))
     if run.mode == "disaggregated":
         replicas = pools_of(run)[1]
     per_replica = max(run.concurrency / max(replicas, 1.0), 1.0)
-    return min(per_replica, fit) if run.mode == "burst" and fit else per_replica
+    return min(per_replica, fit) if fit and run.mode in ("burst", "server") else per_replica
 
 
 def pools_of(run: Run) -> tuple[Setup | None, float]:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from gpuplan.catalog import Catalog, Item, Row
 from gpuplan.models.llm.memory import Overheads
 from gpuplan.models.llm.shape import Board, Shape, shape_of
-from gpuplan.models.llm.speeds import Speeds
+from gpuplan.models.llm.speeds import Ranges, Speeds
 from gpuplan.wording import said
 
 _T = TypeVar("_T")
@@ -68,6 +68,19 @@ def _sustained(catalog: Catalog, architecture: Any, watts: Any, tflops: float) -
         catalog.row("architectures", str(architecture).lower())["watts_per_tflop"] if architecture else None
     )
     return min(1.0, float(watts) / tflops / float(usual)) if usual and watts else 1.0
+
+
+def ranges_of(catalog: Catalog, load: str, *, experts: bool, known: bool) -> Ranges:
+    """The ranges of serving, rows of ``llm_ranges``.
+
+    Parameters:
+        load: ``served``, as it comes, a closed ``loop``, ``offline``, or ``other``. [-]
+        experts: True for a mixture of experts. [-]
+        known: True if runs of the board and of the model were published. [-]
+    """
+    kind = f"{load}-{'experts' if experts else 'dense'}{'' if known else '-unknown'}"
+    rows = (catalog.row("llm_ranges", f"{name}-{kind}") for name in ("token", "first", "rate"))
+    return Ranges(*((float(row["low"]), float(row["high"])) for row in rows))
 
 
 def speeds_of(catalog: Catalog) -> Speeds:

@@ -11,7 +11,7 @@ import math
 
 from gpuplan.models.llm.memory import cached_per_gpu_bytes, rest_bits
 from gpuplan.models.llm.shape import BITS, Range
-from gpuplan.models.llm.speeds import TILE, UNPACKED_TFLOPS, Replica
+from gpuplan.models.llm.speeds import AMPERE_TFLOPS, TILE, Replica
 from gpuplan.units import above_zero, not_negative
 
 
@@ -61,9 +61,8 @@ def _matrices_s(replica: Replica, written: float, read: float = 0.0) -> float:
 def _fixed_s(replica: Replica) -> float:
     """Return the time of a step beside all that is read, computed and sent."""
     speeds, shape = replica.speeds, replica.shape
-    return (
-        speeds.step_us + shape.layers * (speeds.layer_us + (0 if shape.dense else speeds.expert_us))
-    ) * 1e-6
+    layers = shape.layers * (speeds.layer_us + (0 if shape.dense else speeds.expert_us))
+    return (speeds.step_us + replica.setup.early * speeds.early_us + layers) * 1e-6
 
 
 def _weights_s(replica: Replica, tokens: float) -> tuple[float, float]:
@@ -103,31 +102,40 @@ def _products_s(replica: Replica, tokens: float, *, head: bool) -> tuple[float, 
     rest += (tables if shape.tied_embeddings else tables / 2) if head else 0.0
     bits = BITS[setup.weights]
     kept = (_rest_bits(replica) - bits) / (16 - bits) if bits < 16 else 0.0
-    rate = 1 / ((1 - kept) / _tflops(replica, setup.weights) + kept / _tflops(replica, "bf16"))
-    return routed, each * rest * tokens / (rate * speeds.compute_share)
+    rate = 1 / ((1 - kept) / _rest_tflops(replica, setup.weights) + kept / _rest_tflops(replica, "bf16"))
+    return routed, each * rest * tokens / rate
 
 
 def _tflops(replica: Replica, precision: str) -> float:
     """Return the tensor rate that products of this precision can hope for."""
     board, speeds = replica.board, replica.speeds
     faster = math.pow(board.rate_tflops(precision) / board.fp16_tflops, speeds.rate_power)
-    installed = 1.0 if replica.setup.tuned else speeds.installed_share
-    return board.fp16_tflops * faster * installed * math.pow(board.sustained, speeds.power_power)
+    return board.fp16_tflops * faster * math.pow(board.sustained, speeds.power_power)
+
+
+def _rest_tflops(replica: Replica, precision: str) -> float:
+    """Return the rate of products other than those of experts."""
+    made = 1.0 if replica.setup.tuned else _beyond_ampere(replica, replica.speeds.installed_power)
+    return _tflops(replica, precision) * made * replica.speeds.compute_share
+
+
+def _beyond_ampere(replica: Replica, power: float) -> float:
+    """Return the share of its tensor rate that a board reaches if what it has above the A100 counts with a power."""
+    return math.pow(max(1.0, replica.board.fp16_tflops / AMPERE_TFLOPS), power - 1)
 
 
 def _expert_tflops(replica: Replica) -> float:
     """Return the rate of the products of experts; unpacked from 4 bits they run as on a board of Ampere."""
     speeds, precision = replica.speeds, replica.setup.weights
-    rate = _tflops(replica, precision)
+    rate = _tflops(replica, precision) * (1.0 if replica.setup.tuned else speeds.installed_share)
     if precision in ("nvfp4", "mxfp4") and not replica.board.fp4_tflops:
-        faster = replica.board.fp16_tflops / UNPACKED_TFLOPS
-        rate *= math.pow(faster, speeds.unpack_power - 1)
-    return rate * speeds.expert_share
+        rate *= _beyond_ampere(replica, speeds.unpack_power)
+    return rate * speeds.compute_share
 
 
 def _attention_tflops(replica: Replica) -> float:
     """Return the rate of the products of attention, always at 16 bits."""
-    return _tflops(replica, "bf16") * replica.speeds.compute_share
+    return _rest_tflops(replica, "bf16")
 
 
 def _traffic_s(replica: Replica, tokens: float) -> float:
@@ -232,24 +240,16 @@ def _per_token(
     replica: Replica, requests: float, tokens_in: float, tokens_out: float, between: float
 ) -> Range:
     """Return the time per token where a share of reading prompts falls between the tokens of others."""
-    speeds = replica.speeds
     above_zero(tokens_out=tokens_out)
     step = decode_step_ms(replica, requests=requests, context_tokens=tokens_in + tokens_out / 2)
     prompts = requests / replica.setup.pipeline / tokens_out
     value = step + between * prompts * prompt_work_ms(replica, tokens_in=tokens_in, requests=requests)
-    return _range(value, speeds.token_low, speeds.token_high, _power(replica))
+    return _range(value, replica.ranges.token)
 
 
-def _range(value: float, low: float, high: float, power: float) -> Range:
-    return Range(value, value * low**power, value * high**power)
-
-
-def _power(replica: Replica) -> float:
-    """Return the power by which a range is wider than for a dense model whose runs were measured."""
-    speeds = replica.speeds
-    return (1.0 if replica.shape.dense else speeds.expert_spread) * (
-        1.0 if replica.measured else speeds.unseen
-    )
+def _range(value: float, ends: tuple[float, float]) -> Range:
+    """Return a value with its low and high."""
+    return Range(value, value * ends[0], value * ends[1])
 
 
 def first_token_ms(replica: Replica, *, requests: float, tokens_in: float, tokens_out: float) -> Range:
@@ -261,8 +261,8 @@ def first_token_ms(replica: Replica, *, requests: float, tokens_in: float, token
         tokens_out: Tokens of an answer. [-]
 
     The mean, with low and high. Its own prompt, part of a step of the others, and prompts before it: of the time, a share b
-    is taken by prompts, and one waits b / (1 - b) / 2 times its work for earlier ones (a queue with equal service times). Engines and their settings differ in it by a third and more: use the range.
-
+    is taken by prompts, and one waits b / (1 - b) / 2 times its work for earlier ones (a queue with equal service times).
+    Engines and their settings differ in it by a third and more: use the range.
 
     >>> from gpuplan.models.llm import Board, Setup, Shape
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
@@ -278,12 +278,7 @@ def first_token_ms(replica: Replica, *, requests: float, tokens_in: float, token
     others = replica.speeds.wait_steps * min(1.0, max(0.0, requests - 1)) * step
     own = prompt_ms(replica, tokens_in=tokens_in)
     value = replica.speeds.wait_ms + own + others + prompts / step / 2 * work
-    return _first_range(replica, value)
-
-
-def _first_range(replica: Replica, value: float) -> Range:
-    speeds = replica.speeds
-    return _range(value, speeds.first_low, speeds.first_high, 1.0 if replica.measured else speeds.unseen)
+    return _range(value, replica.ranges.first)
 
 
 def loop_times_ms(
@@ -315,7 +310,7 @@ def loop_times_ms(
     waits = speeds.loop_ms + shape.layers * (speeds.loop_layer_us + experts) / 1e3
     waits += speeds.loop_steps * step + speeds.loop_queue * max(0.0, requests - 1) * work
     value = prompt_ms(replica, tokens_in=tokens_in) + waits
-    return token, _first_range(replica, value)
+    return token, _range(value, replica.ranges.first)
 
 
 def token_rate(replica: Replica, *, requests: float, tokens_in: float, tokens_out: float) -> Range:
@@ -337,5 +332,4 @@ def token_rate(replica: Replica, *, requests: float, tokens_in: float, tokens_ou
     True
     """
     token_ms = time_per_token_ms(replica, requests=requests, tokens_in=tokens_in, tokens_out=tokens_out)
-    value, speeds = requests * 1e3 / token_ms.value, replica.speeds
-    return _range(value, speeds.rate_low, speeds.rate_high, _power(replica))
+    return _range(requests * 1e3 / token_ms.value, replica.ranges.rate)

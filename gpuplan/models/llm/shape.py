@@ -158,6 +158,8 @@ class Setup:
     engine: str = "vllm"
     kept: str = ""
     """Parts of the checkpoint that stay at 16 bits beside its tables of tokens, one of ``KEPT``; empty: by the usual rule."""
+    early: bool = False
+    """True for vLLM before 0.6, whose scheduler and sampling worked on the processor between steps."""
     tuned: bool = True
     """True if precision, kernels and scheduler are tuned for the load, as in records; False: as installed."""
 

@@ -14,6 +14,8 @@ class Speeds:
 
     step_us: float = 100.0
     """Time of a step beside its layers: the scheduler."""
+    early_us: float = 13000.0
+    """Further time of a step on vLLM before 0.6, whose scheduler and sampling ran on the processor between steps."""
     layer_us: float = 50.0
     """Time of a layer beside its arithmetic: launches, norms, the ends of kernels."""
     expert_us: float = 25.0
@@ -28,12 +30,10 @@ class Speeds:
     """The same of reading the cache."""
     compute_share: float = 0.65
     """Share of the tensor rate that products reach."""
-    expert_share: float = 0.6
-    """The same of the products of experts, which are smaller."""
     rate_power: float = 0.75
     """Exponent of the benefit of a tensor rate above the rate of 16 bits."""
     unpack_power: float = 0.5
-    """Exponent of the benefit of a tensor rate above ``UNPACKED_TFLOPS`` for experts whose weights are unpacked first."""
+    """Exponent of the benefit of a tensor rate above ``AMPERE_TFLOPS`` for experts whose weights are unpacked first."""
     power_power: float = 1.0
     """Exponent of the loss of tensor rate where a board has fewer watts for it than others of its architecture."""
     link_share: float = 0.9
@@ -42,8 +42,10 @@ class Speeds:
     """Memory traffic of a token in each layer beside matrices and cache, in widths of the residual stream."""
     expert_traffic: float = 12.0
     """The same for each expert that the token uses."""
-    installed_share: float = 0.7
-    """Share of these tensor rates that an engine reaches as it is installed."""
+    installed_power: float = 0.42
+    """Exponent of the benefit of a tensor rate above ``AMPERE_TFLOPS`` for an engine as it is installed."""
+    installed_share: float = 0.6
+    """Share of the rate of products of experts that it reaches, with kernels that are not tuned for the board."""
     vllm: float = 1.05
     """Time of a step against TensorRT-LLM."""
     sglang: float = 1.16
@@ -66,17 +68,6 @@ class Speeds:
     tensorrt_first: float = 2.5
     """The launches of experts against vLLM."""
     sglang_first: float = 3.5
-    token_low: float = 0.87
-    """Low end of the time per token over its value, from rows left out; so the others."""
-    token_high: float = 1.18
-    first_low: float = 0.55
-    first_high: float = 2.1
-    rate_low: float = 0.75
-    rate_high: float = 1.23
-    expert_spread: float = 1.7
-    """Power by which a range widens with a mixture of experts; not for the first token."""
-    unseen: float = 1.15
-    """Power by which a range widens where no run of this board or model was measured."""
 
     def engine(self, name: str) -> float:
         """Time of a step of an engine against TensorRT-LLM; one that is not known counts as vLLM."""
@@ -89,9 +80,21 @@ class Speeds:
 
 TILE = 16
 """Tokens by which the products of each used expert are padded: the least rows of its kernels."""
-UNPACKED_TFLOPS = 312.0
-"""Tensor rate of the A100, for whose kind of products weights are unpacked on later boards, too."""
+AMPERE_TFLOPS = 312.0
+"""Tensor rate of the A100, for whose kind of products installed engines and unpacked weights are made on later boards, too."""
 USUAL = Speeds()
+
+
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """Low and high of measured figures over predicted ones, as sources that were left out of the fit had them."""
+
+    token: tuple[float, float] = (0.75, 1.3)
+    """Of the time per token."""
+    first: tuple[float, float] = (0.55, 2.1)
+    """Of the first token."""
+    rate: tuple[float, float] = (0.75, 1.3)
+    """Of the tokens in a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,5 +107,5 @@ class Replica:
     setup: Setup
     speeds: Speeds = USUAL
     overheads: Overheads = OVERHEADS
-    measured: bool = True
-    """True if runs of this board and model were measured; if False, ranges are wider."""
+    ranges: Ranges = Ranges()
+    """Of its kind of model and load, and of what is known of its board and model."""

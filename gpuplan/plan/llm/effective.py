@@ -200,7 +200,7 @@ def serving_lines(here: Trail, asks: Asks, engine: Engine, made: Serving) -> Non
     here.stand_in(f"groups.{made.id}.active_share", all_run)
 
 
-SPEEDS = ("bandwidth_share", "compute_share", "installed_share", "step_us", "layer_us", "sequence_us")
+SPEEDS = ("bandwidth_share", "compute_share", "installed_power", "step_us", "layer_us", "sequence_us")
 """Fitted parameters that a reader is shown; the catalog lists the others beside them."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from gpuplan.catalog import Catalog, Item, Row
 from gpuplan.facts import Fact
@@ -11,11 +11,11 @@ from gpuplan.locales import written
 from gpuplan.models.llm import memory
 from gpuplan.models.llm.memory import Overheads
 from gpuplan.models.llm.shape import Board, Setup, Shape
-from gpuplan.models.llm.speeds import Replica, Speeds
+from gpuplan.models.llm.speeds import Ranges, Replica, Speeds
 from gpuplan.plan.hardware import has_nvswitch
 from gpuplan.plan.inputs import derived
 from gpuplan.plan.llm.asks import Asks
-from gpuplan.plan.llm_parts import board_of, model_named, overheads_of, shape_of_row, speeds_of
+from gpuplan.plan.llm_parts import board_of, model_named, overheads_of, ranges_of, shape_of_row, speeds_of
 from gpuplan.plan.sharing import smallest_profile
 from gpuplan.scenario import show
 from gpuplan.wording import number
@@ -44,15 +44,15 @@ class Engine:
     """True if kernels and scheduler are tuned for the load, as for records; False: as installed."""
     unseen: str
     """The board, the model, or both together, if no run of it was published; empty where there is one."""
+    ranges: Ranges
+    part_ranges: Ranges
+    """Of a part of a GPU."""
 
     def on(self, gpus: float) -> Replica:
         """Return a replica on this many GPUs, or on a part of one, for which no runs were published."""
         board = self.board if gpus >= 1 else self.board.part(gpus)
-        setup = Setup(
-            self.weights, self.cache, tensor=max(1, int(gpus)), kept=str(self.kept.value), tuned=self.tuned
-        )
-        measured = not self.unseen and gpus >= 1
-        return Replica(self.shape, board, setup, self.speeds, self.overheads, measured)
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 
     def requests_held(self, gpus: float, tokens: float) -> int:
         """Return the requests of this length in tokens that fit in a replica's memory."""
@@ -101,6 +101,7 @@ def engine_of(asks: Asks) -> Engine:
             listed = ", ".join(map(number, sizes))
             raise asks.refuse("replica_gpus", written(stated, "g"), "limit.replica sizes", sizes=listed)
         sizes = (float(stated),)
+    ranges = partial(ranges_of, catalog, "served", experts=not shape.dense)
     return Engine(
         row,
         gpu,
@@ -113,7 +114,9 @@ def engine_of(asks: Asks) -> Engine:
         overheads_of(catalog),
         sizes,
         asks.value("engine_setup") == "tuned",
-        _unseen(catalog, gpu, row),
+        unseen := _unseen(catalog, gpu, row),
+        ranges(known=not unseen),
+        ranges(known=False),
     )
 
 
