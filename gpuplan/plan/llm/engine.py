@@ -51,8 +51,11 @@ class Engine:
     def on(self, gpus: float) -> Replica:
         """Return a replica on this many GPUs, or on a part of one, for which no runs were published."""
         board = self.board if gpus >= 1 else self.board.part(gpus)
-from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+        setup = Setup(
+            self.weights, self.cache, tensor=max(1, int(gpus)), kept=str(self.kept.value), tuned=self.tuned
+        )
+        ranges = self.ranges if gpus >= 1 else self.part_ranges
+        return Replica(self.shape, board, setup, self.speeds, self.overheads, ranges)
 
     def requests_held(self, gpus: float, tokens: float) -> int:
         """Return the requests of this length in tokens that fit in a replica's memory."""
