@@ -97,7 +97,7 @@ def traffic_of(plan: Plan, group_id: str) -> GroupTraffic:
         id=serving.id,
         name=serving.name,
         replicas=serving.replicas,
-        pace=pace_of(engine.on(serving.gpus), serving.limits.memory, arrivals),
+        pace=pace_of(engine.on(serving.gpus), serving.limits.memory, arrivals.traffic, arrivals.chunk_tokens),
         traffic=arrivals.traffic,
         per_second=rate,
         day_per_second=tuple(rate * part for part in _day(scenario, catalog, group_id)),

@@ -19,7 +19,7 @@ from gpuplan.wording import NAMES, PLURALS, capital, rough, said
 
 KINDS = {"model": ("generate",), "reranker": ("rerank",)}
 """Input that chooses a model -> the tasks of that model; in a search it makes embeddings."""
-LIMITS = NAMES["limit of a replica"]
+LIMITS, STANDINGS = NAMES["limit of a replica"], NAMES["standing of a promise"]
 
 
 def model_data(workbook: Workbook, group: Group) -> contract.Results:
@@ -59,7 +59,8 @@ def model_field(workbook: Workbook, group: Group, name: str) -> contract.Field:
 
 def _serving(workbook: Workbook, made: Serving) -> contract.Results:
     more = said("screen.models.with more", step=made.steps[-1]) if made.steps else ""
-    shown = figures(("replicas", "replica_tokens", "limit"), made=made, limit=LIMITS[made.limit], more=more)
+    words = {"limit": LIMITS[made.limit], "standing": STANDINGS[made.standing]}
+    shown = figures(("replicas", "standing", "replica_tokens", "limit"), made=made, more=more, **words)
     return {
         "bar": _memory(made),
         "figures": shown if made.replicas else [],

@@ -89,7 +89,7 @@ def _products_s(replica: Replica, tokens: float, *, head: bool) -> tuple[float, 
     The table of input tokens is only a look-up; that of output tokens is for tokens that are written (``head``), whose
     products of an expert are padded, as few use it.
     """
-    shape, setup, speeds = replica.shape, replica.setup, replica.speeds
+    shape, setup = replica.shape, replica.setup
     each = 2 / (setup.tensor * setup.data) / 1e3
     routed = expert = 0.0
     if shape.experts:

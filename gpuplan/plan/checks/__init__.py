@@ -68,6 +68,7 @@ CHECKS = (
     owned.not_used,
     hosts.sites,
     hosts.ordered,
+    models.promises,
     models.precision_unpacked,
     models.runs_not_published,
     models.shares_not_measured,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gpuplan.plan.checks.message import Message, about, message
+from gpuplan.plan.llm.promises import LIKELY, MISSED, Target
 from gpuplan.plan.llm.serving import Serving
 from gpuplan.plan.plan import Plan
-from gpuplan.wording import amount, counted, rough, rough_range, said, some_of
+from gpuplan.wording import amount, counted, joined, rough, rough_range, said, some_of
 
 
 def replicas_together(plan: Plan) -> Iterator[Message]:
@@ -87,6 +88,32 @@ def precision_unpacked(plan: Plan) -> Iterator[Message]:
         words = {"gpu": gpu, "precision": names[weights]}
         sources = plan.catalog.row("llm_precisions", weights).sources
         yield from about(plan, "precision-unpacked", those, sources=sources, **words)
+
+
+def promises(plan: Plan) -> Iterator[Message]:
+    """Promises that the hardware does not keep, and those that it keeps only by the middle of the ranges."""
+    for serving in plan.llm.serving.values():
+        missed, likely = ([t for t in serving.targets if t.standing == name] for name in (MISSED, LIKELY))
+        words: dict[str, object] = {"group": serving.name, "id": serving.id}
+        if missed and serving.replicas:
+            near = joined([_promise(target.name, target.planned) for target in missed])
+            words |= {"nearest": near, "ways": "".join(serving.ways), "input": missed[0].name}
+            yield message(plan, "promise-missed", promises=_promises(missed), **words)
+        if likely and serving.replicas:
+            surely = said("llm.never surely")
+            if serving.surely:
+                surely = said("llm.surely", replicas=serving.surely, planned=serving.replicas)
+            words |= {"surely": surely, "count": len(likely)}
+            yield message(plan, "promise-likely", promises=_promises(likely), **words)
+
+
+def _promises(targets: Sequence[Target]) -> str:
+    return joined([_promise(target.name, target.asked) for target in targets])
+
+
+def _promise(name: str, value: float) -> str:
+    """A promise in words."""
+    return said(f"llm.promise {name}", value=value)
 
 
 def runs_not_published(plan: Plan) -> Iterator[Message]:

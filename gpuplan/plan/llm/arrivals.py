@@ -71,8 +71,6 @@ def arrivals_of(asks: Asks) -> Arrivals:
 
 
 @lru_cache(maxsize=64)  # 14 ms each
-def pace_of(replica: Replica, requests: int, arrivals: Arrivals) -> Pace:
+def pace_of(replica: Replica, requests: int, traffic: Traffic, chunk_tokens: float) -> Pace:
     """Return the pace of a replica whose memory holds this many requests."""
-    return replica_pace(
-        replica, traffic=arrivals.traffic, requests=requests, chunk_tokens=arrivals.chunk_tokens
-    )
+    return replica_pace(replica, traffic=traffic, requests=requests, chunk_tokens=chunk_tokens)

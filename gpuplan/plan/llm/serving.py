@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from gpuplan.locales import written
@@ -14,28 +13,13 @@ from gpuplan.models.llm import memory, replicas, serving
 from gpuplan.models.llm.memory import Held
 from gpuplan.models.llm.replicas import Limits, Load, Promise, Replicas
 from gpuplan.models.llm.shape import Range
-from gpuplan.models.llm.speeds import Replica
 from gpuplan.plan.llm.arrivals import Arrivals, arrivals_of, pace_of
 from gpuplan.plan.llm.asks import Asks, as_vms
 from gpuplan.plan.llm.engine import Engine, unpacked
-from gpuplan.scenario import ScenarioError, sites_people
-from gpuplan.wording import amount, number, said, stated_percent
-
-
-class Size(NamedTuple):
-    """A replica size in GPUs: its performance, or why it does not work."""
-
-    gpus: float
-    found: Replicas | None
-    """None where a promise is broken even for one user, or the model does not fit."""
-    limits: Limits
-    late: str = ""
-    """Reason why too many first tokens are late, at any number of replicas."""
-
-    @property
-    def gpus_in_all(self) -> float:
-        """GPUs of all replicas."""
-        return self.gpus * self.found.replicas if self.found else math.inf
+from gpuplan.plan.llm.promises import LIKELY, MET, MISSED, Target, longest, nearest, sure, targets, ways_out
+from gpuplan.plan.llm.sizing import Asked, Size, size_of
+from gpuplan.scenario import sites_people
+from gpuplan.wording import number, said, stated_percent
 
 
 class Step(NamedTuple):
@@ -81,6 +65,12 @@ class Serving:
     sizes: tuple[Size, ...]
     with_fewer: tuple[Step, ...]
     """Performance with one replica, two and so on up to one more than planned; the last few where there are many."""
+    targets: tuple[Target, ...]
+    """Its promises, and how far they are kept."""
+    surely: int | None
+    """Replicas that keep those that are likely at the slow end of the ranges, too; None if no number does."""
+    ways: tuple[str, ...]
+    """What else would keep those that are missed, in words."""
     prompt_s: float
     """Time to read a prompt, with no other request."""
     step_s: float
@@ -97,6 +87,12 @@ class Serving:
         known = self.asks["off_hours_share"] is not None and self.replicas
         off = self.off_hours / self.replicas if known else None
         return as_vms(self.replicas, self.gpus, off, self.several_sites)
+
+    @property
+    def standing(self) -> str:
+        """How far all promises are kept: ``met``, ``likely`` or ``missed``."""
+        standings = {target.standing for target in self.targets}
+        return next(name for name in (MISSED, LIKELY, MET) if name in standings)
 
     @property
     def limit(self) -> str:
@@ -156,11 +152,13 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
     promise = Promise(float(asks.value("first_token_s")), float(asks.value("tokens_per_s")))
     wanted = Asked(_load(asks), promise, arrivals_of(asks), int(asks.value("least_replicas")))
     load = wanted.load
-    sizes = tuple(_size(engine, gpus, wanted, _longest(asks)) for gpus in engine.sizes)
+    sizes = _sizes(asks, engine, planned := wanted)
+    if not any(size.found for size in sizes):
+        sizes = _sizes(asks, engine, planned := nearest(asks, engine, sizes, wanted))
     size = min(sizes, key=lambda each: (each.gpus_in_all, each.gpus))
-    if size.found is None:
-        raise _refusal(asks, engine, sizes, wanted)
+    assert size.found is not None
     chosen, usage = size.found, engine.held(size.gpus)
+    kept = targets(engine, size.gpus, chosen, wanted, planned)
     setup = engine.on(size.gpus).setup
     each_gib = memory.request_gib(engine.shape, setup=setup, tokens=load.tokens_in + load.tokens_out)
     return Serving(
@@ -172,23 +170,30 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
         asks={name: asks.value(name) for name in ASKED},
         gpus=size.gpus,
         replicas=chosen.replicas if load.requests_per_second else 0,
-        off_hours=_off_hours(asks, engine, size.gpus, wanted),
+        off_hours=_off_hours(asks, engine, size.gpus, planned),
         requests=chosen.requests * chosen.replicas if load.requests_per_second else 0.0,
         load=load,
         limits=chosen.limits,
-        enough=_on_average(engine, size.gpus, load, wanted.promise).replicas
+        enough=_on_average(engine, size.gpus, load, planned.promise).replicas
         if load.requests_per_second
         else 0,
         found=chosen,
         held=usage,
         cache_used_gib=min(usage.cache_gib, each_gib * chosen.requests),
         sizes=sizes,
-        with_fewer=tuple(_steps(engine, size, load, wanted.arrivals)),
+        with_fewer=tuple(_steps(engine, size, load, planned.arrivals)),
+        targets=kept,
+        surely=sure(engine, size.gpus, planned) if LIKELY in {each.standing for each in kept} else None,
+        ways=tuple(ways_out(asks, engine, wanted)) if planned != wanted else (),
         **_times(engine, size.gpus, load, chosen.requests),
         unseen=engine.unseen,
         several_sites=len(sites_people(group.sites)) > 1,
         unpacked=unpacked(engine, asks.catalog),
     )
+
+
+def _sizes(asks: Asks, engine: Engine, asked: Asked) -> tuple[Size, ...]:
+    return tuple(size_of(engine, gpus, asked, longest(asks)) for gpus in engine.sizes)
 
 
 ASKED = (
@@ -225,11 +230,6 @@ def _round_s(asks: Asks) -> float:
     return float(asks.value("think_s")) + float(asks.value("first_token_s")) + answer
 
 
-def _longest(asks: Asks) -> int:
-    """Tokens of the longest request."""
-    return int(asks.group.longest_context or asks.value("tokens_in") + asks.value("tokens_out"))
-
-
 def check_lengths(asks: Asks) -> None:
     """Reject requests beyond the context of the model, or beyond the longest request that is stated."""
     model = asks.catalog.row("llm_models", str(asks.group.model))
@@ -246,53 +246,11 @@ def check_lengths(asks: Asks) -> None:
         raise asks.refuse("longest_context", written(longest, ","), "limit.usual request", usual=least)
 
 
-class Asked(NamedTuple):
-    """Requests and promises of the users of a group, and the least number of replicas."""
-
-    load: Load
-    promise: Promise
-    arrivals: Arrivals
-    least: int
-
-
-@lru_cache(maxsize=512)  # candidates and years of growth ask for the same
-def _sized(replica: Replica, asked: Asked) -> tuple[Replicas | None, Limits, str]:
-    """Size the replicas, None if a promise cannot be kept or nothing fits; the limits of one; why requests are late."""
-    promised: dict[str, Any] = {"load": asked.load, "promise": asked.promise}
-    most = replicas.limits(replica, **promised)
-    if not most.memory or not most.speed:
-        return None, most, ""
-    pace = pace_of(replica, most.memory, asked.arrivals)
-    try:
-        asked.arrivals.needed(pace, SELDOM)
-        result = replicas.replicas(replica, **promised, least=asked.least)
-        if not asked.arrivals.kept(pace, rate := asked.load.requests_per_second, result.replicas):
-            least = asked.arrivals.needed(pace, rate, result.replicas + 1)
-            result = replicas.replicas(replica, **promised, least=least)
-    except ValueError as error:
-        return None, most, str(error)
-    return result, most, ""
-
-
-SELDOM = 1e-3
-"""Requests a second that hardly ever meet."""
-
-
-def _size(engine: Engine, gpus: float, asked: Asked, longest: int = 0) -> Size:
-    """Size a replica on this many GPUs for the requests, the longest included."""
-    if not asked.load.requests_per_second:
-        asked = asked._replace(load=replace(asked.load, requests_per_second=SELDOM))
-    result, most, late = _sized(engine.on(gpus), asked)
-    if longest and not engine.requests_held(gpus, longest):
-        return Size(gpus, None, most._replace(memory=0))
-    return Size(gpus, result, most, late)
-
-
 def _off_hours(asks: Asks, engine: Engine, gpus: float, asked: Asked) -> int:
     """Replicas outside the group's hours: none where no user is active then."""
     if not asks.group.off_hours_share:
         return 0
-    result = _size(engine, gpus, asked._replace(load=_load(asks, "off_hours_share"))).found
+    result = size_of(engine, gpus, asked._replace(load=_load(asks, "off_hours_share"))).found
     return result.replicas if result else 0
 
 
@@ -341,84 +299,10 @@ def _step_with(
     first, token = serving.first_token_ms(replica, **at), serving.time_per_token_ms(replica, **at)
     keeps = math.ceil(per_replica - 1e-9) <= size.limits.requests
     if keeps and count < planned.replicas:
-        pace = pace_of(replica, size.limits.memory, arrivals)
+        pace = pace_of(replica, size.limits.memory, arrivals.traffic, arrivals.chunk_tokens)
         keeps = arrivals.kept(pace, load.requests_per_second, count)
     queued = max(0, math.ceil((per_replica - in_it) * count - 1e-9))
     return Step(count, per_replica, Range(*(ms / 1e3 for ms in first)), token_speed(token), keeps, queued)
-
-
-def _soonest(engine: Engine, gpus: float, asked: Asked, alone_s: float) -> float | None:
-    """Return the shortest wait for a first token that a replica on this many GPUs can promise."""
-
-    def kept(first_token_s: float) -> bool:
-        promise = replace(asked.promise, first_token_s=first_token_s)
-        arrivals = asked.arrivals._replace(first_token_s=first_token_s)
-        return _size(engine, gpus, asked._replace(promise=promise, arrivals=arrivals)).found is not None
-
-    low = high = max(alone_s, asked.arrivals.first_token_s)
-    while not kept(high):
-        if high >= LONGEST_WAIT_S:
-            return None
-        low, high = high, min(LONGEST_WAIT_S, 1.5 * high)
-    for _ in range(5):
-        middle = (low + high) / 2
-        low, high = (low, middle) if kept(middle) else (middle, high)
-    return math.ceil(20 * high) / 20
-
-
-LONGEST_WAIT_S = 600.0
-"""Longest wait for a first token that an input takes."""
-
-
-def _refusal(asks: Asks, engine: Engine, sizes: Sequence[Size], asked: Asked) -> ScenarioError:
-    """Say why no size works, and name the nearest that does."""
-    gpu = engine.gpu.name
-    fitting = [size for size in sizes if size.limits.memory]
-    if not fitting:
-        return _does_not_fit(asks, engine, sizes)
-    usual: Any = {"tokens_in": float(asks.value("tokens_in")), "tokens_out": float(asks.value("tokens_out"))}
-
-    def alone_ms(size: Size, of: Callable[..., Range] = serving.time_per_token_ms) -> float:
-        return float(of(engine.on(size.gpus), requests=1.0, **usual).value)
-
-    quick = [size for size in fitting if size.limits.speed]
-    if not quick:
-        best = written(math.floor(1e4 / min(map(alone_ms, fitting))) / 10, "g")
-        wanted, words = written(asked.promise.tokens_per_second, "g"), {"best": best, "gpu": gpu}
-        return asks.refuse("tokens_per_s", wanted, "limit.tokens a second", gpus=fitting[-1].gpus, **words)
-    first = {size.gpus: alone_ms(size, serving.first_token_ms) / 1e3 for size in quick}
-    gpus = min(first, key=lambda each: first[each])
-    nearest = _soonest(engine, gpus, asked, first[gpus])
-    wanted = written(asked.promise.first_token_s, "g")
-    words = {"wait": written(first[gpus], ".2g"), "gpus": amount(gpus, gpu)}
-    words["share"] = stated_percent(asked.arrivals.share)
-    if nearest is None:
-        return asks.refuse("first_token_s", wanted, "limit.first token", **words)
-    least = written(nearest, "g")
-    return asks.refuse("first_token_s", wanted, "limit.first token at least", least=least, **words)
-
-
-def _does_not_fit(asks: Asks, engine: Engine, sizes: Sequence[Size]) -> ScenarioError:
-    """That the model, or its longest request, does not fit on the GPUs of a host."""
-    most, gpu = max(size.gpus for size in sizes), engine.gpu.name
-    replica = engine.on(most)
-    room = engine.held(most).cache_gib * (replica.setup.gpus if most >= 1 else 1)
-    name = asks.catalog.row("llm_precisions", engine.weights)["name"]
-    if room > 0:
-        longest = _longest(asks)
-        low, high = 1, longest
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if engine.requests_held(most, middle) else (low, middle)
-        where = "longest_context" if asks.group.longest_context else "tokens_in"
-        words = {"gpus": most, "gpu": gpu, "tokens": written(low, ",")}
-        return asks.refuse(where, written(asks.value(where), ","), "limit.longest request", **words)
-    weights = memory.weights_gib(engine.shape, precision=engine.weights, kept=str(engine.kept.value))
-    have = replica.board.memory_gib * max(1, most)
-    words = {"weights": written(weights, ",.0f"), "have": written(have, ",.0f"), "precision": name}
-    stated = asks.group.replica_gpus is not None
-    where, value = ("replica_gpus", written(most, "g")) if stated else ("model", asks.group.model)
-    return asks.refuse(where, value, "limit.weights", gpus=most, gpu=gpu, **words)
 
 
 def why_size(made: Serving) -> str:

@@ -1,0 +1,164 @@
+"""Promises to the users of a language model: how far a plan keeps them, and the nearest that the hardware can keep."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from gpuplan.locales import written
+from gpuplan.models.llm import memory, serving
+from gpuplan.models.llm.replicas import Replicas
+from gpuplan.models.llm.shape import BITS, Range
+from gpuplan.plan.llm.arrivals import pace_of
+from gpuplan.plan.llm.asks import Asks
+from gpuplan.plan.llm.engine import Engine, engine_of
+from gpuplan.plan.llm.sizing import SELDOM, Asked, Size, size_of
+from gpuplan.scenario import ScenarioError
+from gpuplan.wording import amount, said, stated_percent
+
+MET, LIKELY, MISSED = "met", "likely", "missed"
+
+
+class Target(NamedTuple):
+    """A promise to users, and how far the plan keeps it."""
+
+    name: str
+    """The input: ``first_token_s`` or ``tokens_per_s``."""
+    asked: float
+    planned: float
+    """What is asked, or the nearest that the hardware can keep."""
+    standing: str
+    """``met`` also at the slow end of the range, ``likely`` at its value, or ``missed``."""
+
+
+def targets(engine: Engine, gpus: float, found: Replicas, asked: Asked, planned: Asked) -> tuple[Target, ...]:
+    """How far so many replicas keep what is asked, where they were planned for the nearest that can be kept."""
+    slow = found.first_token_ms.high / found.first_token_ms.value
+    arrivals = planned.arrivals._replace(first_token_s=planned.arrivals.first_token_s / slow)
+    pace = pace_of(engine.on(gpus), found.limits.memory, arrivals.traffic, arrivals.chunk_tokens)
+    soon = arrivals.kept(pace, planned.load.requests_per_second or SELDOM, found.replicas)
+    first, nearest_s = asked.arrivals.first_token_s, planned.arrivals.first_token_s
+    speed, given = (each.promise.tokens_per_second or 0.0 for each in (asked, planned))
+    fast = 1e3 / found.time_per_token_ms.high >= speed
+    return (
+        Target("first_token_s", first, nearest_s, _standing(nearest_s > first, soon)),
+        Target("tokens_per_s", speed, given, _standing(given < speed, fast)),
+    )
+
+
+def _standing(missed: bool, surely: bool) -> str:
+    return MISSED if missed else MET if surely else LIKELY
+
+
+def sure(engine: Engine, gpus: float, asked: Asked) -> int | None:
+    """Replicas on so many GPUs that keep all promises also at the slow end of the ranges; None if no number does."""
+    usual = size_of(engine, gpus, asked).found
+    if usual is None:
+        return None
+    slow = usual.first_token_ms.high / usual.first_token_ms.value
+    first = asked.arrivals.first_token_s / slow
+    safe = asked._replace(
+        promise=replace(asked.promise, safe=True), arrivals=asked.arrivals._replace(first_token_s=first)
+    )
+    found = size_of(engine, gpus, safe).found
+    return found.replicas if found else None
+
+
+def nearest(asks: Asks, engine: Engine, sizes: Sequence[Size], asked: Asked) -> Asked:
+    """The requests with the nearest promises that this hardware keeps; a ScenarioError where the model does not fit."""
+    fitting = [size for size in sizes if size.limits.memory]
+    if not fitting:
+        raise _does_not_fit(asks, engine, sizes)
+    usual: Any = {"tokens_in": float(asks.value("tokens_in")), "tokens_out": float(asks.value("tokens_out"))}
+
+    def alone_ms(size: Size, of: Callable[..., Range] = serving.time_per_token_ms) -> float:
+        return float(of(engine.on(size.gpus), requests=1.0, **usual).value)
+
+    if not any(size.limits.speed for size in fitting):
+        asked = asked.promising(tokens_per_second=(1 - 1e-9) * 1e3 / min(map(alone_ms, fitting)))
+        fitting = [size_of(engine, size.gpus, asked) for size in fitting]
+    if any(size.found for size in fitting):
+        return asked
+    quick = [size for size in fitting if size.limits.speed]
+    first = {size.gpus: alone_ms(size, serving.first_token_ms) / 1e3 for size in quick}
+    gpus = min(first, key=lambda each: first[each])
+    soonest = _soonest(engine, gpus, asked, first[gpus])
+    if soonest is None:
+        words = {"wait": written(first[gpus], ".2g"), "gpus": amount(gpus, engine.gpu.name)}
+        words["share"] = stated_percent(asked.arrivals.share)
+        wanted = written(asked.arrivals.first_token_s, "g")
+        raise asks.refuse("first_token_s", wanted, "limit.first token", **words)
+    return asked.promising(first_token_s=soonest)
+
+
+def ways_out(asks: Asks, engine: Engine, asked: Asked) -> Iterator[str]:
+    """Say what else of the same group would keep its promises on the same hardware."""
+    rows = asks.catalog.rows("llm_precisions")
+    fewer = [row for row in rows if BITS[row.id] < BITS[engine.weights]]
+    for row in sorted(fewer, key=lambda row: -BITS[row.id]):
+        if size := _kept(asks, asked, weights=row.id):
+            yield said("llm.way weights", precision=row["name"], gpus=size.gpus_in_all)
+            break
+    if asks.group.replica_gpus is not None and (size := _kept(asks, asked, replica_gpus=None)):
+        yield said("llm.way size", gpus=size.gpus, in_all=size.gpus_in_all)
+
+
+def _kept(asks: Asks, asked: Asked, **changes: Any) -> Size | None:
+    """Return the smallest sizing that keeps all promises once a group is changed; None if there is none."""
+    try:
+        engine = engine_of(Asks(asks.scenario, asks.catalog, replace(asks.group, **changes)))
+    except ScenarioError:
+        return None
+    sizes = [size_of(engine, gpus, asked, longest(asks)) for gpus in engine.sizes]
+    kept = [size for size in sizes if size.found]
+    return min(kept, key=lambda size: (size.gpus_in_all, size.gpus)) if kept else None
+
+
+def _soonest(engine: Engine, gpus: float, asked: Asked, alone_s: float) -> float | None:
+    """Return the shortest wait for a first token that a replica on this many GPUs can promise."""
+
+    def kept(first_token_s: float) -> bool:
+        return size_of(engine, gpus, asked.promising(first_token_s=first_token_s)).found is not None
+
+    low = high = max(alone_s, asked.arrivals.first_token_s)
+    while not kept(high):
+        if high >= LONGEST_WAIT_S:
+            return None
+        low, high = high, min(LONGEST_WAIT_S, 1.5 * high)
+    for _ in range(5):
+        middle = (low + high) / 2
+        low, high = (low, middle) if kept(middle) else (middle, high)
+    return math.ceil(20 * high) / 20
+
+
+LONGEST_WAIT_S = 600.0
+"""Longest wait for a first token that an input takes."""
+
+
+def _does_not_fit(asks: Asks, engine: Engine, sizes: Sequence[Size]) -> ScenarioError:
+    """That the model, or its longest request, does not fit on the GPUs of a host."""
+    most, gpu = max(size.gpus for size in sizes), engine.gpu.name
+    replica = engine.on(most)
+    room = engine.held(most).cache_gib * (replica.setup.gpus if most >= 1 else 1)
+    name = asks.catalog.row("llm_precisions", engine.weights)["name"]
+    if room > 0:
+        low, high = 1, longest(asks)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if engine.requests_held(most, middle) else (low, middle)
+        where = "longest_context" if asks.group.longest_context else "tokens_in"
+        words = {"gpus": most, "gpu": gpu, "tokens": written(low, ",")}
+        return asks.refuse(where, written(asks.value(where), ","), "limit.longest request", **words)
+    weights = memory.weights_gib(engine.shape, precision=engine.weights, kept=str(engine.kept.value))
+    have = replica.board.memory_gib * max(1, most)
+    words = {"weights": written(weights, ",.0f"), "have": written(have, ",.0f"), "precision": name}
+    stated = asks.group.replica_gpus is not None
+    where, value = ("replica_gpus", written(most, "g")) if stated else ("model", asks.group.model)
+    return asks.refuse(where, value, "limit.weights", gpus=most, gpu=gpu, **words)
+
+
+def longest(asks: Asks) -> int:
+    """Tokens of the longest request."""
+    return int(asks.group.longest_context or asks.value("tokens_in") + asks.value("tokens_out"))

@@ -1,0 +1,79 @@
+"""Size of a replica of a language model: on how many GPUs it works, and how many of them requests and promises need."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from gpuplan.models.llm import replicas
+from gpuplan.models.llm.replicas import Limits, Load, Promise, Replicas
+from gpuplan.models.llm.speeds import Replica
+from gpuplan.plan.llm.arrivals import Arrivals, pace_of
+from gpuplan.plan.llm.engine import Engine
+
+
+class Size(NamedTuple):
+    """A replica size in GPUs: its performance, or why it does not work."""
+
+    gpus: float
+    found: Replicas | None
+    """None where a promise is broken even for one user, or the model does not fit."""
+    limits: Limits
+    late: str = ""
+    """Reason why too many first tokens are late, at any number of replicas."""
+
+    @property
+    def gpus_in_all(self) -> float:
+        """GPUs of all replicas."""
+        return self.gpus * self.found.replicas if self.found else math.inf
+
+
+class Asked(NamedTuple):
+    """Requests and promises of the users of a group, and the least number of replicas."""
+
+    load: Load
+    promise: Promise
+    arrivals: Arrivals
+    least: int
+
+    def promising(self, first_token_s: float | None = None, tokens_per_second: float | None = None) -> Asked:
+        """Return the same requests with another promise."""
+        first = first_token_s or self.arrivals.first_token_s
+        speed = tokens_per_second or self.promise.tokens_per_second
+        promise = replace(self.promise, first_token_s=first, tokens_per_second=speed)
+        return self._replace(promise=promise, arrivals=self.arrivals._replace(first_token_s=first))
+
+
+@lru_cache(maxsize=512)  # candidates and years of growth ask for the same
+def sized(replica: Replica, asked: Asked) -> tuple[Replicas | None, Limits, str]:
+    """Size the replicas, None if a promise cannot be kept or nothing fits; the limits of one; why requests are late."""
+    promised: dict[str, Any] = {"load": asked.load, "promise": asked.promise}
+    most = replicas.limits(replica, **promised)
+    if not most.memory or not most.speed:
+        return None, most, ""
+    pace = pace_of(replica, most.memory, asked.arrivals.traffic, asked.arrivals.chunk_tokens)
+    try:
+        asked.arrivals.needed(pace, SELDOM)
+        result = replicas.replicas(replica, **promised, least=asked.least)
+        if not asked.arrivals.kept(pace, rate := asked.load.requests_per_second, result.replicas):
+            least = asked.arrivals.needed(pace, rate, result.replicas + 1)
+            result = replicas.replicas(replica, **promised, least=least)
+    except ValueError as error:
+        return None, most, str(error)
+    return result, most, ""
+
+
+SELDOM = 1e-3
+"""Requests a second that hardly ever meet."""
+
+
+def size_of(engine: Engine, gpus: float, asked: Asked, longest: int = 0) -> Size:
+    """Size a replica on this many GPUs for the requests, the longest included."""
+    if not asked.load.requests_per_second:
+        asked = asked._replace(load=replace(asked.load, requests_per_second=SELDOM))
+    result, most, late = sized(engine.on(gpus), asked)
+    if longest and not engine.requests_held(gpus, longest):
+        return Size(gpus, None, most._replace(memory=0))
+    return Size(gpus, result, most, late)
