@@ -143,24 +143,22 @@ def spread(found: Sequence[LeftOut], quantity: str, load: str, experts: bool, kn
         known: True if runs of its board and of its model are known. [-]
     """
 
-    def kept(*, load: str | None = None, unknown: bool = False) -> list[list[float]]:
-        of = [
-            [
-                figure.off
-                for figure in group.figures
-                if figure.prediction.quantity == quantity
-                and figure.experts == experts
-                and load in (None, figure.load)
-                and not (unknown and figure.known)
-            ]
-            for group in found
+    def kept(of: Callable[[Figure], bool], least: int = 2) -> list[list[float]]:
+        figures = [
+            [f for f in group.figures if f.prediction.quantity == quantity and of(f)] for group in found
         ]
-        return of if sum(len(offs) >= LEAST for offs in of) >= 2 else []
+        offs = [[figure.off for figure in source] for source in figures]
+        return offs if sum(len(source) >= LEAST for source in offs) >= least else []
 
-    of = kept(load=load) or kept()
+    of = (
+        kept(lambda f: f.experts == experts and f.load == load)
+        or kept(lambda f: f.experts == experts)
+        or kept(lambda f: True, 0)
+    )
     low, high = _ends(of)
     if not known:
-        further = _ends(kept(load=load, unknown=True) or kept(unknown=True) or of)
+        new = kept(lambda f: f.experts == experts and f.load == load and not f.known)
+        further = _ends(new or kept(lambda f: f.experts == experts and not f.known) or of)
         low, high = min(low, further[0]), max(high, further[1])
     return Spread(quantity, load, experts, known, low, high, sum(map(len, of)))
 

@@ -155,8 +155,8 @@ def replica_pace(replica: Replica, *, traffic: Traffic, requests: int, chunk_tok
         requests: Most requests at once: what the promises or the engine allow. [-]
         chunk_tokens: Tokens of prompts that are read with one step; 0: a whole prompt. [-]
 
-    Steps and prompts as ``serving`` has them, beside a step the work that a prompt adds to it; the cache holds what weights and engine leave, at the length of a mean
-    request. Refused if the model does not fit.
+    Steps and prompts as ``serving`` has them, beside a step the work that a prompt adds to it; the cache holds what weights and
+    engine leave, at the length of a mean request. Refused if the model does not fit.
 
     >>> from gpuplan.models.llm.shape import Board, Setup, Shape
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
@@ -205,7 +205,7 @@ def cut_lognormal(mean: float, spread: float, *, longest: float) -> tuple[float,
     >>> round(before), round(spread, 2)
     (1238, 0.62)
     """
-    above_zero(mean=mean, longest=longest)
+    above_zero(mean=mean, longest=min(longest, 1e300))
     not_negative(spread=spread)
     if longest == math.inf or not spread:
         return mean, spread

@@ -161,12 +161,15 @@ def _sums_s(replica: Replica, tokens: float) -> float:
     )
 
 
-def prompt_work_ms(replica: Replica, *, tokens_in: float, requests: float = 0.0) -> float:
+def prompt_work_ms(
+    replica: Replica, *, tokens_in: float, requests: float = 0.0, prompts: float = 1.0
+) -> float:
     """Time by which reading a prompt lengthens a step of the others: the work that it adds.
 
     Parameters:
         tokens_in: Tokens of a prompt. [-]
         requests: Requests whose step it is read with. [-]
+        prompts: Prompts that one step reads. [-]
 
     Products of all tokens; attention, which grows with the square of their number; traffic between kernels and sums between
     GPUs. A step reads the weights anyway, and products of a short prompt are done while it does. [-]
@@ -178,7 +181,7 @@ def prompt_work_ms(replica: Replica, *, tokens_in: float, requests: float = 0.0)
     True
     """
     shape, setup = replica.shape, replica.setup
-    above_zero(tokens_in=tokens_in)
+    above_zero(tokens_in=tokens_in, prompts=prompts)
     not_negative(requests=requests)
     wide = 192 + 128 if shape.latent_size else 2 * shape.head_size
     half = tokens_in / 2
@@ -190,7 +193,7 @@ def prompt_work_ms(replica: Replica, *, tokens_in: float, requests: float = 0.0)
     alone = _matrices_s(replica, written) if requests else 0.0
     tokens = tokens_in / setup.data
     moved = _traffic_s(replica, tokens) + _sums_s(replica, tokens)
-    added = _matrices_s(replica, written, tokens_in) - alone + attention + moved
+    added = (_matrices_s(replica, written, tokens_in * prompts) - alone) / prompts + attention + moved
     return added * replica.speeds.engine(setup.engine) * 1e3
 
 
@@ -243,8 +246,8 @@ def _per_token(
     above_zero(tokens_out=tokens_out)
     step = decode_step_ms(replica, requests=requests, context_tokens=tokens_in + tokens_out / 2)
     prompts = requests / replica.setup.pipeline / tokens_out
-    value = step + between * prompts * prompt_work_ms(replica, tokens_in=tokens_in, requests=requests)
-    return _range(value, replica.ranges.token)
+    work = prompt_work_ms(replica, tokens_in=tokens_in, requests=requests, prompts=max(1.0, prompts))
+    return _range(step + between * prompts * work, replica.ranges.token)
 
 
 def _range(value: float, ends: tuple[float, float]) -> Range:
@@ -271,13 +274,13 @@ def first_token_ms(replica: Replica, *, requests: float, tokens_in: float, token
     >>> 200 < found.low < found.value < found.high < 4000
     True
     """
-    not_negative(tokens_in=tokens_in, tokens_out=tokens_out)
+    above_zero(tokens_in=tokens_in, tokens_out=tokens_out)
     step = decode_step_ms(replica, requests=requests, context_tokens=tokens_in + tokens_out / 2)
     work = prompt_work_ms(replica, tokens_in=tokens_in, requests=requests)
-    prompts = requests / replica.setup.pipeline / tokens_out * work
-    others = replica.speeds.wait_steps * min(1.0, max(0.0, requests - 1)) * step
-    own = prompt_ms(replica, tokens_in=tokens_in)
-    value = replica.speeds.wait_ms + own + others + prompts / step / 2 * work
+    others = max(0.0, requests - 1)
+    prompts = others / replica.setup.pipeline / tokens_out * work
+    value = replica.speeds.wait_ms + prompt_ms(replica, tokens_in=tokens_in)
+    value += replica.speeds.wait_steps * min(1.0, others) * step + prompts / step / 2 * work
     return _range(value, replica.ranges.first)
 
 
@@ -302,6 +305,7 @@ def loop_times_ms(
     >>> token.value < time_per_token_ms(replica, requests=64, tokens_in=1024, tokens_out=1024).value < first.value
     True
     """
+    above_zero(requests=requests, tokens_in=tokens_in, tokens_out=tokens_out)
     speeds = replica.speeds
     token = _per_token(replica, requests, tokens_in, tokens_out, speeds.loop_share)
     step = decode_step_ms(replica, requests=requests, context_tokens=tokens_in + tokens_out / 2)

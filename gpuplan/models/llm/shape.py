@@ -212,8 +212,9 @@ def gated_mlps(cells: Mapping[str, Any]) -> float:
     >>> round(gated_mlps({"layers": 32, "hidden_size": 4096, "mlp_size": 14336}), 3)
     5.637
     """
-    layers = int(cells.get("layers") or 0)
-    dense = int(cells.get("dense_layers") or 0) if cells.get("experts") else layers
-    shared = int(cells.get("shared_experts") or 0) * int(cells.get("expert_size") or 0)
-    widths = dense * int(cells.get("mlp_size") or 0) + (layers - dense) * shared
-    return 3 * int(cells.get("hidden_size") or 0) * widths / 1e9
+    names = ("layers", "dense_layers", "shared_experts", "expert_size", "mlp_size", "hidden_size")
+    of = {name: float(cells.get(name) or 0) for name in names}
+    not_negative(**of)
+    dense = of["dense_layers"] if cells.get("experts") else of["layers"]
+    shared = (of["layers"] - dense) * of["shared_experts"] * of["expert_size"]
+    return 3 * of["hidden_size"] * (dense * of["mlp_size"] + shared) / 1e9

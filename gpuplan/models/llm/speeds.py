@@ -12,62 +12,62 @@ from gpuplan.models.llm.shape import Board, Setup, Shape
 class Speeds:
     """Fitted parameters of serving; item ``llm-serving`` of the assumptions."""
 
-    step_us: float = 100.0
+    step_us: float = 101.0
     """Time of a step beside its layers: the scheduler."""
     early_us: float = 13000.0
     """Further time of a step on vLLM before 0.6, whose scheduler and sampling ran on the processor between steps."""
-    layer_us: float = 50.0
+    layer_us: float = 52.6
     """Time of a layer beside its arithmetic: launches, norms, the ends of kernels."""
-    expert_us: float = 25.0
+    expert_us: float = 26.0
     """The same of the routing of a layer with experts."""
-    sequence_us: float = 12.0
+    sequence_us: float = 14.2
     """Time of a step for each of its requests: sampling, bookkeeping."""
-    sum_us: float = 2.5
+    sum_us: float = 2.59
     """Latency of a sum between GPUs, for each doubling of their number."""
-    bandwidth_share: float = 0.9
+    bandwidth_share: float = 0.941
     """Share of the memory bandwidth that reading weights reaches."""
-    cache_share: float = 0.85
+    cache_share: float = 0.911
     """The same of reading the cache."""
-    compute_share: float = 0.65
+    compute_share: float = 0.646
     """Share of the tensor rate that products reach."""
-    rate_power: float = 0.75
+    rate_power: float = 0.722
     """Exponent of the benefit of a tensor rate above the rate of 16 bits."""
-    unpack_power: float = 0.5
+    unpack_power: float = 0.717
     """Exponent of the benefit of a tensor rate above ``AMPERE_TFLOPS`` for experts whose weights are unpacked first."""
-    power_power: float = 1.0
+    power_power: float = 0.95
     """Exponent of the loss of tensor rate where a board has fewer watts for it than others of its architecture."""
-    link_share: float = 0.9
+    link_share: float = 0.95
     """Share of the rate of the links that sums reach."""
-    traffic: float = 30.0
+    traffic: float = 17.9
     """Memory traffic of a token in each layer beside matrices and cache, in widths of the residual stream."""
-    expert_traffic: float = 12.0
+    expert_traffic: float = 12.7
     """The same for each expert that the token uses."""
-    installed_power: float = 0.42
+    installed_power: float = 0.332
     """Exponent of the benefit of a tensor rate above ``AMPERE_TFLOPS`` for an engine as it is installed."""
-    installed_share: float = 0.6
+    installed_share: float = 0.469
     """Share of the rate of products of experts that it reaches, with kernels that are not tuned for the board."""
-    vllm: float = 1.05
+    vllm: float = 1.07
     """Time of a step against TensorRT-LLM."""
-    sglang: float = 1.16
-    wait_ms: float = 5.0
+    sglang: float = 1.18
+    wait_ms: float = 3.23
     """Time of a request beside its prompt: tokenising, the way there and back."""
-    wait_steps: float = 0.3
+    wait_steps: float = 0.332
     """Steps of the others that it waits for."""
-    loop_share: float = 0.75
+    loop_share: float = 0.888
     """Share of reading prompts that falls between the tokens of others in a closed loop, which starts with all at once."""
-    loop_ms: float = 10.0
+    loop_ms: float = 18.8
     """Time of a request beside its prompt in a closed loop."""
-    loop_layer_us: float = 500.0
+    loop_layer_us: float = 243.0
     """The same for each layer: prompts are read without graphs, one launch after the other."""
-    loop_expert_us: float = 700.0
+    loop_expert_us: float = 376.0
     """The same for each layer with experts, on vLLM."""
-    loop_steps: float = 3.0
+    loop_steps: float = 1.69
     """Steps of the others that it waits for there."""
-    loop_queue: float = 0.08
+    loop_queue: float = 0.146
     """Prompts of each of the others that it waits for."""
-    tensorrt_first: float = 2.5
+    tensorrt_first: float = 3.29
     """The launches of experts against vLLM."""
-    sglang_first: float = 3.5
+    sglang_first: float = 13.4
 
     def engine(self, name: str) -> float:
         """Time of a step of an engine against TensorRT-LLM; one that is not known counts as vLLM."""

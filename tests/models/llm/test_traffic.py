@@ -159,9 +159,9 @@ def test_more_asked_for_never_takes_fewer_replicas() -> None:
 
     rates = [needed(rate=n) for n in (1, 2, 5, 10, 40, 100)]
     assert rates == sorted(rates) and rates[0] < rates[-1]
-    promises = [needed(within=n) for n in (4, 2, 1, 0.7)]
+    promises = [needed(within=n) for n in (4, 1, 0.5, 0.4)]
     assert promises == sorted(promises) and promises[0] < promises[-1]
-    shares = [needed(share=n) for n in (0.5, 0.9, 0.95, 0.97)]
+    shares = [needed(rate=40, within=0.5, share=n) for n in (0.3, 0.8, 0.9, 0.95)]
     assert shares == sorted(shares) and shares[0] < shares[-1]
     peaks = [needed(bursts=n) for n in (1, 3, 10, 30)]
     assert peaks == sorted(peaks) and peaks[0] < peaks[-1]
