@@ -218,6 +218,8 @@ def work_of(catalog: Catalog, run: Run, overheads: Overheads | None = None) -> W
     weights, cache = _precision(run, model, board)
     engine = run.framework.lower() or "vllm"
     gpus, tokens = run.all_gpus, tokens_in + KEPT * tokens_out
+    if gpus < 1:
+        board, gpus = board.part(gpus), 1.0
     stated = Setup(weights, cache, engine=engine, tuned=run.tuned)
     setups = []
     for setup in _cuts(run, stated, shape, gpus):

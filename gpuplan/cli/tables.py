@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from pathlib import Path
 
 from gpuplan.analysis.benchmarks import read_results
-from gpuplan.analysis.llm_calibration import fit_own, write_own
-from gpuplan.analysis.llm_predictions import predict
-from gpuplan.cli.options import catalog_of, path_text, print_answer, refusal
+from gpuplan.analysis.benchmarks.customer import calibrate, write_factors
+from gpuplan.cli.options import catalog_of, path_text, print_answer, read_scenario, refusal
 from gpuplan.facts import did_you_mean
+from gpuplan.plan import make_plan
 from gpuplan.report import catalog_text
-from gpuplan.report.llm_report import llm_runs_dict, llm_runs_text
+from gpuplan.report.llm_report import calibrated_dict, calibrated_text
 from gpuplan.scenario import json_schema
 from gpuplan.wording import said
 
@@ -22,14 +23,16 @@ def run_calibrate(args: argparse.Namespace) -> int:
     if args.llm is None:
         raise refusal(said("terminal.file of runs"))
     catalog = catalog_of(args)
-    results = read_results(args.llm, catalog)
-    runs = [result.run for result in results]
-    speeds = None
+    plan = None
+    if design := getattr(args, "for"):
+        plan = make_plan(read_scenario(design), catalog)
+        if not plan.llm.serving:
+            raise refusal(said("terminal.no model"), "--for", path_text(Path(design)))
+    found = calibrate(catalog, read_results(args.llm, catalog), plan)
     if args.fit:
-        speeds = fit_own(catalog, runs)
-        written = write_own(args.fit, catalog, runs, speeds)
+        written = write_factors(args.fit, catalog, found.runs, found.own)
         print(f"Wrote {', '.join(written)} into {path_text(args.fit)}", file=sys.stderr)
-    return print_answer(args, llm_runs_dict, llm_runs_text, predict(catalog, runs, speeds), results)
+    return print_answer(args, calibrated_dict, calibrated_text, found)
 
 
 def run_catalog(args: argparse.Namespace) -> int:

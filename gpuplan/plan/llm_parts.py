@@ -70,9 +70,11 @@ def _sustained(catalog: Catalog, architecture: Any, watts: Any, tflops: float) -
     return min(1.0, float(watts) / tflops / float(usual)) if usual and watts else 1.0
 
 
-def speeds_of(catalog: Catalog) -> Speeds:
-    """The fitted parameters of serving."""
-    return _facts(catalog.assumptions["llm-serving"], Speeds)
+def speeds_of(catalog: Catalog, model: str = "", gpu: str = "") -> Speeds:
+    """The fitted parameters of serving, with a customer's own factors for a model on a GPU, where there are some."""
+    own = catalog.assumptions.get(f"llm-serving/{model}/{gpu}")
+    facts = {**catalog.assumptions["llm-serving"].facts, **(own.facts if own else {})}
+    return Speeds(**{f.name: float(facts[f.name].value) for f in fields(Speeds) if f.name in facts})
 
 
 def overheads_of(catalog: Catalog) -> Overheads:

@@ -247,9 +247,8 @@ def _range(value: float, low: float, high: float, power: float) -> Range:
 def _power(replica: Replica) -> float:
     """Return the power by which a range is wider than for a dense model whose runs were measured."""
     speeds = replica.speeds
-    return (1.0 if replica.shape.dense else speeds.expert_spread) * (
-        1.0 if replica.measured else speeds.unseen
-    )
+    kind = 1.0 if replica.shape.dense else speeds.expert_spread
+    return kind * (1.0 if replica.measured else speeds.unseen) * speeds.own_width
 
 
 def first_token_ms(replica: Replica, *, requests: float, tokens_in: float, tokens_out: float) -> Range:
@@ -283,7 +282,8 @@ def first_token_ms(replica: Replica, *, requests: float, tokens_in: float, token
 
 def _first_range(replica: Replica, value: float) -> Range:
     speeds = replica.speeds
-    return _range(value, speeds.first_low, speeds.first_high, 1.0 if replica.measured else speeds.unseen)
+    power = (1.0 if replica.measured else speeds.unseen) * speeds.own_first_width
+    return _range(value * speeds.own_first, speeds.first_low, speeds.first_high, power)
 
 
 def loop_times_ms(

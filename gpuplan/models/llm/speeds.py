@@ -77,10 +77,19 @@ class Speeds:
     """Power by which a range widens with a mixture of experts; not for the first token."""
     unseen: float = 1.15
     """Power by which a range widens where no run of this board or model was measured."""
+    own_step: float = 1.0
+    """Times that a customer's own runs take as long: all steps and prompts; item ``llm-serving/MODEL/GPU``."""
+    own_first: float = 1.0
+    """The same of a first token, beyond its steps and its prompt."""
+    own_width: float = 1.0
+    """Power of a range that own runs make narrower: of a time per token and of a rate."""
+    own_first_width: float = 1.0
+    """The same of a first token."""
 
     def engine(self, name: str) -> float:
         """Time of a step of an engine against TensorRT-LLM; one that is not known counts as vLLM."""
-        return 1.0 if "tensorrt" in name else self.sglang if "sglang" in name else self.vllm
+        made = 1.0 if "tensorrt" in name else self.sglang if "sglang" in name else self.vllm
+        return made * self.own_step
 
     def first(self, name: str) -> float:
         """Launches of experts for a prompt, against vLLM."""

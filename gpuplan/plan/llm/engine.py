@@ -109,7 +109,7 @@ def engine_of(asks: Asks) -> Engine:
         weights,
         _kept(catalog, row, shape, weights),
         cache,
-        speeds_of(catalog),
+        speeds_of(catalog, row.id, gpu.id),
         overheads_of(catalog),
         sizes,
         asks.value("engine_setup") == "tuned",
