@@ -70,6 +70,8 @@ CHECKS = (
     hosts.ordered,
     models.precision_unpacked,
     models.runs_not_published,
+    models.sessions_not_kept,
+    models.drafts_do_harm,
     models.shares_not_measured,
     boards.gpu_support,
     boards.inference_software,

@@ -14,10 +14,12 @@ from gpuplan.models.llm import memory, replicas, serving
 from gpuplan.models.llm.memory import Held
 from gpuplan.models.llm.replicas import Limits, Load, Promise, Replicas
 from gpuplan.models.llm.shape import Range
+from gpuplan.models.llm.speculation import speculation_gain
 from gpuplan.models.llm.speeds import Replica
 from gpuplan.plan.llm.arrivals import Arrivals, arrivals_of, pace_of
 from gpuplan.plan.llm.asks import Asks, as_vms
 from gpuplan.plan.llm.engine import Engine, unpacked
+from gpuplan.plan.llm.sessions import LEVELS, Reuse, check_session, reuse_of, session_of
 from gpuplan.scenario import ScenarioError, sites_people
 from gpuplan.wording import amount, number, said, stated_percent
 
@@ -31,6 +33,12 @@ class Size(NamedTuple):
     limits: Limits
     late: str = ""
     """Reason why too many first tokens are late, at any number of replicas."""
+    sessions: float = 0.0
+    """Share of the sessions that find their context in the cache."""
+    for_sessions: int = 1
+    """Replicas whose cache keeps that share."""
+    for_all_sessions: int = 1
+    """The same for practically all of them."""
 
     @property
     def gpus_in_all(self) -> float:
@@ -90,6 +98,10 @@ class Serving:
     several_sites: bool
     unpacked: bool
     """True if the board does not compute in the precision of the weights."""
+    reuse: Reuse | None
+    """What prompts repeat; None where each is new."""
+    draft_gain: float
+    """Speed of an answer with drafted tokens over that without, at the planned load."""
 
     @property
     def as_group(self) -> dict[str, Any]:
@@ -103,12 +115,24 @@ class Serving:
         """The limit that decides the number of replicas: memory, speed, first token, or availability."""
         if self.in_time:
             return "first_token"
+        if self.replicas == self.size.for_sessions > max(self.enough, int(self.asks["least_replicas"])):
+            return "sessions"
         return "availability" if self.replicas > self.enough else self.limits.by
 
     @property
     def in_time(self) -> bool:
         """True if it takes more replicas to start the promised share of requests in time than to keep the mean."""
-        return self.replicas > max(self.enough, int(self.asks["least_replicas"]))
+        return self.replicas > max(self.enough, int(self.asks["least_replicas"]), self.size.for_sessions)
+
+    @property
+    def cached_tokens(self) -> float:
+        """Tokens of a prompt that the cache holds from earlier requests."""
+        return self.reuse.cached(self.size.sessions) if self.reuse else 0.0
+
+    @property
+    def size(self) -> Size:
+        """The size of a replica that was chosen."""
+        return next(size for size in self.sizes if size.gpus == self.gpus)
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -154,13 +178,16 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
     """The replicas that a group needs; a ScenarioError where its promises cannot be kept."""
     group = asks.group
     promise = Promise(float(asks.value("first_token_s")), float(asks.value("tokens_per_s")))
-    wanted = Asked(_load(asks), promise, arrivals_of(asks), int(asks.value("least_replicas")))
-    load = wanted.load
+    reuse = reuse_of(asks, engine, _stay_s(asks))
+    wanted = Asked(_load(asks), promise, arrivals_of(asks), int(asks.value("least_replicas")), reuse)
     sizes = tuple(_size(engine, gpus, wanted, _longest(asks)) for gpus in engine.sizes)
     size = min(sizes, key=lambda each: (each.gpus_in_all, each.gpus))
     if size.found is None:
         raise _refusal(asks, engine, sizes, wanted)
-    chosen, usage = size.found, engine.held(size.gpus)
+    off_hours = _off_hours(asks, engine, size.gpus, wanted)
+    steps = tuple(_steps(engine, size, wanted))
+    engine, wanted = _reusing(engine, wanted, size.sessions)
+    load, chosen, usage = wanted.load, size.found, engine.held(size.gpus)
     setup = engine.on(size.gpus).setup
     each_gib = memory.request_gib(engine.shape, setup=setup, tokens=load.tokens_in + load.tokens_out)
     return Serving(
@@ -172,7 +199,7 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
         asks={name: asks.value(name) for name in ASKED},
         gpus=size.gpus,
         replicas=chosen.replicas if load.requests_per_second else 0,
-        off_hours=_off_hours(asks, engine, size.gpus, wanted),
+        off_hours=off_hours,
         requests=chosen.requests * chosen.replicas if load.requests_per_second else 0.0,
         load=load,
         limits=chosen.limits,
@@ -183,11 +210,17 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
         held=usage,
         cache_used_gib=min(usage.cache_gib, each_gib * chosen.requests),
         sizes=sizes,
-        with_fewer=tuple(_steps(engine, size, load, wanted.arrivals)),
+        with_fewer=steps,
         **_times(engine, size.gpus, load, chosen.requests),
         unseen=engine.unseen,
         several_sites=len(sites_people(group.sites)) > 1,
         unpacked=unpacked(engine, asks.catalog),
+        reuse=reuse,
+        draft_gain=speculation_gain(
+            engine.on(size.gpus),
+            requests=max(1.0, chosen.requests),
+            context_tokens=load.tokens_in + load.tokens_out / 2,
+        ),
     )
 
 
@@ -221,13 +254,18 @@ def _load(asks: Asks, share: str = "active_share") -> Load:
 
 def _round_s(asks: Asks) -> float:
     """Return the time from a request of a user to the next one, at the pace that is promised: the board does not change it."""
+    return float(asks.value("think_s")) + float(asks.value("tool_s")) + _stay_s(asks)
+
+
+def _stay_s(asks: Asks) -> float:
+    """Return the time of a request at the promised pace."""
     answer = (float(asks.value("tokens_out")) - 1) / float(asks.value("tokens_per_s"))
-    return float(asks.value("think_s")) + float(asks.value("first_token_s")) + answer
+    return float(asks.value("first_token_s")) + answer
 
 
 def _longest(asks: Asks) -> int:
     """Tokens of the longest request."""
-    return int(asks.group.longest_context or asks.value("tokens_in") + asks.value("tokens_out"))
+    return int(asks.group.longest_context or math.ceil(session_of(asks).last_tokens))
 
 
 def check_lengths(asks: Asks) -> None:
@@ -244,6 +282,7 @@ def check_lengths(asks: Asks) -> None:
     if longest is not None and longest < usual:
         least = written(usual, ",")
         raise asks.refuse("longest_context", written(longest, ","), "limit.usual request", usual=least)
+    check_session(asks, longest or most)
 
 
 class Asked(NamedTuple):
@@ -253,6 +292,7 @@ class Asked(NamedTuple):
     promise: Promise
     arrivals: Arrivals
     least: int
+    reuse: Reuse | None = None
 
 
 @lru_cache(maxsize=512)  # candidates and years of growth ask for the same
@@ -278,7 +318,38 @@ SELDOM = 1e-3
 """Requests a second that hardly ever meet."""
 
 
+def _reusing(engine: Engine, asked: Asked, sessions: float) -> tuple[Engine, Asked]:
+    """Return an engine whose cache keeps this share of the sessions, and the requests with what it still has to read."""
+    if asked.reuse is None:
+        return engine, asked
+    cached = asked.reuse.cached(sessions)
+    load = replace(asked.load, tokens_in=asked.load.tokens_in - cached)
+    asked = asked._replace(load=load, arrivals=asked.arrivals.reusing(cached))
+    return engine.having(cached_tokens=cached), asked
+
+
 def _size(engine: Engine, gpus: float, asked: Asked, longest: int = 0) -> Size:
+    """Size a replica on this many GPUs, with the hits that the cache of all replicas then keeps.
+
+    More replicas keep more sessions, so prompts are shorter and fewer are needed: for each share that is kept the larger of
+    both numbers works. Each grows with the users and falls with memory and speed, and so does the least of them.
+    """
+
+    if asked.reuse is None:
+        return _size_at(engine, gpus, asked, longest)
+    tried: list[Size] = []
+    for sessions in LEVELS:
+        here, still = _reusing(engine, asked, sessions)
+        least = asked.reuse.least(engine, gpus, asked.load.requests_per_second, sessions)
+        size = _size_at(here, gpus, still._replace(least=max(least, asked.least)), longest)
+        tried.append(size._replace(sessions=sessions, for_sessions=least))
+        if size.gpus_in_all > gpus * least:  # fewer hits save no replica: it is not the cache that decides
+            break
+    best = min(tried, key=lambda size: size.gpus_in_all)
+    return best._replace(for_all_sessions=tried[0].for_sessions)
+
+
+def _size_at(engine: Engine, gpus: float, asked: Asked, longest: int) -> Size:
     """Size a replica on this many GPUs for the requests, the longest included."""
     if not asked.load.requests_per_second:
         asked = asked._replace(load=replace(asked.load, requests_per_second=SELDOM))
@@ -308,13 +379,16 @@ MOST_STEPS = 16
 """Most steps computed below the planned replicas; a host runs no more replicas than this."""
 
 
-def _steps(engine: Engine, size: Size, load: Load, arrivals: Arrivals) -> Iterator[Step]:
-    """Compute the performance with fewer replicas, as planned, and with one more."""
-    if size.found is None or not load.requests_per_second:
+def _steps(engine: Engine, size: Size, asked: Asked) -> Iterator[Step]:
+    """Compute the performance with fewer replicas, which keep fewer sessions, as planned, and with one more."""
+    if size.found is None or not (rate := asked.load.requests_per_second):
         return
-    now = size.found.replicas
+    now, sessions = size.found.replicas, size.sessions
     for count in range(max(1, now - MOST_STEPS), now + 2):
-        yield _step_with(engine, size, load, arrivals, size.found, count)
+        if asked.reuse and count < now:
+            sessions = min(size.sessions, asked.reuse.level(engine, size.gpus, rate, count))
+        here, still = _reusing(engine, asked, sessions if count < now else size.sessions)
+        yield _step_with(here, size, still.load, still.arrivals, size.found, count)
 
 
 def _on_average(engine: Engine, gpus: float, load: Load, promise: Promise, least: int = 1) -> Replicas:
@@ -404,6 +478,9 @@ def _does_not_fit(asks: Asks, engine: Engine, sizes: Sequence[Size]) -> Scenario
     replica = engine.on(most)
     room = engine.held(most).cache_gib * (replica.setup.gpus if most >= 1 else 1)
     name = asks.catalog.row("llm_precisions", engine.weights)["name"]
+    if adapters := engine.most_adapters(most):
+        words = {"gpus": most, "gpu": gpu, "most": adapters, "rank": engine.setup.adapters.rank}
+        return asks.refuse("adapters", engine.setup.adapters.count, "limit.adapters", **words)
     if room > 0:
         longest = _longest(asks)
         low, high = 1, longest
