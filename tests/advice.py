@@ -195,6 +195,11 @@ def _job(plan: Plan, message: Message) -> Iterator[Any]:
     yield {"training.hosts": int(fewest[1]) if fewest else 0}
 
 
+def _kept_by(plan: Plan, message: Message) -> Iterator[Any]:
+    replicas = re.search(r"Run ([\d, \u202f]+) replicas", message.change)
+    yield {message.path: int(re.sub(r"\D", "", replicas[1])) if replicas else 0}
+
+
 def _shorter(plan: Plan, message: Message) -> Iterator[Any]:
     year = next((n for n in range(plan.scenario.cost.years, 0, -1) if f"year {n + 1} " in message.text), 1)
     yield {"cost.years": year}
@@ -282,6 +287,9 @@ FOLLOWED: dict[str, Ways] = {
     "replicas-lost": to(availability__host_failures=1),
     "precision-unpacked": several(of_group(weights="bf16"), of_group(weights="int4")),
     "share-not-measured": of_group(replica_gpus=1),
+    "sessions-not-kept": _kept_by,
+    "speculation-slower": of_group(draft_tokens=0),
+    "drafts-without-reuse": of_group(draft_tokens=0),
     "job-needs-hosts": _job,
     "many-ports": to(network__link_gbit_s=400, network__other_gbit_s=0),
     "host-not-sold": _less,
@@ -363,6 +371,24 @@ CORNERS: list[dict[str, Any]] = [
         "each.model": "llama-3.1-8b",
         "each.weights": "fp8",
         "hardware.gpu": "a100-pcie-40gb",
+    },
+    {
+        "each.use_case": "llm-serving",
+        "each.model": "qwen3-next-80b-a3b",
+        "each.weights": "fp8",
+        "each.turns": 10,
+        "each.draft_tokens": 5,
+        "each.accepted_tokens": 1.1,
+        "hardware.gpu": "h100-sxm5-80gb",
+    },
+    {
+        "each.use_case": "llm-serving",
+        "each.model": "llama-3.1-8b",
+        "each.people": 40_000,
+        "each.tokens_in": 4000,
+        "each.turns": 20,
+        "each.tool_s": 3000,
+        "hardware.gpu": "h100-sxm5-80gb",
     },
 ]
 """Inputs that few random designs have together: path -> value, ``each`` for every group."""

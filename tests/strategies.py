@@ -114,7 +114,15 @@ MODEL_GROUP = st.fixed_dictionaries(
         "first_token_s": st.just(60),
         "tokens_per_s": st.sampled_from([0.5, 5]),
     },
-    optional={"least_replicas": st.integers(1, 3), "off_hours_share": st.sampled_from([0, 0.05])},
+    optional={
+        "least_replicas": st.integers(1, 3),
+        "off_hours_share": st.sampled_from([0, 0.05]),
+        "turns": st.integers(1, 20),
+        "tool_s": st.sampled_from([0, 60]),
+        "draft_tokens": st.integers(0, 3),
+        "adapters": st.integers(0, 4),
+        "sequences": st.sampled_from([8, 64]),
+    },
 )
 HEADS = ("demand", "hardware", "availability", "platform", "network", "training", "cost", "internal")
 PRICES = st.dictionaries(

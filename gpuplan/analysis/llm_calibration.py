@@ -7,19 +7,18 @@ decoding is not marked in the sources.
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import datetime
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
 from gpuplan.analysis.llm_predictions import Prediction, best_cut
-from gpuplan.analysis.llm_runs import NotPredicted, Run, Work, gpu_of, runs_of, work_of
+from gpuplan.analysis.llm_runs import NotPredicted, Run, Work, work_of
 from gpuplan.catalog import Catalog, CatalogError
 from gpuplan.catalog.tables import Column, Line, NotAllowed, csv_lines, short
 from gpuplan.facts import did_you_mean
@@ -82,6 +81,8 @@ class Errors:
     median: float
     mean: float
     nine_in_ten: float
+    signed: float
+    """Median of the errors with their sign."""
     held: float
     """Share of them within low and high."""
     width: float
@@ -99,6 +100,7 @@ def errors(found: Iterable[Prediction]) -> Errors | None:
         median(off),
         fmean(off),
         off[min(len(off) - 1, int(0.9 * len(off)))],
+        median(p.error or 0.0 for p in usable),
         fmean(bool(p.held) for p in usable),
         fmean((p.high or 1.0) / (p.low or 1.0) for p in usable),
     )
@@ -188,8 +190,6 @@ def _weight(sample: Sample, count: Mapping[tuple[str, str], int]) -> float:
 
 
 NEEDED = ("model", "gpu")
-OWN_WEIGHT = 5
-"""Weight of a user's own run relative to a published one."""
 SOURCE = "own-llm-runs"
 
 
@@ -238,46 +238,24 @@ def _spelled(column: Column, text: str) -> str:
     return text.lower() if column.allowed else text
 
 
-def fit_own(catalog: Catalog, own: Sequence[Run]) -> Speeds:
-    """Fit parameters to the published runs and the user's own, each of which counts for several."""
-    start = speeds_of(catalog)
-    figures = samples(catalog, [run for run in runs_of(catalog) if run.id not in {r.id for r in own}])
-    return fit((*figures, *samples(catalog, own) * OWN_WEIGHT), start)
-
-
-def write_own(folder: Path, catalog: Catalog, own: Sequence[Run], speeds: Speeds) -> tuple[str, ...]:
-    """Write runs and parameters into a catalog folder, beside existing files; return the names of the files written."""
+def write_own(folder: Path, factors: Mapping[str, Mapping[str, float]], runs: int) -> tuple[str, ...]:
+    """Write a customer's factors, by item of the assumptions, into a catalog folder; return the names of the files written."""
     folder.mkdir(parents=True, exist_ok=True)
     source = {"id": SOURCE, "title": said("own runs.title"), "producer": "Own", "url": ""}
     source |= {"published": "", "accessed": _today(), "kind": "measurement", "note": ""}
     _merge(folder / "sources.csv", list(source), [source], 1)
-    columns = list(catalog.schema["llm_runs"])
-    _merge(folder / "llm_runs.csv", columns, [_row(catalog, run, columns) for run in own], 1)
-    facts = catalog.assumptions["llm-serving"]
     head = ["item", "parameter", "value", "low", "high", "unit", "basis", "source", "locator", "note"]
-    rows = []
-    for name, value in asdict(speeds).items():
-        fact = facts.fact(name)
-        low, high = (min(fact.low or value, value), max(fact.high or value, value))
-        cells = ["llm-serving", name, f"{value:.4g}", f"{low:.4g}", f"{high:.4g}", fact.unit, "fitted"]
-        rows.append(dict(zip(head, [*cells, SOURCE, "", said("own runs.note", n=len(own))], strict=True)))
-    _merge(folder / "assumptions.csv", head, rows, 2)
-    return ("sources.csv", "llm_runs.csv", "assumptions.csv")
+    rows: list[list[str]] = []
+    for item, values in factors.items():
+        rows.append([item, "name", said("own runs.title"), "", "", ""])
+        rows += [[item, name, f"{value:.4g}", "", "", "1"] for name, value in values.items()]
+    end = ["fitted", SOURCE, "", said("own runs.note", n=runs)]
+    _merge(folder / "assumptions.csv", head, [dict(zip(head, row + end, strict=True)) for row in rows], 2)
+    return ("sources.csv", "assumptions.csv")
 
 
 def _today() -> str:
     return datetime.date.today().isoformat()
-
-
-def _row(catalog: Catalog, run: Run, columns: Sequence[str]) -> dict[str, str]:
-    cells = asdict(run) | {"basis": "measured", "source": SOURCE, "gpus": run.all_gpus, "mode": run.load}
-    with contextlib.suppress(NotPredicted):
-        cells["gpu"] = gpu_of(catalog, run.gpu).id
-    return {name: _cell(cells.get(name)) for name in columns}
-
-
-def _cell(value: object) -> str:
-    return "" if value is None else f"{value:.10g}" if isinstance(value, float) else str(value)
 
 
 def _merge(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, str]], width: int) -> None:

@@ -224,6 +224,8 @@ def work_of(catalog: Catalog, run: Run, overheads: Overheads | None = None) -> W
     weights, cache = _precision(run, model, board)
     engine = run.framework.lower() or "vllm"
     gpus, tokens = run.all_gpus, tokens_in + KEPT * tokens_out
+    if gpus < 1:
+        board, gpus = board.part(gpus), 1.0
     early = "vllm" in engine and re.match(r"v?0\.[0-5](\D|$)", run.framework_version) is not None
     stated = Setup(weights, cache, engine=engine, early=early, tuned=run.tuned)
     setups = []

@@ -90,8 +90,8 @@ def traffic_of(plan: Plan, group_id: str) -> GroupTraffic:
     """
     scenario, catalog, serving = plan.scenario, plan.catalog, plan.llm.serving[group_id]
     asks = Asks(scenario, catalog, next(group for group in scenario.groups if group.id == group_id))
-    engine = engine_of(asks)
-    arrivals = arrivals_of(asks)
+    engine = engine_of(asks).having(cached_tokens=serving.cached_tokens)
+    arrivals = arrivals_of(asks).reusing(serving.cached_tokens)
     rate = serving.load.requests_per_second
     return GroupTraffic(
         id=serving.id,

@@ -14,6 +14,7 @@ from gpuplan.locales import locale_of
 from gpuplan.plan import make_plan
 from gpuplan.plan.hardware import fit_of
 from gpuplan.plan.llm import INPUTS, RETRIEVAL, SERVING, TUNING
+from gpuplan.plan.llm.asks import BEHIND, planned
 from gpuplan.scenario import (
     GROUP_FIELD_BY_NAME,
     HOST_KEYS,
@@ -63,12 +64,15 @@ def configured(scenario: Scenario, catalog: Catalog, group: str, use_case: str) 
         scenario = scenario.with_value(path, value).with_origin(path, _origin(preset))
     for name in OF_MODELS:
         scenario = scenario.with_value(f"groups.{group}.{name}", None)
-    return _planned(scenario, catalog, group, INPUTS.get(use_case, ()))
+    return _planned(
+        scenario, catalog, group, [name for name in INPUTS.get(use_case, ()) if name not in BEHIND]
+    )
 
 
 def _planned(scenario: Scenario, catalog: Catalog, group: str, names: Iterable[str]) -> Scenario:
     """Return a group with the catalog's planning values for users of a language model, where they exist."""
-    facts = catalog.assumptions["llm-use"].facts
+    kind = next(entry.use_kind for entry in scenario.groups if entry.id == group)
+    facts = planned(catalog, kind)
     for name in names:
         if name in facts:
             path, fact = f"groups.{group}.{name}", facts[name]
@@ -85,8 +89,13 @@ def edited(scenario: Scenario, catalog: Catalog, path: str, given: Any) -> Scena
         return scenario.with_value(cell.path, parse_value(field_of(cell.path), rows, cell.path))
     typed = as_typed(path, given, locale, scenario.cost.currency) if isinstance(given, str) else given
     scenario = scenario.with_value(path, value := parse_value(field_of(path), typed, path))
+    group = path.split(".")[1]
+    if path.endswith(".use_kind"):
+        own = [name for name in INPUTS[SERVING] if name not in BEHIND]
+        assumed = [name for name in own if scenario.fact(f"groups.{group}.{name}").basis == "assumed"]
+        return _planned(scenario, catalog, group, assumed)
     if path.endswith(".use_case") and value in presets(catalog):
-        return configured(scenario, catalog, path.split(".")[1], value)
+        return configured(scenario, catalog, group, value)
     return scenario
 
 

@@ -32,7 +32,7 @@ KINDS: Mapping[str, Mapping[str, Any]] = {
     "many": {"action": "append", "default": []},
     "path": {"type": Path},
     "required path": {"type": Path, "required": True},
-    "paths": {"type": Path, "nargs": "+"},
+    "paths": {"type": Path, "nargs": "*"},
     "whole": {"type": int},
     "text": {"default": ""},
     "optional": {"nargs": "?"},

@@ -5,31 +5,47 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 from gpuplan.analysis.benchmarks import read_results
-from gpuplan.analysis.llm_calibration import fit_own, write_own
-from gpuplan.analysis.llm_predictions import predict
-from gpuplan.cli.options import catalog_of, path_text, print_answer, refusal
+from gpuplan.analysis.benchmarks.customer import calibrate, write_factors
+from gpuplan.analysis.llm_left_out import LeftOut, left_out
+from gpuplan.cli.options import catalog_of, path_text, print_answer, read_scenario, refusal
 from gpuplan.facts import did_you_mean
+from gpuplan.plan import make_plan
 from gpuplan.report import catalog_text
-from gpuplan.report.llm_report import llm_runs_dict, llm_runs_text
+from gpuplan.report.llm_report import calibrated_dict, calibrated_text, left_out_dict, left_out_text
 from gpuplan.scenario import json_schema
 from gpuplan.wording import said
 
 
 def run_calibrate(args: argparse.Namespace) -> int:
     """``gpuplan calibrate``."""
-    if args.llm is None:
+    if not args.llm and not args.left_out:
         raise refusal(said("terminal.file of runs"))
     catalog = catalog_of(args)
-    results = read_results(args.llm, catalog)
-    runs = [result.run for result in results]
-    speeds = None
+    if args.left_out:
+        return print_answer(
+            args, left_out_dict, left_out_text, tuple(_told(left_out(catalog, args.left_out)))
+        )
+    plan = None
+    if design := getattr(args, "for"):
+        plan = make_plan(read_scenario(design), catalog)
+        if not plan.llm.serving:
+            raise refusal(said("terminal.no model"), "--for", path_text(Path(design)))
+    found = calibrate(catalog, read_results(args.llm, catalog), plan)
     if args.fit:
-        speeds = fit_own(catalog, runs)
-        written = write_own(args.fit, catalog, runs, speeds)
+        written = write_factors(args.fit, catalog, found.runs, found.own)
         print(f"Wrote {', '.join(written)} into {path_text(args.fit)}", file=sys.stderr)
-    return print_answer(args, llm_runs_dict, llm_runs_text, predict(catalog, runs, speeds), results)
+    return print_answer(args, calibrated_dict, calibrated_text, found)
+
+
+def _told(found: Iterator[LeftOut]) -> Iterator[LeftOut]:
+    """Yield what was left out, and say how far the fits are: each takes a quarter of a minute."""
+    for group in found:
+        print(said("llm.fitting", name=group.name, count=len(group.figures)), file=sys.stderr, flush=True)
+        yield group
 
 
 def run_catalog(args: argparse.Namespace) -> int:

@@ -83,9 +83,11 @@ def ranges_of(catalog: Catalog, load: str, *, experts: bool, known: bool) -> Ran
     return Ranges(*((float(row["low"]), float(row["high"])) for row in rows))
 
 
-def speeds_of(catalog: Catalog) -> Speeds:
-    """The fitted parameters of serving."""
-    return _facts(catalog.assumptions["llm-serving"], Speeds)
+def speeds_of(catalog: Catalog, model: str = "", gpu: str = "") -> Speeds:
+    """The fitted parameters of serving, with a customer's own factors for a model on a GPU, where there are some."""
+    own = catalog.assumptions.get(f"llm-serving/{model}/{gpu}")
+    facts = {**catalog.assumptions["llm-serving"].facts, **(own.facts if own else {})}
+    return Speeds(**{f.name: float(facts[f.name].value) for f in fields(Speeds) if f.name in facts})
 
 
 def overheads_of(catalog: Catalog) -> Overheads:

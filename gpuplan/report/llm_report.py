@@ -2,41 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gpuplan.analysis.benchmarks import Result
+from gpuplan.analysis.benchmarks.customer import Calibration
 from gpuplan.analysis.llm_calibration import Errors, errors
+from gpuplan.analysis.llm_left_out import LeftOut, held, spreads
 from gpuplan.analysis.llm_predictions import QUANTITIES, Prediction
 from gpuplan.analysis.llm_traffic import GroupTraffic
 from gpuplan.locales import per_cent, spoken, written
+from gpuplan.models.llm.shape import Range
 from gpuplan.plan import Plan
+from gpuplan.plan.llm.serving import Serving
 from gpuplan.report.figures import design_name
 from gpuplan.report.plan_data import as_json, fields_of
-from gpuplan.report.table import Table, Worded, tabulate
+from gpuplan.report.table import Table, Worded, filled, tabulate
 from gpuplan.report.tables.models import few_digits, seconds, waits
 from gpuplan.report.text import chapter, page
 from gpuplan.simulation.batching import Simulated
-from gpuplan.wording import NAMES, said, share_words
+from gpuplan.wording import NAMES, number, said, share_words
 
 LISTED = 60
 """Rows that are printed; of more, those furthest off."""
 FIGURES = NAMES["figure of a run"]
+KINDS = ("dense", "experts")
 
 
-def llm_runs_dict(found: Sequence[Prediction], results: Sequence[Result] = ()) -> dict[str, Any]:
-    """Measured figures of runs beside their predictions, as plain JSON values.
+def calibrated_dict(found: Calibration) -> dict[str, Any]:
+    """A customer's runs beside their predictions, as plain JSON values.
 
     Keys ``rows`` (``source_id``, ``quantity``, ``measured``, ``predicted``, ``low``, ``high``, ``error``, ``held``, and ``why`` where
     there is no prediction) and ``errors`` (by quantity: runs, median, mean and nine in ten of the absolute errors, share held
     between low and high, and their mean width as high over low), and ``results`` (``file``, ``tool``, ``group``, ``run``,
-    other ``figures`` and ``warnings``).
+    other ``figures`` and ``warnings``), ``refitted`` (errors with the factors of the other runs), ``plans`` (each figure of the
+    design before and after) and ``why`` there is none after.
     """
     columns = ("source_id", "quantity", "measured", "predicted", "low", "high", "error", "held", "why")
     return as_json(
-        rows=[{name: getattr(row, name) for name in columns} for row in found],
-        errors=[{"quantity": name} | fields_of(row) for name, row in _errors(found)],
-        results=[fields_of(each) | {"run": fields_of(each.run)} for each in results],
+        rows=[{name: getattr(row, name) for name in columns} for row in found.predictions],
+        errors=[{"quantity": name} | fields_of(row) for name, row in _errors(found.predictions)],
+        results=[fields_of(each) | {"run": fields_of(each.run)} for each in found.results],
+        refitted=[{"quantity": name} | fields_of(row) for name, row in _errors(found.refitted)],
+        plans=[dict(zip(("figure", "before", "after"), row, strict=True)) for row in _plans(found)],
+        why=found.why,
     )
 
 
@@ -45,9 +54,35 @@ def _errors(found: Sequence[Prediction]) -> list[tuple[str, Errors]]:
     return [(name, e) for name, e in by if e]
 
 
-def read_text(results: Sequence[Result]) -> str:
-    """The files read: tool, load, and what is doubtful in them."""
-    return chapter(said("llm.read"), *(_read(each) for each in results if each.tool != "runs"))
+def calibrated_text(found: Calibration) -> str:
+    """A customer's runs beside their predictions, the errors before and after the fit, and the design before and after."""
+    read = (_read(each) for each in found.results if each.tool != "runs")
+    plans = filled("llm_replanned", tuple(_plans(found)), title=said("llm.replanned"))
+    return "\n".join(
+        (
+            page("", chapter(said("llm.read"), *read), llm_runs_text(found.predictions).rstrip()),
+            page("", chapter(error_table(found.refitted), said("llm.formula"), title=said("llm.refitted"))),
+            page("", found.why and said("llm.not replanned", why=found.why), plans) if found.plan else "",
+        )
+    )
+
+
+def _plans(found: Calibration) -> Iterator[tuple[str, str, str]]:
+    """Yield each figure of a design that runs may change: its name, before and after."""
+    before, after = found.plan, found.again
+    if before is None or after is None:
+        return
+    for id, old in before.llm.serving.items():
+        new = after.llm.serving[id]
+        for name in ("replicas", "gpus", "first token", "tokens"):
+            key = f"llm.replanned {name}"
+            now, then = (said(key, made=made, first=_seconds(made)) for made in (old, new))
+            yield said(f"{key} name", name=old.name), now, then
+    yield (said("llm.replanned hosts"), number(before.totals.hosts), number(after.totals.hosts))
+
+
+def _seconds(made: Serving) -> Range:
+    return Range(*(ms / 1e3 for ms in made.found.first_token_ms))
 
 
 def _read(found: Result) -> str:
@@ -69,8 +104,8 @@ def _read(found: Result) -> str:
     return "; ".join((line, *found.warnings))
 
 
-def llm_runs_text(found: Sequence[Prediction], results: Sequence[Result] = ()) -> str:
-    """Measured figures of runs beside their predictions, and their errors; results before them."""
+def llm_runs_text(found: Sequence[Prediction]) -> str:
+    """Measured figures of runs beside their predictions, and their errors."""
     ranked = sorted((p for p in found if p.error is not None), key=lambda p: -abs(p.error or 0.0))
     short = len(found) > LISTED
     shown = ranked[:LISTED] if short else [p for p in found if p.predicted is not None]
@@ -87,7 +122,40 @@ def llm_runs_text(found: Sequence[Prediction], results: Sequence[Result] = ()) -
     all_of = said("llm.runs shown", shown=LISTED, runs=written(len(ranked), ",")) if short else ""
     missing = [p for p in found if p.predicted is None]
     why = tabulate("llm_not_predicted", missing[:LISTED], quantity=_quantity, title=said("llm.not predicted"))
-    return page("", read_text(results), chapter(rows, all_of), why, error_table(found))
+    return page("", chapter(rows, all_of), why, error_table(found))
+
+
+def left_out_dict(found: Sequence[LeftOut]) -> dict[str, Any]:
+    """Errors on what was left out of a fit, as plain JSON values.
+
+    Keys ``errors`` (for each group left out, figure, load and kind of model: runs, errors as in ``calibrated_dict``, their signed
+    median, share within the ranges that all other groups give, and their width), ``ranges`` (low and high over a value of each
+    figure, load and kind) and ``speeds`` (fitted parameters by what was left out).
+    """
+    return as_json(
+        errors=_left_out(found),
+        ranges=[fields_of(each) for each in spreads(found)],
+        speeds={group.name: fields_of(group.speeds) for group in found},
+    )
+
+
+def left_out_text(found: Sequence[LeftOut]) -> str:
+    """Errors on what was left out of a fit, as text for a terminal."""
+    rows = [row | {"name": FIGURES[row["name"]]} for row in _left_out(found)]
+    return page("", tabulate("llm_left_out", rows, title=said("llm.left out")))
+
+
+def _left_out(found: Sequence[LeftOut]) -> list[dict[str, Any]]:
+    within = held(found)
+    rows: list[dict[str, Any]] = []
+    for group in found:
+        kinds: dict[tuple[str, str, bool], list[Prediction]] = {}
+        for figure, prediction in zip(group.figures, within[group.name], strict=True):
+            kinds.setdefault((prediction.quantity, figure.load, figure.experts), []).append(prediction)
+        for (name, load, experts), predictions in sorted(kinds.items()):
+            words = {"without": group.name, "name": name, "load": load, "kind": KINDS[experts]}
+            rows.append(words | fields_of(errors(predictions)))
+    return rows
 
 
 def _quantity(prediction: Prediction) -> str:

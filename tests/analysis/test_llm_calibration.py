@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from gpuplan.analysis import llm_calibration
 from gpuplan.analysis.llm_calibration import (
     MOST_SHARE,
     STEP,
@@ -15,12 +14,11 @@ from gpuplan.analysis.llm_calibration import (
     Sample,
     errors,
     fit,
-    fit_own,
     read_runs,
     samples,
     write_own,
 )
-from gpuplan.analysis.llm_predictions import Prediction, predict
+from gpuplan.analysis.llm_predictions import Prediction
 from gpuplan.analysis.llm_runs import runs_of
 from gpuplan.catalog import Catalog, CatalogError, load_catalog
 from gpuplan.models.llm.speeds import Speeds
@@ -126,19 +124,12 @@ def test_a_file_that_is_no_text_or_not_there_is_refused(tmp_path: Path, catalog:
         read_runs(tmp_path / "none.csv", catalog)
 
 
-def test_a_fit_with_own_runs_becomes_a_catalog_that_opens(
-    tmp_path: Path, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    slow = [ROW.replace("a,", f"a{i},", 1).replace(",20,", ",30,") for i in range(60)]
-    own = read_runs(written(tmp_path / "r.csv", HEAD, *slow), catalog)
-    with monkeypatch.context() as patch:  # one published run in twelve: the fit of all takes seconds
-        patch.setattr(llm_calibration, "runs_of", lambda known: runs_of(known)[::12])
-        speeds = fit_own(catalog, own)
+def test_factors_become_a_catalog_that_opens_and_keep_what_is_there(tmp_path: Path, catalog: Catalog) -> None:
     folder = tmp_path / "mine"
-    assert write_own(folder, catalog, own, speeds) == ("sources.csv", "llm_runs.csv", "assumptions.csv")
-    write_own(folder, catalog, own[:1], speeds)
+    for model, step in (("llama-3.1-8b", 1.2), ("qwen3-32b", 0.9), ("llama-3.1-8b", 1.3)):
+        item = {f"llm-serving/{model}/h100-sxm5-80gb": {"own_step": step, "own_first": 2.0}}
+        assert write_own(folder, item, 5) == ("sources.csv", "assumptions.csv")
     mine = load_catalog(folder)
-    assert len(runs_of(mine)) == len(runs_of(catalog)) + 60
-    assert speeds_of(mine).vllm == pytest.approx(speeds.vllm, rel=1e-3)
-    before, after = (predict(c, own[:1])[0] for c in (catalog, mine))
-    assert abs(after.error or 0) < abs(before.error or 0)
+    found = [speeds_of(mine, model, "h100-sxm5-80gb") for model in ("llama-3.1-8b", "qwen3-32b")]
+    assert [(each.own_step, each.own_first) for each in found] == [(1.3, 2), (0.9, 2)]
+    assert speeds_of(mine) == speeds_of(catalog) == speeds_of(mine, "llama-3.1-8b", "l40s-48gb")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from benchmark_results import Measured, vllm
 from command_line import run
 
 from gpuplan.scenario import json_schema
@@ -83,6 +84,42 @@ def test_calibrate_prints_own_runs_beside_predictions(capsys, tmp_path) -> None:
     code, out, err = run(capsys, "calibrate", "--llm", str(file), "--fit", str(tmp_path / "mine"))
     assert code == 0 and "Time per token" in out and "Wrote" in err
     assert (tmp_path / "mine" / "assumptions.csv").exists()
+
+
+def test_calibrate_for_a_design_plans_it_again(capsys, tmp_path) -> None:
+    for n in (1, 4, 16):
+        run_of = Measured(concurrency=n, isl=2000, osl=400, ttft_ms=300.0 + 20 * n, tpot_ms=14.0 + n / 2)
+        content = vllm(run_of, model_id="meta-llama/Llama-3.3-70B-Instruct")
+        (tmp_path / f"assistant--c{n}.json").write_text(json.dumps(content))
+    files = [str(path) for path in sorted(tmp_path.glob("*.json"))]
+    code, out, _ = run(capsys, "calibrate", "--llm", *files, "--for", "assistant", "--json")
+    found = json.loads(out)
+    assert code == 0 and len(found["rows"]) == 9 and not found["why"]
+    assert {each["group"] for each in found["results"]} == {"assistant"}
+    assert [each["figure"] for each in found["plans"]][-1] and len(found["refitted"]) == 3
+    code, out, _ = run(
+        capsys, "calibrate", "--llm", str(tmp_path), "--for", "assistant", "--fit", str(tmp_path / "mine")
+    )
+    assert code == 0 and (tmp_path / "mine" / "assumptions.csv").exists()
+    code, out, _ = run(capsys, "plan", "assistant", "--catalog", str(tmp_path / "mine"), "--json")
+    assert code == 0 and str(json.loads(out)["totals"]["hosts"]) == found["plans"][-1]["after"]
+
+
+def test_calibrate_names_file_and_field_the_tools_that_are_read_and_the_groups(capsys, tmp_path) -> None:
+    (tmp_path / "r.json").write_text('{"x": 1}')
+    code, _, err = run(capsys, "calibrate", "--llm", str(tmp_path / "r.json"), "--for", "assistant")
+    assert (
+        code == 2
+        and "r.json" in err
+        and all(name in err for name in ("vllm bench serve", "GuideLLM", "AIPerf"))
+    )
+    (tmp_path / "r.json").write_text(json.dumps(vllm(Measured(), mean_ttft_ms="x")))
+    code, _, err = run(capsys, "calibrate", "--llm", str(tmp_path / "r.json"))
+    assert code == 2 and "mean_ttft_ms" in err
+    code, _, err = run(capsys, "calibrate", "--llm", str(tmp_path / "r.json"), "--for", "starter")
+    assert code == 2 and "--for" in err
+    code, _, err = run(capsys, "calibrate", "--llm", str(tmp_path / "none.json"))
+    assert code == 2 and "none.json" in err
 
 
 def test_calibrate_refuses_what_needs_runs_and_names_line_and_column(capsys, tmp_path) -> None:

@@ -8,14 +8,18 @@ from dataclasses import replace
 from approved import has_approved
 from assistants import assistant
 
+from gpuplan.analysis.benchmarks import Result
+from gpuplan.analysis.benchmarks.customer import Calibration, Own
 from gpuplan.analysis.llm_predictions import Prediction
+from gpuplan.analysis.llm_runs import Run
 from gpuplan.analysis.llm_traffic import GroupTraffic, played, traffic_of
 from gpuplan.catalog import Catalog
 from gpuplan.plan import make_plan
 from gpuplan.report.llm_report import (
     LISTED,
     asked,
-    llm_runs_dict,
+    calibrated_dict,
+    calibrated_text,
     llm_runs_text,
     started,
     traffic_dict,
@@ -30,12 +34,13 @@ FOUND = (
 
 
 def test_data_has_a_row_for_each_figure() -> None:
-    found = llm_runs_dict(FOUND)
+    found = calibrated_dict(Calibration((), FOUND, FOUND[:1], Own({})))
     assert json.loads(json.dumps(found)) == found
     assert [row["source_id"] for row in found["rows"]] == ["a", "b", "c"]
     assert [row["held"] for row in found["rows"]] == [True, False, None]
     assert found["rows"][2]["predicted"] is None and found["rows"][2]["why"]
     assert [e["quantity"] for e in found["errors"]] == ["tpot_ms", "ttft_ms"]
+    assert [e["quantity"] for e in found["refitted"]] == ["tpot_ms"] and found["plans"] == []
 
 
 def test_text_lists_them_and_says_what_is_outside_and_why() -> None:
@@ -43,6 +48,31 @@ def test_text_lists_them_and_says_what_is_outside_and_why() -> None:
     assert "+10 %" in text and "+200 %" in text and text.count("OUTSIDE") == 1
     assert has_approved(text) and text.endswith("\n") and not text.endswith("\n\n")
     assert "furthest off" not in text
+
+
+def test_results_are_said_with_their_loads_and_doubts(catalog: Catalog) -> None:
+    timed = Result(
+        Run("a.json", "m", "g", isl=1024, osl=256, concurrency=32, tpot_ms=1),
+        "vllm",
+        "a.json",
+        "",
+        {},
+        ("odd",),
+    )
+    log = Result(
+        Run("t.jsonl", "", "", isl=9000, osl=300),
+        "mooncake",
+        "t.jsonl",
+        "",
+        {"prefix_hit": 0.4, "requests_per_s": 2.0},
+    )
+    plan = make_plan(assistant(), catalog)
+    found = Calibration((timed, log), FOUND, FOUND, Own({}), plan, plan)
+    text = calibrated_text(found)
+    assert has_approved(text) and "odd" in text
+    rows = calibrated_dict(found)["plans"]
+    assert len(rows) == 5 and all(row["before"] == row["after"] for row in rows)
+    assert "why not" in calibrated_text(replace(found, again=None, why="why not"))
 
 
 def test_of_many_the_furthest_off_are_listed() -> None:

@@ -1,7 +1,7 @@
 """Fit the models again and print their errors: `make refit`, or `python -m validation` in tests/.
 
 The exit code is 1 if the catalog holds other values than a fit gives. With `--llm` the published runs of language models are
-compared with the prediction; `--left-out board` predicts those of each board from a fit on all others.
+compared with the prediction; `gpuplan calibrate --llm --left-out source` predicts those of each source from a fit on all others.
 """
 
 from __future__ import annotations
@@ -15,10 +15,8 @@ from gpuplan import load_catalog
 from gpuplan.analysis.llm_predictions import predict
 from gpuplan.analysis.llm_runs import runs_of
 from gpuplan.catalog import Catalog
-from gpuplan.report.llm_report import error_table, llm_runs_text
-from gpuplan.report.text import page
+from gpuplan.report.llm_report import llm_runs_text
 from validation.llm_memory_runs import kept
-from validation.llm_serving import BY, left_out
 from validation.report import calibration_dict, calibration_text, memory_text
 
 MOVED = 1
@@ -29,13 +27,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print what the command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m validation", description="Fit the models again.")
     parser.add_argument("--llm", action="store_true", help="published runs of language models")
-    parser.add_argument("--left-out", choices=tuple(BY), help="predict the runs of each from all others")
     parser.add_argument("--json", action="store_true", help="print the fit as JSON")
     parser.add_argument("--catalog", metavar="DIR", help="folder of tables over the shipped ones")
     options = parser.parse_args(arguments)
     catalog = load_catalog(*([options.catalog] if options.catalog else ()))
-    if options.llm or options.left_out:
-        print(llm_text(catalog, options.left_out), end="")
+    if options.llm:
+        print(llm_text(catalog), end="")
         return 0
     found = calibration_dict(catalog)
     print(
@@ -45,10 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return MOVED if found["moved"] else 0
 
 
-def llm_text(catalog: Catalog, by: str | None) -> str:
+def llm_text(catalog: Catalog) -> str:
     """Published runs of language models beside their predictions, and memory beside what engines printed."""
-    if by:
-        return page("", error_table([p for _, _, predicted in left_out(catalog, by) for p in predicted]))
     return f"{llm_runs_text(predict(catalog, runs_of(catalog)))}\n{memory_text(kept(catalog))}"
 
 

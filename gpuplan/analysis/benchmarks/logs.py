@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 from statistics import fmean, quantiles
 from typing import Any, NamedTuple
 
-from gpuplan.analysis.benchmarks.record import Record, Result
+from gpuplan.analysis.benchmarks.record import FIELDS, Record, Result
 from gpuplan.analysis.benchmarks.tools import in_ms, result
 from gpuplan.scenario import show
-from gpuplan.wording import said
 
 WINDOW_S = 300.0
 """The busiest five minutes of a log are taken: a mean over a day hides the peak."""
@@ -30,99 +28,69 @@ class Request(NamedTuple):
     tpot_ms: float | None
 
 
-def _load(record: Record, tool: str, requests: Sequence[Request], **run: Any) -> Result:
-    """Return the load of requests in the window where most are at work."""
-    start, end = _busiest(requests)
-    inside = [each for each in requests if start <= each.start_s < end] or requests
-    window = max(end - start, 1e-9)
-    worked = sum(max(0.0, min(each.end_s, end) - max(each.start_s, start)) for each in requests)
-    at: dict[str, Any] = {"requests_per_s": len(inside) / window, "duration_s": window, "mode": "server"}
-    at |= {"concurrency": worked / window or None, "tokens_per_s": sum(r.osl for r in inside) / window}
-    at |= {"stay_ms": 1e3 * fmean(r.end_s - r.start_s for r in inside)}
-    for name in ("isl", "osl", "ttft_ms", "tpot_ms"):
-        values = [value for each in inside if (value := getattr(each, name)) is not None]
-        at[name] = fmean(values) if values else None
-        if name.endswith("_ms") and len(values) > 1:
-            cuts = quantiles(values, n=100, method="inclusive")
-            at |= {f"{name[:4]}_p50_ms": cuts[49], f"{name[:4]}_p99_ms": cuts[98]}
-    return result(record, tool, at, **run)
-
-
-def _busiest(requests: Sequence[Request]) -> tuple[float, float]:
-    """Return start and end of the window with most work; of the whole log where it is shorter."""
-    first, last = min(each.start_s for each in requests), max(each.end_s for each in requests)
-    if last - first <= WINDOW_S:
-        return first, last
-    worked: dict[int, float] = {}
-    for each in requests:
-        at = int((each.start_s - first) // WINDOW_S)
-        worked[at] = worked.get(at, 0.0) + each.end_s - each.start_s
-    start = first + WINDOW_S * max(worked, key=lambda at: (worked[at], -at))
-    return start, start + WINDOW_S
-
-
-def aiperf_lines(records: Sequence[Record]) -> Iterator[Result]:
-    """Read requests of AIPerf: those of its profiling phase that ended well."""
-    requests, lost = [], 0
-    for record in records:
-        metadata = record.part("metadata")
-        if metadata.text("benchmark_phase").lower() not in ("", "profiling"):
-            continue
-        if record.value("error") is not None or metadata.flag("was_cancelled"):
-            lost += 1
-            continue
-        times = [metadata.need(f"request_{end}_ns", times=1e-9) for end in ("start", "end")]
-        metrics = in_ms(record)
-        figures = (metrics.figure("aiperf-lines", name) for name in ("isl", "osl", "ttft_ms", "tpot_ms"))
-        requests.append(_request(record, "metadata.request_end_ns", *times, *figures))
-    if not requests:
-        raise records[0].error("", "bench.no requests")
-    found = _load(records[0], "aiperf", requests)
-    yield replace(found, warnings=(said("bench.lost", lost=lost),)) if lost else found
-
-
-def _request(record: Record, end: str, *values: float | None) -> Request:
-    """Return a request, whose lengths are 0 where they are not stated; an error where it ends before it starts."""
-    start_s, end_s, isl, osl, ttft_ms, tpot_ms = values
-    if start_s is None or end_s is None or end_s < start_s:
-        raise record.error(end, "bench.ends before")
-    return Request(start_s, end_s, isl or 0.0, osl or 0.0, ttft_ms, tpot_ms)
-
-
-def litellm(records: Sequence[Record]) -> Iterator[Result]:
-    """Read spend logs of LiteLLM, by model; nothing that names a person is kept.
-
-    Failures, answers of the gateway's own cache, and calls that complete nothing are left out.
-    """
+def log(records: Sequence[Record], tool: str) -> Iterator[Result]:
+    """Read requests of a log by model: those that it counts and that ended well. Nothing that names a person is kept."""
     models: dict[str, list[Request]] = {}
+    lost = 0
     for record in records:
-        status, cached, kind = (record.text(n).lower() for n in ("status", "cache_hit", "call_type"))
-        if status == "failure" or cached == "true" or (kind and "completion" not in kind):
-            continue
-        start, end = _moment(record, "startTime"), _moment(record, "endTime")
-        first = _moment(record, "completionStartTime")
-        isl, osl = (record.figure("litellm", name) for name in ("isl", "osl"))
-        waited = start is not None and end is not None and first is not None and start < first < end
-        ttft = 1e3 * (first - start) if waited else None
-        tpot = 1e3 * (end - first) / (osl - 1) if waited and osl and osl > 1 else None
-        request = _request(record, "endTime", start, end, isl, osl, ttft, tpot)
-        models.setdefault(record.text("model_group", "model"), []).append(request)
+        if all(_says(record, rule, empty=True) for rule in _rules(tool, "keep")):
+            if any(_says(record, rule) for rule in _rules(tool, "fail")):
+                lost += 1
+            else:
+                models.setdefault(record.words(tool, "model"), []).append(_request(in_ms(record), tool))
     if not models:
         raise records[0].error("", "bench.no requests")
     for model, requests in models.items():
-        yield _load(records[0], "litellm", requests, model=model)
+        yield result(records[0], tool, _load(requests) | {"failed": lost}, model=model)
 
 
-def _moment(record: Record, name: str) -> float | None:
-    """Return a moment in seconds; without an offset it is UTC."""
+def _rules(tool: str, name: str) -> Iterator[str]:
+    return (names[0] for names, _ in FIELDS[tool].get(name, ()))
+
+
+def _says(record: Record, rule: str, *, empty: bool = False) -> bool:
+    """Return whether a field holds one of some words, as ``field=word|word`` asks; ``empty`` where it holds none."""
+    name, _, words = rule.partition("=")
     value = record.value(name)
-    if isinstance(value, int | float) or value in (None, "", "None"):
-        return record.number(name)
-    try:
-        moment = datetime.datetime.fromisoformat(str(value).strip())
-        return (moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)).timestamp()
-    except (ValueError, OverflowError):
-        raise record.error(name, "bench.no moment", value=show(value)) from None
+    if value is None or value == "":
+        return empty
+    return any(word in str(value).lower() for word in words.split("|"))
+
+
+def _request(record: Record, tool: str) -> Request:
+    """Return a request, whose lengths are 0 where they are not stated; an error where it ends before it starts."""
+    start, first, end = (record.figure(tool, f"{name}_s") for name in ("start", "first", "end"))
+    isl, osl, ttft, tpot = (record.figure(tool, name) for name in ("isl", "osl", "ttft_ms", "tpot_ms"))
+    if start is None or end is None or end < start:
+        raise record.error(FIELDS[tool]["end_s"][0][0][0], "bench.ends before")
+    if first is not None and start < first < end:
+        ttft, tpot = 1e3 * (first - start), 1e3 * (end - first) / (osl - 1) if osl and osl > 1 else None
+    return Request(start, end, isl or 0.0, osl or 0.0, ttft, tpot)
+
+
+def _load(requests: Sequence[Request]) -> dict[str, Any]:
+    """Return the figures of requests in the window where most are at work; of the whole log where it is shorter."""
+    start, end = min(each.start_s for each in requests), max(each.end_s for each in requests)
+    if end - start > WINDOW_S:
+        worked: dict[int, float] = {}
+        for each in requests:
+            at = int((each.start_s - start) // WINDOW_S)
+            worked[at] = worked.get(at, 0.0) + each.end_s - each.start_s
+        start += WINDOW_S * max(worked, key=lambda at: (worked[at], -at))
+        end = start + WINDOW_S
+    inside = [each for each in requests if start <= each.start_s < end] or requests
+    window = max(end - start, 1e-9)
+    stays = sum(max(0.0, min(each.end_s, end) - max(each.start_s, start)) for each in requests)
+    found: dict[str, Any] = {"requests_per_s": len(inside) / window, "duration_s": window, "mode": "server"}
+    found |= {"concurrency": stays / window or None, "tokens_per_s": sum(r.osl for r in inside) / window}
+    found |= {"stay_ms": 1e3 * fmean(each.end_s - each.start_s for each in inside)}
+    for name in ("isl", "osl", "ttft_ms", "tpot_ms"):
+        values = [value for each in inside if (value := getattr(each, name)) is not None]
+        found[name] = fmean(values) if values else None
+        if name.endswith("_ms") and len(values) > 1:
+            cuts = quantiles(values, n=100, method="inclusive")
+            found |= {f"{name[:4]}_p50_ms": cuts[49], f"{name[:4]}_p99_ms": cuts[98]}
+    return found
 
 
 def trace(records: Sequence[Record]) -> Iterator[Result]:
@@ -132,17 +100,20 @@ def trace(records: Sequence[Record]) -> Iterator[Result]:
         parts = list(record.listed("sub_requests")) if "sub_requests" in record.data else [record]
         lengths.append([sum(part.figure("mooncake", n) or 0.0 for part in parts) for n in ("isl", "osl")])
         starts.append(record.figure("mooncake", "start_s") or 0.0)
-        ids = record.value("hash_ids") or []
-        if not isinstance(ids, list):
+        if not isinstance(ids := record.value("hash_ids") or [], list):
             raise record.error("hash_ids", "bench.no list")
         hashes.append([show(id) for id in ids])
     isl, osl = (fmean(values) for values in zip(*lengths, strict=True))
     if not isl or not osl:
         raise records[0].error("input_length", "bench.needed")
-    at: dict[str, Any] = {"isl": isl, "osl": osl, "duration_s": (span := max(starts) - min(starts)) or None}
-    at["requests_per_s"] = (len(starts) - 1) / span if span else None
-    at["prefix_hit"] = _prefix_hit([tokens for tokens, _ in lengths], hashes) if any(hashes) else None
-    yield result(records[0], "mooncake", at)
+    found: dict[str, Any] = {
+        "isl": isl,
+        "osl": osl,
+        "duration_s": (span := max(starts) - min(starts)) or None,
+    }
+    found["requests_per_s"] = (len(starts) - 1) / span if span else None
+    found["prefix_hit"] = _prefix_hit([tokens for tokens, _ in lengths], hashes) if any(hashes) else None
+    yield result(records[0], "mooncake", found)
 
 
 def _prefix_hit(lengths: Sequence[float], hashes: Sequence[Sequence[str]]) -> float:
@@ -177,15 +148,15 @@ def openai_usage(records: Sequence[Record]) -> Iterator[Result]:
         raise records[0].error("data", "bench.no requests")
     for model, (rate, seconds, row) in buckets.items():
         tokens = row.need("input_tokens")
-        at = {"isl": tokens / rate / seconds, "osl": row.need("output_tokens") / rate / seconds}
-        at |= {"requests_per_s": rate, "duration_s": seconds}
-        at["prefix_hit"] = (row.number("input_cached_tokens") or 0.0) / tokens
-        yield result(row, "openai", at, model=model)
+        found = {"isl": tokens / rate / seconds, "osl": row.need("output_tokens") / rate / seconds}
+        found |= {"requests_per_s": rate, "duration_s": seconds}
+        found["prefix_hit"] = (row.number("input_cached_tokens") or 0.0) / tokens
+        yield result(row, "openai", found, model=model)
 
 
 LOGS: Mapping[str, Callable[[Sequence[Record]], Iterator[Result]]] = {
-    "aiperf-lines": aiperf_lines,
-    "litellm": litellm,
+    "aiperf-lines": partial(log, tool="aiperf-lines"),
+    "litellm": partial(log, tool="litellm"),
     "openai": openai_usage,
     "mooncake": trace,
 }

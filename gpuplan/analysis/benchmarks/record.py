@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 import re
 from collections.abc import Iterator, Mapping
@@ -22,6 +23,8 @@ DEEPEST = 8
 NUMBER = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)?(\.\d*)?([eE][+-]?\d{1,3})?")
 EMPTY = ("", "none", "null", "n/a", "nan", "-", "inf", "infinity")
 """Texts that tools write where they have no figure, or no limit."""
+MOMENTS = ("startTime", "endTime", "completionStartTime")
+"""Fields that hold a time of day."""
 FIELDS: dict[str, dict[str, list[tuple[tuple[str, ...], float]]]] = {}
 """Tool -> figure -> the fields that may hold it, each with the factor to its unit; ``sign``: fields by which it is known."""
 for _row in own_rows("words/benchmark_fields"):
@@ -80,11 +83,21 @@ class Record:
             return None
         if isinstance(value, str) and NUMBER.fullmatch(value.strip()) and re.search(r"\d", value):
             value = float(value.replace(",", ""))
+        elif isinstance(value, str) and name in MOMENTS:
+            value = self._moment(name, value)
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.error(name, "bench.no number", value=show(value))
         if not 0 <= value <= MOST or not math.isfinite(value):
             raise self.error(name, "bench.out of range", value=show(value))
         return float(value)
+
+    def _moment(self, name: str, value: str) -> float:
+        """Return a moment in seconds; without an offset it is UTC."""
+        try:
+            moment = datetime.datetime.fromisoformat(value.strip())
+            return (moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)).timestamp()
+        except (ValueError, OverflowError):
+            raise self.error(name, "bench.no moment", value=show(value)) from None
 
     def need(self, *names: str, times: float = 1.0) -> float:
         """Return a number above zero that must be there."""

@@ -35,9 +35,10 @@ def result(record: Record, tool: str, figures: Mapping[str, Any], **run: Any) ->
     )
     own = {name: figures.get(name) for name in RUN} | {"mode": figures.get("mode") or ""} | run
     others = {name: v for name, v in figures.items() if name not in RUN and isinstance(v, float)}
-    names = {"model": record.words(tool, "model"), "gpu": ""} | own
+    names: dict[str, Any] = {"model": record.words(tool, "model"), "gpu": ""} | own
+    group = record.words(tool, "group")
     return Result(
-        Run(id=record.file, **names), tool, record.file, record.words(tool, "group"), others, warnings
+        Run(id=record.file, **names), tool.removesuffix("-lines"), record.file, group, others, warnings
     )
 
 

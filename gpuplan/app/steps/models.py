@@ -8,14 +8,16 @@ from gpuplan.analysis.llm_traffic import traffic_of
 from gpuplan.app.cards import figures
 from gpuplan.app.forms import field_data
 from gpuplan.app.state import Workbook
+from gpuplan.locales import written
 from gpuplan.plan.llm import RETRIEVAL
+from gpuplan.plan.llm.asks import planned
 from gpuplan.plan.llm.retrieval import Retrieval, why_share
 from gpuplan.plan.llm.serving import Serving, why_size
 from gpuplan.plan.llm.tuning import Tuning, why_job
 from gpuplan.report.llm_report import started
 from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group
 from gpuplan.widgets import contract
-from gpuplan.wording import NAMES, PLURALS, capital, rough, said
+from gpuplan.wording import NAMES, PLURALS, capital, rough, said, share_words
 
 KINDS = {"model": ("generate",), "reranker": ("rerank",)}
 """Input that chooses a model -> the tasks of that model; in a search it makes embeddings."""
@@ -42,10 +44,8 @@ def model_field(workbook: Workbook, group: Group, name: str) -> contract.Field:
         rows = [row for row in workbook.catalog.rows("llm_models") if row["kind"] in kinds]
         none = [("", said("screen.models.none" if name == "reranker" else "screen.models.not chosen"))]
         return field_data(workbook, path, none + [(row.id, str(row["name"])) for row in rows])
-    facts, empty = (
-        workbook.catalog.assumptions["llm-use"].facts,
-        NAMES["empty input of a model"].get(name, ""),
-    )
+    facts = planned(workbook.catalog, group.use_kind)
+    empty = NAMES["empty input of a model"].get(name, "")
     if name in facts:
         field = field_data(workbook, path, empty=facts[name])
     elif name in ("weights", "cache"):
@@ -125,6 +125,11 @@ def _notes(workbook: Workbook, made: Serving) -> list[str]:
     if fewer.replicas < made.replicas:
         key = "screen.models.with fewer" if fewer.keeps else "screen.models.with too few"
         notes.append(said(key, step=fewer))
+    if made.reuse:
+        shares = {"hits": made.reuse.hits(made.size.sessions), "kept": made.size.sessions}
+        notes.append(said("screen.models.sessions", **{key: share_words(of) for key, of in shares.items()}))
+    if made.draft_gain != 1:
+        notes.append(said("screen.models.drafts", gain=written(made.draft_gain, ".2f")))
     if why := why_size(made):
         notes.append(capital(said("screen.models.why size", gpus=made.gpus, why=why)))
     return notes

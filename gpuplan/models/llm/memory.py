@@ -113,7 +113,7 @@ def weights_per_gpu_gib(shape: Shape, *, setup: Setup) -> float:
     """Weights on the fullest GPU of a replica.
 
     Tensor parallel shares all; pipeline parallel shares the layers, and the first stage holds a table of tokens besides; data
-    parallel attention holds everything but the routed experts in each group.
+    parallel attention holds everything but the routed experts in each group. With its adapters and what drafts tokens.
 
     >>> llama = Shape(8.03, 8.03, layers=32, hidden_size=4096, heads=32, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> round(weights_per_gpu_gib(llama, setup=Setup(tensor=4)), 2), round(weights_per_gpu_gib(llama, setup=Setup(pipeline=4)), 2)
@@ -123,7 +123,43 @@ def weights_per_gpu_gib(shape: Shape, *, setup: Setup) -> float:
     stage = math.ceil(shape.layers / setup.pipeline) / shape.layers
     at_ends = 1.0 if setup.pipeline == 1 or shape.tied_embeddings else 0.5
     per_gpu = routed * stage / (setup.tensor * setup.data)
-    return (per_gpu + (rest * stage + tables * at_ends) / setup.tensor) / GIB
+    weights = per_gpu + (rest * stage + tables * at_ends) / setup.tensor
+    return weights / GIB + beside_gib(shape, setup=setup)
+
+
+def beside_gib(shape: Shape, *, setup: Setup) -> float:
+    """Weights beside the model's own on each GPU: slots of adapters, and what drafts tokens.
+
+    An adapter takes rank x (widths in + out) x 2 bytes for each matrix of attention and of the feed-forward layers, experts
+    included; GPUs share its output side and hold all of its input side. What drafts is counted as a layer of the model and a
+    table of tokens, as EAGLE has them: assumed; a separate draft model takes more. In GiB. [vllm-lora]_ [specdecode-bench]_
+
+    >>> from gpuplan.models.llm.shape import Adapters
+    >>> llama = Shape(8.03, 8.03, layers=32, hidden_size=4096, heads=32, vocabulary=128256, context_tokens=131072, kv_heads=8)
+    >>> round(1024 * beside_gib(llama, setup=Setup(adapters=Adapters(1, rank=16))))
+    80
+    """
+    adapters, slots, draft = setup.adapters, 0.0, 0.0
+    if adapters.count:
+        slots = adapters.count * adapters.rank * 2 * _adapter_width(shape, setup.tensor) / GIB
+    if setup.draft.tokens:
+        table = shape.vocabulary * shape.hidden_size * 2 / GIB
+        draft = shape.layer_parameters * 1e9 * BITS[setup.weights] / 8 / GIB + table
+    return slots + draft / setup.tensor
+
+
+def _adapter_width(shape: Shape, tensor: int) -> float:
+    """Return the widths in and out of all matrices that an adapter changes, as one GPU of so many holds them."""
+    above_zero(hidden_size=shape.hidden_size)
+    hidden, keys = shape.hidden_size, 2 * shape.kv_heads * shape.head_size
+    queries = shape.heads * shape.head_size
+    attention = 2 * hidden * queries + hidden * keys
+    each = shape.layer_parameters * 1e9 - attention
+    copies = shape.experts or 1
+    inner = max(0.0, each) / copies / 3 / hidden
+    into = 2 * hidden + hidden + queries + copies * (2 * hidden + inner)
+    out = queries + keys + hidden + copies * (2 * inner + hidden)
+    return shape.layers * (into + out / tensor)
 
 
 def cache_bytes(shape: Shape, *, tokens: float, precision: str = "bf16") -> float:
@@ -159,8 +195,9 @@ def request_gib(shape: Shape, *, setup: Setup, tokens: float) -> float:
     Parameters:
         tokens: Tokens of the request, in and out. [-]
 
-    Tensor parallel shares the heads of keys and values while there are any left to share, and the state; a latent and an index
-    are held whole by every GPU. Pipeline parallel shares the layers. With data parallel attention a request is held by one group.
+    Beside what the cache holds from earlier requests. Tensor parallel shares the heads of keys and values while there are any
+    left to share, and the state; a latent and an index are held whole by every GPU. Pipeline parallel shares the layers. With
+    data parallel attention a request is held by one group.
 
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> round(request_gib(llama, setup=Setup(tensor=4), tokens=8192), 3)
@@ -175,15 +212,18 @@ def cached_per_gpu_bytes(shape: Shape, *, setup: Setup, tokens: float) -> float:
     Parameters:
         tokens: Tokens of the request, in and out. [-]
 
-    In bytes. [-] Stages of a pipeline hold a share of the layers each.
+    In bytes, with the tokens that the cache holds from earlier requests. [-] Stages of a pipeline hold a share of the layers
+    each. What drafts tokens has the cache of a layer, and keeps a state of a sequence for each of them.
 
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> cached_per_gpu_bytes(llama, setup=Setup(tensor=4), tokens=1)
     81920.0
     """
-    values, index, state = _cached(shape, tokens, setup.cache)
+    values, index, state = _cached(shape, tokens + setup.cached_tokens, setup.cache)
     shared = 1 if shape.latent_size else min(setup.tensor, max(1, shape.kv_heads))
-    return values / shared + index + state / setup.tensor
+    drafts = setup.draft.tokens
+    more = 1 + 1 / max(1, shape.cached_layers) if drafts else 1.0
+    return values / shared * more + index + state / setup.tensor * (1 + drafts)
 
 
 def held(shape: Shape, *, setup: Setup, memory_gib: float, overheads: Overheads = OVERHEADS) -> Held:

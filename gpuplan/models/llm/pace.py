@@ -17,6 +17,8 @@ from gpuplan.units import above_zero, at_least_one, not_negative, zero_to_one
 
 Floats = NDArray[np.float64]
 
+FULL = 1e5
+"""Requests of a step so full that no reading of weights hides a prompt: its work then depends on the tensor rate alone."""
 GRID = 48
 """Points of a law between which it is taken as straight."""
 
@@ -173,19 +175,22 @@ def replica_pace(replica: Replica, *, traffic: Traffic, requests: int, chunk_tok
         raise ValueError(
             f"the model does not fit on {setup.gpus} GPUs in {setup.weights}; take more GPUs per replica"
         )
-    usual = traffic.reserved_tokens
+    usual, first = traffic.reserved_tokens, replica.speeds.own_first
     part = max(1.0, min(traffic.tokens_in, chunk_tokens or math.inf))
     return pace_of(
         lambda n, context: decode_step_ms(replica, requests=n, context_tokens=context),
-        lambda tokens: prompt_ms(replica, tokens_in=tokens),
+        lambda tokens: first * prompt_ms(replica, tokens_in=tokens),
         requests=requests,
         context_tokens=traffic.context_tokens,
         longest_tokens=max(32768.0, 8 * traffic.tokens_in),
         cache_tokens=left / request_gib(replica.shape, setup=setup, tokens=usual) * usual,
         chunk_tokens=chunk_tokens,
-        overlap_share=prompt_work_ms(replica, tokens_in=part, requests=requests)
-        / prompt_ms(replica, tokens_in=part),
-        wait_ms=replica.speeds.wait_ms,
+        overlap_share=min(
+            1.0,
+            prompt_work_ms(replica, tokens_in=part, requests=FULL)
+            / (first * prompt_ms(replica, tokens_in=part)),
+        ),
+        wait_ms=first * replica.speeds.wait_ms,
     )
 
 

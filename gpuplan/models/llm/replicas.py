@@ -11,12 +11,9 @@ from typing import NamedTuple
 
 from gpuplan.models.llm.memory import requests_at_once
 from gpuplan.models.llm.serving import first_token_ms, time_per_token_ms, token_rate
-from gpuplan.models.llm.shape import Range, Setup
+from gpuplan.models.llm.shape import MOST, Range, Setup
 from gpuplan.models.llm.speeds import Replica
 from gpuplan.units import above_zero, at_least_one
-
-MOST = 4096
-"""Most requests in a step that engines are run with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +46,8 @@ class Limits(NamedTuple):
     memory: int
     speed: int
     first_token: int
+    engine: int = MOST
+    """Sequences that the engine takes at once."""
 
     @property
     def requests(self) -> int:
@@ -57,7 +56,7 @@ class Limits(NamedTuple):
 
     @property
     def by(self) -> str:
-        """The limit that binds: ``memory``, ``speed`` or ``first_token``."""
+        """The limit that binds: ``memory``, ``speed``, ``first_token`` or ``engine``."""
         return self._fields[self.index(min(self))]
 
 
@@ -77,8 +76,8 @@ class Replicas(NamedTuple):
 def limits(replica: Replica, *, load: Load, promise: Promise = Promise()) -> Limits:
     """Most concurrent requests on a replica that fit its memory and keep each promise.
 
-    At most 4,096. Both times grow with the requests, so the most is found by halving. The cache is counted at the full
-    length of a request. [aiconfigurator-silicon-sample]_
+    At most 4,096, and what the engine is set to. Both times grow with the requests, so the most is found by halving. The cache
+    is counted at the full length of a request. [aiconfigurator-silicon-sample]_
 
     >>> from gpuplan.models.llm.shape import Board, Shape
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
@@ -115,7 +114,7 @@ def _limits(replica: Replica, load: Load, promise: Promise) -> Limits:
     if promise.first_token_s:
         promised = promise.first_token_s * 1e3
         first = bisect_left(every, True, key=lambda n: seen(first_token_ms, n) > promised)
-    return Limits(min(memory, MOST), speed, first)
+    return Limits(min(memory, MOST), speed, first, replica.setup.sequences)
 
 
 def replicas(replica: Replica, *, load: Load, promise: Promise = Promise(), least: int = 1) -> Replicas:

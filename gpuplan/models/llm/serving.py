@@ -25,7 +25,8 @@ def decode_step_ms(replica: Replica, *, requests: float, context_tokens: float) 
     fixed + sqrt(weights^2 + products^2), of experts apart, + sqrt(cache^2 + scores^2) + traffic between kernels + sums between
     GPUs: what is read over the memory bandwidth, what is computed over the tensor rate. Of the routed experts those are read that
     at least one token of the step uses: 1 - (1 - used / all)^requests of them. Stages of a pipeline work on a share of the
-    requests each and follow one another. Not for speculative decoding.
+    requests each and follow one another. With speculative decoding, of ``speculation``, the time of a step and its drafts over
+    the tokens that it gives; context beside what the cache holds from earlier requests.
 
     >>> from gpuplan.models.llm import Board, Setup, Shape
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
@@ -34,19 +35,34 @@ def decode_step_ms(replica: Replica, *, requests: float, context_tokens: float) 
     >>> 8 < few < many < 30
     True
     """
-    shape, board, setup, speeds = replica.shape, replica.board, replica.setup, replica.speeds
     above_zero(requests=requests, context_tokens=context_tokens)
+    draft = replica.setup.draft
+    step = _step_s(replica, requests, context_tokens, 1 + draft.tokens)
+    if draft.tokens:
+        step += draft.tokens * draft.time_share * _step_s(replica, requests, context_tokens, 1)
+    return step / draft.accepted * 1e3
+
+
+def _step_s(replica: Replica, requests: float, context_tokens: float, verified: int) -> float:
+    """Return the time of a step that works on this number of tokens of each request."""
+    shape, board, setup, speeds = replica.shape, replica.board, replica.setup, replica.speeds
     batch = max(requests / setup.pipeline, 1.0) / setup.data
-    together = batch * setup.data
+    written = batch * verified
     read = batch * cached_per_gpu_bytes(shape, setup=setup, tokens=context_tokens)
     cache = read / 1e9 / board.bandwidth_gb_s / speeds.cache_share
     wide = 2 * shape.latent_size + shape.rope_size if shape.latent_size else 2 * shape.head_size
-    scores = 2 * shape.heads * wide * shape.cached_layers * context_tokens * batch / setup.tensor
+    context = context_tokens + setup.cached_tokens
+    scores = 2 * shape.heads * wide * shape.cached_layers * context * written / setup.tensor
     attention = math.hypot(cache, scores / 1e12 / _attention_tflops(replica))
-    matrices = _matrices_s(replica, together)
+    matrices = _matrices_s(replica, written * setup.data)
     fixed = _fixed_s(replica) + speeds.sequence_us * requests / setup.data * 1e-6
-    moved = _traffic_s(replica, batch) + _sums_s(replica, batch)
-    return (fixed + matrices + attention + moved) * speeds.engine(setup.engine) * 1e3
+    moved = _traffic_s(replica, written) + _sums_s(replica, written)
+    return (fixed + matrices + attention + moved) * _slower(replica)
+
+
+def _slower(replica: Replica) -> float:
+    """Return the time of an engine with its adapters over that of the fastest engine without."""
+    return replica.speeds.engine(replica.setup.engine) / replica.setup.adapters.speed_share
 
 
 def _matrices_s(replica: Replica, written: float, read: float = 0.0) -> float:
@@ -115,13 +131,15 @@ def _tflops(replica: Replica, precision: str) -> float:
 
 def _rest_tflops(replica: Replica, precision: str) -> float:
     """Return the rate of products other than those of experts."""
-    made = 1.0 if replica.setup.tuned else _beyond_ampere(replica, replica.speeds.installed_power)
-    return _tflops(replica, precision) * made * replica.speeds.compute_share
+    rate = _tflops(replica, precision)
+    if not replica.setup.tuned:
+        rate = _beyond_ampere(rate, replica.speeds.installed_power)
+    return rate * replica.speeds.compute_share
 
 
-def _beyond_ampere(replica: Replica, power: float) -> float:
-    """Return the share of its tensor rate that a board reaches if what it has above the A100 counts with a power."""
-    return math.pow(max(1.0, replica.board.fp16_tflops / AMPERE_TFLOPS), power - 1)
+def _beyond_ampere(rate: float, power: float) -> float:
+    """Return a tensor rate of which what is above that of the A100 counts with a power."""
+    return min(rate, AMPERE_TFLOPS) * math.pow(max(1.0, rate / AMPERE_TFLOPS), power)
 
 
 def _expert_tflops(replica: Replica) -> float:
@@ -129,7 +147,7 @@ def _expert_tflops(replica: Replica) -> float:
     speeds, precision = replica.speeds, replica.setup.weights
     rate = _tflops(replica, precision) * (1.0 if replica.setup.tuned else speeds.installed_share)
     if precision in ("nvfp4", "mxfp4") and not replica.board.fp4_tflops:
-        rate *= _beyond_ampere(replica, speeds.unpack_power)
+        rate = _beyond_ampere(rate, speeds.unpack_power)
     return rate * speeds.compute_share
 
 
@@ -171,8 +189,9 @@ def prompt_work_ms(
         requests: Requests whose step it is read with. [-]
         prompts: Prompts that one step reads. [-]
 
-    Products of all tokens; attention, which grows with the square of their number; traffic between kernels and sums between
-    GPUs. A step reads the weights anyway, and products of a short prompt are done while it does. [-]
+    Products of all tokens; attention, which grows with the square of their number and with what the cache holds before them;
+    traffic between kernels and sums between GPUs. A step reads the weights anyway, and products of a short prompt are done
+    while it does. [-]
 
     >>> from gpuplan.models.llm import Board, Setup, Shape
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
@@ -185,16 +204,17 @@ def prompt_work_ms(
     not_negative(requests=requests)
     wide = 192 + 128 if shape.latent_size else 2 * shape.head_size
     half = tokens_in / 2
-    seen = shape.cached_layers * half
-    seen += (shape.layers - shape.cached_layers) * min(half, shape.window_tokens)
+    before = half + setup.cached_tokens
+    seen = shape.cached_layers * before
+    seen += (shape.layers - shape.cached_layers) * min(before, shape.window_tokens)
     scores = 2 * shape.heads * wide * seen * tokens_in / (setup.tensor * setup.data) / 1e12
     attention = scores / _attention_tflops(replica)
-    written = requests / setup.pipeline
+    written = requests / setup.pipeline * (1 + setup.draft.tokens)
     alone = _matrices_s(replica, written) if requests else 0.0
     tokens = tokens_in / setup.data
     moved = _traffic_s(replica, tokens) + _sums_s(replica, tokens)
     added = (_matrices_s(replica, written, tokens_in * prompts) - alone) / prompts + attention + moved
-    return added * replica.speeds.engine(setup.engine) * 1e3
+    return added * _slower(replica) * 1e3
 
 
 def prompt_ms(replica: Replica, *, tokens_in: float) -> float:
@@ -212,7 +232,7 @@ def prompt_ms(replica: Replica, *, tokens_in: float) -> float:
     >>> 6 < long / short < 12
     True
     """
-    fixed = _fixed_s(replica) * replica.speeds.engine(replica.setup.engine) * 1e3
+    fixed = _fixed_s(replica) * _slower(replica) * 1e3
     return prompt_work_ms(replica, tokens_in=tokens_in) + fixed
 
 
@@ -247,12 +267,12 @@ def _per_token(
     step = decode_step_ms(replica, requests=requests, context_tokens=tokens_in + tokens_out / 2)
     prompts = requests / replica.setup.pipeline / tokens_out
     work = prompt_work_ms(replica, tokens_in=tokens_in, requests=requests, prompts=max(1.0, prompts))
-    return _range(step + between * prompts * work, replica.ranges.token)
+    return _range(step + between * prompts * work, replica.ranges.token, replica.speeds.own_width)
 
 
-def _range(value: float, ends: tuple[float, float]) -> Range:
-    """Return a value with its low and high."""
-    return Range(value, value * ends[0], value * ends[1])
+def _range(value: float, ends: tuple[float, float], power: float) -> Range:
+    """Return a value with its low and high, which a customer's own runs make narrower by a power."""
+    return Range(value, value * ends[0] ** power, value * ends[1] ** power)
 
 
 def first_token_ms(replica: Replica, *, requests: float, tokens_in: float, tokens_out: float) -> Range:
@@ -279,9 +299,16 @@ def first_token_ms(replica: Replica, *, requests: float, tokens_in: float, token
     work = prompt_work_ms(replica, tokens_in=tokens_in, requests=requests)
     others = max(0.0, requests - 1)
     prompts = others / replica.setup.pipeline / tokens_out * work
-    value = replica.speeds.wait_ms + prompt_ms(replica, tokens_in=tokens_in)
-    value += replica.speeds.wait_steps * min(1.0, others) * step + prompts / step / 2 * work
-    return _range(value, replica.ranges.first)
+    value = replica.speeds.wait_ms + prompt_ms(replica, tokens_in=tokens_in) + prompts / step / 2 * work
+    steps = (
+        replica.speeds.wait_steps * min(1.0, others) * replica.setup.draft.accepted
+    )  # whole ones, of several tokens
+    return _first_range(replica, value + steps * step)
+
+
+def _first_range(replica: Replica, value: float) -> Range:
+    speeds = replica.speeds
+    return _range(value * speeds.own_first, replica.ranges.first, speeds.own_first_width)
 
 
 def loop_times_ms(
@@ -314,7 +341,7 @@ def loop_times_ms(
     waits = speeds.loop_ms + shape.layers * (speeds.loop_layer_us + experts) / 1e3
     waits += speeds.loop_steps * step + speeds.loop_queue * max(0.0, requests - 1) * work
     value = prompt_ms(replica, tokens_in=tokens_in) + waits
-    return token, _range(value, replica.ranges.first)
+    return token, _first_range(replica, value)
 
 
 def token_rate(replica: Replica, *, requests: float, tokens_in: float, tokens_out: float) -> Range:
@@ -336,4 +363,4 @@ def token_rate(replica: Replica, *, requests: float, tokens_in: float, tokens_ou
     True
     """
     token_ms = time_per_token_ms(replica, requests=requests, tokens_in=tokens_in, tokens_out=tokens_out)
-    return _range(requests * 1e3 / token_ms.value, replica.ranges.rate)
+    return _range(requests * 1e3 / token_ms.value, replica.ranges.rate, replica.speeds.own_width)

@@ -90,6 +90,11 @@ class Shape:
         return (self.total_parameters - self.active_parameters) * self.experts / left_out
 
     @property
+    def layer_parameters(self) -> float:
+        """Parameters of a layer, in 10^9."""
+        return (self.total_parameters - self.embedding_parameters) / self.layers
+
+    @property
     def cached_layers(self) -> int:
         """Layers whose cache grows with the context."""
         return self.layers if self.full_layers is None else self.full_layers
@@ -143,9 +148,47 @@ class Board:
         return own.get(weights) or self.fp16_tflops
 
 
+MOST = 4096
+"""Most requests in a step that engines are run with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """Speculative decoding: tokens drafted ahead of a step, which verifies all of them at once."""
+
+    tokens: int = 0
+    """Drafted for each request and step; 0 without."""
+    accepted: float = 1.0
+    """Tokens that a step gives on average: those that are accepted, and one of its own."""
+    time_share: float = 0.0
+    """Time to draft a token over that of a step without drafts."""
+
+    def __post_init__(self) -> None:
+        """Refuse a step that gives less than its own token, or more than that and the drafts."""
+        not_negative(tokens=self.tokens, time_share=self.time_share)
+        if not 1 <= self.accepted <= 1 + self.tokens:
+            raise ValueError(f"accepted is {self.accepted!r}; it must be from 1 to {1 + self.tokens}")
+
+
+@dataclass(frozen=True, slots=True)
+class Adapters:
+    """Adapters (LoRA) that a replica serves at once; the engine reserves all of them at start, at the highest rank."""
+
+    count: int = 0
+    rank: int = 16
+    speed_share: float = 1.0
+    """Speed with adapters over that without: all requests pay it, however many adapters there are."""
+
+    def __post_init__(self) -> None:
+        """Refuse a number, a rank or a speed that is none."""
+        not_negative(count=self.count)
+        above_zero(rank=self.rank, speed_share=self.speed_share)
+        zero_to_one(speed_share=self.speed_share)
+
+
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """Setup of a replica: precision of weights and cache, split over GPUs, and engine."""
+    """Setup of a replica: precision of weights and cache, split over GPUs, engine, and what each request finds there."""
 
     weights: str = "bf16"
     cache: str = "bf16"
@@ -162,6 +205,12 @@ class Setup:
     """True for vLLM before 0.6, whose scheduler and sampling worked on the processor between steps."""
     tuned: bool = True
     """True if precision, kernels and scheduler are tuned for the load, as in records; False: as installed."""
+    cached_tokens: float = 0.0
+    """Tokens of a request that the cache holds from earlier ones: kept and attended to, but not read again."""
+    draft: Draft = Draft()
+    adapters: Adapters = Adapters()
+    sequences: int = MOST
+    """Most requests that the engine takes into a step."""
 
     def __post_init__(self) -> None:
         """Refuse a precision that is not known and a cut that is none."""
@@ -172,6 +221,8 @@ class Setup:
             raise ValueError(f"kept needs one of {', '.join(KEPT)}; got {self.kept!r}")
         if min(self.tensor, self.pipeline, self.data) < 1:
             raise ValueError("tensor, pipeline and data need at least 1")
+        not_negative(cached_tokens=self.cached_tokens)
+        above_zero(sequences=self.sequences)
 
     @property
     def gpus(self) -> int:

@@ -32,7 +32,7 @@ class Speeds:
     """Share of the tensor rate that products reach."""
     rate_power: float = 0.722
     """Exponent of the benefit of a tensor rate above the rate of 16 bits."""
-    unpack_power: float = 0.717
+    unpack_power: float = 0.399
     """Exponent of the benefit of a tensor rate above ``AMPERE_TFLOPS`` for experts whose weights are unpacked first."""
     power_power: float = 0.95
     """Exponent of the loss of tensor rate where a board has fewer watts for it than others of its architecture."""
@@ -42,9 +42,9 @@ class Speeds:
     """Memory traffic of a token in each layer beside matrices and cache, in widths of the residual stream."""
     expert_traffic: float = 12.7
     """The same for each expert that the token uses."""
-    installed_power: float = 0.332
+    installed_power: float = 0.411
     """Exponent of the benefit of a tensor rate above ``AMPERE_TFLOPS`` for an engine as it is installed."""
-    installed_share: float = 0.469
+    installed_share: float = 0.437
     """Share of the rate of products of experts that it reaches, with kernels that are not tuned for the board."""
     vllm: float = 1.07
     """Time of a step against TensorRT-LLM."""
@@ -68,10 +68,19 @@ class Speeds:
     tensorrt_first: float = 3.29
     """The launches of experts against vLLM."""
     sglang_first: float = 13.4
+    own_step: float = 1.0
+    """Times that a customer's own runs take as long: all steps and prompts; item ``llm-serving/MODEL/GPU``."""
+    own_first: float = 1.0
+    """The same of a first token, beyond its steps and its prompt."""
+    own_width: float = 1.0
+    """Power of a range that own runs make narrower: of a time per token and of a rate."""
+    own_first_width: float = 1.0
+    """The same of a first token."""
 
     def engine(self, name: str) -> float:
         """Time of a step of an engine against TensorRT-LLM; one that is not known counts as vLLM."""
-        return 1.0 if "tensorrt" in name else self.sglang if "sglang" in name else self.vllm
+        made = 1.0 if "tensorrt" in name else self.sglang if "sglang" in name else self.vllm
+        return made * self.own_step
 
     def first(self, name: str) -> float:
         """Launches of experts for a prompt, against vLLM."""

@@ -71,6 +71,8 @@ CHECKS = (
     models.promises,
     models.precision_unpacked,
     models.runs_not_published,
+    models.sessions_not_kept,
+    models.drafts_do_harm,
     models.shares_not_measured,
     boards.gpu_support,
     boards.inference_software,

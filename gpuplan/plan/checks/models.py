@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from gpuplan.plan.checks.message import Message, about, message
 from gpuplan.plan.llm.promises import LIKELY, MISSED, Target
 from gpuplan.plan.llm.serving import Serving
 from gpuplan.plan.plan import Plan
-from gpuplan.wording import amount, counted, joined, rough, rough_range, said, some_of
+from gpuplan.wording import amount, counted, joined, rough, rough_range, said, share_words, some_of
 
 
 def replicas_together(plan: Plan) -> Iterator[Message]:
@@ -94,7 +95,7 @@ def promises(plan: Plan) -> Iterator[Message]:
     """Promises that the hardware does not keep, and those that it keeps only by the middle of the ranges."""
     for serving in plan.llm.serving.values():
         missed, likely = ([t for t in serving.targets if t.standing == name] for name in (MISSED, LIKELY))
-        words: dict[str, object] = {"group": serving.name, "id": serving.id}
+        words: dict[str, Any] = {"group": serving.name, "id": serving.id}
         if missed and serving.replicas:
             near = joined([_promise(target.name, target.planned) for target in missed])
             words |= {"nearest": near, "ways": "".join(serving.ways), "input": missed[0].name}
@@ -131,3 +132,36 @@ def shares_not_measured(plan: Plan) -> Iterator[Message]:
     parts = [serving for serving in plan.llm.serving.values() if serving.gpus < 1 and serving.replicas]
     names = some_of([f"{serving.name} ({amount(serving.gpus, 'GPU')})" for serving in parts])
     yield from about(plan, "share-not-measured", parts, groups=names)
+
+
+def sessions_not_kept(plan: Plan) -> Iterator[Message]:
+    """Sessions whose context leaves the cache before they come back."""
+    for made in plan.llm.serving.values():
+        kept = made.size.sessions
+        if made.reuse and made.replicas and kept < KEEPS and made.reuse.session.turns > 1:
+            yield message(
+                plan,
+                "sessions-not-kept",
+                group=made.name,
+                id=made.id,
+                kept=share_words(kept),
+                hits=share_words(made.reuse.hits(kept)),
+                full=share_words(made.reuse.hits(1.0)),
+                replicas=made.replicas,
+                least=made.size.for_all_sessions,
+            )
+
+
+KEEPS = 0.9
+"""Share of the sessions below which a design is said not to keep them."""
+
+
+def drafts_do_harm(plan: Plan) -> Iterator[Message]:
+    """Speculative decoding that makes answers slower at the planned load, or that keeps prompts from being reused."""
+    for made in plan.llm.serving.values():
+        if made.draft_gain < 1 and made.replicas:
+            slower, requests = share_words(1 / made.draft_gain - 1), rough(made.found.requests)
+            words = {"group": made.name, "id": made.id, "requests": requests, "slower": slower}
+            yield from about(plan, "speculation-slower", [made], **words)
+    drafted = [made for made in plan.llm.serving.values() if made.reuse and made.reuse.drafted]
+    yield from about(plan, "drafts-without-reuse", drafted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -29,6 +30,15 @@ class Arrivals(NamedTuple):
     """Of the requests for which the promise is to be kept."""
     chunk_tokens: float
     """Of a prompt, read between two steps of the others."""
+
+    def reusing(self, cached_tokens: float) -> Arrivals:
+        """Return the same where the cache holds this part of every prompt."""
+        traffic = replace(
+            self.traffic,
+            tokens_in=self.traffic.tokens_in - cached_tokens,
+            longest_in=max(self.traffic.longest_in, self.traffic.tokens_in) - cached_tokens,
+        )
+        return self._replace(traffic=traffic)
 
     def kept(self, pace: Pace, per_second: float, count: int) -> bool:
         """True if this many replicas keep the promise for the share."""
@@ -73,4 +83,5 @@ def arrivals_of(asks: Asks) -> Arrivals:
 @lru_cache(maxsize=64)  # 14 ms each
 def pace_of(replica: Replica, requests: int, traffic: Traffic, chunk_tokens: float) -> Pace:
     """Return the pace of a replica whose memory holds this many requests."""
-    return replica_pace(replica, traffic=traffic, requests=requests, chunk_tokens=chunk_tokens)
+    most = min(requests, replica.setup.sequences)
+    return replica_pace(replica, traffic=traffic, requests=most, chunk_tokens=chunk_tokens)

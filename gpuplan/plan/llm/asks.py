@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +15,13 @@ USES = (SERVING, TUNING, RETRIEVAL)
 """Workload kinds that are sized from a model."""
 KINDS = {SERVING: "generate", TUNING: "generate", RETRIEVAL: "embed"}
 """Workload kind -> the task of its model."""
+
+SESSIONS = ("use_kind", "turns", "turn_tokens", "tool_s", "hit_share")
+"""Inputs for requests that follow one another."""
+SETTINGS = ("sequences", "chunk_tokens", "draft_tokens", "accepted_tokens", "adapters", "adapter_rank")
+"""Inputs for the engine."""
+BEHIND = (*SESSIONS, *SETTINGS)
+"""Inputs that stay empty in a new group: without them requests are single ones on an engine as it is."""
 
 INPUTS = {
     SERVING: (
@@ -34,6 +42,7 @@ INPUTS = {
         "spread_in",
         "spread_out",
         "peakedness",
+        *BEHIND,
     ),
     TUNING: ("model", "tuning", "tuning_tokens", "longest_context", "replica_gpus"),
     RETRIEVAL: ("model", "reranker", "documents", "requests_per_s", "least_replicas"),
@@ -60,15 +69,22 @@ def as_vms(replicas: int, gpus: float, off_hours_share: float | None, several_si
     }
 
 
+def planned(catalog: Catalog, kind: str | None) -> Mapping[str, Fact]:
+    """Return the planning values of a group that uses a model: those of its kind of use, where it has one, and the usual ones."""
+    own = catalog.assumptions[f"llm-use-{kind}"].facts if kind else {}
+    return {**catalog.assumptions["llm-use"].facts, **own}
+
+
 class Asks:
     """The inputs of one group as facts, with the planning value where one is empty."""
 
     def __init__(self, scenario: Scenario, catalog: Catalog, group: Group) -> None:
         self.scenario, self.catalog, self.group = scenario, catalog, group
+        self.planned = planned(catalog, group.use_kind)
 
     def fact(self, name: str) -> Fact:
         """Return an input of the group; the planning value of the catalog where it is empty and there is one."""
-        defaults = self.catalog.assumptions["llm-use"].facts
+        defaults = self.planned
         if name not in GROUP_FIELD_BY_NAME:
             return defaults[name]
         stated = self.scenario.fact(f"groups.{self.group.id}.{name}")

@@ -17,9 +17,10 @@ from gpuplan.models.llm import memory, replicas, serving, traffic
 from gpuplan.models.llm.shape import BITS
 from gpuplan.plan.inputs import derived, resting_on
 from gpuplan.plan.llm.asks import RETRIEVAL, SERVING, TUNING, Asks, uses_model
-from gpuplan.plan.llm.engine import Engine, engine_of
+from gpuplan.plan.llm.engine import Engine, engine_lines, engine_of, sequences_of
 from gpuplan.plan.llm.retrieval import Retrieval, retrieval_of
 from gpuplan.plan.llm.serving import Serving, check_lengths, serving_of, why_size
+from gpuplan.plan.llm.sessions import session_lines
 from gpuplan.plan.llm.tuning import Tuning, tuning_lines, tuning_of
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Group, Problem, Scenario, ScenarioError
@@ -124,11 +125,14 @@ def serving_lines(here: Trail, asks: Asks, engine: Engine, made: Serving) -> Non
     speed: Any = _behind(asks.catalog, "llm-serving", *SPEEDS)
     tokens: Any = {name: asks.fact(name) for name in ("tokens_in", "tokens_out")}
     where: Any = {"gpus": _gpus_line(here, asks, engine, made)}
+    if made.reuse:
+        session_lines(here, asks, engine, made.reuse, made.size, made.replicas)
+    beside = engine_lines(here, asks, engine, where["gpus"])
     usage, count = made.held, max(1.0, made.gpus)
     weights = here.record(
         "weights_gib",
         memory.weights_gib,
-        usage.weights_gib * count,
+        usage.weights_gib * count - (beside.value if beside else 0.0),
         {"kept": engine.kept} if BITS[engine.weights] < 16 else {},
         words={"parts": NAMES["parts at 16 bits"][str(engine.kept.value)]},
         parameters=engine.fact("total_parameters"),
@@ -138,7 +142,8 @@ def serving_lines(here: Trail, asks: Asks, engine: Engine, made: Serving) -> Non
         "cache_gib",
         memory.held,
         usage.cache_gib * count,
-        where,
+        {**where, "beside": beside} if beside else where,
+        when="beside" if beside else "",
         weights=weights,
         memory_gib=engine.gpu.fact("memory_gib"),
         overheads=_behind(asks.catalog, "llm-memory", "usable_share", "activation_gib", "runtime_gib")[
@@ -154,28 +159,21 @@ def serving_lines(here: Trail, asks: Asks, engine: Engine, made: Serving) -> Non
         room=room,
         layers=engine.fact("layers"),
     )
-    by_speed = here.record(
-        "requests_by_speed",
-        replicas.limits,
-        most.speed,
-        tokens,
-        promise=asks.fact("tokens_per_s"),
-        **where,
-        **speed,
+    promised = {**tokens, **where, **speed}
+    by_speed, by_first = (
+        here.record(f"requests_by_{name}", replicas.limits, count, promised, promise=asks.fact(promise))
+        for name, count, promise in (
+            ("speed", most.speed, "tokens_per_s"),
+            ("first_token", most.first_token, "first_token_s"),
+        )
     )
-    by_first = here.record(
-        "requests_by_first_token",
-        replicas.limits,
-        most.first_token,
-        tokens,
-        promise=asks.fact("first_token_s"),
-        **where,
-        **speed,
-    )
+    engine_first = most.by == "engine"
     per_replica = here.record(
         "replica_requests",
         replicas.limits,
         most.requests,
+        {"sequences": sequences_of(asks, engine.gpu)} if engine_first else {},
+        when="engine" if engine_first else "",
         memory=by_memory,
         speed=by_speed,
         first_token=by_first,

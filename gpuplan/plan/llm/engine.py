@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from typing import Any
 
 from gpuplan.catalog import Catalog, Item, Row
 from gpuplan.facts import Fact
 from gpuplan.locales import written
 from gpuplan.models.llm import memory
 from gpuplan.models.llm.memory import Overheads
-from gpuplan.models.llm.shape import Board, Setup, Shape
+from gpuplan.models.llm.shape import MOST, Adapters, Board, Draft, Setup, Shape
+from gpuplan.models.llm.speculation import tokens_per_step
 from gpuplan.models.llm.speeds import Ranges, Replica, Speeds
 from gpuplan.plan.hardware import has_nvswitch
 from gpuplan.plan.inputs import derived
 from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.llm_parts import board_of, model_named, overheads_of, ranges_of, shape_of_row, speeds_of
 from gpuplan.plan.sharing import smallest_profile
+from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import show
 from gpuplan.wording import number
 
@@ -40,26 +43,28 @@ class Engine:
     overheads: Overheads
     sizes: tuple[float, ...]
     """GPUs that a replica may have."""
-    tuned: bool
-    """True if kernels and scheduler are tuned for the load, as for records; False: as installed."""
     unseen: str
     """The board, the model, or both together, if no run of it was published; empty where there is one."""
     ranges: Ranges
     part_ranges: Ranges
     """Of a part of a GPU."""
+    setup: Setup
+    """Setup of a replica on one GPU."""
 
     def on(self, gpus: float) -> Replica:
         """Return a replica on this many GPUs, or on a part of one, for which no runs were published."""
         board = self.board if gpus >= 1 else self.board.part(gpus)
-        setup = Setup(
-            self.weights, self.cache, tensor=max(1, int(gpus)), kept=str(self.kept.value), tuned=self.tuned
-        )
+        setup = replace(self.setup, tensor=max(1, int(gpus)))
         ranges = self.ranges if gpus >= 1 else self.part_ranges
         return Replica(self.shape, board, setup, self.speeds, self.overheads, ranges)
 
+    def having(self, **settings: Any) -> Engine:
+        """Return the engine with other settings."""
+        return replace(self, setup=replace(self.setup, **settings))
+
     def requests_held(self, gpus: float, tokens: float) -> int:
         """Return the requests of this length in tokens that fit in a replica's memory."""
-        replica = self.on(gpus)
+        replica = self.having(cached_tokens=0.0).on(gpus)
         return memory.requests_at_once(
             self.shape,
             setup=replica.setup,
@@ -67,6 +72,13 @@ class Engine:
             tokens=tokens,
             overheads=self.overheads,
         )
+
+    def most_adapters(self, gpus: float) -> int:
+        """Adapters that fit beside the weights, with half of the rest left to the cache; 0 where fewer adapters do not help."""
+        count, room = self.setup.adapters.count, self.having(adapters=Adapters()).held(gpus).cache_gib
+        slots = memory.beside_gib(self.shape, setup=self.having(draft=Draft()).on(gpus).setup)
+        most = int(room / 2 / slots * count) if slots and room > 0 else 0
+        return most if most < count else 0
 
     def held(self, gpus: float) -> memory.Held:
         """Return the memory use of a GPU of a replica."""
@@ -93,6 +105,7 @@ def engine_of(asks: Asks) -> Engine:
     except ValueError as error:
         raise asks.refuse("model", show(group.model), "limit.choose another GPU", why=error) from None
     weights, cache = group.weights or "bf16", group.cache or "bf16"
+    kept = _kept(catalog, row, shape, weights)
     _check_precision(asks, gpu, weights)
     joined = int(gpu.value("nvlink_bridge_gpus") or 0)
     whole = memory.splits(shape, gpus_per_host=hardware.gpus_per_host)
@@ -111,16 +124,65 @@ def engine_of(asks: Asks) -> Engine:
         shape,
         board,
         weights,
-        _kept(catalog, row, shape, weights),
+        kept,
         cache,
-        speeds_of(catalog),
+        speeds_of(catalog, row.id, gpu.id),
         overheads_of(catalog),
         sizes,
-        asks.value("engine_setup") == "tuned",
         unseen := _unseen(catalog, gpu, row),
         ranges(known=not unseen),
         ranges(known=False),
+        Setup(
+            weights,
+            cache,
+            kept=str(kept.value),
+            tuned=asks.value("engine_setup") == "tuned",
+            draft=_draft(asks),
+            adapters=_adapters(asks),
+            sequences=int(sequences_of(asks, gpu).value),
+        ),
     )
+
+
+def _draft(asks: Asks) -> Draft:
+    """Return the drafts of a group's engine, with the tokens of a step as stated, or by the planned acceptance."""
+    drafts, accepted = int(asks.value("draft_tokens")), asks.group.accepted_tokens
+    if not drafts:
+        return Draft()
+    if accepted is None:
+        accepted = tokens_per_step(drafts, accept_share=float(asks.value("accept_share")))
+    if accepted > 1 + drafts:
+        raise asks.refuse("accepted_tokens", written(accepted, "g"), "limit.accepted", most=1 + drafts)
+    return Draft(drafts, accepted, float(asks.value("draft_time_share")))
+
+
+def _adapters(asks: Asks) -> Adapters:
+    """Return the adapters of a group's engine."""
+    count, rank = (int(asks.value(name)) for name in ("adapters", "adapter_rank"))
+    return Adapters(count, rank, float(asks.value("adapter_speed_share"))) if count else Adapters()
+
+
+def sequences_of(asks: Asks, gpu: Item) -> Fact:
+    """Return the requests that the engine takes into a step: as stated, or as vLLM does as installed."""
+    if asks.group.sequences is not None:
+        return asks.fact("sequences")
+    if asks.value("engine_setup") == "tuned":
+        return derived("llm/sequences", MOST)
+    large = float(gpu.value("memory_gib") or 0) >= asks.value("sequences_gib") and "a100" not in gpu.id
+    return asks.fact("large_sequences" if large else "small_sequences")
+
+
+def engine_lines(here: Trail, asks: Asks, engine: Engine, gpus: Line) -> Line | None:
+    """Add a line for the tokens of a step with drafts, and one for what adapters and drafts hold, which is returned."""
+    draft, drafts, each = engine.setup.draft, asks.fact("draft_tokens"), max(1.0, gpus.value)
+    if draft.tokens:
+        planned: Any = {} if asks.group.accepted_tokens else {"share": asks.fact("accept_share")}
+        when = "" if planned else "stated"
+        here.record("step_tokens", tokens_per_step, draft.accepted, planned, when=when, draft_tokens=drafts)
+    if not (gib := memory.beside_gib(engine.shape, setup=engine.on(gpus.value).setup)):
+        return None
+    inputs: Any = {"adapters": asks.fact("adapters"), "rank": asks.fact("adapter_rank"), "gpus": gpus}
+    return here.record("beside_gib", memory.beside_gib, gib * each, inputs, drafts=drafts)
 
 
 def _kept(catalog: Catalog, model: Row, shape: Shape, weights: str) -> Fact:

@@ -14,6 +14,7 @@ from gpuplan.models.llm.shape import BITS, Range
 from gpuplan.plan.llm.arrivals import pace_of
 from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.llm.engine import Engine, engine_of
+from gpuplan.plan.llm.sessions import session_of
 from gpuplan.plan.llm.sizing import SELDOM, Asked, Size, size_of
 from gpuplan.scenario import ScenarioError
 from gpuplan.wording import amount, said, stated_percent
@@ -143,6 +144,9 @@ def _does_not_fit(asks: Asks, engine: Engine, sizes: Sequence[Size]) -> Scenario
     replica = engine.on(most)
     room = engine.held(most).cache_gib * (replica.setup.gpus if most >= 1 else 1)
     name = asks.catalog.row("llm_precisions", engine.weights)["name"]
+    if adapters := engine.most_adapters(most):
+        words = {"gpus": most, "gpu": gpu, "most": adapters, "rank": engine.setup.adapters.rank}
+        return asks.refuse("adapters", engine.setup.adapters.count, "limit.adapters", **words)
     if room > 0:
         low, high = 1, longest(asks)
         while high - low > 1:
@@ -161,4 +165,4 @@ def _does_not_fit(asks: Asks, engine: Engine, sizes: Sequence[Size]) -> Scenario
 
 def longest(asks: Asks) -> int:
     """Tokens of the longest request."""
-    return int(asks.group.longest_context or asks.value("tokens_in") + asks.value("tokens_out"))
+    return int(asks.group.longest_context or math.ceil(session_of(asks).last_tokens))

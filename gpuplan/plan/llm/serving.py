@@ -13,11 +13,13 @@ from gpuplan.models.llm import memory, replicas, serving
 from gpuplan.models.llm.memory import Held
 from gpuplan.models.llm.replicas import Limits, Load, Promise, Replicas
 from gpuplan.models.llm.shape import Range
+from gpuplan.models.llm.speculation import speculation_gain
 from gpuplan.plan.llm.arrivals import Arrivals, arrivals_of, pace_of
 from gpuplan.plan.llm.asks import Asks, as_vms
 from gpuplan.plan.llm.engine import Engine, unpacked
 from gpuplan.plan.llm.promises import LIKELY, MET, MISSED, Target, longest, nearest, sure, targets, ways_out
-from gpuplan.plan.llm.sizing import Asked, Size, size_of
+from gpuplan.plan.llm.sessions import Reuse, check_session, reuse_of
+from gpuplan.plan.llm.sizing import Asked, Size, reusing, size_of
 from gpuplan.scenario import sites_people
 from gpuplan.wording import number, said, stated_percent
 
@@ -80,6 +82,10 @@ class Serving:
     several_sites: bool
     unpacked: bool
     """True if the board does not compute in the precision of the weights."""
+    reuse: Reuse | None
+    """What prompts repeat; None where each is new."""
+    draft_gain: float
+    """Speed of an answer with drafted tokens over that without, at the planned load."""
 
     @property
     def as_group(self) -> dict[str, Any]:
@@ -99,12 +105,24 @@ class Serving:
         """The limit that decides the number of replicas: memory, speed, first token, or availability."""
         if self.in_time:
             return "first_token"
+        if self.replicas == self.size.for_sessions > max(self.enough, int(self.asks["least_replicas"])):
+            return "sessions"
         return "availability" if self.replicas > self.enough else self.limits.by
 
     @property
     def in_time(self) -> bool:
         """True if it takes more replicas to start the promised share of requests in time than to keep the mean."""
-        return self.replicas > max(self.enough, int(self.asks["least_replicas"]))
+        return self.replicas > max(self.enough, int(self.asks["least_replicas"]), self.size.for_sessions)
+
+    @property
+    def cached_tokens(self) -> float:
+        """Tokens of a prompt that the cache holds from earlier requests."""
+        return self.reuse.cached(self.size.sessions) if self.reuse else 0.0
+
+    @property
+    def size(self) -> Size:
+        """The size of a replica that was chosen."""
+        return next(size for size in self.sizes if size.gpus == self.gpus)
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -150,14 +168,19 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
     """The replicas that a group needs; a ScenarioError where its promises cannot be kept."""
     group = asks.group
     promise = Promise(float(asks.value("first_token_s")), float(asks.value("tokens_per_s")))
-    wanted = Asked(_load(asks), promise, arrivals_of(asks), int(asks.value("least_replicas")))
-    load = wanted.load
+    reuse = reuse_of(asks, engine, _stay_s(asks))
+    wanted = Asked(_load(asks), promise, arrivals_of(asks), int(asks.value("least_replicas")), reuse)
     sizes = _sizes(asks, engine, planned := wanted)
     if not any(size.found for size in sizes):
         sizes = _sizes(asks, engine, planned := nearest(asks, engine, sizes, wanted))
     size = min(sizes, key=lambda each: (each.gpus_in_all, each.gpus))
     assert size.found is not None
-    chosen, usage = size.found, engine.held(size.gpus)
+    ways = tuple(ways_out(asks, engine, wanted)) if planned != wanted else ()
+    off_hours = _off_hours(asks, engine, size.gpus, planned)
+    steps = tuple(_steps(engine, size, planned))
+    surely = sure(engine, size.gpus, planned)
+    engine, planned = reusing(engine, planned, size.sessions)
+    load, chosen, usage = planned.load, size.found, engine.held(size.gpus)
     kept = targets(engine, size.gpus, chosen, wanted, planned)
     setup = engine.on(size.gpus).setup
     each_gib = memory.request_gib(engine.shape, setup=setup, tokens=load.tokens_in + load.tokens_out)
@@ -170,7 +193,7 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
         asks={name: asks.value(name) for name in ASKED},
         gpus=size.gpus,
         replicas=chosen.replicas if load.requests_per_second else 0,
-        off_hours=_off_hours(asks, engine, size.gpus, planned),
+        off_hours=off_hours,
         requests=chosen.requests * chosen.replicas if load.requests_per_second else 0.0,
         load=load,
         limits=chosen.limits,
@@ -181,14 +204,20 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
         held=usage,
         cache_used_gib=min(usage.cache_gib, each_gib * chosen.requests),
         sizes=sizes,
-        with_fewer=tuple(_steps(engine, size, load, planned.arrivals)),
+        with_fewer=steps,
         targets=kept,
-        surely=sure(engine, size.gpus, planned) if LIKELY in {each.standing for each in kept} else None,
-        ways=tuple(ways_out(asks, engine, wanted)) if planned != wanted else (),
+        surely=surely if LIKELY in {each.standing for each in kept} else None,
+        ways=ways,
         **_times(engine, size.gpus, load, chosen.requests),
         unseen=engine.unseen,
         several_sites=len(sites_people(group.sites)) > 1,
         unpacked=unpacked(engine, asks.catalog),
+        reuse=reuse,
+        draft_gain=speculation_gain(
+            engine.on(size.gpus),
+            requests=max(1.0, chosen.requests),
+            context_tokens=load.tokens_in + load.tokens_out / 2,
+        ),
     )
 
 
@@ -226,8 +255,13 @@ def _load(asks: Asks, share: str = "active_share") -> Load:
 
 def _round_s(asks: Asks) -> float:
     """Return the time from a request of a user to the next one, at the pace that is promised: the board does not change it."""
+    return float(asks.value("think_s")) + float(asks.value("tool_s")) + _stay_s(asks)
+
+
+def _stay_s(asks: Asks) -> float:
+    """Return the time of a request at the promised pace."""
     answer = (float(asks.value("tokens_out")) - 1) / float(asks.value("tokens_per_s"))
-    return float(asks.value("think_s")) + float(asks.value("first_token_s")) + answer
+    return float(asks.value("first_token_s")) + answer
 
 
 def check_lengths(asks: Asks) -> None:
@@ -244,6 +278,7 @@ def check_lengths(asks: Asks) -> None:
     if longest is not None and longest < usual:
         least = written(usual, ",")
         raise asks.refuse("longest_context", written(longest, ","), "limit.usual request", usual=least)
+    check_session(asks, longest or most)
 
 
 def _off_hours(asks: Asks, engine: Engine, gpus: float, asked: Asked) -> int:
@@ -266,13 +301,16 @@ MOST_STEPS = 16
 """Most steps computed below the planned replicas; a host runs no more replicas than this."""
 
 
-def _steps(engine: Engine, size: Size, load: Load, arrivals: Arrivals) -> Iterator[Step]:
-    """Compute the performance with fewer replicas, as planned, and with one more."""
-    if size.found is None or not load.requests_per_second:
+def _steps(engine: Engine, size: Size, asked: Asked) -> Iterator[Step]:
+    """Compute the performance with fewer replicas, which keep fewer sessions, as planned, and with one more."""
+    if size.found is None or not (rate := asked.load.requests_per_second):
         return
-    now = size.found.replicas
+    now, sessions = size.found.replicas, size.sessions
     for count in range(max(1, now - MOST_STEPS), now + 2):
-        yield _step_with(engine, size, load, arrivals, size.found, count)
+        if asked.reuse and count < now:
+            sessions = min(size.sessions, asked.reuse.level(engine, size.gpus, rate, count))
+        here, still = reusing(engine, asked, sessions if count < now else size.sessions)
+        yield _step_with(here, size, still.load, still.arrivals, size.found, count)
 
 
 def _on_average(engine: Engine, gpus: float, load: Load, promise: Promise, least: int = 1) -> Replicas:

@@ -12,6 +12,7 @@ from gpuplan.models.llm.replicas import Limits, Load, Promise, Replicas
 from gpuplan.models.llm.speeds import Replica
 from gpuplan.plan.llm.arrivals import Arrivals, pace_of
 from gpuplan.plan.llm.engine import Engine
+from gpuplan.plan.llm.sessions import LEVELS, Reuse
 
 
 class Size(NamedTuple):
@@ -23,6 +24,12 @@ class Size(NamedTuple):
     limits: Limits
     late: str = ""
     """Reason why too many first tokens are late, at any number of replicas."""
+    sessions: float = 0.0
+    """Share of the sessions that find their context in the cache."""
+    for_sessions: int = 1
+    """Replicas whose cache keeps that share."""
+    for_all_sessions: int = 1
+    """The same for practically all of them."""
 
     @property
     def gpus_in_all(self) -> float:
@@ -37,6 +44,7 @@ class Asked(NamedTuple):
     promise: Promise
     arrivals: Arrivals
     least: int
+    reuse: Reuse | None = None
 
     def promising(self, first_token_s: float | None = None, tokens_per_second: float | None = None) -> Asked:
         """Return the same requests with another promise."""
@@ -69,7 +77,38 @@ SELDOM = 1e-3
 """Requests a second that hardly ever meet."""
 
 
+def reusing(engine: Engine, asked: Asked, sessions: float) -> tuple[Engine, Asked]:
+    """Return an engine whose cache keeps this share of the sessions, and the requests with what it still has to read."""
+    if asked.reuse is None:
+        return engine, asked
+    cached = asked.reuse.cached(sessions)
+    load = replace(asked.load, tokens_in=asked.load.tokens_in - cached)
+    asked = asked._replace(load=load, arrivals=asked.arrivals.reusing(cached))
+    return engine.having(cached_tokens=cached), asked
+
+
 def size_of(engine: Engine, gpus: float, asked: Asked, longest: int = 0) -> Size:
+    """Size a replica on this many GPUs, with the hits that the cache of all replicas then keeps.
+
+    More replicas keep more sessions, so prompts are shorter and fewer are needed: for each share that is kept the larger of
+    both numbers works. Each grows with the users and falls with memory and speed, and so does the least of them.
+    """
+
+    if asked.reuse is None:
+        return _size_at(engine, gpus, asked, longest)
+    tried: list[Size] = []
+    for sessions in LEVELS:
+        here, still = reusing(engine, asked, sessions)
+        least = asked.reuse.least(engine, gpus, asked.load.requests_per_second, sessions)
+        size = _size_at(here, gpus, still._replace(least=max(least, asked.least)), longest)
+        tried.append(size._replace(sessions=sessions, for_sessions=least))
+        if size.gpus_in_all > gpus * least:  # fewer hits save no replica: it is not the cache that decides
+            break
+    best = min(tried, key=lambda size: size.gpus_in_all)
+    return best._replace(for_all_sessions=tried[0].for_sessions)
+
+
+def _size_at(engine: Engine, gpus: float, asked: Asked, longest: int) -> Size:
     """Size a replica on this many GPUs for the requests, the longest included."""
     if not asked.load.requests_per_second:
         asked = asked._replace(load=replace(asked.load, requests_per_second=SELDOM))

@@ -92,6 +92,18 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "replicas-lost": ("warn", served(failures=0, people=4000)),
     "precision-unpacked": ("note", served({"gpu": "a100-sxm4-80gb"})),
     "run-not-published": ("note", served({"gpu": "a100-sxm4-80gb"})),
+    "sessions-not-kept": (
+        "note",
+        served(people=40_000, tokens_in=4000, turns=20, turn_tokens=300, tool_s=3000, first_token_s=5),
+    ),
+    "speculation-slower": (
+        "warn",
+        served(people=20_000, draft_tokens=7, accepted_tokens=1.3, tokens_per_s=5),
+    ),
+    "drafts-without-reuse": (
+        "warn",
+        served(model="qwen3-next-80b-a3b", turns=10, draft_tokens=1, accepted_tokens=1.9),
+    ),
     "share-not-measured": ("note", served(model="llama-3.1-8b", people=20)),
     "tuning-ends-late": ("warn", {"groups": [NIGHTLY], "hardware": HARDWARE}),
     "nothing-demanded": ("note", {}),

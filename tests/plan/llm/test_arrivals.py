@@ -1,4 +1,4 @@
-"""Requests a second of users who wait, by Little's law."""
+"""Arrivals of requests: as many as users send at the promised pace, or as stated."""
 
 from __future__ import annotations
 
@@ -7,18 +7,15 @@ from assistants import assistant
 
 from gpuplan.catalog import Catalog
 from gpuplan.plan import make_plan
-from gpuplan.plan.llm.arrivals import arrivals_of, per_second
+from gpuplan.plan.llm.arrivals import arrivals_of
 from gpuplan.plan.llm.asks import Asks
 
 
-def test_users_at_once_are_requests_a_second_times_the_time_that_each_stays(catalog: Catalog) -> None:
-    made = make_plan(assistant(), catalog).llm.serving["assistant"]
-    stay_s = (
-        made.found.first_token_ms.value + made.found.time_per_token_ms.value * (made.load.tokens_out - 1)
-    ) / 1e3
-    assert per_second(made.found, made.load) * stay_s == pytest.approx(made.requests)
+def test_users_ask_again_once_they_have_thought_and_read_at_the_promised_pace(catalog: Catalog) -> None:
+    made = make_plan(assistant(think_s=28.05), catalog).llm.serving["assistant"]
+    assert made.load.requests_per_second == pytest.approx(400 * 0.12 / (28.05 + 2 + 399 / 20))
     stated = make_plan(assistant(requests_per_s=3), catalog).llm.serving["assistant"]
-    assert per_second(stated.found, stated.load) == 3
+    assert stated.load.requests_per_second == 3
 
 
 def test_what_is_promised_is_as_stated_or_planned_with(catalog: Catalog) -> None:

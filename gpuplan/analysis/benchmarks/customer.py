@@ -1,0 +1,227 @@
+"""A customer's own runs: matched to the groups of a design, factors fitted to them, and the design planned again.
+
+Few runs do not refit a model of thirty parameters. Each quantity gets a factor instead, the shrunken mean of
+log(measured / predicted) of runs like it; how alike runs of one source are is taken from the published ones. [gpuplan-method]_
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from gpuplan.analysis.benchmarks.record import Result
+from gpuplan.analysis.llm_calibration import write_own
+from gpuplan.analysis.llm_predictions import Prediction, predict
+from gpuplan.analysis.llm_runs import Run, gpu_of
+from gpuplan.catalog import Catalog, CatalogError, load_catalog
+from gpuplan.plan import Plan, make_plan
+from gpuplan.plan.llm_parts import key_of, model_named
+from gpuplan.scenario import ScenarioError
+from gpuplan.wording import said
+
+
+class Spread(NamedTuple):
+    """Standard deviations of log(measured / predicted) within a source, by what its runs have in common."""
+
+    all: float
+    model: float
+    near: float
+    """Of runs of one model at a like load."""
+    noise: float
+    """Of single runs."""
+    most: float
+    """Beyond this a run says no more: it was another set-up."""
+
+
+SPREADS: Mapping[str, Spread] = {
+    "tpot_ms": Spread(0.03, 0.1, 0.1, 0.1, 0.3),
+    "ttft_ms": Spread(0.1, 0.4, 0.6, 0.3, 2.0),
+    "tokens_per_s": Spread(0.05, 0.05, 0.3, 0.1, 1.0),
+}
+"""Quantity -> its spreads: those with which five published runs of a model on a board tell most of its others."""
+DOUBLINGS = 2.0
+"""Doublings of concurrency, lengths and GPUs by which runs of one model stop being at a like load."""
+USUAL = 256.0
+"""Concurrency and tokens of a run that does not state them: offline, or of a benchmark."""
+PRIOR_RUNS = 5
+"""Runs that the spread counts for, when the customer's own scatter more or less."""
+
+
+class Factor(NamedTuple):
+    """What the customer's runs say of a prediction."""
+
+    value: float = 1.0
+    """Times the prediction."""
+    width: float = 1.0
+    """Power of its range: below 1 it is narrower."""
+
+
+@dataclass(frozen=True)
+class Own:
+    """The runs of a customer: by quantity, each with log(measured / predicted)."""
+
+    runs: Mapping[str, Sequence[tuple[Run, float]]]
+
+    def factor(self, quantity: str, run: Run) -> Factor:
+        """Return the factor of a quantity for a run, from all other runs.
+
+        exp(k (K + noise^2 I)^-1 r), the best linear estimate from r = log(measured / predicted). Runs vary together, in K and
+        k, by all^2 + model^2 for one model + near^2 exp(-d^2 / 2) for it d times two doublings away. The range has the power
+        sqrt(s^2 (c - k (K + noise^2 I)^-1 k) / c), with c = k(run, run) + noise^2: what is left, and
+        s^2 = (5 + r (K + noise^2 I)^-1 r) / (5 + n) for runs that scatter more or less than those of sources.
+        """
+        import numpy as np
+
+        spread = SPREADS[quantity]
+        own = [each for each in self.runs.get(quantity, ()) if each[0].id != run.id]
+        if not own:
+            return Factor()
+        off = np.clip([log for _, log in own], -spread.most, spread.most)
+        among = np.array([[_alike(spread, a, b) for a, _ in own] for b, _ in own])
+        inverse = np.linalg.inv(among + spread.noise**2 * np.eye(len(own)))
+        to = np.array([_alike(spread, run, other) for other, _ in own])
+        whole = _alike(spread, run, run) + spread.noise**2
+        scatter = (PRIOR_RUNS + off @ inverse @ off) / (PRIOR_RUNS + len(own))
+        left = (whole - to @ inverse @ to) / whole
+        return Factor(math.exp(to @ inverse @ off), math.sqrt(scatter * left))
+
+    def refitted(self, run: Run, old: Prediction) -> Prediction:
+        """Return a prediction of a run with the factor of the customer's other runs."""
+        if old.predicted is None or old.low is None or old.high is None:
+            return old
+        factor, width = self.factor(old.quantity, run)
+        value = old.predicted * factor
+        low, high = (value * (end / old.predicted) ** width for end in (old.low, old.high))
+        return replace(old, predicted=value, low=low, high=high)
+
+
+def _alike(spread: Spread, one: Run, other: Run) -> float:
+    if key_of(one.model) != key_of(other.model):
+        return spread.all**2
+    away = sum((a - b) ** 2 for a, b in zip(_load(one), _load(other), strict=True)) / DOUBLINGS**2
+    return spread.all**2 + spread.model**2 + spread.near**2 * math.exp(-away / 2)
+
+
+def _load(run: Run) -> tuple[float, ...]:
+    """Return concurrency of a replica, lengths and GPUs in doublings; what a run does not state is usual."""
+    replicas = max(1.0, run.all_gpus / run.replica_gpus)
+    values = ((run.concurrency or USUAL) / replicas, run.isl or USUAL, run.osl or USUAL, run.replica_gpus)
+    return tuple(math.log2(max(value, 1e-3)) for value in values)
+
+
+def calibrated(runs: Iterable[Run], predictions: Iterable[Prediction]) -> Own:
+    """Fit a customer's factors to the predictions of their runs."""
+    by_id = {run.id: run for run in runs}
+    logs: dict[str, list[tuple[Run, float]]] = {name: [] for name in SPREADS}
+    for each in predictions:
+        if each.predicted:
+            logs[each.quantity].append((by_id[each.source_id], math.log(each.measured / each.predicted)))
+    return Own(logs)
+
+
+def write_factors(folder: Path, catalog: Catalog, runs: Iterable[Run], own: Own) -> tuple[str, ...]:
+    """Write the factors at the load of some runs, the last of each model and board, into a catalog folder."""
+    factors: dict[str, Mapping[str, float]] = {}
+    for run in runs:
+        if not (model := model_named(catalog, run.model)):
+            continue
+        token, first = own.factor("tpot_ms", run), own.factor("ttft_ms", run)
+        if not own.runs["tpot_ms"]:
+            rate = own.factor("tokens_per_s", run)
+            token = Factor(1 / rate.value, rate.width)
+        factors[f"llm-serving/{model.id}/{gpu_of(catalog, run.gpu).id}"] = {
+            "own_step": token.value,
+            "own_first": first.value / token.value,
+            "own_width": token.width,
+            "own_first_width": first.width,
+        }
+    return write_own(folder, factors, len({run.id for own_runs in own.runs.values() for run, _ in own_runs}))
+
+
+# ---- the design
+
+
+def planned_run(plan: Plan, id: str) -> Run:
+    """Return one replica of a group at its planned load, as a run without figures."""
+    made, group = plan.llm.serving[id], next(g for g in plan.scenario.groups if g.id == id)
+    row = plan.catalog.row("llm_models", str(group.model))
+    return Run(
+        id=f"plan/{id}",
+        model=str(row["repository"] or row["name"]),
+        gpu=plan.scenario.hardware.gpu,
+        precision_weights=made.weights,
+        precision_kv=made.cache,
+        gpus=made.gpus,
+        tp=max(1.0, made.gpus),
+        framework="vllm",
+        isl=made.load.tokens_in,
+        osl=made.load.tokens_out,
+        concurrency=max(1.0, made.found.requests),
+        mode="server",
+        tuned=group.engine_setup == "tuned",
+    )
+
+
+FILLED = ("model", "gpu", "precision_weights", "precision_kv", "tp", "framework", "tuned", "gpus")
+"""What a group of the design says of a run that does not state it."""
+
+
+def of_design(found: Result, plan: Plan) -> Result:
+    """Return a result with what it does not name taken from the group of the design that it was run for.
+
+    The group is the one that file or folder name, or the only one with its model; CatalogError where it may be several.
+    """
+    planned = {id: planned_run(plan, id) for id in plan.llm.serving}
+    named = model_named(plan.catalog, found.run.model)
+    same = [id for id, run in planned.items() if not named or model_named(plan.catalog, run.model) == named]
+    id = found.group if found.group in planned else same[0] if len(same) == 1 else ""
+    if not id and not found.run.model:
+        raise CatalogError(said("bench.which group", names=", ".join(planned)), file=found.file)
+    base = planned.get(id, Run("", "", plan.scenario.hardware.gpu))
+    stated = {name: value for name in FILLED if (value := getattr(found.run, name))}
+    if "tp" in stated or "dp" in stated:
+        stated.setdefault("gpus", found.run.all_gpus)
+    filled = {name: getattr(base, name) for name in FILLED} | stated
+    return replace(found, group=id, run=replace(found.run, **filled))
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Results beside predictions, before and after the fit, and a design before and after."""
+
+    results: tuple[Result, ...]
+    predictions: tuple[Prediction, ...]
+    refitted: tuple[Prediction, ...]
+    """Each by the factors of the other runs."""
+    own: Own
+    plan: Plan | None = None
+    again: Plan | None = None
+    why: str = ""
+    """Why there is no plan with the factors; empty where there is one."""
+
+    @property
+    def runs(self) -> list[Run]:
+        """The runs of the results, with those of the design last: at their load a plan takes the factors."""
+        planned = [planned_run(self.plan, id) for id in self.plan.llm.serving] if self.plan else []
+        return [*(each.run for each in self.results), *planned]
+
+
+def calibrate(catalog: Catalog, results: Iterable[Result], plan: Plan | None = None) -> Calibration:
+    """Compare results with predictions, fit a customer's factors to them, and plan a design again with these."""
+    read = tuple(of_design(each, plan) if plan else each for each in results)
+    by_id = {each.run.id: each.run for each in read}
+    found = predict(catalog, by_id.values())
+    own = calibrated(by_id.values(), found)
+    made = Calibration(read, found, tuple(own.refitted(by_id[p.source_id], p) for p in found), own, plan)
+    if plan is None:
+        return made
+    with TemporaryDirectory() as folder:
+        write_factors(Path(folder), catalog, made.runs, own)
+        try:
+            return replace(made, again=make_plan(plan.scenario, load_catalog(*catalog.folders[1:], folder)))
+        except ScenarioError as error:
+            return replace(made, why=str(error))
