@@ -77,7 +77,9 @@ def test_empty_cells_are_taken_as_engines_do(catalog: Catalog) -> None:
         CLOSED, framework="", framework_version="x", tp=None, gpus=4, mode="", precision_weights=""
     )
     work = work_of(catalog, bare)
-    assert [setup for setup, _, _ in work.setups] == [Setup("bf16", tensor=4)], "all its GPUs together"
+    assert [setup for setup, _, _ in work.setups] == [Setup("bf16", tensor=4, tuned=False)], (
+        "all its GPUs together"
+    )
     (found,) = predict(catalog, [bare])
     assert found.predicted and found.predicted > 5
     assert key_of("meta-llama/Meta-Llama-3.1-8B-Instruct") == key_of("Llama 3.1 8B")

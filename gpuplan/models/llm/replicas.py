@@ -156,7 +156,11 @@ def replicas(replica: Replica, *, load: Load, promise: Promise = Promise(), leas
         above_zero(requests=load.requests)
         count = max(least, math.ceil(load.requests / top - 1e-9))
         share = load.requests / count
-    return Replicas(count, bounds, share, *at(max(1.0, share)))
+    token, first, rate = at(max(1.0, share))
+    if load.requests_per_second:  # as many tokens as are asked for
+        made = load.requests_per_second * load.tokens_out / count / rate.value
+        rate = Range(*(made * value for value in rate))
+    return Replicas(count, bounds, share, token, first, rate)
 
 
 def _at_once(

@@ -323,7 +323,7 @@ def loop_times_ms(
 
     In a closed loop a new request comes when one ends. It starts with all of them at once, so part of the work of prompts lies
     between the tokens of others and part in the wait for the first one; that of a load that comes as it does is
-    ``first_token_ms``. [aiconfigurator-silicon-sample]_
+    ``first_token_ms``.
 
     >>> from gpuplan.models.llm import Board, Setup, Shape
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)

@@ -29,13 +29,13 @@ class Target(NamedTuple):
     """The input: ``first_token_s`` or ``tokens_per_s``."""
     asked: float
     planned: float
-    """What is asked, or the nearest that the hardware can keep."""
+    """The same, or the nearest that the hardware can keep."""
     standing: str
     """``met`` also at the slow end of the range, ``likely`` at its value, or ``missed``."""
 
 
 def targets(engine: Engine, gpus: float, found: Replicas, asked: Asked, planned: Asked) -> tuple[Target, ...]:
-    """How far so many replicas keep what is asked, where they were planned for the nearest that can be kept."""
+    """How far so many replicas keep promises, where they were planned for the nearest that can be kept."""
     slow = found.first_token_ms.high / found.first_token_ms.value
     arrivals = planned.arrivals._replace(first_token_s=planned.arrivals.first_token_s / slow)
     pace = pace_of(engine.on(gpus), found.limits.memory, arrivals.traffic, arrivals.chunk_tokens)

@@ -69,10 +69,9 @@ def _grown(scenario: Scenario, group_id: str, costs: Costs) -> float:
 
 
 def _busy(made: Serving, users: Mapping[str, Mapping[str, Week]]) -> float:
-    """Share of the planned requests at once that its users have on average over the hours of the year."""
+    """Share of the users at the peak who are active on average over the hours of the year."""
     loads = [season[made.id].loads for season in users.values()]
-    by_users = made.asks["requests_per_s"] is None
-    planned = made.requests if by_users else max(float(load.max()) for load in loads)
+    planned = max(float(load.max()) for load in loads)
     if not planned:  # a stated rate without users: by its hours
         return sum(float(season[made.id].on.any(axis=0).mean()) for season in users.values()) / len(users)
     return min(1.0, sum(float(load.mean()) for load in loads) / len(loads) / planned)

@@ -50,7 +50,12 @@ def test_met_is_the_slow_end_of_the_range() -> None:
     made = served()
     speed = made.found.time_per_token_ms
     for wanted, standing in ((0.99 * 1e3 / speed.high, "met"), (1.01 * 1e3 / speed.high, "likely")):
-        again = served(tokens_per_s=wanted, requests_per_s=made.load.requests_per_second, least_replicas=made.replicas, replica_gpus=made.gpus)
+        again = served(
+            tokens_per_s=wanted,
+            requests_per_s=made.load.requests_per_second,
+            least_replicas=made.replicas,
+            replica_gpus=made.gpus,
+        )
         assert again.replicas == made.replicas
         [target] = [target for target in again.targets if target.name == "tokens_per_s"]
         assert target.standing == standing

@@ -66,7 +66,8 @@ def test_an_agent_reads_only_what_is_new(catalog: Catalog) -> None:
         *hits.sources,
         *plan.lines["groups.assistant.sessions_kept"].sources,
     }
-    assert made.limit == "sessions"
+    [*_, many] = (served(catalog, **AGENTS, people=people)[1] for people in (400, 4000))
+    assert many.limit == "sessions"
 
 
 def test_sessions_that_fit_in_no_cache_read_their_prompts_again(catalog: Catalog) -> None:
