@@ -10,7 +10,7 @@ from gpuplan.facts import own_rows
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.cost import Costs
-from gpuplan.scenario import FIELD_BY_PATH, GROUP_FIELD_BY_NAME, Problem, Scenario, ScenarioError
+from gpuplan.scenario import FIELD_BY_PATH, GROUP_FIELD_BY_NAME, MAPS, Problem, Scenario, ScenarioError
 from gpuplan.wording import said
 
 T = TypeVar("T")
@@ -171,7 +171,7 @@ def changed_inputs(scenarios: Sequence[Scenario]) -> Iterator[str]:
         ):
             yield path
     yield from _changed_in_groups(scenarios)
-    for head in ("prices", "ranges"):
+    for head in MAPS:
         stated = [dict(getattr(item, head)) for item in scenarios]
         for key in dict.fromkeys(key for item in stated for key in item):
             if _differ(item.get(key) for item in stated):

@@ -9,7 +9,7 @@ from typing import Any
 from gpuplan.app import header
 from gpuplan.app.groups import Answers
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps import compare, deliver, explore, hardware
+from gpuplan.app.steps import compare, deliver, explore, hardware, models
 from gpuplan.audit.step import EVENTS as AUDIT_EVENTS
 from gpuplan.scenario import MAX_FILE_BYTES, shown_name
 from gpuplan.wording import said
@@ -91,6 +91,9 @@ EVENTS: Mapping[str, Handler] = {
         str(content["name"]), base64.b64decode(content["base64"])
     ),
     "too-large": _too_large,
+    "model-file": lambda workbook, content: models.take_model(
+        workbook, str(content["id"]), str(content["name"]), base64.b64decode(content["base64"])
+    ),
     "hosts-file": lambda workbook, content: hardware.take_hosts(
         workbook, str(content["name"]), base64.b64decode(content["base64"])
     ),

@@ -15,14 +15,13 @@ from gpuplan.locales import LOCALES, PLAIN
 from gpuplan.report import amount, number
 from gpuplan.report.tables.plan import catalog_name
 from gpuplan.report.workloads import KIND_NAMES
-from gpuplan.scenario import MAX_FILE_BYTES, Scenario, field_of, from_dict, table_path
+from gpuplan.scenario import MAPS, MAX_FILE_BYTES, Scenario, field_of, from_dict, table_path
 from gpuplan.wording import MODE_NAMES, NAMES, RULE_NAMES, money, said, stated_percent
 
 MOST_TEXT = 40
 """Most characters of a quoted text."""
 MOST_NAMES = 3
 """Most inputs named where many changed at once."""
-MAPS = ("prices", "ranges")
 LOCALE = "format.locale"
 
 
@@ -125,6 +124,8 @@ def _value(scenario: Scenario, path: str, catalog: Catalog) -> str:
     if spec.kind == "range":
         inner = field_of(path.removeprefix("ranges.")).kind
         return " to ".join(stated_percent(end) if inner == "share" else number(end) for end in value)
+    if head == "models":
+        return str(dict(value).get("name") or path.partition(".")[2])
     if head == "prices":
         return money(value, scenario.cost.currency)
     if path.endswith(".use_case"):

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from gpuplan.analysis.compare import MOST
-from gpuplan.cli.options import catalog_of, path_text, refusal, tell_progress
+from gpuplan.cli.options import catalog_of, path_text, refusal, tell_progress, with_configs
 from gpuplan.cli.terminal import clear_bar
 from gpuplan.deliver import KINDS, design_files
 from gpuplan.deliver.brand import PLAIN, load_brand
@@ -74,7 +74,9 @@ def _designs(args: argparse.Namespace) -> tuple[Plan, list[Plan]]:
     beside = [*map(decode_scenario, more), *map(load_scenario, args.beside)]
     if len(beside) >= MOST:
         raise refusal(f"at most {MOST - 1} designs", "--beside", str(len(beside)))
-    return make_plan(scenario, catalog), [make_plan(design, catalog) for design in beside]
+    designs = [with_configs(design, args.model_config) for design in (scenario, *beside)]
+    plan, *others = (make_plan(design, catalog) for design in designs)
+    return plan, others
 
 
 def _missing(error: ModuleNotFoundError) -> ScenarioError:

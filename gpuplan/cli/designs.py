@@ -50,7 +50,7 @@ def _shown_plan(args: argparse.Namespace, scenario: Scenario) -> Plan:
 
 def run_plan(args: argparse.Namespace) -> int:
     """``gpuplan plan``."""
-    plan = _shown_plan(args, read_scenario(args.file))
+    plan = _shown_plan(args, read_scenario(args.file, args.model_config))
     if not args.fail:
         return print_answer(args, plan_dict, plan_text, plan)
     lost: dict[str, set[int]] = {}
@@ -74,7 +74,9 @@ def run_network(args: argparse.Namespace) -> int:
 
 def run_cost(args: argparse.Namespace) -> int:
     """``gpuplan cost``."""
-    return print_answer(args, cost_dict, cost_text, _shown_plan(args, read_scenario(args.file)))
+    return print_answer(
+        args, cost_dict, cost_text, _shown_plan(args, read_scenario(args.file, args.model_config))
+    )
 
 
 AT_ENDS = 0.6
@@ -105,7 +107,9 @@ def run_compare(args: argparse.Namespace) -> int:
         allowed = said("terminal.designs", fewest=FEWEST, most=MOST)
         raise refusal(allowed, "file", str(len(args.files)))
     catalog = catalog_of(args)
-    comparison = compare_plans([make_plan(read_scenario(file), catalog) for file in args.files])
+    comparison = compare_plans(
+        [make_plan(read_scenario(file, args.model_config), catalog) for file in args.files]
+    )
     return print_answer(args, compare_dict, compare_text, comparison)
 
 

@@ -33,7 +33,7 @@ def run_explore(args: argparse.Namespace) -> int:
     """``gpuplan explore``."""
     read_numbers(args, "--workers")
     catalog = catalog_of(args)
-    scenario = read_scenario(args.file)
+    scenario = read_scenario(args.file, args.model_config)
     make_plan(scenario, catalog)  # errors of the design itself come first
     space = _space(args, scenario, catalog)
 

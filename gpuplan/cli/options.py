@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from gpuplan.cli.terminal import clear_bar, coloured, show_bar
 from gpuplan.facts import own_rows
 from gpuplan.locales import SPOKEN, locale_of
 from gpuplan.plan import Plan, make_plan
+from gpuplan.plan.llm.own_models import own_model
 from gpuplan.scenario import (
     MAX_FILE_BYTES,
     Field,
@@ -100,16 +101,26 @@ def own_folders(args: argparse.Namespace) -> tuple[Path, ...]:
     return (args.catalog,) if args.catalog else ()
 
 
-def read_scenario(file: str) -> Scenario:
-    """Return the scenario in a file, of an example, or from the input; output then follows its locale."""
+def read_scenario(file: str, configs: Sequence[str] = ()) -> Scenario:
+    """Return the scenario in a file, of an example, or from the input, with models; output then follows its locale."""
     scenario = (
         decode_scenario(sys.stdin.buffer.read(MAX_FILE_BYTES + 1)) if file == "-" else load_scenario(file)
     )
     SPOKEN.set(locale_of(scenario))
+    return with_configs(scenario, configs)
+
+
+def with_configs(scenario: Scenario, configs: Sequence[str]) -> Scenario:
+    """Return a scenario with the models of these files, each ``FILE`` or ``NAME=FILE``; what was read of them is said."""
+    for config in configs or ():
+        name, _, file = config.rpartition("=")
+        model = own_model(file, name)
+        print(model.words, file=sys.stderr)
+        scenario = model.put_in(scenario)
     return scenario
 
 
 def plan_of(args: argparse.Namespace) -> Plan:
     """Return the plan of the named scenario."""
     catalog = catalog_of(args)
-    return make_plan(read_scenario(args.file), catalog)
+    return make_plan(read_scenario(args.file, args.model_config), catalog)

@@ -29,7 +29,7 @@ def run_power_on(args: argparse.Namespace) -> int:
     read_numbers(args, "--orders", "--reserve")
     if args.order not in (None, *NAMED) and not args.order.isdecimal():
         raise refusal(f"{', '.join(NAMED)}, or a number", "--order", args.order)
-    plan = make_plan(_set(args, read_scenario(args.file)), catalog_of(args))
+    plan = make_plan(_set(args, read_scenario(args.file, args.model_config)), catalog_of(args))
     if args.watch or args.order:
         return print_answer(args, report.watched_dict, report.watched_text, plan, _watched(plan, args))
 

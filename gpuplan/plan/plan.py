@@ -31,6 +31,7 @@ from gpuplan.plan.hosts import Pool, WholePool, whole_pools
 from gpuplan.plan.inventory import Inventory, inventory_of
 from gpuplan.plan.layouts import Layout, layouts
 from gpuplan.plan.llm import Llm, llm_of
+from gpuplan.plan.llm.own_models import with_models
 from gpuplan.plan.llm.token_costs import TokenCost, token_costs
 from gpuplan.plan.management import ManagementDomain, management_domain
 from gpuplan.plan.network import NetworkUse, network_use
@@ -562,6 +563,7 @@ def make_plan(scenario: Scenario, catalog: Catalog | None = None, *, check: bool
     """
     catalog = load_catalog() if catalog is None else catalog
     _check_kinds(scenario, catalog)
+    catalog = with_models(scenario, catalog)
     plan = Plan(scenario, catalog, check)
     if problems := scenario_problems(scenario, catalog, lambda: plan.sized):
         raise ScenarioError(problems)
@@ -582,7 +584,7 @@ def make_plan(scenario: Scenario, catalog: Catalog | None = None, *, check: bool
 def planned(asked: Asked, catalog: Catalog | None = None) -> Plan:
     """Return the plan of any reference to a design; an existing plan is reused, unless another catalog is given."""
     plan = getattr(asked, "plan", asked)
-    if isinstance(plan, Plan) and catalog in (None, plan.catalog):
+    if isinstance(plan, Plan) and catalog in (None, plan.catalog, plan.catalog.beneath):
         return plan
     return make_plan(scenario_of(asked), catalog)
 

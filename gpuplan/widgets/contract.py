@@ -130,7 +130,7 @@ Form = TypedDict("Form", {
 }, total=False)
 GridHead = TypedDict("GridHead", {"name": str, "text": str, "question": str, "full": str})
 GridRow = TypedDict("GridRow", {"letter": str, "colour": int, "name": str, "id": str, "cells": Fields})
-File = TypedDict("File", {"label": str, "hint": str, "event": str, "most": int})
+File = TypedDict("File", {"label": str, "hint": str, "event": str, "accept": str, "most": int})
 Grid = TypedDict("Grid", {
     "title": NotRequired[str], "fold": NotRequired[str], "hint": str, "head": NotRequired[str],
     "heads": Sequence[GridHead], "rows": Sequence[GridRow], "file": NotRequired[File], "stale": bool,
@@ -175,7 +175,7 @@ MemoryBar = TypedDict("MemoryBar", {"label": str, "parts": Sequence[MemoryPart],
 Results = TypedDict("Results", {"bar": MemoryBar | None, "figures": Sequence[Figure], "notes": Texts})
 OpenWorkload = TypedDict("OpenWorkload", {
     "fields": Fields, "more": Fields, "hint": str, "vms": str, "bar": MemoryBar | None,
-    "figures": Sequence[Figure], "notes": Texts,
+    "figures": Sequence[Figure], "notes": Texts, "file": File | None,
 })
 """``vms`` is the path of the first input of its VMs."""
 Workload = TypedDict("Workload", {

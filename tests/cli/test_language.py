@@ -29,6 +29,7 @@ NOT_READ_IN_FILES = {
         "chapters",
         "columns",
         "commands",
+        "config_fields",
         "compared",
         "figures",
         "screen",

@@ -112,6 +112,7 @@ def existing_grid(workbook: Workbook) -> contract.Grid:
             "label": said("screen.hardware.import"),
             "hint": said("screen.hardware.rows"),
             "event": "hosts-file",
+            "accept": ".csv,.txt,.gz",
             "most": MOST_FILE_BYTES,
         }
     }

@@ -9,13 +9,15 @@ from gpuplan.app.cards import figures
 from gpuplan.app.forms import field_data
 from gpuplan.app.state import Workbook
 from gpuplan.locales import written
+from gpuplan.plan.llm import KINDS as KINDS_OF
 from gpuplan.plan.llm import RETRIEVAL
 from gpuplan.plan.llm.asks import planned
+from gpuplan.plan.llm.own_models import CONFIG, own_model, with_models
 from gpuplan.plan.llm.retrieval import Retrieval, why_share
 from gpuplan.plan.llm.serving import Serving, why_size
 from gpuplan.plan.llm.tuning import Tuning, why_job
 from gpuplan.report.llm_report import started
-from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group
+from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, ScenarioError, shown_name
 from gpuplan.widgets import contract
 from gpuplan.wording import NAMES, PLURALS, capital, rough, said, share_words
 
@@ -36,12 +38,36 @@ def model_data(workbook: Workbook, group: Group) -> contract.Results:
     return {"bar": None, "figures": [], "notes": [said("screen.models.choose")]}
 
 
+def model_file(group: Group) -> contract.File | None:
+    """Return the button for the config.json of a model; None for a group that uses none."""
+    if KINDS_OF.get(group.use_case) != "generate":
+        return None
+    words = {name: said(f"screen.models.file {name}") for name in ("label", "hint")}
+    return {**words, "event": "model-file", "accept": ".json", "most": CONFIG.bytes}
+
+
+def take_model(workbook: Workbook, group: str, name: str, content: bytes) -> None:
+    """Let a group use the model of a config.json; a file that cannot be used leaves everything unchanged."""
+    design = workbook.seen
+    try:
+        model = own_model(name, content=content)
+        if model.id in dict(design.models):
+            model = model._replace(id=f"{model.id}-{len(design.models) + 1}")
+        design = model.put_in(design).with_value(f"groups.{group}.model", model.id)
+        with_models(design, workbook.catalog)
+    except ScenarioError as error:
+        why = "; ".join(map(str, error.problems))
+        workbook.say("stop", said("screen.models.not read", name=shown_name(name), why=why))
+        return
+    workbook.use(design, model.words)
+
+
 def model_field(workbook: Workbook, group: Group, name: str) -> contract.Field:
     """Return an input, with the models to choose from, or the planning value used while it is empty."""
     path = f"groups.{group.id}.{name}"
     if name in KINDS:
         kinds = ("embed",) if group.use_case == RETRIEVAL and name == "model" else KINDS[name]
-        rows = [row for row in workbook.catalog.rows("llm_models") if row["kind"] in kinds]
+        rows = [row for row in workbook.plan.catalog.rows("llm_models") if row["kind"] in kinds]
         none = [("", said("screen.models.none" if name == "reranker" else "screen.models.not chosen"))]
         return field_data(workbook, path, none + [(row.id, str(row["name"])) for row in rows])
     facts = planned(workbook.catalog, group.use_kind)

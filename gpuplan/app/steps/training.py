@@ -110,7 +110,7 @@ OF_MODEL = ("method", "sharding", "precision", "sequence_tokens", "micro_batch")
 def training_form(workbook: Workbook) -> dict[str, Any]:
     """Return the training job, and the values used where nothing is stated."""
     job, inputs = _job(workbook), workbook.plan.scenario.training
-    rows = workbook.catalog.rows("llm_models")
+    rows = workbook.plan.catalog.rows("llm_models")
     models = [(row.id, str(row["name"])) for row in rows if row["kind"] == "generate" and row["layers"]]
     options = {
         "workload": presets(workbook.catalog, "training"),

@@ -10,7 +10,7 @@ from gpuplan.analysis.demand import stated_gap_gpus
 from gpuplan.app.cards import Card, attributes, card, figures, group_colours
 from gpuplan.app.forms import field_data, form
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.models import model_data, model_field
+from gpuplan.app.steps.models import model_data, model_field, model_file
 from gpuplan.facts import own_rows
 from gpuplan.plan.access import GroupPlan, Reason
 from gpuplan.plan.llm import INPUTS, TUNING
@@ -98,6 +98,7 @@ def _open(workbook: Workbook, group: Group, planned: GroupPlan | None) -> contra
         "more": more,
         "hint": said("screen.stated", stated=stated, of=len(more)),
         "vms": f"groups.{group.id}.vcpus_each",
+        "file": model_file(group),
         **results,
     }
 

@@ -184,6 +184,8 @@ def _kept(catalog: Catalog, model: Row, shape: Shape, weights: str) -> Fact:
     checkpoints = {row.id: row for row in catalog.rows("llm_checkpoints")}
     if row := checkpoints.get(f"{model.id}-{weights}"):
         return replace(row.fact("kept", ""), note=f"{row['repository']}. {row.note}".strip())
+    if weights == model["native_precision"] and model.cells.get("kept"):
+        return model.fact("kept", "")
     return replace(derived("llm/kept", memory.usual_kept(shape, precision=weights)), basis="assumed")
 
 
