@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from gpuplan.catalog import Catalog, Item, Row
+from gpuplan.facts import own_rows
 from gpuplan.models.llm.memory import Overheads
 from gpuplan.models.llm.shape import Board, Shape, shape_of
 from gpuplan.models.llm.speeds import Speeds
@@ -98,17 +99,7 @@ def key_of(name: str) -> str:
     return re.sub(r"[^a-z0-9.]", "", plain.replace("meta-", ""))
 
 
-ALIKE = {
-    "mistral7b": "mistral-7b-v0.3",
-    "mistrallarge123b": "mistral-large-2407",
-    "mistrallarge": "mistral-large-2407",
-    "deepseekv3.1": "deepseek-v3",
-    "deepseekv30324": "deepseek-v3",
-    "deepseekr10528": "deepseek-r1",
-    "llama38b": "llama-3.1-8b",
-    "llama370b": "llama-3.1-70b",
-    "mistralsmall24b": "mistral-small-24b-2501",
-}
+ALIKE = {row["name"]: row["model"] for row in own_rows("words/alike_models")}
 """Names of models of the same shape, as sources write them -> id."""
 
 

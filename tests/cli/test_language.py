@@ -26,6 +26,7 @@ NOT_READ_IN_FILES = {
     *(
         "about_modes",
         "cells",
+        "alike_models",
         "chapters",
         "columns",
         "commands",
