@@ -108,6 +108,20 @@ def model_named(catalog: Catalog, name: str) -> Row | None:
     return _models(catalog).get(key_of(name))
 
 
+MIG_MODEL_B = 8.5
+"""Parameters up to which a model is one of the 8 billion that NVIDIA NIM serves on MIG, in 10^9."""
+
+
+def is_large(model: Row) -> bool:
+    """Return whether a model has more parameters than NVIDIA NIM serves on MIG."""
+    return float(model["total_parameters"] or 0) > MIG_MODEL_B
+
+
+def is_vision(model: Row) -> bool:
+    """Return whether a model is one of vision and language, by its name."""
+    return bool(re.search(r"(?<![a-z])(vl|vlm|vision)(?![a-z])", str(model["name"]).lower()))
+
+
 @lru_cache(maxsize=4)
 def _models(catalog: Catalog) -> Mapping[str, Row]:
     models: dict[str, Row] = {}

@@ -171,6 +171,7 @@ class Plan(Carded):
             self.sized,
             self.catalog,
             lambda asked, check: _outcome(asked, self.catalog, check and self.check),
+            {id: self.catalog.row("llm_models", model) for id, model in self.llm.models.items()},
         )
 
     @chapter

@@ -39,6 +39,8 @@ class Llm(Brief):
     serving: Mapping[str, Serving] = field(default_factory=dict)
     tuning: Mapping[str, Tuning] = field(default_factory=dict)
     retrieval: Mapping[str, Retrieval] = field(default_factory=dict)
+    models: Mapping[str, str] = field(default_factory=dict)
+    """Group -> the id of its model."""
 
     @property
     def parts(self) -> dict[str, Mapping[str, Serving] | Mapping[str, Tuning] | Mapping[str, Retrieval]]:
@@ -75,7 +77,8 @@ def llm_of(trail: Trail, scenario: Scenario, catalog: Catalog) -> Llm:
     serving = {id: result for id, result in taken.items() if isinstance(result, Serving)}
     tuned = {id: result for id, result in taken.items() if isinstance(result, Tuning)}
     searched = {id: result for id, result in taken.items() if isinstance(result, Retrieval)}
-    return Llm(_with_databases(replace(scenario, groups=groups), searched), serving, tuned, searched)
+    models = {group.id: str(group.model) for group in scenario.groups if group.id in taken}
+    return Llm(_with_databases(replace(scenario, groups=groups), searched), serving, tuned, searched, models)
 
 
 def _serving(trail: Trail, asks: Asks) -> Serving:

@@ -17,7 +17,15 @@ from gpuplan.models.llm.speeds import Replica, Speeds
 from gpuplan.plan.hardware import has_nvswitch
 from gpuplan.plan.inputs import derived
 from gpuplan.plan.llm.asks import Asks
-from gpuplan.plan.llm_parts import board_of, model_named, overheads_of, shape_of_row, speeds_of
+from gpuplan.plan.llm_parts import (
+    board_of,
+    is_large,
+    is_vision,
+    model_named,
+    overheads_of,
+    shape_of_row,
+    speeds_of,
+)
 from gpuplan.plan.sharing import smallest_profile
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import show
@@ -220,6 +228,9 @@ def _divides(asks: Asks, share: float) -> bool:
     """True if a profile of the board gives a group this part of its memory."""
     scenario, access = asks.scenario, asks.group.access
     backings = {"auto": ("timesliced", "mig"), "vgpu": ("timesliced",), "mig": ("mig",)}.get(access, ())
+    model = asks.catalog.row("llm_models", str(asks.group.model))
+    if access == "auto":
+        backings = () if is_vision(model) else backings[: 1 if is_large(model) else 2]
     gpu, version = scenario.hardware.gpu, scenario.platform.vsphere
     least = ROUNDING * share * 1024 * float(asks.catalog.gpus[gpu].value("memory_gib") or 0)
     profiles = (smallest_profile(asks.catalog, gpu, backing, version, share) for backing in backings)
