@@ -127,6 +127,14 @@ def test_a_model_that_is_not_known_whole_is_never_taken_as_dense(cells: dict[str
         shape_of({**ROW, **cells})
 
 
+def test_dense_mlps_and_shared_experts_are_counted_from_their_widths() -> None:
+    assert shape_of({**ROW, "mlp_size": 14336}).mlp_parameters == pytest.approx(32 * 3 * 4096 * 14336 / 1e9)
+    sparse = {"active_parameters": 3.0, "experts": 64, "experts_per_token": 4, "dense_layers": 2}
+    shared = {"mlp_size": 14336, "expert_size": 1024, "shared_experts": 2}
+    widths = 2 * 14336 + 30 * 2 * 1024
+    assert shape_of({**ROW, **sparse, **shared}).mlp_parameters == pytest.approx(3 * 4096 * widths / 1e9)
+
+
 def test_a_latent_or_a_width_of_its_own_needs_no_heads_of_keys() -> None:
     for cells in ({"latent_size": 512, "rope_size": 64}, {"cache_width": 4096}):
         assert shape_of({**ROW, "kv_heads": None, "head_size": None, **cells}).widths[0]

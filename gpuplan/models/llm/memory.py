@@ -85,28 +85,13 @@ def rest_bits(shape: Shape, *, precision: str, kept: str = "") -> float:
     >>> [round(rest_bits(llama, precision="fp8", kept=parts), 2) for parts in ("", "attention", "attention and ends", "rest")]
     [8, 9.54, 9.94, 16]
     """
-    bits, kept = BITS[precision], kept or usual_kept(shape, precision=precision)
+    bits = BITS[precision]
+    kept = kept or ("rest" if bits < 8 and shape.experts else "none")
     if bits >= 16 or kept in ("none", "rest"):
         return 16 if kept == "rest" and bits < 16 else bits
     rest = shape.total_parameters - shape.routed_parameters - shape.embedding_parameters
     ends = min(2, shape.layers) if kept == "attention and ends" else 0
     return 16 - (16 - bits) * min(1.0, shape.mlp_parameters / max(rest, 1e-9)) * (1 - ends / shape.layers)
-
-
-def usual_kept(shape: Shape, *, precision: str) -> str:
-    """The parts of a checkpoint at 16 bits where it is not known.
-
-    Parameters:
-        precision: Precision of the weights. [-]
-
-    At 4 bits all but the routed experts of a mixture, as most such checkpoints have it; else nothing beside the tables of tokens.
-    [aiconfigurator-model-configs]_
-
-    >>> llama = Shape(8.03, 8.03, layers=32, hidden_size=4096, heads=32, vocabulary=128256, context_tokens=131072, kv_heads=8)
-    >>> usual_kept(llama, precision="int4")
-    'none'
-    """
-    return "rest" if BITS[precision] < 8 and shape.experts else "none"
 
 
 def weights_per_gpu_gib(shape: Shape, *, setup: Setup) -> float:

@@ -264,20 +264,11 @@ def shape_of(cells: Mapping[str, Any]) -> Shape:
         raise ValueError(f"it needs {names}, which are not known")
     names = [field.name for field in fields(Shape)]
     known = {name: cells[name] for name in names if cells.get(name) is not None}
-    return Shape(**{"mlp_parameters": gated_mlps(cells), **known})
+    return Shape(**{"mlp_parameters": _gated_mlps(cells), **known})
 
 
-def gated_mlps(cells: Mapping[str, Any]) -> float:
-    """Parameters of the dense MLPs and the shared experts of a row of the table of models, in 10^9.
-
-    Parameters:
-        cells: Column -> value; what is missing or None counts as none of it. [-]
-
-    Three matrices each, as gated MLPs have: of all layers, or of those without routed experts. [-] [aiconfigurator-model-configs]_
-
-    >>> round(gated_mlps({"layers": 32, "hidden_size": 4096, "mlp_size": 14336}), 3)
-    5.637
-    """
+def _gated_mlps(cells: Mapping[str, Any]) -> float:
+    """Parameters of the dense MLPs and the shared experts, of three matrices each, in 10^9."""
     layers = int(cells.get("layers") or 0)
     dense = int(cells.get("dense_layers") or 0) if cells.get("experts") else layers
     shared = int(cells.get("shared_experts") or 0) * int(cells.get("expert_size") or 0)

@@ -7,9 +7,8 @@ are not counted. Recurrent layers keep their state at 32 bits, and the tokens of
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from gpuplan.facts import own_rows
 
@@ -19,13 +18,7 @@ for _row in own_rows("words/config_fields"):
         _TABLE.setdefault(_of, {})[_row["is"]] = tuple(_row["fields"].split())
 NAMES = _TABLE["names"]
 """Quantity -> the names of its field."""
-LISTS = (
-    "layer_types",
-    "layers_block_type",
-    "hybrid_override_pattern",
-    "attn_type_list",
-    "hybrid_layer_pattern",
-)
+LISTS = [name for name, kinds in _TABLE.items() if "full" in kinds]
 """Fields that list the layers: full, window, state, experts or mlp."""
 EVERY = {kind: int(every) for every, kinds in _TABLE["every"].items() for kind in kinds}
 """Kind of model -> every how many layers one keeps the whole context, unless stated."""
@@ -42,15 +35,6 @@ class ConfigError(ValueError):
     def __init__(self, missing: Sequence[str] = (), field: str = "", value: Any = None) -> None:
         self.missing, self.field, self.value = tuple(missing), field, value
         super().__init__(", ".join(missing) or field)
-
-
-class ModelConfig(NamedTuple):
-    """A model as its configuration describes it."""
-
-    cells: Mapping[str, Any]
-    """Columns of ``llm_models``, and ``kept`` of ``llm_checkpoints`` -> values."""
-    unread: tuple[str, ...]
-    """Fields that may matter and were not read."""
 
 
 class _Fields:
@@ -88,8 +72,11 @@ class _Fields:
         return f"{self.kind}.".startswith(_TABLE[kinds][""])
 
 
-def read_config(config: Mapping[str, Any]) -> ModelConfig:
-    """The model that the data of a config.json describes; a ConfigError names what is missing, or cannot be."""
+def read_config(config: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Columns of ``llm_models`` and ``kept`` as a config.json describes them, and the fields that may matter and were not read.
+
+    A ConfigError names what is missing, or cannot be.
+    """
     fields = _Fields(_text_part(config))
     first = ("hidden_size", "layers", "heads", "vocabulary", "context_tokens")
     cells: dict[str, Any] = {name: fields.of(name) for name in first}
@@ -117,7 +104,7 @@ def read_config(config: Mapping[str, Any]) -> ModelConfig:
     left = {name for name, value in fields.data.items() if value and SHAPE.search(name)}
     left |= {name for name in config if name.endswith("_config")}
     unread = left - fields.read - {*TEXT, *_TABLE["no shape"][""]}
-    return ModelConfig({name: value for name, value in cells.items() if value != ""}, tuple(sorted(unread)))
+    return {name: value for name, value in cells.items() if value != ""}, tuple(sorted(unread))
 
 
 def _text_part(config: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -271,19 +258,22 @@ def _precision(fields: _Fields, config: Mapping[str, Any], layers: int) -> dict[
     if not isinstance(quantised, Mapping):
         stated = fields.data.get("torch_dtype") or fields.data.get("dtype") or config.get("torch_dtype")
         return {"native_precision": {"float16": "fp16", "float32": "fp32"}.get(str(stated), "bf16")}
-    left = next((quantised[name] for name in LEFT_OUT if isinstance(quantised.get(name), list)), [])
     text = str({name: value for name, value in quantised.items() if name not in LEFT_OUT}).lower()
     four = re.search(r"bits': 4|4bit': true|awq", text)
     found = re.search("nvfp4|mxfp4|fp8", text) or (None if four else re.search("float", text))
     precision = found[0].replace("float", "fp8") if found else "int4" if four else "int8"
-    named = Counter[str]()
-    for module in map(str, left):
-        for part in ("attn", "shared_expert", "layers.0.mlp"):
-            everywhere = "*" in module or not re.search(r"\d", module)
-            named[part] += (layers if everywhere else 1) * (part in module)
-    kept = "attention" if named["attn"] >= layers / 2 else "none"
+    lists = [quantised[name] for name in LEFT_OUT if isinstance(quantised.get(name), list)]
+    left = [str(module) for listed in lists for module in listed]
+
+    def most(part: str) -> bool:
+        """Return whether the modules at 16 bits are of this part in most layers, by name or by a pattern."""
+        named = [module for module in left if part in module]
+        everywhere = any("*" in module or not re.search(r"\d", module) for module in named)
+        return everywhere or len(named) >= layers / 2
+
+    kept = "attention" if most("attn") else "none"
     if kept == "attention" and fields.of("experts") > 1:
-        kept = "rest" if named["shared_expert"] >= layers / 2 else kept
-    elif kept == "attention" and named["layers.0.mlp"]:
+        kept = "rest" if most("shared_expert") else kept
+    elif kept == "attention" and any("layers.0.mlp" in module for module in left):
         kept = "attention and ends"
     return {"native_precision": precision, "kept": kept}

@@ -11,7 +11,7 @@ from gpuplan.facts import Fact
 from gpuplan.locales import written
 from gpuplan.models.llm import memory
 from gpuplan.models.llm.memory import Overheads
-from gpuplan.models.llm.shape import MOST, Adapters, Board, Draft, Setup, Shape
+from gpuplan.models.llm.shape import BITS, MOST, Adapters, Board, Draft, Setup, Shape
 from gpuplan.models.llm.speculation import tokens_per_step
 from gpuplan.models.llm.speeds import Replica, Speeds
 from gpuplan.plan.hardware import has_nvswitch
@@ -194,7 +194,8 @@ def _kept(catalog: Catalog, model: Row, shape: Shape, weights: str) -> Fact:
         return replace(row.fact("kept", ""), note=f"{row['repository']}. {row.note}".strip())
     if weights == model["native_precision"] and model.cells.get("kept"):
         return model.fact("kept", "")
-    return replace(derived("llm/kept", memory.usual_kept(shape, precision=weights)), basis="assumed")
+    usual = memory.rest_bits(shape, precision=weights) > BITS[weights]
+    return replace(derived("llm/kept", "rest" if usual else "none"), basis="assumed")
 
 
 @lru_cache(maxsize=4)

@@ -45,7 +45,7 @@ MIXTRAL = {
 def read(**fields: Any) -> dict[str, Any]:
     """The columns of a Llama with other fields; None leaves one out."""
     given = {name: value for name, value in {**LLAMA, **fields}.items() if value is not None}
-    return dict(read_config(given).cells)
+    return dict(read_config(given)[0])
 
 
 def test_parameters_and_cache_are_those_published(catalog: Catalog) -> None:
@@ -54,7 +54,7 @@ def test_parameters_and_cache_are_those_published(catalog: Catalog) -> None:
     for row in catalog.rows("llm_models"):
         if row["kind"] != "generate" or not row["layers"] or row.id in UNLIKE:
             continue
-        cells = read_config(config_of(row)).cells
+        cells = read_config(config_of(row))[0]
         far = {"total": 0.06, "active": 0.4} if row.id in ROUNDED else {"total": 0.02, "active": 0.02}
         for part, most in far.items():
             published = row[f"{part}_parameters"]
@@ -168,7 +168,7 @@ def test_parameters_and_cache_are_those_published(catalog: Catalog) -> None:
     ],
 )
 def test_families_by_their_own_names(config: dict[str, Any], total: float, active: float) -> None:
-    cells = read_config(config).cells
+    cells = read_config(config)[0]
     assert cells["total_parameters"] == pytest.approx(total, rel=0.02)
     assert cells["active_parameters"] == pytest.approx(active, rel=0.05)
 
@@ -179,9 +179,9 @@ def test_the_text_part_of_a_model_that_sees_is_read() -> None:
         "text_config": {**LLAMA, "model_type": "gemma3_text"},
         "vision_config": {"hidden_size": 1},
     }
-    found = read_config(apart)
-    assert found.cells["tied_embeddings"] and found.unread == ("vision_config",)
-    assert read_config({"thinker_config": {"text_config": LLAMA}}).cells["hidden_size"] == 4096
+    cells, unread = read_config(apart)
+    assert cells["tied_embeddings"] and unread == ("vision_config",)
+    assert read_config({"thinker_config": {"text_config": LLAMA}})[0]["hidden_size"] == 4096
 
 
 @pytest.mark.parametrize(
@@ -263,14 +263,14 @@ def test_a_mixture_keeps_attention_or_all_but_its_experts() -> None:
         (["re:.*self_attn.*", "re:.*shared_experts.*"], "rest"),
     ):
         quantised = {"quant_method": "compressed-tensors", "bits": 4, "ignore": modules}
-        assert read_config({**shared, "quantization_config": quantised}).cells["kept"] == kept
+        assert read_config({**shared, "quantization_config": quantised})[0]["kept"] == kept
 
 
 def test_what_may_matter_and_is_not_read_is_named() -> None:
-    found = read_config(
+    _, unread = read_config(
         {**LLAMA, "num_nextn_predict_layers": 1, "altup_num_inputs": 4, "laurel_rank": 64, "rope_theta": 1e6}
     )
-    assert found.unread == ("laurel_rank", "num_nextn_predict_layers")
+    assert unread == ("laurel_rank", "num_nextn_predict_layers")
 
 
 @pytest.mark.parametrize(
@@ -344,7 +344,7 @@ def test_any_change_of_a_configuration_is_read_or_refused_by_name(catalog: Catal
         for name in rng.sample(sorted(config), k=min(len(config), rng.randint(1, 3))):
             config[name] = rng.choice(odd)
         try:
-            cells = read_config(config).cells
+            cells = read_config(config)[0]
         except ConfigError as error:
             assert error.missing or error.field
             continue
