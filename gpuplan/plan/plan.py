@@ -64,35 +64,14 @@ from gpuplan.showing import WAYS, Carded
 from gpuplan.wording import said
 
 CHAPTERS = (
-    "llm",
-    "demand",
-    "requests",
-    "pools",
-    "power_on",
-    "inventory",
-    "waiting",
-    "totals",
-    "postures",
-    "network",
-    "cabling",
-    "held_gpus",
-    "power",
-    "management",
-    "host_line",
-    "costs",
-    "token_costs",
+    *("llm", "demand", "requests", "pools", "power_on", "inventory", "waiting", "totals", "postures"),
+    *("network", "cabling", "held_gpus", "power", "management", "host_line", "costs", "token_costs"),
 )
 """Chapters that have lines, in the order in which a plan is read."""
 BEFORE_HOSTS = ("weighed", "demand", "requests", "groups", "weeks")
 BEFORE_NETWORK = (
     *BEFORE_HOSTS,
-    "layouts",
-    "divisions",
-    "pools",
-    "waiting",
-    "totals",
-    "postures",
-    "held_gpus",
+    *("layouts", "divisions", "pools", "waiting", "totals", "postures", "held_gpus"),
 )
 """Chapters independent of the network, in the order of reading; so is growth, but it is read with the cost."""
 

@@ -46,16 +46,8 @@ class OwnModel(NamedTuple):
 def own_model(file: str | Path, name: str = "", content: bytes | None = None) -> OwnModel:
     """The language model that a config.json describes, for a design: ``own_model(file).put_in(scenario)``.
 
-    Parameters:
-        file: A file as it is published beside the weights.
-        name: Its name in the design; by default that in the file, or of the file or its folder.
-        content: Content of the file, where it is not read from a disk.
-
-    Returns:
-        OwnModel: Its id, the columns of ``llm_models`` and the fields that were not read.
-
-    Raises:
-        ScenarioError: Naming the fields that are missing, or one that cannot be.
+    Its name is given, or that in the file, or of the file or its folder; ``content`` stands for the file where it is not on a
+    disk. A ScenarioError names the fields that are missing, or one that cannot be.
     """
     try:
         with Path(file).open("rb") if content is None else BytesIO(content) as opened:
