@@ -26,6 +26,8 @@ SHAPE = re.compile("size|dim|rank|heads|layer|expert|window|state|ratio|group|la
 """Names of fields that may change a shape."""
 TEXT = ("text_config", "llm_config", "language_config", "thinker_config")
 LEFT_OUT = ("modules_to_not_convert", "ignore", "exclude_modules")
+NOT_OF_WEIGHTS = (*LEFT_OUT, "kv_cache_scheme", "kv_cache_quant_algo", "transform_config")
+"""Parts of a quantisation that do not say the precision of the weights."""
 MOST, MOST_LAYERS = 10**8, 1000
 
 
@@ -203,12 +205,8 @@ def _state(fields: _Fields, hidden: int) -> tuple[int, int]:
     heads, wide = part.of("state_heads"), part.of("state_head_size", 64)
     groups, size = part.of("state_groups", 1), part.of("state_size")
     if part is not fields:
-        heads, groups, wide, size = (
-            part.of("heads"),
-            part.of("heads"),
-            part.of("head_size"),
-            part.of("head_size"),
-        )
+        heads = groups = part.of("heads")
+        wide = size = part.of("head_size")
     inner, kernel = heads * wide or fields.of("state_expand", 2) * hidden, part.of("state_kernel", 4)
     if not size:
         raise ConfigError([NAMES["state_size"][0]])
@@ -258,7 +256,7 @@ def _precision(fields: _Fields, config: Mapping[str, Any], layers: int) -> dict[
     if not isinstance(quantised, Mapping):
         stated = fields.data.get("torch_dtype") or fields.data.get("dtype") or config.get("torch_dtype")
         return {"native_precision": {"float16": "fp16", "float32": "fp32"}.get(str(stated), "bf16")}
-    text = str({name: value for name, value in quantised.items() if name not in LEFT_OUT}).lower()
+    text = str({name: value for name, value in quantised.items() if name not in NOT_OF_WEIGHTS}).lower()
     four = re.search(r"bits': 4|4bit': true|awq", text)
     found = re.search("nvfp4|mxfp4|fp8", text) or (None if four else re.search("float", text))
     precision = found[0].replace("float", "fp8") if found else "int4" if four else "int8"

@@ -225,6 +225,15 @@ def test_layers_keep_what_they_keep(
             "attention",
         ),
         ({"quant_method": "awq", "bits": 4}, "int4", "none"),
+        (
+            {
+                "quant_method": "compressed-tensors",
+                "config_groups": {"g": {"weights": {"num_bits": 8, "type": "int"}}},
+                "kv_cache_scheme": {"num_bits": 8, "type": "float"},
+            },
+            "int8",
+            "none",
+        ),
         ({"quant_method": "gptq", "bits": 8}, "int8", "none"),
         ({"quant_method": "bitsandbytes", "load_in_4bit": True}, "int4", "none"),
         ({"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ["lm_head"]}, "nvfp4", "none"),
