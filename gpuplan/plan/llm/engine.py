@@ -16,7 +16,7 @@ from gpuplan.models.llm.speculation import tokens_per_step
 from gpuplan.models.llm.speeds import Replica, Speeds
 from gpuplan.plan.hardware import has_nvswitch
 from gpuplan.plan.inputs import derived
-from gpuplan.plan.llm.asks import Asks
+from gpuplan.plan.llm.asks import Asks, in_percent
 from gpuplan.plan.llm_parts import (
     board_of,
     is_large,
@@ -178,7 +178,7 @@ def engine_lines(here: Trail, asks: Asks, engine: Engine, gpus: Line) -> Line | 
     """Add a line for the tokens of a step with drafts, and one for what adapters and drafts hold, which is returned."""
     draft, drafts, each = engine.setup.draft, asks.fact("draft_tokens"), max(1.0, gpus.value)
     if draft.tokens:
-        planned: Any = {} if asks.group.accepted_tokens else {"share": asks.fact("accept_share")}
+        planned: Any = {} if asks.group.accepted_tokens else {"share": in_percent(asks.fact("accept_share"))}
         when = "" if planned else "stated"
         here.record("step_tokens", tokens_per_step, draft.accepted, planned, when=when, draft_tokens=drafts)
     if not (gib := memory.beside_gib(engine.shape, setup=engine.on(gpus.value).setup)):

@@ -130,6 +130,11 @@ class Serving:
         return self.reuse.cached(self.size.sessions) if self.reuse else 0.0
 
     @property
+    def hit_share(self) -> float:
+        """Share of a prompt that is not read again."""
+        return self.cached_tokens / float(self.asks["tokens_in"])
+
+    @property
     def size(self) -> Size:
         """The size of a replica that was chosen."""
         return next(size for size in self.sizes if size.gpus == self.gpus)
@@ -178,7 +183,7 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
     """The replicas that a group needs; a ScenarioError where its promises cannot be kept."""
     group = asks.group
     promise = Promise(float(asks.value("first_token_s")), float(asks.value("tokens_per_s")))
-    reuse = reuse_of(asks, engine, _stay_s(asks))
+    reuse = reuse_of(asks, engine, promised_stay_s(asks))
     wanted = Asked(_load(asks), promise, arrivals_of(asks), int(asks.value("least_replicas")), reuse)
     sizes = tuple(_size(engine, gpus, wanted, _longest(asks)) for gpus in engine.sizes)
     size = min(sizes, key=lambda each: (each.gpus_in_all, each.gpus))
@@ -208,7 +213,7 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
         else 0,
         found=chosen,
         held=usage,
-        cache_used_gib=min(usage.cache_gib, each_gib * chosen.requests),
+        cache_used_gib=usage.cache_gib if size.sessions else min(usage.cache_gib, each_gib * chosen.requests),
         sizes=sizes,
         with_fewer=steps,
         **_times(engine, size.gpus, load, chosen.requests),
@@ -254,10 +259,10 @@ def _load(asks: Asks, share: str = "active_share") -> Load:
 
 def _round_s(asks: Asks) -> float:
     """Return the time from a request of a user to the next one, at the pace that is promised: the board does not change it."""
-    return float(asks.value("think_s")) + float(asks.value("tool_s")) + _stay_s(asks)
+    return float(asks.value("think_s")) + float(asks.value("tool_s")) + promised_stay_s(asks)
 
 
-def _stay_s(asks: Asks) -> float:
+def promised_stay_s(asks: Asks) -> float:
     """Return the time of a request at the promised pace."""
     answer = (float(asks.value("tokens_out")) - 1) / float(asks.value("tokens_per_s"))
     return float(asks.value("first_token_s")) + answer
@@ -450,10 +455,11 @@ def _refusal(asks: Asks, engine: Engine, sizes: Sequence[Size], asked: Asked) ->
     fitting = [size for size in sizes if size.limits.memory]
     if not fitting:
         return _does_not_fit(asks, engine, sizes)
-    usual: Any = {"tokens_in": float(asks.value("tokens_in")), "tokens_out": float(asks.value("tokens_out"))}
+    here, still = _reusing(engine, asked, 1.0)
+    usual: Any = {"tokens_in": still.load.tokens_in, "tokens_out": still.load.tokens_out}
 
     def alone_ms(size: Size, of: Callable[..., Range] = serving.time_per_token_ms) -> float:
-        return float(of(engine.on(size.gpus), requests=1.0, **usual).value)
+        return float(of(here.on(size.gpus), requests=1.0, **usual).value)
 
     quick = [size for size in fitting if size.limits.speed]
     if not quick:

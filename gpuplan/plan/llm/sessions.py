@@ -121,10 +121,10 @@ def session_lines(here: Trail, asks: Asks, engine: Engine, reuse: Reuse, size: A
     words = {"full": share_words(reuse.hits(1.0)), "kept": share_words(kept), "replicas": replicas}
     when = "drafted" if reuse.drafted else "" if session.turns > 1 else "shared"
     share = here.record("hit_share", reused_tokens, 100 * reuse.hits(kept), inputs, when=when, words=words)
-    read = session.tokens_in - reuse.cached(kept)
+    read = round(session.tokens_in - reuse.cached(kept))
     here.record("read_tokens", reused_tokens, read, tokens_in=asks.fact("tokens_in"), hit_share=share)
     if session.turns > 1:
         room, context = reuse.room_gib(engine, size.gpus), session.waiting_tokens
         words = {"room": written(room, ",.1f"), "context": written(context, ",.0f")}
-        count = room / context_gib(engine, size.gpus, context)
+        count = int(room / context_gib(engine, size.gpus, context))
         here.record("sessions_kept", cache_for_sessions_gib, count, inputs, words=words)

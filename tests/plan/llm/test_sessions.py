@@ -16,7 +16,7 @@ from gpuplan.models.llm.replicas import Promise
 from gpuplan.plan.llm.arrivals import arrivals_of
 from gpuplan.plan.llm.asks import BEHIND, Asks
 from gpuplan.plan.llm.engine import Engine, engine_of
-from gpuplan.plan.llm.serving import Asked, Serving, _load, _size, _stay_s
+from gpuplan.plan.llm.serving import Asked, Serving, _load, _size, promised_stay_s
 from gpuplan.plan.llm.sessions import LEVELS, Reuse, reuse_of, session_of
 from gpuplan.scenario import GROUP_FIELD_BY_NAME
 
@@ -34,7 +34,7 @@ def asked_of(catalog: Catalog, **given: Any) -> tuple[Engine, Asked]:
     asks = Asks(scenario, catalog, scenario.groups[0])
     engine = engine_of(asks)
     promise = Promise(float(asks.value("first_token_s")), float(asks.value("tokens_per_s")))
-    reuse = reuse_of(asks, engine, _stay_s(asks))
+    reuse = reuse_of(asks, engine, promised_stay_s(asks))
     return engine, Asked(_load(asks), promise, arrivals_of(asks), 1, reuse)
 
 
