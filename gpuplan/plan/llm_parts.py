@@ -71,11 +71,15 @@ def _sustained(catalog: Catalog, architecture: Any, watts: Any, tflops: float) -
     return min(1.0, float(watts) / tflops / float(usual)) if usual and watts else 1.0
 
 
+LLM_SPEEDS = ("llm-own", "llm-serving")
+"""Items of the assumptions that hold the parameters of serving."""
+
+
 def speeds_of(catalog: Catalog, model: str = "", gpu: str = "") -> Speeds:
     """The fitted parameters of serving, with a customer's own factors for a model on a GPU, where there are some."""
-    own = catalog.assumptions.get(f"llm-serving/{model}/{gpu}")
-    facts = {**catalog.assumptions["llm-serving"].facts, **(own.facts if own else {})}
-    return Speeds(**{f.name: float(facts[f.name].value) for f in fields(Speeds) if f.name in facts})
+    items = [catalog.assumptions.get(f"llm-own/{model}/{gpu}"), *map(catalog.assumptions.get, LLM_SPEEDS)]
+    facts = {name: fact for item in reversed(items) if item for name, fact in item.facts.items()}
+    return Speeds(**{field.name: float(facts[field.name].value) for field in fields(Speeds)})
 
 
 def overheads_of(catalog: Catalog) -> Overheads:

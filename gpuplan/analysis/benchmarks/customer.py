@@ -133,7 +133,7 @@ def write_factors(folder: Path, catalog: Catalog, runs: Iterable[Run], own: Own)
         if not own.runs["tpot_ms"]:
             rate = own.factor("tokens_per_s", run)
             token = Factor(1 / rate.value, rate.width)
-        factors[f"llm-serving/{model.id}/{gpu_of(catalog, run.gpu).id}"] = {
+        factors[f"llm-own/{model.id}/{gpu_of(catalog, run.gpu).id}"] = {
             "own_step": token.value,
             "own_first": first.value / token.value,
             "own_width": token.width,
@@ -176,13 +176,15 @@ def of_design(found: Result, plan: Plan) -> Result:
     The group is the one that file or folder name, or the only one with its model; CatalogError where it may be several.
     """
     planned = {id: planned_run(plan, id) for id in plan.llm.serving}
-    named = model_named(plan.catalog, found.run.model)
-    same = [id for id, run in planned.items() if not named or model_named(plan.catalog, run.model) == named]
+    named, nameless = model_named(plan.catalog, found.run.model), found.run.model[:1] in ("", "/", ".")
+    same = [id for id, run in planned.items() if nameless or model_named(plan.catalog, run.model) == named]
     id = found.group if found.group in planned else same[0] if len(same) == 1 else ""
-    if not id and not found.run.model:
+    if not id and nameless:
         raise CatalogError(said("bench.which group", names=", ".join(planned)), file=found.file)
     base = planned.get(id, Run("", "", plan.scenario.hardware.gpu))
     stated = {name: value for name in FILLED if (value := getattr(found.run, name))}
+    if id and named is None:
+        stated.pop("model", None)
     if "tp" in stated or "dp" in stated:
         stated.setdefault("gpus", found.run.all_gpus)
     filled = {name: getattr(base, name) for name in FILLED} | stated

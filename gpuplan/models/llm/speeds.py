@@ -78,7 +78,7 @@ class Speeds:
     unseen: float = 1.15
     """Power by which a range widens where no run of this board or model was measured."""
     own_step: float = 1.0
-    """Times that a customer's own runs take as long: all steps and prompts; item ``llm-serving/MODEL/GPU``."""
+    """Times that a customer's own runs take as long: all steps and prompts; item ``llm-own/MODEL/GPU``."""
     own_first: float = 1.0
     """The same of a first token, beyond its steps and its prompt."""
     own_width: float = 1.0
