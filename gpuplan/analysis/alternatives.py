@@ -38,11 +38,9 @@ class Alternative:
     """Net present cost with the prices of each cause at their ends, or of the offers; None where no range is known."""
     high: float | None
     difference: float
-    """More than this plan; negative if it costs less."""
     gives_up: str
     """Features of the plan that this alternative lacks, or its gain where that is the point."""
     excludes: tuple[str, ...]
-    """Items without a known price, left out of its cost."""
     standing: Standing = SOUND
 
     @property
@@ -102,7 +100,6 @@ def _chosen(variant: Variant, plan: Plan, of: Costs) -> Iterator[Planned]:
 
 
 def _priced(plan: Plan, of: Costs, key: str, name: str, gives_up: str) -> Alternative:
-    """Return a plan as an alternative to one of these costs."""
     costs = plan.costs or of
     stands = standing(plan, None if key in ("plan", "board") else ())
     more = costs.net_present - of.net_present
@@ -113,7 +110,6 @@ def _priced(plan: Plan, of: Costs, key: str, name: str, gives_up: str) -> Altern
 
 
 def _beside(stands: Standing, gives_up: str) -> str:
-    """Say first what is wrong with a design, then what it gives up."""
     return "; ".join(filter(None, (stands.words, gives_up)))
 
 
@@ -240,13 +236,9 @@ def _rented_name(found: RentOrBuy) -> str:
 
 
 def _without_growth(plan: Plan) -> Variant:
-    """Return the variant with today's demand in all years."""
     still = plan.scenario.with_groups([replace(group, growth=None) for group in plan.scenario.groups])
     drawback = said("alternative.no growth gives up")
     return Variant("no-growth", said("alternative.no growth"), still, lambda _: drawback)
-
-
-# Nearby designs: one decision taken otherwise
 
 
 CHANGES = ("totals.hosts", "totals.gpus", "cost.net_present")

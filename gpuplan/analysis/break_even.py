@@ -26,7 +26,6 @@ class Condition:
     label: str
     unit: str
     now: Any
-    """Current value; None where it is not known."""
     needed: Any
     """Value at which both cost the same, or a choice or a number of years at which the other costs no more; or None."""
     possible: bool
@@ -79,7 +78,6 @@ class _Duel:
 
 
 def _levers(scenario: Scenario, catalog: Catalog, duel: _Duel) -> Iterator[tuple[str, str, str]]:
-    """Yield path, label and unit of each numeric input."""
     currency, seen = scenario.cost.currency, dict[str, str]()
     price = "win.purchase price" if scenario.internal.margin else "win.price"
     for candidate in duel.designs:
@@ -94,7 +92,6 @@ def _levers(scenario: Scenario, catalog: Catalog, duel: _Duel) -> Iterator[tuple
 
 
 def _solved(duel: _Duel, now: tuple[Costs, Costs], path: str, label: str, unit: str) -> Condition:
-    """Return the value of a number at which both designs cost the same."""
     # the price that one of the two pays, if the path is that of a price
     price = next((p for costs in now for p in costs.prices if f"prices.{p.key}" == path), None)
     if path == RATE:

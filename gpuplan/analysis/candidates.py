@@ -25,7 +25,6 @@ class Candidate:
 
     gpu: str
     server: str
-    """Empty for a server of any make."""
     gpus_per_host: int
     sharing: str
     link_gbit_s: int

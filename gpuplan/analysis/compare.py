@@ -15,7 +15,6 @@ from gpuplan.scenario import field_of
 from gpuplan.wording import NAMES, said
 
 FEWEST, MOST = 2, 4
-"""Number of plans in one comparison."""
 THIS = "This design"
 """The one that others are compared with, where it needs no name."""
 
@@ -25,7 +24,6 @@ class CompareRow:
     """One input or result across all plans."""
 
     key: str
-    """Path of the input, or key of the result."""
     label: str
     unit: str
     """Unit of the numbers; ``currency`` where each plan has its own."""
@@ -40,11 +38,9 @@ class Comparison(Brief):
 
     names: tuple[str, ...]
     rows: tuple[CompareRow, ...]
-    """Inputs that differ, then the results."""
     notes: tuple[str, ...]
     """Notes on how GPUs of different models are counted, and on what makes the costs of the plans incomparable."""
     differences: tuple[Difference, ...]
-    """Results that differ, each with its sentence."""
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -72,7 +68,6 @@ def named(plan: Plan, name: str) -> Plan:
 
 
 def _names(plans: Sequence[Plan]) -> tuple[str, ...]:
-    """Return the names of the designs, numbered where two are the same."""
     names = [plan.scenario.name for plan in plans]
     return tuple(
         f"{name} ({names[: at + 1].count(name)})" if names.count(name) > 1 else name
@@ -99,11 +94,9 @@ def _inputs(plans: Sequence[Plan]) -> Iterator[CompareRow]:
 
 
 RESULTS = COMPARED["result"]
-"""Results in columns, each with its unit."""
 
 
 def _results(plans: Sequence[Plan]) -> Iterator[CompareRow]:
-    """Yield the headline numbers of all plans."""
     currencies = {plan.scenario.cost.currency for plan in plans}
     currency = currencies.pop() if len(currencies) == 1 else "currency"
     for key, unit in RESULTS.items():

@@ -78,7 +78,6 @@ class Earning:
     paid: float
     """Cost to the seller, after discounts."""
     price: float
-    """Price to the customer."""
     currency: str
 
     @property

@@ -29,11 +29,9 @@ class WeekDemand:
     offsets_min: Mapping[str, int]
     """Minutes by which each place named by a group is ahead of UTC."""
     peak_gpus: float
-    """Peak of the sum."""
     sum_of_peaks_gpus: float
     peak_quarter: int
     peaks_gpus: Mapping[str, float]
-    """Peak of each group."""
     everybody_gpus: float
     """GPUs needed on average if all groups worked at the same time, and everywhere."""
 
@@ -53,7 +51,6 @@ def week_demand(plan: Plan) -> tuple[WeekDemand, ...]:
 
 
 def _season_weeks(plan: Plan) -> Iterator[WeekDemand]:
-    """Yield the week of each season."""
     scenario, by_season = plan.sized, weeks(plan.sized, plan.catalog)
     per_user = {g.id: float(g.vms_each * exact(g.gpus_each)) for g in scenario.groups}
     names = dict.fromkeys(name for g in scenario.groups for name, _ in sites_people(g.sites))
@@ -162,7 +159,6 @@ class Saving:
     """Saving by sizing for shared hours instead of for all peaks together."""
 
     rule: str
-    """The sizing rule of the smaller design."""
     made: bool
     """True if the plan itself does so; otherwise it would."""
     hosts: int
@@ -230,7 +226,6 @@ class MethodAnswer:
     """GPUs for a mix by one method, and how often the planned number is too small."""
 
     method: str
-    """``closed``, ``poisson``, ``bursty``."""
     gpus: int | None
     low_gpus: int | None
     high_gpus: int | None
@@ -252,7 +247,6 @@ class Methods:
     """GPUs to which the methods' probabilities refer: those of the hosts for the demand, without failover capacity."""
     answers: tuple[MethodAnswer, ...]
     believe: str
-    """Recommended method: ``closed`` or ``bursty``."""
 
 
 def sizing_target(scenario: Scenario) -> Target:

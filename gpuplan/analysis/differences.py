@@ -27,7 +27,6 @@ class Difference:
     key: str
     label: str
     values: tuple[str, ...]
-    """Values as displayed, in the order of the plans."""
     clauses: tuple[str, ...]
     """Value of each other plan relative to the first; empty if it is the same."""
 
@@ -56,7 +55,6 @@ def model_name(name: str) -> str:
 
 
 TOPICS = COMPARED["difference"]
-"""Figures by which plans are compared, most asked-for first, with the unit of each."""
 LABELS, CLAUSES = NAMES["difference"], NAMES["difference clause"]
 """Figure -> its label, and the clause that states its value."""
 NONE = said("difference.none")
@@ -77,7 +75,6 @@ WORDS: Mapping[str, Callable[[Any, str], str]] = {
 
 
 def _words(value: Any, unit: str, currency: str) -> str:
-    """Format a figure for a sentence."""
     return WORDS[unit](value, currency) if unit in WORDS else amount(value, unit)
 
 
@@ -112,7 +109,6 @@ def _difference(key: str, plans: Sequence[Plan], names: Sequence[str]) -> Differ
 
 
 def _clause(key: str, name: str, first: tuple[Any, str], other: tuple[Any, str], currency: str) -> str:
-    """State the value of another plan, and its distance from the first."""
     (base, base_words), (value, words) = first, other
     unit = TOPICS[key]
     if key == "placed":

@@ -44,7 +44,6 @@ ORDER = attrgetter("gpu", "server", "gpus_per_host", "sharing", "host_failures",
 """Order independent of the space's own; candidates that share hosts are adjacent."""
 
 CHUNK = 16
-"""Candidates that a worker takes at a time."""
 
 
 def explore(
@@ -189,7 +188,6 @@ def _catalog(folders: tuple[str, ...]) -> Catalog:
 def _assess_all(
     scenario: Scenario, folders: tuple[str, ...], digest: str, wanted: Sequence[Candidate]
 ) -> list[Option]:
-    """Assess some candidates in a worker, with its own copy of the same catalog."""
     catalog = _catalog(folders)
     if catalog.digest != digest:
         raise ValueError(said("explore.another catalog", there=catalog.digest, here=digest))
@@ -201,11 +199,9 @@ def _each(scenario: Scenario, catalog: Catalog, wanted: Sequence[Candidate]) -> 
 
 
 PATIENCE_S = 10
-"""Time limit for an answer of the cluster's scheduler."""
 
 
 def _on_cluster(work: Work, chunks: Sequence[Sequence[Candidate]], scheduler: str) -> Iterator[list[Option]]:
-    """Yield the options in parts, planned by the workers of a dask cluster."""
     try:
         distributed = importlib.import_module("distributed")
     except ImportError:

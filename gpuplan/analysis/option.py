@@ -37,10 +37,8 @@ class Option:
     total: float | None = None
     net_present: float | None = None
     low: float | None = None
-    """Net present cost with prices at their low ends."""
     high: float | None = None
     first: float | None = None
-    """Paid at the start."""
     gpu_hour_used: float | None = None
     waiting_pct: float | None = None
     """Requests that find too few GPUs free in the busiest hours."""
@@ -56,17 +54,13 @@ class Option:
     checked: bool = True
     """False if a rule by risk has only its answer by formula, which its hosts may not hold."""
     excludes: tuple[str, ...] = ()
-    """Items without a known price, left out of the cost."""
     assumed_prices: int | None = None
     old_prices: int | None = None
     reasons: tuple[str, ...] = ()
-    """Reasons for rejection; empty if the option is valid."""
     unpriced: tuple[str, ...] = ()
     """GPUs, servers and adapters without a price: then its cost cannot be compared with others."""
     powerless: tuple[str, ...] = ()
-    """Items without a known power draw, left out of its power."""
     modes: tuple[str, ...] = ()
-    """Access mode of each group."""
     confirm: tuple[str, ...] = ()
     """Questions for the maker before an order is signed."""
     maybe_ended: bool = False
@@ -132,7 +126,6 @@ def _gpus_alike(plan: Plan, scenario: Scenario, catalog: Catalog, candidate: Can
 
 
 def _hosts_only(scenario: Scenario) -> Scenario:
-    """Return a scenario without inputs that change no host."""
     bare = Scenario(origins=())
     return replace(
         scenario, network=bare.network, training=bare.training, cost=bare.cost, prices=(), origins=()
@@ -175,7 +168,6 @@ def _to_confirm(plan: Plan) -> Iterator[str]:
 
 
 def _money(costs: Costs | None) -> dict[str, Any]:
-    """Return the cost of a design and what it leaves out."""
     if costs is None:
         return {}
     return {
@@ -199,7 +191,6 @@ def _power(power: PowerUse | None) -> dict[str, Any]:
 
 
 def _input(scenario: Scenario, path: str) -> str:
-    """Return the subject of a problem: an input, or the path of something else."""
     return scenario.label(path) if path in FIELD_BY_PATH or path.count(".") == 2 else path
 
 
@@ -230,7 +221,6 @@ def _reasons(plan: Plan, chosen: Mapping[str, str] = MappingProxyType({})) -> It
 
 
 def _without_gpu(plan: Plan, chosen: Mapping[str, str]) -> Iterator[str]:
-    """Yield VMs without a GPU, now or after a failure."""
     if not plan.pools and not plan.totals.unplaced_vms:
         yield said("option.no workloads")
     for group in plan.groups:
@@ -245,7 +235,6 @@ def _without_gpu(plan: Plan, chosen: Mapping[str, str]) -> Iterator[str]:
 
 
 def _slow_over_network(plan: Plan) -> Iterator[str]:
-    """Yield groups whose work the link does not carry."""
     link = plan.scenario.network.link_gbit_s
     for use in plan.network.remote:
         if use.verdict == "bad":

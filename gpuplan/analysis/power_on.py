@@ -79,7 +79,6 @@ def _with_orders(made: PowerOn, orders: int) -> PowerOn:
 
 
 def _try(made: PowerOn, key: str, tell: Callable[[float], None]) -> None:
-    """Try a cluster under one setting with all its orders."""
     requests, readings = made.set_up(key)
     runs = []
     for at, reading in enumerate(readings):

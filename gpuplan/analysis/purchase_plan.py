@@ -49,9 +49,6 @@ def purchase_plan(plan: Plan) -> tuple[Year, ...]:
     return tuple(years)
 
 
-# More failures
-
-
 @dataclass(frozen=True, slots=True)
 class PostureCost:
     """The design with a given host failure tolerance: its cost, and the risk it removes."""
@@ -71,11 +68,8 @@ class PostureCost:
     """Hours short, by failures alone or in maintenance, fewer over all years than with the posture before it; 0 for the
     first."""
     hour_price: float | None
-    """Price of each hour removed; None if none is."""
     excludes: tuple[str, ...] = ()
-    """Items without a known price, left out of its cost."""
     unplaced_vms: int = 0
-    """VMs without a GPU while all hosts are up."""
 
 
 def posture_costs(plan: Plan) -> tuple[PostureCost, ...]:

@@ -14,7 +14,6 @@ from gpuplan.plan.training.speed import gpu_speed, tcp_rate
 from gpuplan.scenario import Scenario
 
 CLAIMED_GBIT_S = 100
-"""Link of the vendor's test with PVRDMA."""
 
 
 @dataclass(frozen=True, slots=True)

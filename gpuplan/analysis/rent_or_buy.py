@@ -28,7 +28,6 @@ class RentRow:
     term: str
     gpus: float
     gpu_hour_price: float
-    """Price of one GPU for an hour, in the currency of the plan."""
     as_of: str
     basis: str
     sources: tuple[str, ...]
@@ -42,7 +41,6 @@ class RentOrBuy:
     row: RentRow | None
     """The offer that is compared, the cheapest of its term; None if the scenario states the rent."""
     rows: tuple[RentRow, ...]
-    """All offers of this GPU, the cheapest first."""
     term: str
     """Term of the rent: on demand, for the hours used; any other, for all hours of the GPUs without spare hosts."""
     own_cash: tuple[float, ...]
@@ -55,11 +53,9 @@ class RentOrBuy:
     crossover_year: float | None
     """Year when the spending on the design is first no more than the rent paid; None if never in these years."""
     cheaper: str
-    """``buy`` or ``rent``, by the net present cost."""
     utilisation: float
     currency: str
     excludes: tuple[str, ...]
-    """Items without a known price, left out of the cost of buying."""
     spare_gpus: int
     """GPUs of the design for failures or from its division into clusters, which are not rented."""
 
@@ -162,9 +158,6 @@ def no_rental(plan: Plan) -> str:
     return said("alternative.no rental", gpu=gpu.name, near=near)
 
 
-# Tokens
-
-
 LOADS = (1.0, 0.5, 0.25)
 """Shares of the planned load, in addition to the load from its users over the year."""
 
@@ -175,7 +168,6 @@ class TokenPrice(NamedTuple):
     group: str
     name: str
     way: str
-    """``design``, ``rent`` or ``price``."""
     load: float
     million_in: float
     million_out: float
@@ -207,7 +199,6 @@ def _prices(plan: Plan, each: TokenCost) -> Iterator[TokenPrice]:
 
 
 def _by_year(each: TokenCost, way: str, load: float, year: float, note: str) -> TokenPrice:
-    """Return the token cost for a yearly cost of the GPUs at a given load."""
     more = load / each.load_share
     into = million_tokens_cost(year, share=each.prompt_share, tokens=each.tokens_in * more)
     out = million_tokens_cost(year, share=1 - each.prompt_share, tokens=each.tokens_out * more)

@@ -49,7 +49,6 @@ class Range:
     low: float
     high: float
     basis: str
-    """Basis of the range."""
     note: str
     """Reason for the width of the range, and for an end that cannot be planned."""
 
@@ -59,7 +58,6 @@ class Bar(Range):
     """An input at its low and at its high, everything else as it is."""
 
     cost_low: float | None
-    """Net present cost at the low end; None if it cannot be planned."""
     cost_high: float | None
     hosts_low: int | None
     hosts_high: int | None
@@ -96,7 +94,6 @@ def _bars(plan: Plan, progress: Progress | None) -> tuple[Bar, ...]:
 
 
 def _bar(plan: Plan, given: Range) -> Bar:
-    """Plan one input at both ends."""
     notes, ends = [given.note], list[dict[str, Any]]()
     of_money, left_out = given.path.startswith("prices."), plan.costs.excludes if plan.costs else ()
 
@@ -142,7 +139,6 @@ def _ranges(plan: Plan) -> Iterator[Range]:
 
 
 def _stated(plan: Plan) -> Iterator[Range]:
-    """Ranges of the scenario."""
     scenario = plan.scenario
     for path, (low, high) in scenario.ranges:
         now, origin = plan.planned(path), scenario.origin(f"ranges.{path}")
@@ -152,7 +148,6 @@ def _stated(plan: Plan) -> Iterator[Range]:
 
 
 def _prices(plan: Plan) -> Iterator[Range]:
-    """Prices of the catalog that the plan counts with."""
     for price in plan.costs.prices if plan.costs else ():
         fact = price.given
         if fact.low is not None and fact.high is not None:
@@ -163,7 +158,6 @@ def _prices(plan: Plan) -> Iterator[Range]:
 
 
 def _factors(plan: Plan) -> Iterator[Range]:
-    """Factors for which the planning value of the catalog is taken."""
     scenario, catalog = plan.scenario, plan.catalog
     server = catalog.servers[scenario.hardware.server] if scenario.hardware.server else None
     planned = {"cores_per_socket": plan.cores}
@@ -230,7 +224,6 @@ def _asked(scenario: Scenario, catalog: Catalog, group: Group) -> Iterator[tuple
 
 
 def _bursts(scenario: Scenario, catalog: Catalog) -> Range:
-    """Return the range of the demand's burstiness, as stated or as the planning value has it."""
     demand, bursts, path = scenario.demand, burst_fact(catalog), "demand.peakedness"
     even = poisson_peakedness(scenario, catalog)
     value, low, high = (even * float(x or 0) for x in (bursts.value, bursts.low, bursts.high))
@@ -260,7 +253,6 @@ class Threshold:
     above: float | None
     hosts_above: int | None
     unplaced_below: int | None = None
-    """VMs without a GPU at the smaller value."""
     unplaced_above: int | None = None
 
 

@@ -29,7 +29,6 @@ class Silo:
     busy_gpus: float
     """GPUs needed on average, over the whole week."""
     hosts: int
-    """Hosts with the failover capacity of the posture."""
     installed_gpus: int
     standing: Standing
 
@@ -144,7 +143,6 @@ class SiloCost:
     total: float
     net_present: float
     unplaced_vms: int
-    """VMs without a GPU while all hosts are up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +175,6 @@ class PricedSilos:
     """Silos by their group's id, with switches for nothing: silos in one data centre are joined as the pool is."""
     pool: Plan
     unjoined: Plan
-    """The pool with switches for nothing."""
 
     def cost(self, group: str, what: str) -> float:
         """Return the cost of a silo, named as in `paid`: its own, and its share by hosts of switches and cables."""
@@ -260,7 +257,6 @@ def silo_costs(plan: Plan) -> SiloCosts | None:
 
 
 def _claimed(costs: Costs, catalog: Catalog) -> tuple[float, float, float] | None:
-    """Return the cost of a used GPU-hour at the utilisation claimed for silos."""
     if costs.gpu_hour_installed is None:
         return None
     fact = catalog.assumptions["silo-gpu-utilisation"].fact("utilisation_pct")

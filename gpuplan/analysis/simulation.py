@@ -45,7 +45,6 @@ class PoolSimulation:
     disappointed: float
     """Chance of the target's disappointment: of the unluckiest group, or of all requests."""
     half_width: float | None
-    """Half-width of its 95 % interval."""
 
 
 def request_streams(plan: Plan, pool_id: str, when: str) -> tuple[Stream, ...]:

@@ -15,7 +15,6 @@ from gpuplan.wording import said
 
 T = TypeVar("T")
 Progress = Callable[[int, int], object]
-"""Called with how many steps are done, and how many there are."""
 
 
 def stepwise(items: Sequence[T], progress: Progress | None) -> Iterator[T]:
@@ -36,7 +35,6 @@ class Standing(NamedTuple):
     stops: tuple[str, ...] = ()
     """Codes of the messages that say stop."""
     low: float | None = None
-    """Net present cost with prices at their low ends; None without hosts."""
     high: float | None = None
     checked: bool = True
     """False if a rule by risk has only its answer by formula, which its hosts may not hold."""
@@ -153,7 +151,6 @@ FIGURES: Mapping[str, Callable[[Plan], Any]] = {
     "low": lambda plan: standing(plan).low,
     "high": lambda plan: standing(plan).high,
 }
-"""Figures of a plan that are not lines of it."""
 
 
 COMPARED: dict[str, dict[str, str]] = {}
@@ -179,7 +176,6 @@ def changed_inputs(scenarios: Sequence[Scenario]) -> Iterator[str]:
 
 
 def _changed_in_groups(scenarios: Sequence[Scenario]) -> Iterator[str]:
-    """Yield the paths of inputs of groups that differ, or of a group that not all scenarios have."""
     having = [{group.id: group for group in item.groups} for item in scenarios]
     for id in dict.fromkeys(id for groups in having for id in groups):
         groups = [item[id] for item in having if id in item]
@@ -192,7 +188,6 @@ def _changed_in_groups(scenarios: Sequence[Scenario]) -> Iterator[str]:
 
 
 def _differ(values: Iterable[object]) -> bool:
-    """True if not all are the same."""
     return len(set(values)) > 1
 
 

@@ -28,7 +28,6 @@ from gpuplan.wording import said
 T = TypeVar("T")
 log = logging.getLogger("gpuplan.app")
 PATH = re.compile(r"(?<![\w/])(/[\w.~+-]+){2,}|\b[A-Za-z]:\\")
-"""A path of this machine."""
 BAD_INPUT = 2
 """Exit code of a command that refuses what it was given, in words for a user."""
 
@@ -47,13 +46,11 @@ class Runner:
         self.done = 0.0
         """Share of the work done, 0 to 1."""
         self.step = ""
-        """Current step of the work, in words."""
         self.started = False
         """True once the work has begun; until then it is only being prepared."""
         self.left_s = 0.0
         """Remaining time at the pace so far [s]; 0 while unknown."""
         self.found: list[dict[str, Any]] = []
-        """Lines that hold more than progress."""
         self.error = ""
         self._catalog = ["--catalog", folder] if folder else []
         """Options for a folder with catalog rows of the user's own."""
@@ -65,7 +62,6 @@ class Runner:
 
     @property
     def busy(self) -> bool:
-        """True while the command runs."""
         return self.state == "running"
 
     def start(self, arguments: Sequence[str], given: bytes = b"") -> None:
@@ -103,7 +99,6 @@ class Runner:
             self._on_change()
 
     def clear(self) -> None:
-        """Discard the results."""
         self.cancel()
         self.state, self.done, self.step, self.found, self.error = "idle", 0.0, "", [], ""
         self.started, self.left_s = False, 0.0
@@ -201,7 +196,6 @@ class Simulating:
         self.runner.start_on(scenario, "demand", "-", "--simulate", "--progress", *around)
 
     def forget(self) -> None:
-        """End a running simulation and discard what was found."""
         self.runner.clear()
         self.scenario, self.when = None, ""
 
@@ -225,13 +219,11 @@ class Exploring:
         """Function for the result of work on the design it was started for, worked out on first request."""
 
     def start(self, plan: Plan) -> None:
-        """Run the command on a design."""
         self.plan = plan
         self._later.forget()
         self.runner.start_on(plan.scenario, self._command, "-", "--progress")
 
     def forget(self) -> None:
-        """End the running command and discard its results."""
         self.runner.clear()
         self.plan = None
         self._later.forget()
@@ -243,7 +235,6 @@ class Exploring:
 
     @property
     def busy(self) -> bool:
-        """True while the command runs, or work on its results."""
         return self.runner.busy or self._later.busy
 
     def later(self, key: str, work: Callable[[Plan], T]) -> T | None:

@@ -33,7 +33,6 @@ class Card:
     """True if it is sent last, because its data takes long to work out."""
 
     def __call__(self, workbook: Workbook) -> Mapping[str, Any]:
-        """Return its current data."""
         return self.data(workbook)
 
 
@@ -45,10 +44,8 @@ class Picture:
     draw: Callable[[Any, Look], Spec]
     slow: bool = False
     wide: bool = True
-    """True if it is as wide as its place."""
 
     def __call__(self, workbook: Workbook) -> Any:
-        """Return its current rows."""
         return self.rows(workbook)
 
 

@@ -63,9 +63,7 @@ class Editing(PlanView):
         self.scenario = scenario or from_dict({})
         """The internal version: it is edited, undone, and carried by the address of the page."""
         self.seen: Scenario = self._seen(self.scenario)
-        """The version that is on the screen."""
         self._plans: tuple[Plan, ...] = ()
-        """Last plans made: undo and redo need them again."""
         super().__init__(self._made(self.seen))
         self.planned = self.scenario
         """The internal version of the design of ``plan``."""
@@ -74,7 +72,6 @@ class Editing(PlanView):
         """The plan before the last change; None where a design was opened."""
         self.messages_before: tuple[Message, ...] = ()
         self.turn = 0
-        """Number of plans made so far."""
         self.drafts: dict[str, Draft] = {}
         """Texts typed into fields that do not accept them, by path, the latest last."""
         self.refused: tuple[Problem, ...] = ()
@@ -82,14 +79,12 @@ class Editing(PlanView):
         self.cause = ""
         """Path of the input whose change caused it; the refused input may be another one that conflicts with it."""
         self.notice: tuple[str, str] = ("", "")
-        """(level, text) of the last message that belongs to no field."""
         self.typing = ""
         """Path of the field that is being typed into: all its text is undone at once."""
         self.history = History(catalog)
         self.design = new_design()
         """Identity of the design that is worked on."""
         self.customer_of_design = self.scenario.customer
-        """The last customer named in it."""
         self._settled: Settled | None = None
         """Screen before the field was typed into; None while no field is."""
         self._linked: tuple[Scenario, Link] | None = None
@@ -114,7 +109,6 @@ class Editing(PlanView):
         return set_up_as(self.seen, self.plan.set_up) if path in OPEN else self.seen
 
     def problem_of(self, path: str) -> str:
-        """Describe the problem of the field at ``path``; empty if it has none."""
         if path in self.drafts:
             return self.drafts[path].problem.words
         blamed = [problem for problem in self.refused if problem.path]
@@ -190,13 +184,11 @@ class Editing(PlanView):
             self._plan(self.history.scenario(self.history.past.pop()), news=False)
 
     def say(self, level: str, text: str) -> None:
-        """Show a message that belongs to no field."""
         self.notice = (level, text)
         self._changed()
 
     @property
     def link(self) -> Link:
-        """The internal version as text."""
         if (
             self._linked is None
             or self._linked[0] is not self.scenario
@@ -341,7 +333,6 @@ class Editing(PlanView):
         self._changed()
 
     def _show(self, plan: Plan, own: Scenario) -> None:
-        """Show a plan made from a scenario, as seen now; all typing into one field is one change."""
         self.before, self.messages_before = self._settled or (self.plan, self.messages)
         self.turn += 1
         self.planned, self.messages = own, check_plan(plan)

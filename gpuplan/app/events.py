@@ -45,7 +45,6 @@ def _deliver(workbook: Workbook, content: Content) -> None:
 
 
 def _template(kind: str) -> dict[str, Handler]:
-    """Return the handlers for the template of one kind of file, or the brand of all."""
     return {
         f"{kind}-template": lambda workbook, content: workbook.delivering.templates[kind].arrived(content),
         f"remove-{kind}-template": lambda workbook, _: workbook.delivering.templates[kind].remove(),
@@ -141,4 +140,3 @@ EVENTS: Mapping[str, Handler] = {
     **_template("docx"),
     **_template("pptx"),
 }
-"""Name of an event -> action of the workbook; ``screen`` has those that concern the page itself."""

@@ -23,7 +23,6 @@ from gpuplan.wording import NAMES, said, stated_percent, unit_of
 CONTROLS = {"bool": "checkbox", "choice": "select", "id": "select", "int": "number", "area": "area"}
 """Kind of an input -> its control, where it is not a text field."""
 Options = Sequence[tuple[str, str]]
-"""Values to choose from, and their names."""
 
 
 class Found(NamedTuple):
@@ -37,12 +36,10 @@ class Asked(NamedTuple):
     """A row of the file: where an input is asked for, and what counts while it is empty."""
 
     path: str
-    """Path of an input, or a pattern of several."""
     place: Found
     form: str
     """Name of a form, which has its inputs in this order; empty where another card asks for it."""
     empty: str
-    """Words for an empty field."""
     planned: str
     """Item of the catalog with the planning value that counts instead; the fact is named as the input, or here."""
 
@@ -123,7 +120,6 @@ def field_data(
 
 
 def _typed(workbook: Workbook, path: str) -> str | bool | None:
-    """Return the value of an input as it is typed; None while nothing is stated."""
     spec, value = field_of(path), workbook.text_of(path)
     if value is not None and path not in workbook.drafts and spec.kind in WORDED:
         value = WORDED[spec.kind](path, value)
@@ -131,7 +127,6 @@ def _typed(workbook: Workbook, path: str) -> str | bool | None:
 
 
 def _empty_words(catalog: Catalog, path: str, spec: Field, empty: str | Fact | None) -> str:
-    """Return the words for an empty field: those given, of a planning value, or of the file."""
     if empty is None and (entry := EMPTIES.get(table_path(path))):
         empty = entry.empty or _planned(catalog, entry)
     if not isinstance(empty, Fact):

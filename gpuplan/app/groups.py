@@ -34,7 +34,6 @@ from gpuplan.wording import NAMES, said
 PRESET = ("gpus_each", "vms_each", "remote_allowed", "low_latency", "model")
 """Inputs of a group that its workload kind sets."""
 OF_MODELS = tuple(dict.fromkeys(name for names in INPUTS.values() for name in names if name != "model"))
-"""Inputs of groups that use a language model."""
 
 
 def presets(catalog: Catalog) -> dict[str, Row]:
@@ -70,7 +69,6 @@ def configured(scenario: Scenario, catalog: Catalog, group: str, use_case: str) 
 
 
 def _planned(scenario: Scenario, catalog: Catalog, group: str, names: Iterable[str]) -> Scenario:
-    """Return a group with the catalog's planning values for users of a language model, where they exist."""
     kind = next(entry.use_kind for entry in scenario.groups if entry.id == group)
     facts = planned(catalog, kind)
     for name in names:
@@ -205,15 +203,12 @@ class Cell(NamedTuple):
     """Place of a value in the rows of an input."""
 
     path: str
-    """Path of the input."""
     row: int
     """Number of the row, from 1; one more than the last is a new row."""
     key: str
-    """Name of the column in a file."""
 
 
 ROWS: Mapping[str, Mapping[str, str]] = {"hardware.existing": HOST_KEYS, "hardware.other_vms": VM_KEYS}
-"""Path of an input -> its columns."""
 COUNT = {"hardware.existing": "hosts", "hardware.other_vms": "vms"}
 """Column that every row needs."""
 

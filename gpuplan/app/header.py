@@ -83,12 +83,10 @@ def _recent(workbook: Workbook) -> contract.Recent | None:
 
 
 def _chance(percentage: float) -> str:
-    """Return a chance in per cent, as short as a figure must be."""
     return percent(percentage / 100).replace("under ", "< ").replace("over ", "> ")
 
 
 SHORT: Mapping[str, Callable[[float], str]] = {**dict.fromkeys(CHANCES, _chance), POWER: short_watts}
-"""Key of a line -> its format in the strip."""
 
 
 def nav_data(workbook: Workbook) -> contract.Nav:
@@ -102,7 +100,6 @@ def nav_data(workbook: Workbook) -> contract.Nav:
 
 
 MOST_TITLES = 3
-"""Most sources named below a message."""
 
 
 def head_data(workbook: Workbook, step: str, page: Page) -> contract.HeadData:
@@ -200,7 +197,6 @@ def message_data(workbook: Workbook, message: Message) -> dict[str, Any]:
 
 
 def _few_titles(titles: list[str]) -> list[str]:
-    """Return the titles of a few sources, each once, and the number of others."""
     alone = list(dict.fromkeys(titles))
     left = len(alone) - MOST_TITLES
     return alone if left <= 0 else [*alone[:MOST_TITLES], said("screen.more sources", left=left)]
@@ -226,7 +222,6 @@ def price_name(key: str, *plans: Plan) -> str:
 
 
 SHOWN = tuple(step for step, _ in STEPS if step not in ("start", "deliver"))
-"""Steps that are presented, in order."""
 
 
 def present(workbook: Workbook) -> None:

@@ -19,7 +19,6 @@ from gpuplan.scenario import MAPS, MAX_FILE_BYTES, Scenario, field_of, from_dict
 from gpuplan.wording import MODE_NAMES, NAMES, RULE_NAMES, money, said, stated_percent
 
 MOST_TEXT = 40
-"""Most characters of a quoted text."""
 MOST_NAMES = 3
 """Most inputs named where many changed at once."""
 LOCALE = "format.locale"
@@ -61,7 +60,6 @@ def _named(old: Scenario, new: Scenario, changed: list[str]) -> str:
 
 
 def _name(scenario: Scenario, path: str) -> str:
-    """Name an input by its label, or a group that was added or removed."""
     head, _, rest = path.partition(".")
     if head == "groups" and "." not in rest:
         return said("screen.undo.group", name=scenario.get(f"{path}.name"))
@@ -114,7 +112,6 @@ def _of_origins(old: Scenario, new: Scenario, unsaid: tuple[str, ...]) -> str:
 
 
 def _value(scenario: Scenario, path: str, catalog: Catalog) -> str:
-    """Return the value of an input as a reader sees it."""
     value = scenario.get(path)
     spec, head = field_of(path), path.partition(".")[0]
     if path == LOCALE:
@@ -151,9 +148,7 @@ class Link(NamedTuple):
     """A design as text."""
 
     id: str
-    """Short id, equal for equal designs."""
     fragment: str
-    """Text for the fragment of an address."""
     design: str = ""
     """Identity of the design of which it is a version: another customer's has another, whatever it looks like."""
 
@@ -197,9 +192,7 @@ class History:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self.past: list[Link] = []
-        """Designs that undo returns to."""
         self.future: list[Link] = []
-        """Designs that redo returns to."""
         self._read: dict[str, Scenario] = {}
 
     def took(self, link: Link, scenario: Scenario) -> None:

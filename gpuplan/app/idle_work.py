@@ -64,7 +64,6 @@ def _give_way() -> None:
 
 
 def _planned(work: Callable[[Plan], T], scenario: Scenario, folders: Sequence[Path]) -> T:
-    """Return the result of ``work`` for the plan of a scenario, in the process for long work."""
     with speaking(locale_of(scenario)):
         return work(make_plan(scenario, load_catalog(*folders)))
 

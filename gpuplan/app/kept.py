@@ -19,7 +19,6 @@ MOST_NOTE = 80
 MOST_QUOTED = 80
 """Most characters of a text that was typed, where a sentence quotes it."""
 MOST_KEPT = 3
-"""Most designs kept beside the current one."""
 
 
 @dataclass(frozen=True)
@@ -27,13 +26,10 @@ class Kept:
     """A design that was put aside to be compared, with its plan."""
 
     name: str
-    """Name of its own among the kept designs."""
     plan: Plan
-    """Plan as it is shown now."""
     scenario: Scenario
     """The internal version of it."""
     link: Link
-    """The internal version as text."""
 
 
 class KeptDesigns(Editing):
@@ -77,7 +73,6 @@ class KeptDesigns(Editing):
         self._changed()
 
     def _unused(self, name: str) -> str:
-        """Return a name that no design beside this one has."""
         taken = {kept.name for kept in self._beside}
         numbered = (f"{name} ({n})" for n in range(2, MOST_KEPT + 2))
         return next(title for title in (name, *numbered) if title not in taken)
@@ -107,7 +102,6 @@ class KeptDesigns(Editing):
         return True
 
     def open_kept(self, name: str) -> None:
-        """Work on a design that was kept; undo returns to the one before."""
         for kept in self.kept:
             if kept.name == name:
                 self._put(kept.scenario, said("screen.kept.open", name=name))
@@ -121,12 +115,10 @@ class KeptDesigns(Editing):
         self._changed()
 
     def forget_kept(self, name: str) -> None:
-        """Discard a kept design."""
         self.aside = tuple(kept for kept in self.aside if not self._is_mine(kept, name))
         self._changed()
 
     def _is_mine(self, kept: Kept, name: str) -> bool:
-        """True if a kept design is the one of this name beside the design that is worked on."""
         return (kept.name, kept.link.design) == (name, self.design)
 
     @property
@@ -142,7 +134,6 @@ class KeptDesigns(Editing):
 
     @property
     def redo_words(self) -> str:
-        """Description of what redo brings back."""
         if self.customer and self._to_another(self.history.future):
             return ""
         return self.history.redo_words(self.scenario, self._unsaid)
@@ -158,12 +149,10 @@ class KeptDesigns(Editing):
 
     @property
     def can_undo(self) -> bool:
-        """True if there is a change to take back."""
         return bool(self.history.past or self.drafts)
 
     @property
     def can_redo(self) -> bool:
-        """True if there is a change to bring back."""
         return bool(self.history.future)
 
     def undo(self) -> None:

@@ -16,9 +16,7 @@ from gpuplan.app.state import Before, Workbook
 from gpuplan.wording import said
 
 AS_IT_IS = ("started", "click", "typing", "customer", "step", "tabs", "workload", "drawer")
-"""Attributes of the workbook that are remembered unchanged."""
 MOST_DRAFTS = 100
-"""Most fields whose refused text is restored."""
 
 
 def memory_of(workbook: Workbook) -> tuple[dict[str, Any], dict[str, str]]:
@@ -97,7 +95,6 @@ def _restore(workbook: Workbook, links: list[Link], address: str) -> bool:
 
 
 def _put_down(workbook: Workbook, failed: dict[str, list[int]], maintenance: dict[str, list[int]]) -> None:
-    """Take down the hosts that were down, if the plan has them."""
     for pool in workbook.plan.pools:
         hosts = range(1, pool.hosts + 1)
         lost = {host: True for host in failed.get(pool.id, []) if host in hosts}

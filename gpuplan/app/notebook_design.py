@@ -37,7 +37,6 @@ OFFERED = (
 WIDTH = "min(100%, 34rem)"
 """Width of a slider: its label, a track that a hand can set, and its value."""
 REFUSED = "#d55e00"
-"""Colour of a handle whose last value was refused."""
 STYLE = {"description_width": "initial"}
 
 

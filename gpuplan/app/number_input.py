@@ -13,7 +13,6 @@ from gpuplan.scenario import Field, field_of
 from gpuplan.wording import PLURALS
 
 NUMERIC = ("int", "number", "share", "gpus", "range")
-"""Kinds of inputs that hold numbers."""
 SPACES = re.compile(r"[\u00a0\u2007\u2009\u202f\t ]+")
 QUOTES = re.compile(r"[\u2019\u02bc']")
 GROUPED = r"(?P<whole>\d{1,3}(?:SIGN\d{3})+|\d{1,2}(?:SIGN\d{2})*SIGN\d{3})"
@@ -48,7 +47,6 @@ LARGER = {"k": 3, "K": 3, "M": 6, "bn": 9, "lakh": 5, "crore": 7}
 NOT_THOUSAND = ("GiB", "token")
 """Units of which k may mean 1000 or 1024."""
 SIGNS_OF = {"USD": "$", "EUR": "\u20ac", "GBP": "\u00a3", "INR": "\u20b9", "JPY": "\u00a5"}
-"""Currency -> its sign."""
 PLAIN_NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
 RANGE_TYPED = re.compile(r"(.+?)\s*(?:\bto\b|\.\.|\u2013)\s*(.+)|([^-]+?)\s*-\s*([^-]+)")
 
@@ -113,7 +111,6 @@ def _number(spec: Field, given: str, locale: Locale, currency: str) -> str | Non
 
 
 def _without_unit(spec: Field, given: str, currency: str) -> str:
-    """Return the text without the unit of the field, or without the currency of a price."""
     units = (
         {spec.unit, f"{spec.unit}s", PLURALS.get(spec.unit, spec.unit)}
         if spec.unit not in ("", "%")

@@ -81,4 +81,3 @@ def _page(step: str, rows: Iterable[Mapping[str, str]]) -> Page:
 
 
 PAGES = {step: _page(step, rows) for step, rows in groupby(own_rows("words/pages"), lambda row: row["step"])}
-"""Step -> its page."""

@@ -34,11 +34,8 @@ class Watched(NamedTuple):
     order: str = ""
     """Order of its VMs; empty: the first in the list."""
     reading: str = ""
-    """Assumed placement rules of vSphere; empty: the first in the list."""
     seed: int = 0
-    """Seed of the random order."""
     at: int = 0
-    """Number of VMs powered on."""
 
 
 class PlanView(HasTraits):
@@ -53,7 +50,6 @@ class PlanView(HasTraits):
         self.once = self._later.once
         """Function for the result of work on the plan on the screen, worked out on first request."""
         self.failed: dict[str, tuple[int, ...]] = {}
-        """Failed hosts by pool, in the order of the clicks."""
         self.maintenance: dict[str, tuple[int, ...]] = {}
         """Hosts in maintenance by pool; failed hosts are not among them."""
         self.click = "fail"
@@ -65,12 +61,9 @@ class PlanView(HasTraits):
         self.looked: dict[str, str] = {}
         """Choices of the view, such as the clock of a chart; they change no plan."""
         self.workload = ""
-        """Group open for editing."""
         self.tabs: dict[str, str] = {}
-        """Step -> its tab on the screen; for other steps, the first."""
 
     def show(self, plan: Plan) -> None:
-        """Put another plan on the screen."""
         self.plan = plan
         self._later.forget()
 
@@ -106,7 +99,6 @@ class PlanView(HasTraits):
             self.put_down(pool, worst.hosts, maintenance)
 
     def bring_back(self, pool: str, host: int) -> None:
-        """Bring one host of a pool back, whether it failed or is in maintenance."""
         self.put_down(pool, *self._without(pool, host))
 
     def maintain(self, pool: str, host: int) -> None:
@@ -115,7 +107,6 @@ class PlanView(HasTraits):
             self.put_down(pool, (), () if host in self.maintenance.get(pool, ()) else (host,))
 
     def restore_hosts(self) -> None:
-        """Bring all hosts back."""
         self.watched = None
         self.failed = self.maintenance = {}
         self._changed()
@@ -138,7 +129,6 @@ class PlanView(HasTraits):
             self._changed()
 
     def stop_watching(self) -> None:
-        """Return to the picture of the plan as before."""
         self.watched = None
         self._changed()
 
@@ -170,18 +160,15 @@ class PlanView(HasTraits):
         return self.plan
 
     def set_click(self, what: str) -> None:
-        """Set the effect of a click on a host: ``fail`` or ``maintain``."""
         if what in ("fail", "maintain"):
             self.click = what
             self._changed()
 
     def fold(self, key: str, opened: bool) -> None:
-        """Open or close details."""
         self.opened = self.opened | {key} if opened else self.opened - {key}
         self._changed()
 
     def look(self, what: str, value: str) -> None:
-        """Choose a view, such as the clock of a chart."""
         self.looked = self.looked | {what: value}
         self._changed()
 
@@ -191,7 +178,6 @@ class PlanView(HasTraits):
         self._changed()
 
     def open_tab(self, step: str, tab: str) -> None:
-        """Show another tab of a step."""
         if self.tabs.get(step) != tab:
             self.tabs = self.tabs | {step: tab}
             self._changed()

@@ -51,7 +51,6 @@ class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
         whole = not step
         self.look = LIGHT
         self._taken = 0
-        """Number of the last event of the page that was carried out."""
         self._remembered: dict[str, Any] = {}
         """Memory that the page was last sent, see ``memory.py``."""
         self._held: set[str] = set()
@@ -187,7 +186,6 @@ class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
         collect_later()
 
     def _act(self, kind: str, content: Mapping[str, Any]) -> None:
-        """Carry out an event reported by the browser."""
         if kind in EVENTS:
             self._acting = True
             try:
@@ -269,7 +267,6 @@ ON_PAGE: Mapping[str, Callable[[WorkbookApp, Mapping[str, Any]], None]] = {
     "again": WorkbookApp._again,
     "theme": WorkbookApp._theme,
 }
-"""Events of the page itself; ``events`` has the events of the workbook."""
 
 
 def sent_in(widget: ipywidgets.Widget) -> Iterator[Sent]:

@@ -60,9 +60,7 @@ class Workbook(KeptDesigns):
         self.examples: list[contract.Example] | None = None
         """Descriptions of the examples on the start page; worked out once."""
         self.unread: tuple[Problem, ...] = ()
-        """Answers on the start page that cannot be read."""
         self.before_presenting: Before | None = None
-        """View before presenting; None while not presenting."""
 
     @property
     def _own_rows(self) -> list[str]:
@@ -130,7 +128,6 @@ class Workbook(KeptDesigns):
         self.drawer = "" if self.drawer == key else key
 
     def dismiss(self, text: str) -> None:
-        """Dismiss a message that was read; a newer one stays."""
         if text == self.notice[1]:
             self.say("", "")
 
@@ -150,11 +147,9 @@ class Workbook(KeptDesigns):
             self._take(scenario)
 
     def delete_group(self, group_id: str) -> None:
-        """Remove a group; undo brings it back."""
         self._take(self.scenario.with_groups(g for g in self.scenario.groups if g.id != group_id))
 
     def move_group(self, group_id: str, by: int) -> None:
-        """Move a group up (-1) or down (+1) in the table."""
         self._take(groups.moved(self.scenario, group_id, by))
 
     def open_example(self, name: str) -> None:
@@ -234,7 +229,6 @@ class Workbook(KeptDesigns):
             self._open(scenario)
 
     def fragment(self, customer: bool = False) -> str:
-        """The internal version, or the customer's, as text for the fragment of a link."""
         return (link_of(self.for_customer()) if customer else self.link).fragment
 
     def restore(self, fragment: str) -> bool:

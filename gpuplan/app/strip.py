@@ -139,7 +139,6 @@ def _cost(plan: Plan) -> Figure:
 
 
 def _to_confirm(plan: Plan, messages: Sequence[Message]) -> Figure:
-    """Return the number of points to fix or to confirm, and of planning values."""
     stops, warns, planning = open_points(plan, messages)
     if stops:
         note, label = said("screen.strip.to confirm", count=warns), said("screen.strip.to fix")

@@ -19,7 +19,6 @@ ADD_GROUP: contract.Button = {
     "key": "add-group",
     "primary": True,
 }
-"""The button of a card without workloads."""
 
 
 STARTING = said("screen.starting")

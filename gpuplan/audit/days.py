@@ -54,7 +54,6 @@ def cut_days(trace: _Trace, *, first_day: str = "", last_day: str = "", time_zon
 
 
 NOTES = {Jobs: "audit.days.jobs", Samples: "audit.days.samples", Requests: "audit.days.requests"}
-"""Kind of trace -> the note on what is left out of it."""
 
 
 def _window(
@@ -77,7 +76,6 @@ def _window(
 
 
 def _day(text: str, what: str, first: date) -> date:
-    """Parse a day as written."""
     try:
         if re.fullmatch(r"\d{1,6}", text, re.ASCII):
             day = first + timedelta(days=int(text) - 1)

@@ -31,7 +31,6 @@ class HostList(NamedTuple):
     existing: str
     """Hosts as in ``hardware.existing`` of a scenario; empty if there are none."""
     left_out: tuple[str, ...]
-    """Rows left out, with the reason."""
 
 
 class _Kind(NamedTuple):
@@ -76,7 +75,6 @@ def hosts_in(file: BinaryIO, gpus: Mapping[str, str], models: Mapping[str, str] 
 
 
 def _counted(rows: Iterable[list[str]]) -> Counter[_Kind]:
-    """Count the hosts of each kind."""
     counts: Counter[_Kind] = Counter()
     table = iter(rows)
     heads = [head.strip().lower() for head in next(table, [])]
@@ -103,7 +101,6 @@ def _counted(rows: Iterable[list[str]]) -> Counter[_Kind]:
 
 
 def _matches(model: str, gpus: Mapping[str, str], models: Mapping[str, str]) -> list[str]:
-    """Return the ids of the GPUs that a model may be."""
     if model in models:
         return [models[model]]
     plain = re.sub(r"[^a-z0-9]+", " ", model.lower()).split()

@@ -115,7 +115,6 @@ def _series(labels: Labels, group_label: str | None, found: SampleRows) -> _Seri
 
 
 def _take(rows: Rows, series: Sequence[_Series], metric: str, found: SampleRows) -> None:
-    """Append pairs of a time and a value, each with its series."""
     texts = rows.columns["value"]
     rows.leave_out([is_missing(text) for text in texts], "audit.row.no value", texts)
     time = rows.time("time", "a time or value")
@@ -127,7 +126,6 @@ def _take(rows: Rows, series: Sequence[_Series], metric: str, found: SampleRows)
 def _done(
     found: SampleRows, log: Log, metric: str, columns: Mapping[str, str], metrics: Sequence[str] = ()
 ) -> Samples:
-    """Return the samples of one of the counters in the file."""
     log.check(len(found), "audit.none.samples")
     log.clock.relative = False
     notes = {
@@ -136,9 +134,6 @@ def _done(
     }
     reading = log.reading("prometheus", len(found), columns, notes, counter=metric)
     return found.done(metric, reading)
-
-
-# ---- the answer to a query
 
 
 def read_json(text: io.TextIOWrapper, given: Mapping[str, str], clock: Clock) -> Samples:
@@ -174,7 +169,6 @@ def _parsed(text: io.TextIOWrapper) -> Any:
 
 
 def _result_of(answer: Any) -> list[dict[str, Any]]:
-    """Return the series of an answer after checking its shape."""
     if not isinstance(answer, dict):
         raise refusal("audit.answer", where="line 1", value=type(answer).__name__)
     if answer.get("status") == "error":
@@ -216,9 +210,6 @@ def _pairs(pairs: list[Any], line: int, log: Log) -> Rows:
         which = np.isin(np.arange(len(pairs)), broken)
         rows.leave_out(which, "audit.row.no pair", [str(pair) for pair in pairs], fault=True)
     return rows
-
-
-# ---- tables
 
 
 def read_table(table: Table, given: Mapping[str, str], clock: Clock) -> Samples:

@@ -62,12 +62,10 @@ class Comparison:
     peakedness: float
     poisson_peakedness: float
     waiting: Replayed
-    """Replay on the hosts where jobs wait and none is denied."""
     denied_share: float
     """Share denied on the hosts if no job waits: one that finds no room is denied."""
     denied: tuple[Method, ...]
     waits_long: tuple[Method, ...]
-    """Chance of waiting longer than the limit."""
     silos: tuple[Silo, ...]
     silo_gpus: int
     silo_utilisation: float
@@ -177,8 +175,6 @@ def compare(
 
 @dataclass(frozen=True, slots=True)
 class _Replays:
-    """Replays of the same jobs."""
-
     jobs: Jobs
     policy: str
     wait_limit_h: float
@@ -257,7 +253,6 @@ def _on_identical_hosts(
 
 
 def _offered(jobs: Jobs, hours: float) -> float:
-    """Return the offered load in GPUs."""
     return float((jobs.gpus * jobs.duration_s).sum()) / 3600 / hours
 
 

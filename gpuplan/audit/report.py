@@ -21,7 +21,6 @@ from gpuplan.simulation.batching import Simulated
 from gpuplan.wording import counted, points, rough, said, wait_words
 
 Replay = tuple[GroupTraffic, Simulated]
-"""Requests of a trace on the replicas of a plan."""
 MOST_GROUPS = 20
 """Groups of a trace in a table; the rest is counted."""
 
@@ -120,7 +119,6 @@ def _day(seconds: float, zone: str) -> str:
 
 
 def _period(use: Mapping[str, Any], zone: str) -> dict[str, str]:
-    """Return the period of a trace, for a sentence."""
     return {"first": _day(use["first_s"], zone), "last": _day(use["last_s"], zone), "zone": zone}
 
 
@@ -171,7 +169,6 @@ AT_ONCE = {
 
 
 def _largest(table: Table) -> Block:
-    """Return the largest groups, and the number of the others."""
     more = more_groups(table, MOST_GROUPS)
     return Block(text(table.top(MOST_GROUPS)) + (more and f"\n{more}"))
 

@@ -52,7 +52,6 @@ class ServingGroup:
 
     name: str
     group: str
-    """Group of the trace."""
     requests_per_s: float
     tokens_in: int
     tokens_out: int

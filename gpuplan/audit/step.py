@@ -86,7 +86,6 @@ def _progress(audit: Auditing) -> contract.Progress | None:
 
 
 def _said(workbook: Workbook, found: dict[str, Any]) -> list[str]:
-    """Return the reading and the findings in sentences."""
     notes, zone = dict.fromkeys([*found["reading"]["notes"], *found["notes"]]), found["time_zone"]
     changed = workbook.auditing.replayed != workbook.plan.scenario
     return [
@@ -181,4 +180,3 @@ EVENTS: dict[str, Callable[[Workbook, Mapping[str, Any]], None]] = {
     "cancel-audit": lambda workbook, _: workbook.auditing.runner.cancel(),
     "forget-audit": lambda workbook, _: workbook.auditing.forget(),
 }
-"""Name of an event -> action of the workbook."""

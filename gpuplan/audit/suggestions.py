@@ -209,7 +209,6 @@ def _suggestion(
 
 
 AROUND = "00:00-24:00"
-"""Hours of a group that works around the clock."""
 
 
 def hours_text(start: int, length: int) -> str:
@@ -297,7 +296,6 @@ def with_group(scenario: Scenario, group: Group, origins: Mapping[str, Origin]) 
 
 
 def _refuse(base: Scenario, suggestions: Sequence[Suggestion]) -> None:
-    """Stop if no scenario can have these groups."""
     per_host = base.hardware.gpus_per_host
     widest = max((s.gpus_each for s in suggestions), default=0.0)
     if widest > per_host:
@@ -314,7 +312,6 @@ def _refuse(base: Scenario, suggestions: Sequence[Suggestion]) -> None:
 
 
 def _window_h(hours: str) -> int:
-    """Return the length of the hours of a suggestion."""
     start, end = (int(clock[:2]) for clock in hours.split("-"))
     return (end - start - 1) % 24 + 1
 

@@ -36,14 +36,11 @@ for _row in own_rows("words/trace_columns"):
 
 @dataclass(slots=True)
 class _Left:
-    """Rows left out for one reason."""
-
     reason: str
     fault: bool
     """True if the file is at fault, False if the row merely contains no data."""
     rows: int
     first: tuple[int, int]
-    """Line, and position among the rows read."""
     example: str
 
 
@@ -113,7 +110,6 @@ class Rows:
     def __init__(self, log: Log, lines: Sequence[int], columns: Mapping[str, Sequence[str]]) -> None:
         self.columns = columns
         self.kept = np.ones(len(lines), dtype=bool)
-        """The rows that are still in."""
         self._log, self._lines = log, lines
         log.rows += len(lines)
         if log.rows > MAX_ROWS:

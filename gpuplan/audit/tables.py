@@ -12,9 +12,7 @@ from gpuplan.report.tables.models import few_digits
 from gpuplan.wording import NAMES, number, said
 
 Found = Mapping[str, Any]
-"""A part of the result of ``audit_dict``."""
 METHOD_TITLES = NAMES["replay method"]
-"""Formulas by their names in the field."""
 
 
 def holders(use: Found) -> Table:

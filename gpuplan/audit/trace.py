@@ -20,7 +20,6 @@ MOST_GROUPS = 100
 OTHERS = "other groups"
 MAX_NAME = 60
 MAX_NAMES = 200_000
-"""Groups, users or GPUs of a file."""
 NO_GROUP = "no group"
 
 ALL = "all"
@@ -75,7 +74,6 @@ class Trace:
     """Rows of a trace: one element of each array for each row."""
 
     group: np.ndarray
-    """Index into ``groups``."""
     groups: tuple[str, ...]
     reading: Reading
 
@@ -126,7 +124,6 @@ class Jobs(Trace):
     users: int
     """Distinct users, 0 if they are not known."""
     period_s: tuple[float, float] | None = None
-    """Begin and end of the days to which the trace was cut, where it was."""
 
     @property
     def amount(self) -> np.ndarray:
@@ -146,7 +143,6 @@ class Samples(Trace):
 
     time_s: np.ndarray
     gpu: np.ndarray
-    """Index into ``gpus``."""
     percent: np.ndarray
     weight: np.ndarray
     """Share of the GPU sampled: 1, or for a MIG instance its compute slices over those of the GPU."""

@@ -28,7 +28,6 @@ class Auditing(Upload):
         self.columns = ""
         self.first_day = self.last_day = ""
         self.replayed: Scenario | None = None
-        """The design on whose hosts the jobs were replayed."""
         self._before: list[dict[str, Any]] = []
 
     @property

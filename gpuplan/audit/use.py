@@ -34,13 +34,11 @@ class GroupUse:
     jobs: int
     gpu_h: float
     share: float
-    """Share of all GPU-hours."""
     mean_duration_h: float
     duration_cv: float
     mean_size_gpus: float
     largest_gpus: float
     users: int
-    """0 where users are not known."""
     mean_gpus: float
     """Mean concurrent GPUs allocated; where starts are not known, needed."""
     peak_gpus: float
@@ -66,7 +64,6 @@ class Waits:
     mean_h: float
     p90_h: float
     long_share: float
-    """Share of the jobs that waited more than 10 minutes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,7 +92,6 @@ class Allocation:
     week_gpus: np.ndarray
     """Mean GPUs needed: 168 hours of the week, Monday 00:00 first, by group."""
     week_hours: np.ndarray
-    """Hours of the period that were in each hour of the week."""
     waits: Waits | None
     installed_gpus: int | None
     utilisation: float | None
@@ -110,7 +106,6 @@ class ActivityGroup:
     samples: int
     mean_activity_pct: float
     active_share: float
-    """Share of the samples above 0."""
     busy_share: float
     """Share of the samples above 5 %."""
     gpus_seen: float
@@ -194,7 +189,6 @@ FEW_TOLD = {
     Samples: "audit.note.most samples",
     Requests: "audit.note.most tokens",
 }
-"""Kind of trace -> the note on groups that are told apart."""
 
 
 def _allocation(jobs: Jobs, zone: ZoneInfo, installed: int | None, skip: float) -> Allocation:

@@ -66,7 +66,6 @@ class Chart(Sent):
     spec = traitlets.Dict().tag(sync=True)
     """The chart as Vega-Lite, with names in place of its rows."""
     rows = traitlets.Dict().tag(sync=True)
-    """Name -> rows."""
     vega = traitlets.Instance(Vega).tag(sync=True, **ipywidgets.widget_serialization)
 
     def __init__(self, chart: Any = None) -> None:

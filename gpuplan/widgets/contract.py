@@ -8,9 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, Required, TypedDict
 
 Chip = tuple[str, int]
-"""Letter and colour of a group."""
 State = Literal["", "failed", "maintenance", "landing", "spare"]
-"""State of a host."""
 Texts = Sequence[str]
 
 # fmt: off
@@ -50,14 +48,12 @@ Tables = Sequence[TableData]
 Piece = TypedDict("Piece", {
     "text": Required[str], "key": str, "visit": str, "strong": bool, "waiting": bool,
 }, total=False)
-"""A piece of a paragraph."""
 Paragraphs = Sequence[Sequence[Piece]]
 Button = TypedDict("Button", {
     "text": str, "key": str, "event": str, "rest": NotRequired[Mapping[str, Any]],
     "primary": NotRequired[bool], "off": NotRequired[bool],
 })
 Ask = TypedDict("Ask", {"key": str, "text": str})
-"""A button for what takes long to work out."""
 Message = TypedDict("Message", {
     "level": Literal["stop", "warn", "note"], "code": str, "text": str, "change": str, "path": str,
     "where": str, "sources": Texts, "locator": str,
@@ -66,14 +62,12 @@ Messages = Sequence[Message]
 Named = TypedDict("Named", {"letter": str, "colour": int, "name": str, "about": str})
 Way = TypedDict("Way", {"at": str, "path": str, "value": Any, "text": str})
 Stated = TypedDict("Stated", {"text": str, "tone": str, "ways": Sequence[Way]})
-"""The stated total."""
 Figure = TypedDict("Figure", {"label": str, "value": str, "note": str, "key": str})
 Fact = TypedDict("Fact", {
     "label": str, "value": str, "note": str, "key": str, "range": NotRequired[Range],
     "basis": NotRequired[str], "mark": NotRequired[Mark],
 })
 Hidden = TypedDict("Hidden", {"shown": Literal[False]})
-"""A card that is not shown."""
 
 # The frame
 
@@ -195,7 +189,6 @@ Reason = TypedDict("Reason", {"text": str, "source": str})
 Why = TypedDict("Why", {
     "held": Texts, "reasons": Sequence[Reason], "against": Sequence[Reason], "cites": str,
 })
-"""Reasons for the access modes of some groups."""
 RuledOut = TypedDict("RuledOut", {"text": str, "source": str, "held": Texts, "mode": str, "possible": bool})
 Trait = TypedDict("Trait", {
     "text": str, "source": str, "held": Texts, "feature": str,
@@ -284,7 +277,6 @@ Decision = TypedDict("Decision", {
 Design = TypedDict("Design", {
     "stale": Required[bool], "decisions": Sequence[Decision], "messages": Messages,
 }, total=False)
-"""Decisions, or messages."""
 Preview = TypedDict("Preview", {"page": str, "old": bool})
 
 PARTS: Mapping[str, Any] = {
@@ -294,4 +286,3 @@ PARTS: Mapping[str, Any] = {
     "access": Access, "demand": Demand, "posture": Posture, "watch": Watch | Hidden, "hosts": Hosts,
     "allowed": Allowed, "fabric": Fabric | Hidden, "compare": Compare, "design": Design, "preview": Preview,
 }
-"""Name of a script -> its data."""

@@ -18,7 +18,6 @@ STATIC = Path(__file__).parent / "static"
 
 
 STYLES = ("app.css", "notebook.css")
-"""Styles of the workbook, and of a notebook alone."""
 _collected: list[dict[str, dict[str, Any]]] = []
 """Model -> part of its state to send, for each ``together`` that is open."""
 

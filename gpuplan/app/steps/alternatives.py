@@ -68,9 +68,6 @@ def alternatives_data(workbook: Workbook, _costs: Costs) -> Contents:
     )
 
 
-# Rent by year
-
-
 @panel(needs="costs", slow=True)
 def rent_data(workbook: Workbook, _costs: Costs) -> Contents:
     """Return the cost of buying and of each way to rent in each year, and other offers."""

@@ -83,7 +83,6 @@ def designs_data(workbook: Workbook) -> contract.Compare:
 
 
 def _others(workbook: Workbook) -> list[contract.Carried]:
-    """Return the designs kept beside others that can be carried over, each named by its customer."""
     others = () if workbook.full else workbook.others
     named = ((kept, kept.scenario.customer or kept.scenario.name) for kept in others)
     return [
@@ -97,7 +96,6 @@ def _others(workbook: Workbook) -> list[contract.Carried]:
 
 
 def _same(found: Comparison) -> str:
-    """Return inputs that differ, and results that do not."""
     changed = [row.label for row in found.rows if _is_input(row)]
     differs = {difference.key for difference in found.differences}
     same = [label for key, label in LABELS.items() if key not in differs]
@@ -106,7 +104,6 @@ def _same(found: Comparison) -> str:
 
 
 def _tries(workbook: Workbook) -> list[contract.Try]:
-    """Return designs with one decision changed, and the effect on hosts and cost."""
     plan = workbook.plan
     options, _ = tried(workbook, "compare: nearby", lambda: nearby(plan.scenario, plan.catalog))
     return [
@@ -183,9 +180,6 @@ def _label(workbook: Workbook, row: CompareRow) -> str:
     return row.label
 
 
-# What would make another design win
-
-
 NOW = re.compile(r" \(now [^)]*\)")
 """Part of a condition with the present value, which has a column of its own."""
 IMPOSSIBLE = {"sign": "\u2715", "text": "no", "tone": "bad"}
@@ -253,7 +247,6 @@ def _words(each: Condition) -> Cell:
 
 
 def _named(each: Condition, value: Any) -> Cell:
-    """Return the value of an input, a licence by its name in the form."""
     return Cell(value, words=LICENCE_NAMES.get(each.path, {}).get(value) or _value(value, each.unit))
 
 

@@ -25,10 +25,6 @@ from gpuplan.widgets import contract
 from gpuplan.wording import rounded_money, said, short_number, stated_percent
 
 SHOWN_EXCLUDED = 3
-"""Items without a price that are named beside the chart."""
-
-
-# Inputs
 
 
 first_form = form("first")
@@ -87,9 +83,6 @@ def internal_form(workbook: Workbook) -> dict[str, Any]:
         "tables": [screen(margin)] if margin else [],
         "stale": workbook.stale,
     }
-
-
-# What it costs
 
 
 @panel()
@@ -157,7 +150,6 @@ def _total(name: str, value: float | None, ends: End | None, values: dict[str, A
 
 
 def _left_out(costs: Costs) -> list[list[contract.Piece]]:
-    """Return the items that the cost excludes, each with a way to its price."""
     notes = []
     if costs.excludes:
         unknown = "screen.cost.excludes unknown" if costs.unknown else "screen.cost.excludes"
@@ -205,9 +197,6 @@ def tokens_data(workbook: Workbook, _costs: Mapping[str, Any]) -> Contents:
     return {"text": text, "tables": [screen(models.token_costs(plan), title="")]}
 
 
-# Power and space
-
-
 @panel(needs="power")
 def power_data(_workbook: Workbook, use: PowerUse) -> Contents:
     """Return power, heat, energy and space in figures."""
@@ -221,9 +210,6 @@ def power_data(_workbook: Workbook, use: PowerUse) -> Contents:
             *([paragraph("screen.cost.not in power", items="; ".join(use.excludes))] if use.excludes else []),
         ],
     }
-
-
-# Bill of materials
 
 
 @panel(needs="costs")

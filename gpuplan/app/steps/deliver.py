@@ -24,10 +24,8 @@ from gpuplan.wording import NAMES, said
 HOLDS = NAMES["what a file holds"]
 FOR_CUSTOMER, INTERNAL = "customer", "internal"
 VERSIONS = NAMES["version of the files"]
-"""Values of ``looked["version"]``, and their words."""
 UP_TO_DATE = {"mark": {"sign": "\u2713", "text": said("screen.deliver.this design"), "tone": "good"}}
 OUTDATED = {"mark": {"sign": "\u2260", "text": said("screen.deliver.before"), "tone": "warn"}}
-"""Mark of a file made from an earlier design."""
 TEMPLATES = {"docx": ".docx,.dotx", "pptx": ".pptx,.potx", "brand": ".yaml,.yml,.zip"}
 """Template that can be uploaded -> the files that are accepted."""
 
@@ -73,7 +71,6 @@ def _made_from(workbook: Workbook, kind: str) -> dict[str, Any]:
 
 
 def _files(workbook: Workbook, *, off: bool) -> Table:
-    """Return every kind of file with its contents and its download."""
 
     def download(kind: str) -> Cell:
         acts = [] if off else [act("deliver", "Download", KINDS[kind], kind=kind)]

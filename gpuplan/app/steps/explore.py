@@ -28,11 +28,7 @@ SHOWN_ALL = 40
 Option = dict[str, Any]
 
 
-# What is on the screen
-
-
 def _plain(scenario: Scenario) -> Scenario:
-    """Return a scenario without the origins of its inputs, and without its names."""
     return replace(scenario, origins=(), name="", customer="")
 
 
@@ -77,9 +73,6 @@ def use_option(workbook: Workbook, label: str) -> None:
     )
 
 
-# Running it
-
-
 @card("run")
 def explore_data(workbook: Workbook) -> dict[str, Any]:
     """Return the designs to explore, the progress, and the winner."""
@@ -114,7 +107,6 @@ def _said(workbook: Workbook, old: bool) -> list[str]:
 
 
 def _winner(winner: Option, entered: Option, currency: str) -> Iterator[str]:
-    """Say which design wins, and how much more the current one costs."""
     key = "screen.explore.wins without" if winner["excludes"] else "screen.explore.wins"
     left_out, cost = "; ".join(winner["excludes"]), money(winner["net_present"], currency)
     yield said(key, label=winner["label"], cost=cost, excludes=left_out)
@@ -128,9 +120,6 @@ def _winner(winner: Option, entered: Option, currency: str) -> Iterator[str]:
         yield said(key, cost=money(abs(more), currency))
         if set(entered["excludes"]) != set(winner["excludes"]):
             yield said("screen.explore.other items")
-
-
-# The ranking
 
 
 def _ranking(workbook: Workbook, found: dict[str, Any]) -> dict[str, Any]:
@@ -148,7 +137,6 @@ def _listed_first(found: dict[str, Any]) -> list[Option]:
 
 
 def _designs(workbook: Workbook, found: dict[str, Any], options: list[Option]) -> Table:
-    """Return designs with the winner and the one on the screen marked, and the actions on each."""
     table = tables.designs(found, options)
     table = table.dressed("label", lambda n, _: _name(workbook, found, options[n]))
     table = table.dressed("net_present", lambda n, _: _cost(options[n]))
@@ -211,7 +199,6 @@ def _use(workbook: Workbook, option: Option) -> list[contract.Act]:
 
 
 def _found(workbook: Workbook, what: str) -> list[Option]:
-    """Return the options of one kind, if something was explored."""
     return list((workbook.exploring.found or {}).get(what, ()))
 
 
@@ -256,9 +243,6 @@ def rejected_data(workbook: Workbook, _rejected: Sequence[Any]) -> Body:
     """Return rejected designs, with the reason; equal reasons together, even if the share in them differs."""
     table = tables.reasons(workbook.exploring.found or {})
     return {"tables": [screen(table.top(SHOWN_ALL), more=_cut(len(table.rows)))]}
-
-
-# The frontier
 
 
 def _priced(workbook: Workbook) -> list[Option]:

@@ -54,7 +54,6 @@ def drawing_data(workbook: Workbook, cabling: Cabling) -> Contents:
 
 
 def _fabric(found: Cabling, switches: Switches, kind: Kind, infiniband: bool) -> contract.OneFabric:
-    """Return a fabric to draw, or one for all that are alike."""
     shape, hosts, rdma = kind.fabric.shape, kind.fabric.hosts, found.ports.rdma
     speed = f"\u00d7 {number(switches.up_gbit_s)} Gbit/s"
     return {

@@ -119,7 +119,6 @@ def _outcome_words(pool: Pool, outcome: Outcome, missing: int, remote: Collectio
 
 
 def _touched(workbook: Workbook, pool: Pool, outcome: Outcome) -> Table:
-    """Return a row for each group affected."""
     evacuated, restarted, moved, missing = (
         Counter(entry[0] for entry in entries)
         for entries in (outcome.evacuated, outcome.restarted, outcome.moved, outcome.unplaced)

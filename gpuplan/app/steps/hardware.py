@@ -152,7 +152,6 @@ def _grid(
     options: Mapping[str, list[tuple[str, str]]],
     empty: str,
 ) -> contract.Grid:
-    """Return a grid of an input that holds rows."""
     rows, field = rows_of(workbook.seen, path), field_of(path)
     counts = [int(row[COUNT[path]]) for row in rows]
     return {
@@ -183,7 +182,6 @@ def _grid(
 def _cell(
     workbook: Workbook, path: str, label: str, value: Any, options: list[tuple[str, str]], empty: str
 ) -> contract.Field:
-    """Return one cell of such a grid, in the form's format."""
     key = path.rpartition(".")[2]
     shown = workbook.drafts[path][0] if path in workbook.drafts else value
     return {

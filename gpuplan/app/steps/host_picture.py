@@ -25,15 +25,12 @@ LARGE, COMPACT = 16, 40
 """Most hosts drawn large, and most drawn compact; above, one tile shows all identical hosts."""
 
 SHORT_NAMES = 8
-"""Characters of VM names for which a tile has room."""
 SHOWN_PARTS = 8
 """Most pieces of one GPU drawn one by one; more are drawn as one piece for each group."""
 
 
 DOWN_HOSTS = {"failed": "screen.hosts.several failed", "maintenance": "screen.hosts.several in maintenance"}
-"""Reason why hosts are down -> the key of its words."""
 DOWN = NAMES["why a host is down"]
-"""Reason why a host is down, and its words."""
 
 
 class Picture:
@@ -58,7 +55,6 @@ class Picture:
         self.back = [n for numbers in order for n in reversed(numbers)]
         """Hosts that are down, in the order in which to bring them back."""
         self.loads = pool.placement
-        """VMs on each host while all of them run."""
         self.outcome = workbook.outcome(pool.id)
         self.arrivals = self._arrivals(self.outcome) if self.outcome else {}
         """Number of a host -> VMs that it receives; a VM that continues there is not one of them."""
@@ -73,7 +69,6 @@ class Picture:
         return arrivals
 
     def _vm(self, group: str, vm: int) -> str:
-        """Return a VM by the letter of its group and its number."""
         letter = self.letters[group]
         return f"{letter}{'.' if letter.isdigit() else ''}{vm}"
 
@@ -172,7 +167,6 @@ class Picture:
         return [self._gpu(index, at, load) for at, load in enumerate(on_each_gpu(loads, room.gpus))]
 
     def _gpu(self, index: int, at: int, load: Load | None) -> dict[str, Any]:
-        """Return one GPU of a host."""
         gpu = (
             _gpu([], 1, True, said("screen.hosts.free"))
             if load is None
@@ -194,7 +188,6 @@ class Picture:
         return {"text": text, "colour": self.colours[group], "weight": weight}
 
     def _shared_gpu(self, load: Load) -> dict[str, Any]:
-        """Return a GPU that several pieces share, in proportion to their frame buffer."""
         left = self.shares.left_mb(load)
         layout, room_for = self._shared_words(load, left)
         who = self._people(load)

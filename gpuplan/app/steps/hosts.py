@@ -36,7 +36,6 @@ def picture_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def _legend(workbook: Workbook, pool: Pool) -> list[contract.Named]:
-    """Return the groups on the hosts of a pool."""
     plan = workbook.plan
     present = {request.group for request in pool.requests}
     colours = group_colours(workbook)

@@ -94,7 +94,6 @@ def _studied(workbook: Workbook, known: Methods) -> list[contract.Piece]:
 
 
 def _methods_table(workbook: Workbook, known: Methods) -> Table:
-    """Return the methods with their formulas, and their ranges below the numbers."""
     lines, key = workbook.plan.lines, f"pools.{known.pool}.gpus_for_target"
     planned = workbook.plan.scenario.demand.rule in RISKS
 
@@ -190,7 +189,6 @@ def simulate_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def _said(workbook: Workbook, old: bool) -> list[str]:
-    """Compare the simulation with the formula, in a sentence."""
     simulating = workbook.simulating
     if not simulating.simulations:
         return [said("screen.methods.not simulated")]
@@ -230,7 +228,6 @@ def _tables(workbook: Workbook) -> list[dict[str, Any]]:
 
 
 def _hosts(workbook: Workbook, simulations: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the results by number of hosts: which numbers are planned, and which miss the target."""
     scenario = workbook.simulating.scenario or workbook.plan.scenario
     pools = whole_pools(workbook.plan.pools)
     several = len({simulation["pool"] for simulation in simulations}) > 1
@@ -252,7 +249,6 @@ def _hosts(workbook: Workbook, simulations: list[dict[str, Any]]) -> dict[str, A
 
 
 def _groups(workbook: Workbook, pool: WholePool, simulation: dict[str, Any]) -> dict[str, Any]:
-    """Return the groups on the hosts of the plan."""
     plan = workbook.plan
     table = lettered(workbook, tables.simulated(plan, simulation))
     seen = {one["group"] for one in simulation["groups"]}

@@ -30,20 +30,14 @@ MET = {
     False: {"sign": "\u2715", "text": "not met", "tone": "bad"},
     None: {"sign": "?", "text": "not measured", "tone": "warn"},
 }
-"""A sign and a word beside each colour."""
 FEW = 3
-"""Most names in a sentence."""
 SHOWN_HELP = 2
-"""Most remedies beside the verdict."""
 
 
 def _link(scenario: Scenario) -> str:
     """Return the link of a scenario in words: ``100 Gbit/s with PVRDMA``."""
     transport = TRANSPORT_NAMES[scenario.network.transport]
     return said("screen.network.link", rate=scenario.network.link_gbit_s, transport=transport)
-
-
-# Inputs
 
 
 @partial(form, "network")
@@ -80,9 +74,6 @@ def fabric_form(workbook: Workbook) -> dict[str, Any]:
     most = cabling.max_oversubscription if cabling else None
     bound = said("screen.network.most by workload" if cabling else "screen.network.by workload", most=most)
     return {"empties": {"network.oversubscription": bound}}
-
-
-# Verdict
 
 
 @panel()
@@ -122,9 +113,6 @@ def _in_short(each: LinkVerdict) -> dict[str, Any]:
     if isinstance(each.use, RemoteUse):
         return runs | {"text": said("screen.network.remote")}
     return runs | {"text": said("screen.network.training", hosts=amount(each.use.hosts, each.place))}
-
-
-# GPUs over the network
 
 
 @panel()
@@ -175,9 +163,6 @@ def rules_data(workbook: Workbook) -> Contents:
     return {"tables": [screen(table, table.title)]}
 
 
-# What this link carries
-
-
 @panel()
 def carries_data(workbook: Workbook) -> Contents:
     """Return how much of each preset the link carries, whatever the groups are."""
@@ -194,9 +179,6 @@ def carries_data(workbook: Workbook) -> Contents:
         table = table.beside(Column(basis, said("table.basis"), "basis"), bases, after=verdict)
         table = judged(workbook, table, column, uses, verdict, basis)
     return {"hint": _link(plan.scenario), "tables": [screen(table)]}
-
-
-# The vendor's claim
 
 
 @panel(slow=True)

@@ -83,7 +83,6 @@ def tried_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def _tried_words(workbook: Workbook) -> list[str]:
-    """Say how many orders were tried, and the hosts needed for nearly all of them to start every VM."""
     tries = max(trial.orders for trial in made_of(workbook).values())
     text = said("screen.power on.one tried" if tries == 1 else "screen.power on.tried", tries=tries)
     stopped = workbook.powering_on.runner.state == "cancelled"
@@ -91,7 +90,6 @@ def _tried_words(workbook: Workbook) -> list[str]:
 
 
 def _more_hosts(workbook: Workbook) -> str:
-    """Say how much more enough hosts for nearly every order cost."""
     plan = workbook.plan
     share = stated_percent(plan.scenario.availability.orders_share)
     if plan.scenario.availability.sized_for == "orders":
@@ -125,7 +123,6 @@ def _tables(workbook: Workbook, done: tuple[PowerOnStudy, ...]) -> list[dict[str
 
 
 def _with_uses(table: Table, made: PowerOn) -> Table:
-    """Return each setting with a button that takes it, and the chance with its interval below."""
 
     def use(_: int, cell: Cell) -> Mapping[str, Any]:
         other = made.settings.get(cell.value)
@@ -142,8 +139,6 @@ def _with_uses(table: Table, made: PowerOn) -> Table:
 
     return table.dressed("setting", use).dressed("chance", interval).without("interval_low")
 
-
-# ---- one order VM by VM
 
 LONGEST_MS, STEP_MS = 20_000, (120, 700)
 """Longest time in which all VMs arrive, unless a step is shorter or longer than these."""
@@ -262,7 +257,6 @@ def orders_of(made: PowerOn) -> list[str]:
 
 
 def _selects(made: PowerOn, watched: Watched) -> list[contract.Select]:
-    """Return the order, and the assumed behaviour of vSphere where it is not known."""
     orders = {order: label(order) for order in orders_of(made)}
     menus = [select("order", said("screen.watch.order"), order_of(made, watched), orders)]
     if len(made.readings) > 1:
@@ -275,9 +269,6 @@ def differing(readings: Sequence[Reading]) -> list[str]:
     """Return the differences of each of several readings."""
     parts = [reading.words.split("; ") for reading in readings]
     return ["; ".join(part for part in words if any(part not in other for other in parts)) for words in parts]
-
-
-# ---- rehearsal
 
 
 @panel(needs="pools", slow=True)
@@ -297,7 +288,6 @@ def rehearse_data(workbook: Workbook, _pools: Sequence[Pool]) -> Contents:
 
 
 def _rehearsed(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
-    """Return the tables of a cluster."""
     plan = workbook.plan
     of, rehearsed = f"{pool.name}: " * (len(plan.pools) > 1), plan.rehearsed[pool.id]
     upgrades = (

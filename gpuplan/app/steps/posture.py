@@ -76,7 +76,6 @@ def _card(workbook: Workbook, failures: int, posture: Posture | None) -> contrac
 
 
 def _covered(workbook: Workbook, failures: int) -> str:
-    """Say which failures the spare hosts of a posture cover."""
     if workbook.scenario.availability.maintenance_failure_accepted:
         return said("screen.posture.may fail" if failures else "screen.posture.none may fail", hosts=failures)
     key = "screen.posture.and maintenance" if failures else "screen.posture.maintenance only"
@@ -183,7 +182,6 @@ def clusters_form(workbook: Workbook) -> dict[str, Any]:
 
 
 def _stun_table(workbook: Workbook) -> Table:
-    """Return how a VM of each group leaves a host that goes into maintenance."""
 
     def leaves(group: GroupPlan) -> Cell:
         how, tone = move_words(workbook, group)

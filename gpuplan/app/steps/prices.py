@@ -105,7 +105,6 @@ Row = tuple[Any, ...]
 
 
 def _planned_row(workbook: Workbook, item: Price | Unknown, catalog: Price | None) -> Row:
-    """Return the row of a price that this design pays, or would pay if it were known."""
     price = bare(float(catalog.given.value)) if catalog else ""
     field = _price_field(workbook, item.key, price or "unknown")
     back = said("screen.prices.back to" if price else "screen.prices.remove", price=price)
@@ -131,7 +130,6 @@ def _planned_row(workbook: Workbook, item: Price | Unknown, catalog: Price | Non
 
 
 def _other_row(workbook: Workbook, key: str) -> Row:
-    """Return the row of a price that this design does not pay."""
     head, _, rest = key.partition("/")
     name, per, empty, why = key, "", "unknown", "screen.prices.not used"
     if head == "rent" and rest in workbook.catalog.gpus:
@@ -146,11 +144,9 @@ def _other_row(workbook: Workbook, key: str) -> Row:
 
 
 TOKENS = {"tokens-in": "in", "tokens-out": "out"}
-"""Price of a service -> the tokens it is for."""
 
 
 def _row(name: Any, field: contract.Field, per: str, known: Row, price: float | None = None) -> Row:
-    """Return the row of a price: its field, unit, range, basis and date, and the way back to the catalog."""
     return (
         name,
         Cell("", more={"input": field, "sort": price}),

@@ -17,7 +17,6 @@ from gpuplan.scenario import field_of
 from gpuplan.wording import NAMES, said
 
 VIEWS = NAMES["view of the tornado"]
-"""Views of the tornado."""
 
 Bar = dict[str, Any]
 
@@ -87,9 +86,6 @@ def tornado_rows(workbook: Workbook) -> dict[str, Any]:
     return charts.tornado_rows(_bars(workbook), view, _now(workbook, view), plan.costs.currency)
 
 
-# Ranges
-
-
 @panel(draws="sheet")
 def ranges_data(workbook: Workbook) -> Contents:
     """Return the range of each input, to be overwritten in place, and the answer at its ends."""
@@ -137,9 +133,6 @@ def _ranges(workbook: Workbook, bars: list[Bar], others: list[str]) -> Table:
         for path in others
     )
     return replace(table, rows=(*table.rows, *untried))
-
-
-# Thresholds
 
 
 def _thresholds(workbook: Workbook) -> list[dict[str, Any]]:

@@ -15,7 +15,6 @@ from gpuplan.widgets import contract
 from gpuplan.wording import NAMES, capital, said
 
 EXAMPLES = NAMES["example"]
-"""Scenarios to begin with, and their titles."""
 
 
 @partial(Card, "start")

@@ -40,7 +40,6 @@ MARKS = {
     "over": {"sign": "\u2191", "text": VERDICTS["over"], "tone": "warn"},
     "unknown": {"sign": "?", "text": VERDICTS["unknown"], "tone": "warn"},
 }
-"""A sign and a word beside each colour."""
 
 
 def presets(catalog: Catalog, phase: str = "") -> list[tuple[str, str]]:
@@ -98,7 +97,6 @@ def with_changes(table: Table, uses: Sequence[RemoteUse | TrainingUse]) -> Table
 
 
 VIEWS = NAMES["view of the scaling"]
-"""Views of the scaling chart."""
 
 
 OF_WORK = ("workload", "gpu_samples_per_s", "aggregation")
@@ -191,11 +189,9 @@ def training_data(workbook: Workbook) -> Contents:
 
 
 OF_A_MODEL = ("tokens", "mfu", "model_step_s", "memory_gib")
-"""Figures of a job that trains a language model."""
 
 
 def _hours(job: TrainingUse) -> contract.Figure:
-    """Return the time for all epochs."""
     takes, key = "\u2013", "screen.training.state tokens" if job.per_gpu else "screen.training.state both"
     low, high = hours(job.hours_low or 0), hours(job.hours_high or 0)
     if job.hours is not None and job.samples and job.epochs:
@@ -208,7 +204,6 @@ def _hours(job: TrainingUse) -> contract.Figure:
 
 
 def _knee(workbook: Workbook, job: TrainingUse) -> contract.Figure:
-    """Return the hosts up to which one more pays."""
     worth = workbook.plan.catalog.assumptions["network-planning"].fact("worth_share").value
     key = {0: "screen.training.none pays", 1: "screen.training.one pays"}.get(job.knee_hosts)
     note = said(key or "screen.training.keeps", share=float(worth))

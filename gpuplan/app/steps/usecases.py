@@ -23,7 +23,6 @@ from gpuplan.wording import MODE_NAMES, NAMES, PLURALS, said, whole
 
 T = TypeVar("T")
 PER_VM = NAMES["column of a VM"]
-"""Attribute of a group -> its head in the grid."""
 INPUTS_OF = {row["use_case"]: row["inputs"].split() for row in own_rows("words/workload_inputs")}
 """Workload kind -> its few inputs, those of ``other`` kinds, and those of ``all``, which open with one click."""
 DAYS = list(NAMES["days of a group"].items())
@@ -59,7 +58,6 @@ def workloads_data(workbook: Workbook) -> contract.Workloads:
 
 
 def _sized_for(workbook: Workbook, path: str) -> contract.Field:
-    """Return an input with all boards, servers or versions to choose from."""
     field = field_data(workbook, path)
     return field | {"unit": PLURALS.get(field["unit"], field["unit"])}
 
@@ -115,7 +113,6 @@ def _follows(group: Group, planned: GroupPlan | None) -> contract.Results:
 
 
 WORKED_OUT = ("vms_each", "gpus_each")
-"""Inputs that are worked out for a group that uses a language model."""
 
 
 def group_field(workbook: Workbook, group: Group, name: str) -> contract.Field:

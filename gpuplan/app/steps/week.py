@@ -21,7 +21,6 @@ from gpuplan.widgets import contract
 from gpuplan.wording import mean_gpus, said
 
 SHOWN_MIXES = 12
-"""Mixes of a week that are listed."""
 
 
 def weeks(workbook: Workbook) -> tuple[WeekDemand, ...]:

@@ -19,7 +19,6 @@ class Kind(NamedTuple):
     per_gpu: int
     family: str
     takes: tuple[int, int] = (0, 0)
-    """vCPUs and memory of a VM."""
     clusters: tuple[int, ...] = ()
     """Clusters whose hosts it may take; empty: all."""
 

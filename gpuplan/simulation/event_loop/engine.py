@@ -49,7 +49,6 @@ def _register_pieces() -> None:
 
 
 def _compiled_loop(*, cache: bool) -> Any:
-    """``_run`` for numba to compile at its first call."""
     import numba
 
     _register_pieces()
@@ -213,7 +212,6 @@ class Engine:
         return sums
 
     def _waiting(self) -> tuple[Floats, Ints, Ints]:
-        """Return the arrival times, batches and streams of the requests that wait."""
         state = self._state
         places = (int(state.counts[HEAD]) + np.arange(int(state.counts[WAITING]))) % len(state.queue_at)
         marks = np.asarray(state.queue_mark, dtype=np.int64)[places]
