@@ -59,10 +59,7 @@ Planned = tuple[Alternative, Plan | None]
 
 
 def alternatives(plan: Plan) -> tuple[Alternative, ...]:
-    """The plan and its alternatives, the plan first; none without hosts.
-
-    Each is planned with the same demand, growth, prices and years; only the last leaves the growth out, and says so.
-    """
+    """The plan and its alternatives with the same demand, prices and years, the plan first; none without hosts."""
     return tuple(option for option, _ in planned_alternatives(plan))
 
 

@@ -69,8 +69,7 @@ def _changed(
 ) -> Mapping[str, Any]:
     """Inputs of a group that change where a GPU does ``ratio`` of the work and ``memory`` of its own fill one of the other.
 
-    Work that is stated by the piece takes its time by the ratio. Else a faster GPU is divided, as far as the memory allows, or a
-    VM has fewer; a slower one makes whole GPUs more VMs, and a part of a GPU a larger part.
+    Jobs take their time by the ratio; else a faster GPU is divided as far as memory allows, a slower one makes more VMs.
     """
     changed: dict[str, Any] = {"gpus_each": _each(group, ratio, memory)}
     rest = float(group.gpus_each) / ratio  # GPUs of the other board that do what a VM does

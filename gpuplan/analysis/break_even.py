@@ -37,8 +37,7 @@ class Condition:
 def to_win(scenario: Scenario, catalog: Catalog, winner: Option, other: Option) -> tuple[Condition, ...]:
     """Return the value of each input, all others equal, at which another design costs as little as the winner.
 
-    Every answer is checked by planning both again: prices, discounts, licences, years and the discount rate; only the
-    failures to tolerate where the other is cheaper already but tolerates too few. Empty if one of the two cannot be planned.
+    Every answer is planned again. Of a cheaper design only the failures it tolerates; empty if one cannot be planned.
     """
     duel = _Duel(scenario, catalog, winner.candidate, other.candidate)
     now = duel.costs(scenario)

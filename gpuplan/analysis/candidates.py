@@ -31,10 +31,7 @@ class Candidate:
     host_failures: int
 
     def apply(self, scenario: Scenario, catalog: Catalog, *, alike: bool = False) -> Scenario:
-        """Return the scenario with this design, its demand stated in GPUs of this board that do the same work.
-
-        ``alike`` counts a GPU as a GPU. Existing hosts keep the GPU of the scenario and join no other.
-        """
+        """Return the scenario with this design, its demand in GPUs of this board, by work or counted ``alike``."""
         changes: dict[str, Any] = {
             "hardware.gpu": self.gpu,
             "hardware.server": self.server or None,
@@ -110,9 +107,8 @@ MOST_COMBINED = 1_500
 def default_space(scenario: Scenario, catalog: Catalog) -> Space:
     """Return the designs that an architect would compare for a scenario.
 
-    Boards that replace the requested one, those with more than an assumed price that are surely sold and then the
-    nearest in age first; for each of them servers that take it, the requested one and those of its maker first; numbers
-    of GPUs that hold the largest VM; the usual links; the failures requested, and one more.
+    Boards that replace the requested one, priced and sold ones and the nearest in age first; servers that take them, those
+    of the same maker first; numbers of GPUs that hold the largest VM; the usual links; one more failure.
     """
     current = asked(scenario)
     gpus = _boards(scenario, catalog)
@@ -217,8 +213,7 @@ def takers(gpu: str, catalog: Catalog) -> tuple[str, ...]:
 def _servers(own: Candidate, gpus: Sequence[str], catalog: Catalog) -> tuple[str, ...]:
     """Return the requested server, and for each board the largest one and the one nearest to the requested number.
 
-    They are of the same maker if one of its servers takes the board; where that is only derived, the largest known to
-    take it is added.
+    Of the same maker if it has one; where that is only derived, the largest known to take the board is added.
     """
     maker = catalog.servers[own.server].value("vendor") if own.server else None
     servers = {own.server: None}
@@ -258,10 +253,7 @@ def _sharing(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
 
 
 def unfit(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> str:
-    """Say why no known server holds a candidate's GPUs, or why a host does not hold the largest VM; else empty.
-
-    The current design is as the customer states it: its server holds its boards.
-    """
+    """Say why no known server holds a candidate's GPUs, or no host the largest VM; else empty."""
     hardware = scenario.hardware
     as_stated = (candidate.gpu, candidate.server) == (hardware.gpu, hardware.server or "")
     if not as_stated and (why := too_little(candidate.gpu, scenario, catalog)):

@@ -1,8 +1,4 @@
-"""The customer's version of a scenario, and the seller's earnings on a design.
-
-Nothing here changes a plan. The files and the view for the customer are made from a plan of the customer's version, so
-that nothing internal can be left in them.
-"""
+"""The customer's version of a scenario, from which all is made that the customer sees; the seller's earnings."""
 
 from __future__ import annotations
 
@@ -26,9 +22,8 @@ SOLD_PARTS = (*HARDWARE, "Platform licences", "GPU software", "Hardware support"
 def customer_scenario(scenario: Scenario, catalog: Catalog, *, whole_catalog: bool = False) -> Scenario:
     """Return the parts of a scenario that the customer may have: no internal notes, no margin, prices as sold.
 
-    Each price that carries the margin is stated as the customer pays it; its range is left out, because an offer has
-    none. Everything else stays, so that both versions give the same hosts and the same costs. ``whole_catalog`` states
-    the prices of models outside this design, too: for comparing other designs, not for a file that the customer keeps.
+    A price that carries the margin is stated as the customer pays it, without a range; hosts and costs stay the same.
+    ``whole_catalog`` states those of other models, too: for comparing designs, not for a file that the customer keeps.
     """
     if scenario.internal == Internal():
         return scenario
@@ -89,9 +84,7 @@ class Earning:
 def earnings(plan: Plan) -> tuple[Earning, ...]:
     """Return the seller's cost and earnings by part, in the money of the years of payment; empty without a margin.
 
-    The discounts of the scenario are taken off what the seller pays, and the margin is applied to the rest: the
-    customer's price is the same in either order, and the margin is the share of it that the seller keeps, but for
-    prices rounded to the cent. The plan is made again without the margin.
+    Discounts are taken off what the seller pays; the margin is the share of the customer's price that the seller keeps.
     """
     if plan.costs is None or not plan.scenario.internal.margin:
         return ()

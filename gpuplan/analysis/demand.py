@@ -97,10 +97,7 @@ def local_quarters(week: WeekDemand, quarters: Sequence[int], place: str) -> tup
 def hour_demand(
     week: WeekDemand, days: Sequence[int], *, place: str = "UTC", most: int = 8
 ) -> tuple[HourDemand, ...]:
-    """Return mean GPUs by hour of some days (0 is Monday) on the clock of a place, groups in the scenario's order.
-
-    With more than ``most`` groups, those with the lowest demand are merged.
-    """
+    """Return mean GPUs by hour of some days (0 is Monday) by the clock of a place; beyond ``most`` groups, the rest together."""
     ahead = week.offsets_min.get(place, 0) // working_hours.MINUTES_PER_QUARTER
     by_hour = {
         group: np.roll(gpus, ahead).reshape(7, 24, -1).mean(axis=2)[list(days)]
@@ -167,10 +164,7 @@ class Saving:
 
 
 def sharing_saves(plan: Plan) -> Saving | None:
-    """Return the saving from sharing GPUs across hours and places in this plan, or with the busiest-hours rule.
-
-    Both designs are planned anew, all other inputs equal; None where hosts are not fewer, or a stated total decides.
-    """
+    """Return the saving from sharing GPUs across hours and places; None where there is none."""
     scenario = plan.scenario
     rule = scenario.demand.rule
     if rule == "stated" or scenario.deciding_total_gpus is not None or not plan.pools:

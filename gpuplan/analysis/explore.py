@@ -1,7 +1,6 @@
 """Explore: many designs for one demand, each planned as the app would, ranked, with the reason for every one that is out.
 
-A candidate changes the hardware, the way GPUs are shared, the link and the failures to tolerate of a scenario, and nothing
-else. The results do not depend on the order of the candidates nor on how many processes plan them.
+The results depend neither on the order of the candidates nor on how many processes plan them.
 """
 
 from __future__ import annotations
@@ -57,13 +56,10 @@ def explore(
     progress: Progress | None = None,
     folders: Sequence[str | Path] = (),
 ) -> Exploration:
-    """Plan, rank and sort out all candidates of a space.
+    """Plan, rank and sort out all candidates of a space, of the default one if None.
 
-    What a server does not hold, or no VM fits, is rejected once, whatever its sharing, link and failures; so is, in the
-    default space, each board that no server takes, or that is too small, too slow or too imprecise. ``space`` is the
-    default one if None; ``workers`` processes plan it, 0: one per core; ``engine`` is ``processes``, or ``dask`` on the
-    cluster at ``scheduler``; ``progress`` gets the counts done and in total; ``folders`` hold rows of the user's own. A
-    ValueError if dask is missing or has no scheduler, or for an unknown engine.
+    ``workers`` processes plan it, 0: one per core; ``engine`` is ``processes``, or ``dask`` on the cluster at
+    ``scheduler``; ``folders`` hold rows of the user's own. A ValueError if dask is missing or has no scheduler.
     """
     catalog = load_catalog() if catalog is None else catalog
     wanted, beyond = _wanted(scenario, catalog, space)

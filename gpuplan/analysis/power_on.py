@@ -92,8 +92,7 @@ def _try(made: PowerOn, key: str, tell: Callable[[float], None]) -> None:
 
 
 def fewest_hosts(made: PowerOn, key: str) -> int | None:
-    """Return the fewest hosts for the demand on which the share of orders, or a named order, starts every VM, up to the
-    limit of the cluster; existing hosts count first."""
+    """Return the fewest hosts for the demand on which enough orders start every VM; None if none does."""
     requests, readings = made.set_up(key)
     named, planned, new = made.order(key), made.demand_rooms, made.pool.new_room
     wanted = Enough(readings, made.scenario.availability.orders_share, made.most_hosts)
@@ -126,9 +125,8 @@ def watched(made: PowerOn, name: str) -> Watched:
 
 
 def named_order(made: PowerOn, name: str) -> tuple[Reading, tuple[int, ...]]:
-    """Return the reading under which most VMs do not start, and the kinds of the VMs in an order by its name.
-
-    One of the named orders, ``groups``, ``worst`` or a random one's number; a ValueError if none is bad, or so named.
+    """Return the reading under which most VMs do not start, and the kinds of the VMs in an order by its name: a named
+    one, ``groups``, ``worst`` or a random one's number; a ValueError if none is bad, or so named.
     """
     if name == "worst":
         if made.worst is None:

@@ -28,9 +28,7 @@ class Year:
 def purchase_plan(plan: Plan) -> tuple[Year, ...]:
     """Return the hosts to buy at the start of each year; hosts once bought stay and serve whichever group needs them.
 
-    Year 1 has the demand as planned, and year k the demand after k - 1 years of growth, as the cash flow counts them. A
-    stated total grows as the GPUs of the groups do together. Years in which a group has grown beyond what a design can
-    hold are left out.
+    Year k has the demand after k - 1 years of growth; years that no design can hold are left out.
     """
     years: list[Year] = []
     peaks = group_peaks(plan.weeks)
@@ -73,10 +71,7 @@ class PostureCost:
 
 
 def posture_costs(plan: Plan) -> tuple[PostureCost, ...]:
-    """N+0, N+1, N+2 and the chosen posture, each planned again, with the price of each hour of risk that it removes.
-
-    Fewest failures first; postures that cannot be planned are left out.
-    """
+    """N+0, N+1, N+2 and the chosen posture, each planned again, with the price of each hour of risk removed."""
     chosen = plan.scenario.availability.host_failures
     risks = {posture.host_failures: posture for posture in plan.postures}
     postures: list[PostureCost] = []

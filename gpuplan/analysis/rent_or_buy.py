@@ -80,10 +80,7 @@ def _offer(row: Row, rate: float) -> RentRow:
 
 
 def rent_or_buy(plan: Plan, term: str = "on-demand") -> RentOrBuy | None:
-    """The design bought against its GPU-hours rented; None if no provider rents out this GPU.
-
-    Where no provider offers the term, the one that binds least counts.
-    """
+    """The design bought against its GPU-hours rented, if need be by another term; None if none is offered."""
     if term not in TERMS:
         raise ValueError(f"term is {term!r}; it must be one of {', '.join(TERMS)}")
     costs, rows, stated = plan.costs, rentals(plan), stated_rent(plan)

@@ -1,7 +1,4 @@
-"""Sensitivity: which inputs move cost and hosts most, each within its own low and high, and where the hosts change.
-
-Every end of a range is planned anew; nothing is worked out on ranges.
-"""
+"""Sensitivity: which inputs move cost and hosts most, each planned at its low and high, and where the hosts change."""
 
 from __future__ import annotations
 
@@ -25,14 +22,8 @@ from gpuplan.units import exact
 from gpuplan.wording import said
 
 FACTORS = (
-    "discount_rate",
-    "support_share",
-    "residual_share",
-    "pue",
-    "host_base_w",
-    "rack_kw",
-    "sockets",
-    "cores_per_socket",
+    *("discount_rate", "support_share", "residual_share", "pue"),
+    *("host_base_w", "rack_kw", "sockets", "cores_per_socket"),
 )
 """Factors of the catalog that a scenario can state and that cost follows."""
 
@@ -69,9 +60,8 @@ class Bar(Range):
 def tornado(plan: Plan, progress: Progress | None = None) -> tuple[Bar, ...]:
     """Plan every input whose range is known at both ends, the one that moves the cost most first.
 
-    A range is that of the scenario, else that of the catalog for prices and factors in use, else the planning range for
-    the demand. Inputs that move neither cost nor hosts are left out unless the scenario states their range; a plan
-    without hosts has no bars. ``progress`` receives the number of inputs done and the total.
+    A range is that of the scenario, else that of the catalog, else the planning range for the demand. Inputs that move
+    nothing are left out unless the scenario states their range; a plan without hosts has no bars.
     """
     return plan.once("tornado", lambda: _bars(plan, progress))
 

@@ -65,10 +65,7 @@ class Silos:
 
 
 def silos(plan: Plan, *, week: WeekDemand | None = None) -> Silos:
-    """Plan each group by itself with the same rule, hardware and posture, and the pool; ignore a stated total.
-
-    ``week`` is the one with the highest peak, if already computed.
-    """
+    """Plan each group by itself, and the pool, without a stated total; ``week`` is the busiest, if known."""
     week = week or week_demand(plan)[0]
     alone, pool = silo_plans(plan)
     rows = [_silo(design, group, float(week.gpus[group].mean())) for group, design in alone.items()]
@@ -81,10 +78,7 @@ def _silo(plan: Plan, group: str, busy_gpus: float) -> Silo:
 
 
 def silo_plans(plan: Plan) -> tuple[dict[str, Plan], Plan]:
-    """Return the plan of each silo, by its group's id, and of the pool; without a stated total and existing hosts.
-
-    A group whose VMs no new host takes, as they are on existing hosts, is left out of both.
-    """
+    """Return the plan of each silo by its group's id, and of the pool, without groups that no new host takes."""
     scenario = _unstated(plan.scenario)
     alone = {}
     for group in scenario.groups:
@@ -218,8 +212,7 @@ def priced_silos(plan: Plan) -> PricedSilos:
 def silo_costs(plan: Plan) -> SiloCosts | None:
     """Return the cost of silos beside the pool; None without hosts or groups.
 
-    A stated total and existing hosts are ignored. So is what the design has once, however GPUs are divided: storage,
-    management and compute hosts, boards on the shelf. A host of a silo costs as much for switches as one of the pool.
+    A stated total, existing hosts, storage, management and compute hosts and boards on the shelf are left out of both.
     """
     if plan.costs is None or not plan.groups:
         return None

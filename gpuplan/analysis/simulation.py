@@ -87,10 +87,8 @@ def simulate_pool(
 ) -> PoolSimulation:
     """Simulate a pool with some hosts (None: the plan's), of which ``down``, those with most GPUs, are always down.
 
-    A request takes a host of any cluster that has VMs of its group. The hosts for the demand come first.
-
-    ``progress`` is called now and then and ends the simulation by returning False. A ValueError if a request does not fit
-    on these hosts at all.
+    A request takes a host of any cluster with VMs of its group, hosts for the demand first. ``progress`` ends it by
+    returning False. A ValueError if a request does not fit on these hosts at all.
     """
     clusters, target = [c.layout for c in plan.divisions[pool_id].clusters], sizing_target(plan.scenario)
     if (hosts is not None and hosts < 1) or down < 0:

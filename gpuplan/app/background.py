@@ -1,8 +1,4 @@
-"""Work in the background: a long command of gpuplan in a process of its own, its progress, and its design.
-
-The page never waits for it. The command prints one line of JSON for each step done. Cancelling ends the process; its memory
-goes with it.
-"""
+"""Work in the background: a long command of gpuplan in a process of its own, which prints JSON for each step."""
 
 from __future__ import annotations
 
@@ -85,9 +81,8 @@ class Runner:
     def start_on(self, scenarios: Scenario | Sequence[Scenario], *arguments: str) -> None:
         """Run ``gpuplan`` on a design, or on one and those beside it."""
         designs = [scenarios] if isinstance(scenarios, Scenario) else scenarios
-        self.start(
-            [*arguments, *self._catalog], BETWEEN.join(design.to_yaml() for design in designs).encode()
-        )
+        texts = BETWEEN.join(design.to_yaml() for design in designs)
+        self.start([*arguments, *self._catalog], texts.encode())
 
     def cancel(self) -> None:
         """End the command, if one runs; results found so far are kept."""
@@ -165,10 +160,7 @@ class Runner:
 
 
 def _of_command(code: int, text: str) -> str:
-    """Return the error of a command for the page: a refusal in its own words, else a reference to the text in the log.
-
-    What is no refusal may name files of this machine, and helps only those who have the log.
-    """
+    """Return a refusal in its own words, else a reference to the log: the text may name files of this machine."""
     if code == BAD_INPUT and not text.startswith("usage:") and not PATH.search(text):
         return text or said("screen.ended")
     reference = new_reference()
@@ -213,7 +205,6 @@ class Exploring:
         self.plan: Plan | None = None
         """Design that the command was started for."""
         self._command, self._key = command, key
-        self._on_change = on_change
         self._later = idle_work.Later(on_change)
         self.once = self._later.once
         """Function for the result of work on the design it was started for, worked out on first request."""

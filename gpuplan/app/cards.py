@@ -149,10 +149,7 @@ def details(
     old: Callable[[Workbook], bool] = lambda _workbook: False,
     slow: bool = False,
 ) -> Callable[[Callable[..., Body]], Card]:
-    """Return details whose contents are made from what is ``shown`` while they are open; ``old`` are those of another design.
-
-    The hint may count what is shown, or follow from it.
-    """
+    """Return details made, while they are open, from what is ``shown``; ``old`` are those of another design."""
 
     def folded(contents: Callable[..., Body]) -> Card:
         head = {"title": "", "hint": ""} | _head(contents)

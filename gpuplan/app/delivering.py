@@ -1,7 +1,4 @@
-"""Delivering: the files of a design made in a process of its own, so that no session carries their libraries.
-
-They come back through the output of that process, not through a folder: nothing is left when a page closes meanwhile.
-"""
+"""Delivering: the files of a design, made in a process of its own, which prints them and leaves none behind."""
 
 from __future__ import annotations
 

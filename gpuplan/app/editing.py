@@ -31,13 +31,6 @@ MOST_PLANS = 8
 """Most plans remembered, of a third of a megabyte each."""
 
 
-class Settled(NamedTuple):
-    """A plan that was on the screen before something was typed, with its messages."""
-
-    plan: Plan
-    messages: tuple[Message, ...]
-
-
 class Draft(NamedTuple):
     """Text typed into a field that does not accept it."""
 
@@ -85,9 +78,9 @@ class Editing(PlanView):
         self.design = new_design()
         """Identity of the design that is worked on."""
         self.customer_of_design = self.scenario.customer
-        self._settled: Settled | None = None
-        """Screen before the field was typed into; None while no field is."""
-        self._linked: tuple[Scenario, Link] | None = None
+        self._settled: tuple[Plan, tuple[Message, ...]] | None = None
+        """Plan and messages before the field was typed into; None while no field is."""
+        self._linked: tuple[Scenario, Link | None] = (self.scenario, None)
         self._check()
 
     @property
@@ -136,8 +129,7 @@ class Editing(PlanView):
     def edit(self, path: str, given: Any, live: bool = False) -> None:
         """Set one input from a value of a form; one that cannot be read stays in the field with its problem.
 
-        ``live`` marks a value that is still being typed: several on one field are undone at once, and one
-        that cannot be read yet is left alone.
+        ``live`` marks a value that is still being typed: undone at once, and left alone while it cannot be read.
         """
         if why := self.locked(path):
             self.say("warn", why)
@@ -154,8 +146,8 @@ class Editing(PlanView):
             return
         drafted = self.drafts.pop(path, None)
         if path.endswith(".use_case"):  # it sets others of the group
-            set_too = [path.replace(".use_case", f".{name}") for name in groups.PRESET]
-            self.drafts = {path: draft for path, draft in self.drafts.items() if path not in set_too}
+            for name in groups.PRESET:
+                self.drafts.pop(path.replace(".use_case", f".{name}"), None)
         if scenario != self.scenario or drafted or live:
             self._take(scenario, path, live)
         elif self.typing:  # a field is left as it was typed
@@ -163,10 +155,7 @@ class Editing(PlanView):
             self._changed()
 
     def _refused(self, path: str, given: Any, error: ScenarioError, live: bool, number: bool) -> None:
-        """Keep the typed text beside its field with its problem; while typing goes on, no message appears.
-
-        The design is again the one before the typing: a half-typed number must not replace the whole one.
-        """
+        """Keep the typed text beside its field with its problem, unless typing goes on; no half-typed number counts."""
         if number or not live:
             self.untype(path)
         if not live:
@@ -189,17 +178,11 @@ class Editing(PlanView):
 
     @property
     def link(self) -> Link:
-        if (
-            self._linked is None
-            or self._linked[0] is not self.scenario
-            or self._linked[1].design != self.design
-        ):
-            self._linked = (self.scenario, link_of(self.scenario, self.design))
-        return self._linked[1]
-
-    def take_up(self, design: str) -> None:
-        """Go on with the design of an identity that a page remembers; an empty one changes nothing."""
-        self.design = design or self.design
+        scenario, link = self._linked
+        if link is None or scenario is not self.scenario or link.design != self.design:
+            link = link_of(self.scenario, self.design)
+            self._linked = (self.scenario, link)
+        return link
 
     def _to_another(self, side: Sequence[Link]) -> bool:
         """True if the last design of one side of the history is a version of another design."""
@@ -242,7 +225,7 @@ class Editing(PlanView):
         if changed and not goes_on:
             self.history.took(left or self.link, self.scenario)
         if not goes_on:
-            self._settled = Settled(self.plan, self.messages) if live and changed else None
+            self._settled = (self.plan, self.messages) if live and changed else None
         self.typing = path if live and (changed or goes_on) else ""
         self.notice = ("", "")
         if not self.refused:
@@ -315,9 +298,9 @@ class Editing(PlanView):
             plan = self._made(self.seen)
         except ScenarioError as error:
             self.refused = error.problems
-            if self._settled is not None and self._settled.plan is not self.plan:
+            if self._settled is not None and self._settled[0] is not self.plan:
                 # a half-typed number must not replace the whole one
-                self._show(self._settled.plan, self.history.scenario(self.history.past[-1]))
+                self._show(self._settled[0], self.history.scenario(self.history.past[-1]))
         except ValueError as error:  # a model that cannot answer; which input is to blame is not known
             self.refused = (Problem("", "", str(error)),)
             self.notice = ("stop", said("screen.open.last plan", why=error))

@@ -87,10 +87,7 @@ def form(
 def field_data(
     workbook: Workbook, path: str, options: Options | None = None, *, empty: str | Fact | None = None
 ) -> contract.Field:
-    """Return one input for a form: its label, value, options, the question to ask, and its problem.
-
-    ``empty`` is what counts while nothing is stated, as the field shows it, or a planning value; else that of the file.
-    """
+    """Return one input for a form; ``empty`` is what counts while nothing is stated: words, or a planning value."""
     spec, value = field_of(path), _typed(workbook, path)
     empty = _empty_words(workbook.catalog, path, spec, empty)
     if options is None:

@@ -25,10 +25,7 @@ LOCALE = "format.locale"
 
 
 def change_words(old: Scenario, new: Scenario, catalog: Catalog, unsaid: tuple[str, ...] = ()) -> str:
-    """Describe how one design became another: one input by its values, one group by its change, else by its name.
-
-    Of the sections ``unsaid`` nothing is said.
-    """
+    """Describe how one design became another: by an input, a group or its name, without sections ``unsaid``."""
     if words := _of_groups(old, new):
         return words
     every = list(changed_inputs((old, new)))
@@ -211,20 +208,13 @@ class History:
             self.remember(link, scenario_of(link.fragment))
         return self._read[link.id]
 
-    def undo_words(self, now: Scenario, unsaid: tuple[str, ...] = ()) -> str:
-        """Describe the change that undo takes back, without some sections; empty if there is none that can be read."""
-        return self._words(self.past, now, unsaid, back=True)
-
-    def redo_words(self, now: Scenario, unsaid: tuple[str, ...] = ()) -> str:
-        """Describe the change that redo brings back."""
-        return self._words(self.future, now, unsaid, back=False)
-
-    def _words(self, there: list[Link], now: Scenario, unsaid: tuple[str, ...], back: bool) -> str:
+    def words(self, now: Scenario, unsaid: tuple[str, ...], *, back: bool) -> str:
+        """Describe the change that undo takes back, or redo brings back; empty if there is none that can be read."""
+        if not (there := self.past if back else self.future):
+            return ""
         try:
-            other = self.scenario(there[-1]) if there else None
+            other = self.scenario(there[-1])
         except ValueError:
-            other = None
-        if other is None:
             return ""
         old, new = (other, now) if back else (now, other)
         return change_words(old, new, self._catalog, unsaid)

@@ -40,10 +40,7 @@ class KeptDesigns(Editing):
 
     @property
     def kept(self) -> tuple[Kept, ...]:
-        """Designs to compare with; they are no part of the history, so undo leaves them alone.
-
-        The customer sees only designs with the margin of the one on the screen: others would reveal it.
-        """
+        """Designs to compare with; the customer sees only those with the margin of the one on the screen."""
         return tuple(design for design in self._beside if not self._sold_otherwise(design.scenario))
 
     @property
@@ -130,13 +127,13 @@ class KeptDesigns(Editing):
             return said(key, text=text, name=self.name_of(path))
         if self._to_another(self.history.past):
             return "" if self.customer else said("screen.undo.opened", name=self.scenario.name)
-        return self.history.undo_words(self.scenario, self._unsaid)
+        return self.history.words(self.scenario, self._unsaid, back=True)
 
     @property
     def redo_words(self) -> str:
         if self.customer and self._to_another(self.history.future):
             return ""
-        return self.history.redo_words(self.scenario, self._unsaid)
+        return self.history.words(self.scenario, self._unsaid, back=False)
 
     @property
     def _unsaid(self) -> tuple[str, ...]:

@@ -1,7 +1,4 @@
-"""Memory of a page: the state of its workbook, from which it continues when it is loaded again.
-
-The page keeps it in the browser, see ``gpuplan.js``. Data from there may be anything: damaged parts are left out.
-"""
+"""Memory of a page, from which it continues when loaded again; ``gpuplan.js`` keeps it, damaged parts are left out."""
 
 from __future__ import annotations
 
@@ -56,7 +53,7 @@ def resume(workbook: Workbook, memory: Any, designs: Any, address: str) -> None:
             workbook.restore(link.fragment)
         if has["started"] and stored.get("design"):
             damaged |= _restore(workbook, links([has["design"], ""]), address)
-        workbook.take_up(has["identity"])
+        workbook.design = has["identity"] or workbook.design
         workbook.history.past, workbook.history.future = links(*has["past"]), links(*has["future"])
         for name, *design in has["kept"]:
             for link in links(design):

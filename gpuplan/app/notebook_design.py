@@ -20,18 +20,8 @@ from gpuplan.scenario import Problem, ScenarioError, field_of, show
 from gpuplan.widgets.chart import Chart
 
 OFFERED = (
-    "catalog",
-    "chart",
-    "choice",
-    "failed",
-    "observe",
-    "plan",
-    "scenario",
-    "set",
-    "slider",
-    "unobserve",
-    "widget",
-    "workbook",
+    *("catalog", "chart", "choice", "failed", "observe", "plan"),
+    *("scenario", "set", "slider", "unobserve", "widget", "workbook"),
 )
 """Names that Tab offers for a design: traits have many names of their own."""
 WIDTH = "min(100%, 34rem)"
@@ -93,10 +83,7 @@ class Design(WorkbookTraits):
         return WorkbookApp(self.state)
 
     def slider(self, path: str, low: float, high: float, step: float = 1) -> FloatSlider:
-        """Return a slider for a number; it springs back from a value that cannot be planned, and says so.
-
-        Its ends give way to a value set elsewhere.
-        """
+        """Return a slider for a number; it springs back from a value that cannot be planned, and says so."""
         spec, now = field_of(path), self.plan.planned(path)
         if isinstance(now, str | bool) or spec.kind in ("id", "bool"):
             raise ScenarioError(

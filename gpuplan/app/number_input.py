@@ -1,7 +1,4 @@
-"""Numbers as people type them, converted for a scenario: thousands, decimals of the locale, per cent, units, k, M.
-
-Files and Python are read by ``gpuplan/scenario/kinds.py`` alone, and keep their meaning.
-"""
+"""Numbers as people type them, converted for a scenario: thousands, decimals of the locale, per cent, units, k, M."""
 
 from __future__ import annotations
 
@@ -28,10 +25,7 @@ def _readings(decimal: str, other: str) -> list[tuple[str, re.Pattern[str]]]:
         (other, rf"(?!0)GROUPED\{decimal}(?P<part>{unsigned}*)"),
         (decimal, rf"(?!0)GROUPED\{other}(?P<part>{unsigned}*)"),
         (other, r"(?!0)GROUPED"),
-        (
-            "",
-            rf"(?P<whole>\d+)\{other}(?P<part>\d+)",
-        ),  # one sign that cannot separate thousands is a decimal sign
+        ("", rf"(?P<whole>\d+)\{other}(?P<part>\d+)"),  # it cannot separate thousands
         ("", rf"(?P<whole>{unsigned}*)\{decimal}(?P<part>{unsigned}*)"),
         (decimal, "GROUPED"),
         ("", rf"(?P<whole>{unsigned}+)"),
@@ -52,10 +46,7 @@ RANGE_TYPED = re.compile(r"(.+?)\s*(?:\bto\b|\.\.|\u2013)\s*(.+)|([^-]+?)\s*-\s*
 
 
 def as_typed(path: str, text: str, locale: Locale, currency: str) -> str:
-    """Return the text of an input as a scenario reads it; text that is no number is unchanged, and refused as typed.
-
-    ``currency`` may be written beside a price; a share of 1 or more without a sign is per cent.
-    """
+    """Return typed text as a scenario reads it; a share of 1 or more without a sign is per cent."""
     spec = field_of(path)
     if spec.kind not in NUMERIC:
         return text

@@ -1,7 +1,4 @@
-"""The plan on the screen and its view: hosts that are down, details that are open. No part of it changes a design.
-
-Views watch ``revision``: it counts every change that may be seen.
-"""
+"""The plan on the screen and its view: hosts that are down, open details. ``revision`` counts what may be seen."""
 
 from __future__ import annotations
 
@@ -89,10 +86,7 @@ class PlanView(HasTraits):
         return tuple(h for h in failed if h != host), tuple(h for h in maintenance if h != host)
 
     def fail_worst(self, pool: str, lost: int) -> None:
-        """Fail the host of a pool with the worst loss, or with ``lost=2`` the worst pair.
-
-        Hosts in maintenance stay in it, and the worst failure beside them is taken; all others run.
-        """
+        """Fail the host of a pool with the worst loss, or the worst pair, beside those in maintenance."""
         maintenance = self.maintenance.get(pool, ())
         if lost in (1, 2) and self._hosts().get(pool, 0) - len(maintenance) >= lost:
             worst = self.worst(pool, lost, maintenance)[0]

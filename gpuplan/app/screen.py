@@ -39,10 +39,7 @@ Show = Callable[[], None]
 
 
 class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
-    """The whole workbook as one widget: bar, answer strip, steps, drawer; or one step alone inside a notebook.
-
-    ``scenario``, ``plan`` and ``failed`` are traits, as in a `Design`.
-    """
+    """The whole workbook as one widget, or one step of it; ``scenario``, ``plan`` and ``failed`` are traits."""
 
     def __init__(self, workbook: Workbook, step: str = "") -> None:
         self.workbook = workbook
@@ -146,10 +143,7 @@ class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
             self._tell({"type": "download", "name": ready[0]}, ready[1])
 
     def _build(self, at: Found, content: Box) -> ipywidgets.Box:
-        """Make the widgets of a tab, when it is entered for the first time.
-
-        Charts are sent first and ``slow`` cards last: the browser draws while the session works.
-        """
+        """Make the widgets of a tab when it is first entered; charts are sent first, ``slow`` cards last."""
         shown: list[tuple[bool, bool, Show]] = []
 
         def made(place: Place) -> ipywidgets.Widget:
@@ -291,11 +285,7 @@ def step_named(name: str) -> str:
 
 
 def workbook(scenario: Asked = "", step: str = "", catalog: Catalog | None = None) -> WorkbookApp:
-    """Return the workbook as a widget, for the last line of a notebook cell.
-
-    Without arguments it is the whole app, opened with the scenario and the catalog folder that
-    ``gpuplan app`` was given.
-    """
+    """Return the workbook as a widget for a notebook cell; without arguments, as ``gpuplan app`` was started."""
     folder, source = os.environ.get("GPUPLAN_CATALOG"), scenario or os.environ.get("GPUPLAN_SCENARIO")
     step = step and step_named(step)
     loaded = scenario_of(source) if source else None

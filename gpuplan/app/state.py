@@ -198,14 +198,8 @@ class Workbook(KeptDesigns):
         self.unread, self.opened, self.looked = (), frozenset(), {}
         self.failed = self.maintenance = {}
         self.watched, self.workload, self.drawer, self.notice = None, "", "", ("", "")
-        for work in (
-            self.simulating,
-            self.auditing,
-            self.exploring,
-            self.sensitivity,
-            self.powering_on,
-            self.delivering,
-        ):
+        trying = (self.exploring, self.sensitivity, self.powering_on)
+        for work in (self.simulating, self.auditing, *trying, self.delivering):
             work.forget()
         self._make_work()
 

@@ -1,8 +1,4 @@
-"""Uploading: a file that the browser sends in chunks; templates and brands are checked when they have arrived.
-
-A file stays in a temporary folder of this session, which is removed with it; nothing leaves the machine. It is kept under a
-name of our own: the user's name for it is only shown.
-"""
+"""Uploading: a file that the browser sends in chunks, kept in a folder of this session under a name of our own."""
 
 from __future__ import annotations
 

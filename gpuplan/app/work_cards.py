@@ -41,11 +41,7 @@ IDLE: Mapping[str, Any] = {
 def background_card(
     workbook: Workbook, runner: Runner, key: str, text: str, *, off: bool = False, empty: bool = False
 ) -> dict[str, Any]:
-    """Return the data that the cards of background work share.
-
-    ``key`` names its events (``KEY`` and ``cancel-KEY``), ``text`` is that of its button; ``off`` is true if it cannot be
-    started, ``empty`` if a group comes first.
-    """
+    """Return the data of a card of background work; ``key`` names its events, ``empty``: a group comes first."""
     running = runner.busy
     stop = {"text": said("screen.stop"), "event": f"cancel-{key}", "key": f"{key}-stop"}
     go = {"text": text, "event": key, "key": f"{key}-go", "primary": True, "off": off or workbook.stale}

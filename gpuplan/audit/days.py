@@ -23,10 +23,8 @@ _Trace = TypeVar("_Trace", bound=Jobs | Samples | Requests)
 def cut_days(trace: _Trace, *, first_day: str = "", last_day: str = "", time_zone: str = "UTC") -> _Trace:
     """The part of a trace from the first to the last day, both included, as ``time_zone`` has them; no day, no edge.
 
-    A day is a date, or the number of a day of the trace, whose first is 1. Jobs count by the time in which they had
-    GPUs (needed them, where starts are not known). Of a job that crosses an edge, only the part inside counts; one
-    requested before the first day counts from its begin, and not among the waits. A note says how many these are. A
-    `TraceError` says which day cannot be read, that they are in the wrong order, or that nothing is left.
+    A day is a date, or the number of a day of the trace, from 1. Of a job that crosses an edge only the part inside
+    counts, and no wait before it; a note says how many these are. A `TraceError` names what cannot be read.
     """
     if not first_day and not last_day:
         return trace

@@ -50,8 +50,7 @@ def read_hosts(path: Path, gpus: Mapping[str, str], models: Mapping[str, str] | 
 def hosts_in(file: BinaryIO, gpus: Mapping[str, str], models: Mapping[str, str] | None = None) -> HostList:
     """The kinds of hosts in a CSV file such as ``openb_nodes.csv``: number, GPUs and their model, vCPUs and memory of each.
 
-    ``gpus`` are the ids and names of the catalog, ``models`` says which id a model of the file is where its name alone
-    does not; hosts of other models, and those without a GPU, are left out.
+    ``gpus`` are names of the catalog by id, ``models`` ids of models of the file; other hosts are left out.
     """
     text, _ = open_text(file)
     counted = _counted(csv.reader(Lines(text)))

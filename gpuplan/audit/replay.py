@@ -90,12 +90,10 @@ def compare(
 ) -> Comparison:
     """Run the jobs on proposed hosts, by replay and by formula, and silos against the pool; requests count, not starts.
 
-    At most a ``share`` of the jobs may wait longer than ``wait_limit_h``, or be denied. ``peakedness`` for Hayward's
-    formulas defaults to the value of the GPUs needed in the trace. ``progress`` is called with each step, and ends the
-    comparison by returning False: `Cancelled`. A ValueError names an input out of its range, or a job that needs more
-    GPUs than all hosts have. Only ``replay on the hosts`` knows hosts and policy (pack or spread); the others see one
-    pool of as many GPUs. The fewest GPUs in replays are found by bisection, as if more GPUs never made more jobs wait;
-    first come first served does not promise that for every trace. Jobs larger than a host run as VMs of whole hosts.
+    At most a ``share`` of the jobs may wait longer than ``wait_limit_h``, or be denied. ``peakedness`` defaults to the
+    one of the trace. ``progress`` ends it by returning False: `Cancelled`. A ValueError names an input out of range, or a
+    job larger than all hosts. Only ``replay on the hosts`` knows hosts and policy; the others see one pool. The fewest
+    GPUs in replays are found by bisection, though first come first served does not promise that for every trace.
     """
     if not 0 < share < 1 or not 0 <= wait_limit_h < math.inf:
         raise ValueError(said("audit.replay.range", share=share, limit=wait_limit_h))

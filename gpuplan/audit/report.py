@@ -38,10 +38,7 @@ class Findings(NamedTuple):
 
 
 def audit_dict(findings: Findings) -> dict[str, Any]:
-    """An audit as plain JSON values, all finite.
-
-    Keys ``reading``, ``time_zone``, ``allocation``, ``activity``, ``arrivals``, ``notes``, ``suggestions``, ``comparison``; of requests ``serving`` and ``replayed``.
-    """
+    """An audit as plain JSON values, all finite; the keys are those of the call of ``as_json``."""
     audit, suggestions, comparison, left_out, serving, replay = findings
     data = as_json(
         reading=audit.trace.reading,

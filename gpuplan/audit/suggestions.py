@@ -69,11 +69,9 @@ class _Class:
 def suggest_groups(audit: Audit, *, most: int = 12, gpus_per_host: int = 8) -> tuple[Suggestion, ...]:
     """Return groups of a scenario that request the GPU-hours of a trace's jobs; none for samples, which name no users.
 
-    There is one for each group and size, those with most GPU-hours first; the small ones together by size, rounded up to
-    the next power of 2, until there are at most ``most``. Jobs with more than ``gpus_per_host`` GPUs become several VMs. Where
-    GPUs are rounded up, the length of a job goes down, so GPU-hours stay. Only a class too small for any scenario
-    asks for more than the trace, which its note says. A group has hours and weekdays where nearly all its GPU-hours are
-    within them, else it runs around the clock.
+    One for each group and size, most GPU-hours first; small ones together by size, rounded up to a power of 2, at most
+    ``most``. Jobs of more than ``gpus_per_host`` GPUs become several VMs; where GPUs are rounded up, jobs are shorter.
+    Only a class too small for any scenario asks for more. Hours and weekdays hold nearly all its GPU-hours.
     """
     if not 1 <= most <= MAX_GROUPS or not 1 <= gpus_per_host <= 16:
         raise ValueError(
@@ -231,9 +229,8 @@ def suggested_scenario(
 ) -> Scenario:
     """Return a scenario with the suggested groups in place of those of ``base``, and the measured peakedness.
 
-    A stated total is dropped; few of the requests wait longer than ``base`` says unless it accepts another risk. Jobs are
-    no closed group, so an assumption of known people is dropped as well. ``file`` is the trace's name for the origins. A
-    ValueError if there are no jobs, a VM has more GPUs than a host of ``base``, or no design is as large as the trace.
+    A stated total and an assumption of known people are dropped; unless ``base`` accepts another risk, few requests wait.
+    A ValueError if there are no jobs, or no host or design of ``base`` is large enough.
     """
     use = found.allocation
     if use is None:

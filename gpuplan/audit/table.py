@@ -1,7 +1,4 @@
-"""Tables of a trace: columns by their names, rows a block at a time, and an account of what is left out and why.
-
-Rows are read a block at a time, and a block column by column.
-"""
+"""Tables of a trace: columns by their names, rows a block at a time, and an account of what is left out and why."""
 
 from __future__ import annotations
 
@@ -210,10 +207,7 @@ class Table:
             raise refusal("audit.no delimiter", where="line 1", value=show(first.strip()))
 
     def blocks(self, log: Log) -> Iterator[tuple[list[int], list[list[str]]]]:
-        """Lines and cells of the rows that have as many cells as the header, a block at a time.
-
-        A last empty cell, as ``sacct --parsable`` writes it, does no harm.
-        """
+        """Yield lines and cells of rows as long as the header, a block at a time; a last empty cell does no harm."""
         width = len(self.header)
         rows = 0
         lines: list[int] = []

@@ -1,7 +1,4 @@
-"""Contents of a trace: jobs with GPUs, samples of their activity, or requests to a language model, and omissions.
-
-Jobs give the GPUs allocated, samples the activity of the chips, requests the prompts: three figures, in three records.
-"""
+"""Contents of a trace: jobs with GPUs allocated, samples of chip activity, or requests to a language model."""
 
 from __future__ import annotations
 

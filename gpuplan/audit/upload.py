@@ -1,7 +1,4 @@
-"""Auditing: a file of jobs or samples that the browser sends, read and replayed in the background.
-
-The file stays on this machine, and only as long as the session.
-"""
+"""Auditing: a file of jobs or samples that the browser sends, read and replayed in the background."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Audit of a trace of existing use: which users have GPUs when, how bursty it is, and how other hosts would have done.
+"""Audit of a trace of existing use: which users have GPUs when, and how bursty it is.
 
-Allocation and activity are two figures. Jobs give the GPUs requested and allocated: ``Allocation``, samples the
-activity of the chips: ``Activity``. Neither follows from the other.
+``Allocation`` (of jobs) and ``Activity`` of the chips (of samples) are two figures; neither follows from the other.
 """
 
 from __future__ import annotations
@@ -156,10 +155,8 @@ def audit(
 ) -> Audit:
     """Return the findings of a trace: of jobs an allocation, of samples an activity, of requests their arrivals.
 
-    Hours of the week are in ``time_zone``; one that comes twice when clocks go back counts twice. ``installed_gpus``
-    gives the utilisation of the allocation. ``skip_share`` of the period of jobs, its beginning, is left out of curves,
-    hours of the week and waits, for a trace that starts cold; jobs that began in it still keep their GPUs after it, and
-    jobs and GPU-hours count in full. A ValueError names an input that is out of its range.
+    Hours of the week are in ``time_zone``; ``installed_gpus`` gives the utilisation. ``skip_share`` of the period of
+    jobs, its beginning, is left out of curves, hours of the week and waits. A ValueError names an input out of range.
     """
     if installed_gpus is not None and installed_gpus < 1:
         raise ValueError(said("audit.installed", value=installed_gpus))

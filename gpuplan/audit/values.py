@@ -102,10 +102,7 @@ def percent_of(text: str, scale: float) -> float:
 
 
 class Clock:
-    """Reads times. Most of the work is remembered for ten minutes of clock time, in which no zone changes its offset.
-
-    Without that a file of jobs takes nearly four times as long to read.
-    """
+    """Reads times; ten minutes of clock time are remembered, else a file of jobs takes nearly four times as long."""
 
     TIME = re.compile(
         r"(\d{4})[-/](\d\d?)[-/](\d\d?)(?:[ T](\d\d?):(\d\d)(?::(\d\d(?:[.,]\d+)?))?\s*(Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?)?",

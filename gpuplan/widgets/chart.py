@@ -1,10 +1,6 @@
 """Charts that work offline: Vega in a packaged file, one for the page, and a widget that sends rows apart from the rest.
 
-``alt.JupyterChart`` loads Vega from the internet, makes a chart again whenever a number changes, and needs altair in
-every session. `Chart` is drawn by ``static/chart.js``: while only the rows change, Vega keeps what it has made.
-
-After an update of altair, make the bundle again with ``python -m gpuplan.widgets.chart``; this needs
-``vl-convert-python``.
+After an update of altair, make the bundle again: ``python -m gpuplan.widgets.chart`` (with ``vl-convert-python``).
 """
 
 from __future__ import annotations

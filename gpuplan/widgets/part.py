@@ -1,7 +1,4 @@
-"""A part of the screen: plain data goes to the browser, events come back.
-
-Each part is one small JavaScript file in ``static``; ``common.js`` is put in front of it.
-"""
+"""A part of the screen: its JavaScript file in ``static`` draws plain data and sends events back."""
 
 from __future__ import annotations
 

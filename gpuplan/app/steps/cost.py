@@ -161,11 +161,9 @@ def _left_out(costs: Costs) -> list[list[contract.Piece]]:
     return notes
 
 
-@partial(Picture, draw=charts.years_chart)
-def years_rows(workbook: Workbook) -> dict[str, Any]:
-    """Return the data of the chart of the years."""
-    costs = workbook.plan.costs
-    return {} if costs is None else charts.years_rows(costs)
+years_rows = Picture(
+    lambda workbook: charts.years_rows(workbook.plan.costs) if workbook.plan.costs else {}, charts.years_chart
+)
 
 
 @panel(needs="costs")

@@ -28,9 +28,7 @@ def decisions_data(workbook: Workbook) -> dict[str, Any]:
         "decisions": [
             attributes(decision, "number", "title", "decision", "justification", "implication")
             | {
-                "cites": run_words(
-                    sorted({numbers[source] for source in decision.sources if source in numbers})
-                ),
+                "cites": run_words(sorted({numbers[s] for s in decision.sources if s in numbers})),
                 "key": decision.lines[0] if decision.lines else "",
             }
             for decision in workbook.plan.decisions

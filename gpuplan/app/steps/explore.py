@@ -257,11 +257,10 @@ def frontier_head(workbook: Workbook) -> Contents:
     return {} if _priced(workbook) else None
 
 
-@partial(Picture, draw=charts.frontier_chart)
-def frontier_rows(workbook: Workbook) -> dict[str, Any]:
-    """Return the data of the chart of the frontier."""
-    result = workbook.exploring.found
-    return charts.frontier_rows(result) if result else {}
+frontier_rows = Picture(
+    lambda workbook: charts.frontier_rows(workbook.exploring.found) if workbook.exploring.found else {},
+    charts.frontier_chart,
+)
 
 
 @details("explore-frontier", lambda workbook: _priced(workbook) and _found(workbook, "frontier"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from functools import partial
 from typing import Any
 
 from gpuplan.app.cards import Contents, Picture, chip, panel
@@ -215,7 +214,6 @@ def capacity_head(_workbook: Workbook, _pools: Sequence[Pool]) -> Contents:
     return {"title": availability.TITLE["text"], "hint": availability.TITLE["subtitle"]}
 
 
-@partial(Picture, draw=availability.capacity_chart, wide=False)
-def capacity_drawn(workbook: Workbook) -> list[dict[str, Any]]:
-    """Return the data of the chart of losses."""
-    return availability.capacity_rows(workbook.plan)
+capacity_drawn = Picture(
+    lambda workbook: availability.capacity_rows(workbook.plan), availability.capacity_chart, wide=False
+)

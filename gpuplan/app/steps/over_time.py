@@ -63,10 +63,7 @@ def power_on_data(workbook: Workbook, _pools: Sequence[Pool]) -> Contents:
     return said("screen.power on.share", share=worst.now.share_words)
 
 
-@partial(form, "power-on")
-def settings_form(workbook: Workbook) -> dict[str, Any]:
-    """Return whether vSphere places VMs by these settings as they start."""
-    return {"shown": bool(workbook.plan.power_on)}
+settings_form = form("power-on", lambda workbook: {"shown": bool(workbook.plan.power_on)})
 
 
 @card("run")

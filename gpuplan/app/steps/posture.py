@@ -49,10 +49,7 @@ def posture_data(workbook: Workbook) -> contract.Posture:
     }
 
 
-@partial(form, "maintenance")
-def maintenance_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the effect of a failure in maintenance with the chosen posture."""
-    return {"stale": workbook.stale, "text": _bet(workbook)}
+maintenance_form = form("maintenance", lambda workbook: {"stale": workbook.stale, "text": _bet(workbook)})
 
 
 def _card(workbook: Workbook, failures: int, posture: Posture | None) -> contract.PostureCard:

@@ -242,10 +242,11 @@ def scaling_head(workbook: Workbook) -> Contents:
     }
 
 
-@partial(Picture, draw=charts.scaling_chart, slow=True)
-def scaling_rows(workbook: Workbook) -> dict[str, Any]:
-    """Return the data of the scaling chart."""
-    return charts.scaling_rows(_curves(workbook), workbook.chosen("scaling", VIEWS), _job(workbook).unit)
+scaling_rows = Picture(
+    lambda book: charts.scaling_rows(_curves(book), book.chosen("scaling", VIEWS), _job(book).unit),
+    charts.scaling_chart,
+    slow=True,
+)
 
 
 @details("scaling", lambda workbook: _curves(workbook), slow=True)

@@ -186,10 +186,12 @@ def group_rows(workbook: Workbook, columns: Iterable[str]) -> list[contract.Grid
     ]
 
 
-@partial(form, "customer")
-def demand_form(workbook: Workbook) -> dict[str, Any]:
-    """Leave out the input that counts only where the customer owns Bitfusion."""
-    return {"without": () if workbook.scenario.platform.bitfusion else ("platform.bitfusion_servers",)}
+demand_form = form(
+    "customer",
+    lambda workbook: {
+        "without": ("platform.bitfusion_servers",) * (not workbook.scenario.platform.bitfusion)
+    },
+)
 
 
 @partial(Card, "access")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from gpuplan.analysis.demand import WeekDemand, hour_demand, local_quarters, week_demand
@@ -96,10 +95,7 @@ def _peak_text(workbook: Workbook) -> list[list[contract.Piece]]:
     return [plain(" ".join(text))]
 
 
-@partial(Picture, draw=charts.day_chart)
-def day_rows(workbook: Workbook) -> dict[str, Any]:
-    """Return the data of the chart of the hours."""
-    return charts.day_rows(workbook.plan, weeks(workbook)[0], _place(workbook))
+day_rows = Picture(lambda book: charts.day_rows(book.plan, weeks(book)[0], _place(book)), charts.day_chart)
 
 
 @panel()
