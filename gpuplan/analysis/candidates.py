@@ -107,8 +107,8 @@ MOST_COMBINED = 1_500
 def default_space(scenario: Scenario, catalog: Catalog) -> Space:
     """Return the designs that an architect would compare for a scenario.
 
-    Boards that replace the requested one, priced and sold ones and the nearest in age first; servers that take them, those
-    of the same maker first; numbers of GPUs that hold the largest VM; the usual links; one more failure.
+    Boards that replace the requested one, priced and sold ones and the nearest in age first; servers that take them,
+    those of the same maker first; numbers of GPUs that hold the largest VM; the usual links; one more failure.
     """
     current = asked(scenario)
     gpus = _boards(scenario, catalog)

@@ -60,8 +60,8 @@ class Bar(Range):
 def tornado(plan: Plan, progress: Progress | None = None) -> tuple[Bar, ...]:
     """Plan every input whose range is known at both ends, the one that moves the cost most first.
 
-    A range is that of the scenario, else that of the catalog, else the planning range for the demand. Inputs that move
-    nothing are left out unless the scenario states their range; a plan without hosts has no bars.
+    A range is that of the scenario, else that of the catalog, else the planning range for the demand. Inputs that
+    move nothing are left out unless the scenario states their range; a plan without hosts has no bars.
     """
     return plan.once("tornado", lambda: _bars(plan, progress))
 

@@ -52,9 +52,9 @@ def read_trace(
     """Read jobs, samples or requests from a file, with a `Reading` that says what was used, what was left out and why.
 
     A CSV (comma, semicolon, tab or |, UTF-8 or UTF-16 with its mark) or the JSON of Prometheus, with or without gzip.
-    ``format`` is one of `FORMATS`; ``columns`` names a column for each value, for Prometheus the label of ``group`` and
-    the counter (``metric``). ``time_zone`` is that of times without an offset: of a time that comes twice the first
-    counts, one that is skipped has the offset before it. A `TraceError` says the line and what is expected.
+    ``format`` is one of `FORMATS`; ``columns`` names a column for each value, for Prometheus the label of ``group``
+    and the counter (``metric``). ``time_zone`` is that of times without an offset: of a time that comes twice the
+    first counts, one that is skipped has the offset before it. A `TraceError` says the line and what is expected.
     """
     if format not in FORMATS:
         raise refusal("audit.one of", where="format", value=show(format), names=", ".join(FORMATS))

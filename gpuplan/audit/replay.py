@@ -90,10 +90,11 @@ def compare(
 ) -> Comparison:
     """Run the jobs on proposed hosts, by replay and by formula, and silos against the pool; requests count, not starts.
 
-    At most a ``share`` of the jobs may wait longer than ``wait_limit_h``, or be denied. ``peakedness`` defaults to the
-    one of the trace. ``progress`` ends it by returning False: `Cancelled`. A ValueError names an input out of range, or a
-    job larger than all hosts. Only ``replay on the hosts`` knows hosts and policy; the others see one pool. The fewest
-    GPUs in replays are found by bisection, though first come first served does not promise that for every trace.
+    At most a ``share`` of the jobs may wait longer than ``wait_limit_h``, or be denied. ``peakedness`` defaults to
+    the one of the trace. ``progress`` ends it by returning False: `Cancelled`. A ValueError names an input out of
+    range, or a job larger than all hosts. Only ``replay on the hosts`` knows hosts and policy; the others see one
+    pool. The fewest GPUs in replays are found by bisection, though first come first served does not promise that for
+    every trace.
     """
     if not 0 < share < 1 or not 0 <= wait_limit_h < math.inf:
         raise ValueError(said("audit.replay.range", share=share, limit=wait_limit_h))

@@ -92,7 +92,8 @@ def serving_scenario(
 ) -> Scenario:
     """Return a scenario with the suggested groups instead of those that language models serve in ``base``.
 
-    ``model`` is a row of ``llm_models``; without one, it and its promises are those of the first such group of ``base``.
+    ``model`` is a row of ``llm_models``; without one, it and its promises are those of the first such group of
+    ``base``.
     """
     before = next((group for group in base.groups if group.use_case == USE_CASE), None)
     kept = {name: getattr(before, name) for name in KEPT} if before else {}

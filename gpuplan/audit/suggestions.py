@@ -69,9 +69,9 @@ class _Class:
 def suggest_groups(audit: Audit, *, most: int = 12, gpus_per_host: int = 8) -> tuple[Suggestion, ...]:
     """Return groups of a scenario that request the GPU-hours of a trace's jobs; none for samples, which name no users.
 
-    One for each group and size, most GPU-hours first; small ones together by size, rounded up to a power of 2, at most
-    ``most``. Jobs of more than ``gpus_per_host`` GPUs become several VMs; where GPUs are rounded up, jobs are shorter.
-    Only a class too small for any scenario asks for more. Hours and weekdays hold nearly all its GPU-hours.
+    One for each group and size, most GPU-hours first; small ones together by size, rounded up to a power of 2, at
+    most ``most``. Jobs of more than ``gpus_per_host`` GPUs become several VMs; where GPUs are rounded up, jobs are
+    shorter. Only a class too small for any scenario asks for more. Hours and weekdays hold nearly all its GPU-hours.
     """
     if not 1 <= most <= MAX_GROUPS or not 1 <= gpus_per_host <= 16:
         raise ValueError(
@@ -229,8 +229,8 @@ def suggested_scenario(
 ) -> Scenario:
     """Return a scenario with the suggested groups in place of those of ``base``, and the measured peakedness.
 
-    A stated total and an assumption of known people are dropped; unless ``base`` accepts another risk, few requests wait.
-    A ValueError if there are no jobs, or no host or design of ``base`` is large enough.
+    A stated total and an assumption of known people are dropped; unless ``base`` accepts another risk, few requests
+    wait. A ValueError if there are no jobs, or no host or design of ``base`` is large enough.
     """
     use = found.allocation
     if use is None:

@@ -87,7 +87,6 @@ def _parts(kinds: Sequence[Kind]) -> tuple[list[Fraction], list[str], dict[str, 
         full[name] = math.lcm(full[name], p.denominator)
     for name, denominator in full.items():
         if denominator > 1 << 40:
-            raise ValueError(
-                f"family {name!r}: the fractions of a GPU have no common part; fewer or rounder ones do"
-            )
+            why = "the fractions of a GPU have no common part; fewer or rounder ones do"
+            raise ValueError(f"family {name!r}: {why}")
     return part, family, full
