@@ -207,9 +207,8 @@ def _rented(plan: Plan, of: Costs) -> Iterator[Alternative]:
         on_demand = rental.term == "on-demand"
         drawback = said("alternative.on demand gives up" if on_demand else "alternative.rent gives up")
         if rental.breakeven_utilisation is not None and rental.breakeven_utilisation <= 1:
-            drawback += "; " + said(
-                "alternative.rent breaks even", even=rental.breakeven_utilisation, planned=rental.utilisation
-            )
+            shares = {"even": rental.breakeven_utilisation, "planned": rental.utilisation}
+            drawback += "; " + said("alternative.rent breaks even", **shares)
         key, name, (low, high) = f"rent-{rental.term}", _rented_name(rental), _between_offers(rental)
         stands, cost = standing(plan)._replace(low=low, high=high), rental.rent_net_present
         drawback = _beside(stands, drawback)
@@ -260,9 +259,8 @@ def nearby(scenario: Scenario, catalog: Catalog) -> tuple[tuple[str, Scenario], 
                 designs.append(candidate.apply(scenario, catalog))
                 break
     names = [design_name(each, catalog) for each in (scenario, *designs)]
-    return tuple(
-        (short_names((names[0], name))[1], other) for name, other in zip(names[1:], designs, strict=True)
-    )
+    short = [short_names((names[0], name))[1] for name in names[1:]]
+    return tuple(zip(short, designs, strict=True))
 
 
 def changes(plan: Plan, other: Scenario) -> str:

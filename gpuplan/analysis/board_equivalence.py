@@ -57,11 +57,8 @@ def _memory(catalog: Catalog, own: str, gpu: str) -> float:
 
 def _gpus(scenario: Scenario) -> float:
     """GPUs of all groups at their peaks."""
-    return sum(
-        math.ceil(g.people * g.active_share - 1e-9) * g.vms_each * g.gpus_each
-        for g in scenario.groups
-        if not uses_model(g)
-    )
+    groups = [g for g in scenario.groups if not uses_model(g)]
+    return sum(math.ceil(g.people * g.active_share - 1e-9) * g.vms_each * g.gpus_each for g in groups)
 
 
 def _changed(

@@ -70,14 +70,8 @@ class Candidate:
 def asked(scenario: Scenario) -> Candidate:
     """Return the current design of the scenario."""
     hardware = scenario.hardware
-    return Candidate(
-        hardware.gpu,
-        hardware.server or "",
-        hardware.gpus_per_host,
-        SHARING[0],
-        scenario.network.link_gbit_s,
-        scenario.availability.host_failures,
-    )
+    numbers = (scenario.network.link_gbit_s, scenario.availability.host_failures)
+    return Candidate(hardware.gpu, hardware.server or "", hardware.gpus_per_host, SHARING[0], *numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,14 +116,9 @@ def default_space(scenario: Scenario, catalog: Catalog) -> Space:
     fits = {gpu: sum(fit_of(catalog, server, gpu) is not None for server in servers) for gpu in gpus}
     while len(gpus) > 2 and sum(fits[gpu] for gpu in gpus) * others > MOST_COMBINED:
         gpus = gpus[:-1]
-    return Space(
-        gpus,
-        tuple(s for s in servers if s == current.server or any(fit_of(catalog, s, gpu) for gpu in gpus)),
-        tuple(sorted(per_host)),
-        sharing,
-        tuple(sorted(links)),
-        tuple(sorted(failures)),
-    )
+    servers = tuple(s for s in servers if s == current.server or any(fit_of(catalog, s, gpu) for gpu in gpus))
+    sizes, speeds = tuple(sorted(per_host)), tuple(sorted(links))
+    return Space(gpus, servers, sizes, sharing, speeds, tuple(sorted(failures)))
 
 
 def too_little(gpu: str, scenario: Scenario, catalog: Catalog) -> str:
@@ -174,9 +163,8 @@ def not_offered(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
 def _boards(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
     """Return the requested board, and those that replace it and that a server of the catalog takes."""
     board = scenario.hardware.gpu
-    priced = {key for key, _ in scenario.prices} | {
-        row["item"] for row in catalog.rows("prices") if row["use"] == "default" and row.basis != "assumed"
-    }
+    known = (row for row in catalog.rows("prices") if row["use"] == "default" and row.basis != "assumed")
+    priced = {*dict(scenario.prices), *(row["item"] for row in known)}
     year, today = launched(board, catalog), PriceList(scenario, catalog).as_of
     out = {board, *not_offered(scenario, catalog)}
     boards = [gpu for gpu in catalog.gpus if gpu not in out]

@@ -69,10 +69,8 @@ def named(plan: Plan, name: str) -> Plan:
 
 def _names(plans: Sequence[Plan]) -> tuple[str, ...]:
     names = [plan.scenario.name for plan in plans]
-    return tuple(
-        f"{name} ({names[: at + 1].count(name)})" if names.count(name) > 1 else name
-        for at, name in enumerate(names)
-    )
+    numbered = ((name, names[: at + 1].count(name)) for at, name in enumerate(names))
+    return tuple(f"{name} ({n})" if names.count(name) > 1 else name for name, n in numbered)
 
 
 NOT_COMPARED = ("name", "customer", "internal.notes")

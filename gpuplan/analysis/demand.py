@@ -66,9 +66,7 @@ def _season_weeks(plan: Plan) -> Iterator[WeekDemand]:
             sum_of_peaks_gpus=float(sum(load.max() for load in gpus.values())),
             peak_quarter=int(total.argmax()),
             peaks_gpus=peaks,
-            everybody_gpus=float(
-                sum(_everybody(week) * per_user[g] for g, week in by_season[season].items())
-            ),
+            everybody_gpus=float(sum(_everybody(w) * per_user[g] for g, w in by_season[season].items())),
         )
 
 
@@ -99,10 +97,8 @@ def hour_demand(
 ) -> tuple[HourDemand, ...]:
     """Return mean GPUs by hour of some days (0 is Monday) by the clock of a place; beyond ``most`` groups, the rest together."""
     ahead = week.offsets_min.get(place, 0) // working_hours.MINUTES_PER_QUARTER
-    by_hour = {
-        group: np.roll(gpus, ahead).reshape(7, 24, -1).mean(axis=2)[list(days)]
-        for group, gpus in week.gpus.items()
-    }
+    hours = {group: np.roll(gpus, ahead).reshape(7, 24, -1).mean(axis=2) for group, gpus in week.gpus.items()}
+    by_hour = {group: gpus[list(days)] for group, gpus in hours.items()}
     shown = list(by_hour)
     if len(shown) > most:
         large = sorted(shown, key=lambda group: -float(week.gpus[group].sum()))[: most - 1]
@@ -136,10 +132,8 @@ def rule_answers(plan: Plan) -> tuple[RuleAnswer, ...]:
     scenario = plan.scenario
     gpus = gpus_by_rule(plan)
     method, chosen = method_of(scenario), scenario.demand.rule
-    return tuple(
-        RuleAnswer(rule, gpus.get(rule), method if rule in RISKS else "", rule == chosen)
-        for rule in GROUP_RULES
-    )
+    methods = {rule: method if rule in RISKS else "" for rule in GROUP_RULES}
+    return tuple(RuleAnswer(rule, gpus.get(rule), methods[rule], rule == chosen) for rule in GROUP_RULES)
 
 
 def gpus_by_rule(plan: Plan) -> dict[str, float]:
@@ -183,9 +177,8 @@ def pool_mixes(plan: Plan) -> dict[str, tuple[Mix, ...]]:
     """Return the mixes of each pool of hosts, the largest first."""
     by_season = weeks(plan.sized, plan.catalog, plan.groups)
     pools = dict.fromkeys(g.pool for g in plan.groups if g.mode)
-    return {
-        pool: mixes(by_season, [g.id for g in plan.groups if g.pool == pool and g.mode]) for pool in pools
-    }
+    placed = [g for g in plan.groups if g.mode]
+    return {pool: mixes(by_season, [g.id for g in placed if g.pool == pool]) for pool in pools}
 
 
 def busiest_mix(plan: Plan, pool_id: str) -> Mix:
@@ -255,9 +248,8 @@ def methods(plan: Plan, pool_id: str) -> Methods:
     target = sizing_target(scenario)
     mix = busiest_mix(plan, pool_id)
     odds = odds_of(mix, target)
-    gpus = sum(
-        gpus_without_spare(pool.rooms, pool.hosts_for_demand) for pool in plan.whole_pool(pool_id).clusters
-    )
+    clusters = plan.whole_pool(pool_id).clusters
+    gpus = sum(gpus_without_spare(pool.rooms, pool.hosts_for_demand) for pool in clusters)
     chosen = method_of(replace(scenario, demand=replace(scenario.demand, rule=target.rule)))
     answers = []
     for method in ("closed", "poisson", "bursty"):
@@ -268,9 +260,8 @@ def methods(plan: Plan, pool_id: str) -> Methods:
         low_chance, chance, high_chance = (
             None if ratio is None else odds.chance(gpus, method, ratio) for ratio in ratios
         )
-        answers.append(
-            MethodAnswer(method, value, low, high, chance, low_chance, high_chance, z, method == chosen)
-        )
+        chances = (chance, low_chance, high_chance)
+        answers.append(MethodAnswer(method, value, low, high, *chances, z, method == chosen))
     jobs = any(not ask.people for ask in odds.asks)
     believe = "bursty" if jobs else "closed"
     return Methods(pool_id, target, mix.gpus, gpus, tuple(answers), believe)

@@ -81,9 +81,8 @@ def _words(value: Any, unit: str, currency: str) -> str:
 def short_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return the distinguishing parts of names, without the parts they share: ``N+2`` where all else is the same."""
     parts = [name.split(", ") for name in names]
-    short = tuple(
-        ", ".join(part for part in clauses if not all(part in other for other in parts)) for clauses in parts
-    )
+    alike = {part for part in parts[0] if all(part in other for other in parts)}
+    short = tuple(", ".join(part for part in clauses if part not in alike) for clauses in parts)
     return short if all(short) else tuple(names)
 
 
@@ -147,9 +146,8 @@ def _speed(plans: Sequence[Plan], names: Sequence[str]) -> Difference | None:
         times, how = _work(plans[0], other) if other != board else ("1", "")
         shown.append(said("difference.times", times=times) if times else said("difference.not known"))
         boards = {"board": model_name(gpus[other].name), "own": model_name(gpus[board].name)}
-        clause = said(
-            "difference.speed" if times else "difference.no speed", name=name, times=times, how=how, **boards
-        )
+        key = "difference.speed" if times else "difference.no speed"
+        clause = said(key, name=name, times=times, how=how, **boards)
         clauses.append(clause if other != board else "")
     return Difference("speed", LABELS["speed"], tuple(shown), tuple(clauses)) if any(clauses) else None
 
@@ -158,11 +156,8 @@ def _work(plan: Plan, other: str) -> tuple[str, str]:
     """Return (work of one GPU of another board in GPUs of the plan's, its basis), by its least and most groups."""
     board = plan.scenario.hardware.gpu
     groups = [group for group in plan.scenario.groups if not uses_model(group)]
-    works = [
-        work
-        for group in groups
-        if (work := work_of(plan.catalog, group, board, other)).sources or work.ratio != 1
-    ]
+    all_works = [work_of(plan.catalog, group, board, other) for group in groups]
+    works = [work for work in all_works if work.sources or work.ratio != 1]
     if not works:
         return "", ""
     low, high = (written(float(f"{end(work.ratio for work in works):.2g}"), "g") for end in (min, max))
@@ -188,12 +183,9 @@ def counting(plans: Sequence[Plan]) -> str:
         return anew.strip()
     by_work = any(is_converted(plan.scenario) for plan in plans)
     how = "difference.counted by work" if by_work else "difference.counted alike"
-    return said(how, boards=_either(boards.values()), models=anew)
-
-
-def _either(names: Any) -> str:
-    *others, last = names
-    return said("difference.either", names=", ".join(others), last=last)
+    *others, last = boards.values()
+    either = said("difference.either", names=", ".join(others), last=last)
+    return said(how, boards=either, models=anew)
 
 
 def caveats(plans: Sequence[Plan], names: Sequence[str]) -> Iterator[str]:

@@ -129,9 +129,8 @@ def _run(
     if workers == 1:
         yield from map(here, chunks)
         return
-    pool = ProcessPoolExecutor(
-        workers, mp_context=multiprocessing.get_context("spawn"), initializer=_begin, initargs=(folders,)
-    )
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(folders,))
     try:
         with _starting():
             parts = [pool.submit(there, chunk) for chunk in chunks]

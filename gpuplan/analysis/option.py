@@ -106,11 +106,9 @@ def _planned(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Plan
     """Return the plan of a candidate; candidates that differ only in their link share everything independent of it."""
     link = scenario.network.link_gbit_s
     on_own_link = _on_own_link(replace(candidate, link_gbit_s=link).apply(scenario, catalog), catalog)
-    return (
-        on_own_link
-        if candidate.link_gbit_s == link
-        else on_own_link.relinked(candidate.apply(scenario, catalog))
-    )
+    if candidate.link_gbit_s == link:
+        return on_own_link
+    return on_own_link.relinked(candidate.apply(scenario, catalog))
 
 
 @lru_cache(maxsize=2)  # candidates come link after link: without it exploring takes a third longer
@@ -122,14 +120,12 @@ def _gpus_alike(plan: Plan, scenario: Scenario, catalog: Catalog, candidate: Can
     """Return GPUs of a candidate if a GPU counted as a GPU; None where that cannot be planned."""
     if candidate.gpu == scenario.hardware.gpu:
         return plan.totals.gpus
-    return _placed_gpus(_hosts_only(candidate.apply(scenario, catalog, alike=True)), catalog)
-
-
-def _hosts_only(scenario: Scenario) -> Scenario:
-    bare = Scenario(origins=())
-    return replace(
-        scenario, network=bare.network, training=bare.training, cost=bare.cost, prices=(), origins=()
+    other, bare = candidate.apply(scenario, catalog, alike=True), Scenario(origins=())
+    # without inputs that change no host
+    other = replace(
+        other, network=bare.network, training=bare.training, cost=bare.cost, prices=(), origins=()
     )
+    return _placed_gpus(other, catalog)
 
 
 @lru_cache(maxsize=512)  # candidates that differ in the link have the same hosts: a third of the time
@@ -199,11 +195,9 @@ HOSTS = (ANY_HOST, LARGE_HOST, *MODULE_HOSTS.values())
 
 def _unpriced(costs: Costs) -> tuple[str, ...]:
     """Return GPUs, servers and adapters without a known price: every host has them, so its cost says little."""
-    return tuple(
-        item.name
-        for item in costs.unknown
-        if item.key.startswith(("gpus/", "servers/", "adapter-")) or item.key in HOSTS
-    )
+    every_host = ("gpus/", "servers/", "adapter-")
+    unknown = [item for item in costs.unknown if item.key.startswith(every_host) or item.key in HOSTS]
+    return tuple(item.name for item in unknown)
 
 
 def _chosen_for(scenario: Scenario, candidate: Candidate) -> dict[str, str]:
@@ -241,9 +235,8 @@ def _slow_over_network(plan: Plan) -> Iterator[str]:
             yield said("option.slow for remote", group=use.name, link=link, kept=use.kept)
     for job in plan.network.training[:-1]:
         if job.verdict == "bad":
-            yield said(
-                "option.slow for training", group=job.name, link=link, hosts=job.hosts, kept=job.efficiency
-            )
+            values = {"hosts": job.hosts, "kept": job.efficiency}
+            yield said("option.slow for training", group=job.name, link=link, **values)
 
 
 def _not_to_build(plan: Plan) -> Iterator[str]:

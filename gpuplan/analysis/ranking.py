@@ -151,9 +151,8 @@ def frontier(options: Sequence[Option]) -> tuple[Option, ...]:
 
 def _aims(option: Option) -> tuple[float, ...]:
     """Return the figures to minimise; unknown ones count as large."""
-    return tuple(
-        float("inf") if x is None else x for x in (option.net_present, option.short_h, option.waiting_pct)
-    )
+    aims = (option.net_present, option.short_h, option.waiting_pct)
+    return tuple(float("inf") if aim is None else aim for aim in aims)
 
 
 def _notes_on_costs(scenario: Scenario, ranked: Sequence[Option], winner: Option | None) -> Iterator[str]:

@@ -148,9 +148,8 @@ def no_rental(plan: Plan) -> str:
     """Say why the design is not compared with renting, naming GPUs of the same architecture that are rented out."""
     gpus, gpu = plan.catalog.gpus, plan.catalog.gpus[plan.scenario.hardware.gpu]
     rented = [gpus[row["gpu"]] for row in plan.catalog.rows("rentals") if row["gpu"]]
-    alike = dict.fromkeys(
-        other.name for other in rented if other.value("architecture") == gpu.value("architecture")
-    )
+    kind = gpu.value("architecture")
+    alike = dict.fromkeys(other.name for other in rented if other.value("architecture") == kind)
     near = said("alternative.no rental near", names=", ".join(alike)) if alike else ""
     return said("alternative.no rental", gpu=gpu.name, near=near)
 

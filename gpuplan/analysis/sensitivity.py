@@ -159,10 +159,8 @@ def _factors(plan: Plan) -> Iterator[Range]:
             continue
         fact = planned[name] if name in planned else catalog_factor(catalog, name)
         spec = field_of(f"cost.{name}")
-        whole = spec.kind == "int"
-        now, low, high = (
-            int(end or 0) if whole else float(end or 0) for end in (fact.value, fact.low, fact.high)
-        )
+        kind = int if spec.kind == "int" else float
+        now, low, high = (kind(end or 0) for end in (fact.value, fact.low, fact.high))
         yield Range(f"cost.{name}", spec.label, fact.unit, now, low, high, fact.basis, fact.note)
 
 

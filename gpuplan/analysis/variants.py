@@ -163,9 +163,8 @@ def changed_inputs(scenarios: Sequence[Scenario]) -> Iterator[str]:
     """Yield the paths of inputs that differ between the scenarios; a group that not all have counts as one."""
     for path in FIELD_BY_PATH:
         head = path.partition(".")[0]
-        if _differ(getattr(item, head) for item in scenarios) and _differ(
-            item.get(path) for item in scenarios
-        ):
+        heads, values = (getattr(item, head) for item in scenarios), (item.get(path) for item in scenarios)
+        if _differ(heads) and _differ(values):
             yield path
     yield from _changed_in_groups(scenarios)
     for head in MAPS:

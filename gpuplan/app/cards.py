@@ -225,10 +225,8 @@ def sheet(table: Table, ids: Sequence[str]) -> dict[str, Any]:
     """Return a table with inputs in it; its rows have ids, and their first cells as names."""
     shown = screen(table)
     rows = zip(ids, shown["rows"], strict=True)
-    return {
-        "heads": shown["heads"],
-        "rows": [{"id": row_id, "name": cells[0]["text"], "cells": cells} for row_id, cells in rows],
-    }
+    listed = [{"id": row_id, "name": cells[0]["text"], "cells": cells} for row_id, cells in rows]
+    return {"heads": shown["heads"], "rows": listed}
 
 
 FIGURES = {row["figure"]: row for row in own_rows("words/figures")}

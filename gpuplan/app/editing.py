@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -184,31 +183,11 @@ class Editing(PlanView):
             self._linked = (self.scenario, link)
         return link
 
-    def _to_another(self, side: Sequence[Link]) -> bool:
-        """True if the last design of one side of the history is a version of another design."""
-        return bool(side) and side[-1].design != self.design
-
     def _leave(self, design: str = "") -> None:
         """Work on another design, by its identity if it had been left before; what belongs to this one ends with it."""
         self.design, self.customer_of_design = design or new_design(), ""
         self.drafts, self.refused, self.cause = {}, (), ""
         self._end_typing()
-
-    def _carried(self, read: Callable[[], Scenario], where: str = "screen.open.link") -> Scenario | None:
-        """Return the scenario that a link carries, or None and show the problem on the screen."""
-        try:
-            return read()
-        except ValueError as error:
-            why = self._first(error) if isinstance(error, ScenarioError) else said("screen.open.damaged")
-            self.say("stop", said(where, why=why))
-            return None
-
-    def _first(self, error: ScenarioError) -> str:
-        """Return the first error in a file or a link, hidden from the customer if it is internal."""
-        first = error.problems[0]
-        if self.customer and first.path.startswith("internal."):
-            return said("screen.open.internal")
-        return str(first)
 
     def _take(
         self,
@@ -320,33 +299,6 @@ class Editing(PlanView):
         self.turn += 1
         self.planned, self.messages = own, check_plan(plan)
         self.show(plan)
-
-    def _return(self, there: list[Link], left: list[Link]) -> bool:
-        """Return to the last design of one side of the history, moving this one to the other; True if it was done."""
-        if not there:
-            return False
-        scenario = self._carried(lambda: self.history.scenario(there[-1]), "screen.open.history")
-        if scenario is None:
-            there.pop()
-            self._changed()
-            return False
-        if self._sold_otherwise(scenario):
-            self.say("warn", said("screen.undo.other margin"))
-            return False
-        if self._to_another(there) and self.customer:
-            self.say("warn", said("screen.undo.other design"))
-            return False
-        left.append(self.link)
-        self.history.remember(self.link, self.scenario)
-        if self._to_another(there):
-            self._leave(there[-1].design)
-        there.pop()
-        self._plan(scenario)
-        return True
-
-    def _sold_otherwise(self, scenario: Scenario) -> bool:
-        """True in the customer view if another design is sold with another margin."""
-        return self.customer and (scenario.internal.margin or 0) != (self.scenario.internal.margin or 0)
 
     def _seen(self, scenario: Scenario) -> Scenario:
         return customer_scenario(scenario, self.catalog, whole_catalog=True) if self.customer else scenario

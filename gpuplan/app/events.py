@@ -20,9 +20,7 @@ Handler = Callable[[Workbook, Content], object]
 
 def _calls(action: Callable[..., object], **arguments: type) -> Handler:
     """Return a handler that calls an action with these values of the event, each converted to its type."""
-    return lambda workbook, content: action(
-        workbook, *(kind(content[name]) for name, kind in arguments.items())
-    )
+    return lambda book, content: action(book, *(kind(content[name]) for name, kind in arguments.items()))
 
 
 def _look(workbook: Workbook, content: Content) -> None:
@@ -48,9 +46,7 @@ def _template(kind: str) -> dict[str, Handler]:
     return {
         f"{kind}-template": lambda workbook, content: workbook.delivering.templates[kind].arrived(content),
         f"remove-{kind}-template": lambda workbook, _: workbook.delivering.templates[kind].remove(),
-        f"{kind}-firm": lambda workbook, content: workbook.delivering.templates[kind].set_firm(
-            bool(content["firm"])
-        ),
+        f"{kind}-firm": lambda book, content: book.delivering.templates[kind].set_firm(bool(content["firm"])),
     }
 
 
@@ -86,9 +82,7 @@ EVENTS: Mapping[str, Handler] = {
     "guide": lambda workbook, content: workbook.start_guided(
         Answers(*({str(at): str(text) for at, text in content[part].items()} for part in ("counts", "where")))
     ),
-    "open": lambda workbook, content: workbook.open_file(
-        str(content["name"]), base64.b64decode(content["base64"])
-    ),
+    "open": lambda book, content: book.open_file(str(content["name"]), base64.b64decode(content["base64"])),
     "too-large": _too_large,
     "model-file": lambda workbook, content: models.take_model(
         workbook, str(content["id"]), str(content["name"]), base64.b64decode(content["base64"])

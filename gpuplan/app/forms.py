@@ -160,9 +160,7 @@ def range_words(path: str, ends: tuple[float, float]) -> str:
     """Return a range as it is typed: ``20 to 60``, of a share ``20% to 60%``."""
     within = path.removeprefix("ranges.")
     share = not within.startswith("prices.") and field_of(within).kind == "share"
-    return " to ".join(
-        stated_percent(end).replace(" ", "") if share else written(end, ".10g") for end in ends
-    )
+    return " to ".join(stated_percent(x).replace(" ", "") if share else written(x, ".10g") for x in ends)
 
 
 def _gpus_words(path: str, value: Any) -> str:

@@ -215,10 +215,8 @@ COUNT = {"hardware.existing": "hosts", "hardware.other_vms": "vms"}
 
 def cell_at(path: str) -> Cell | None:
     """Return the cell that a path such as ``hardware.existing.2.hosts`` names."""
-    whole, _, rest = next(
-        ((p, "", path.removeprefix(p)) for p in ROWS if path.startswith(p + ".")), ("", "", "")
-    )
-    row, _, key = rest[1:].partition(".")
+    whole = next((rows for rows in ROWS if path.startswith(f"{rows}.")), "")
+    row, _, key = path.removeprefix(f"{whole}.").partition(".")
     return Cell(whole, int(row), key) if row.isdigit() and key in ROWS.get(whole, {}).values() else None
 
 

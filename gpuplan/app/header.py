@@ -70,15 +70,12 @@ def _recent(workbook: Workbook) -> contract.Recent | None:
     if not workbook.started or workbook.customer or workbook.typing:
         return None
     plan, cost = workbook.plan, cost_figures(workbook.plan)
-    figures = (
-        said("screen.recent.figures", totals=plan.totals),
-        plan.unchecked().verdict.short,
-        cost.price if cost else "",
-    )
+    figures = [said("screen.recent.figures", totals=plan.totals), plan.unchecked().verdict.short]
+    figures += [cost.price] if cost else []
     return {
         "design": workbook.design,
         "customer": workbook.scenario.customer,
-        "figures": "" if workbook.stale else ", ".join(filter(None, figures)),
+        "figures": "" if workbook.stale else ", ".join(figures),
     }
 
 

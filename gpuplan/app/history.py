@@ -94,9 +94,8 @@ def _of_groups(old: Scenario, new: Scenario) -> str:
 def _of_origins(old: Scenario, new: Scenario, unsaid: tuple[str, ...]) -> str:
     """Name the input that was confirmed, or no longer is."""
     before, after = dict(old.origins), dict(new.origins)
-    changed = {
-        path: origin for path, origin in {**before, **after}.items() if before.get(path) != after.get(path)
-    }
+    every = {**before, **after}.items()
+    changed = {path: origin for path, origin in every if before.get(path) != after.get(path)}
     path = min(changed, key=len, default="")
     if path.partition(".")[0] in unsaid:
         return said("screen.undo.not shown")

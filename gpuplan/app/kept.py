@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from gpuplan.analysis.differences import design_name
@@ -11,7 +12,7 @@ from gpuplan.app.history import Link, scenario_of
 from gpuplan.plan import Plan
 from gpuplan.plan.over_time.recommended import set_up_as
 from gpuplan.plan.over_time.rules import OPEN
-from gpuplan.scenario import Scenario, one_line
+from gpuplan.scenario import Scenario, ScenarioError, one_line
 from gpuplan.wording import amount, said
 
 MOST_NOTE = 80
@@ -106,9 +107,7 @@ class KeptDesigns(Editing):
     def rename_kept(self, name: str, to: str) -> None:
         """Rename a kept design; a name that is empty or taken changes nothing."""
         if (to := _note(to)) and to not in {kept.name for kept in self._beside}:
-            self.aside = tuple(
-                replace(kept, name=to) if self._is_mine(kept, name) else kept for kept in self.aside
-            )
+            self.aside = tuple(replace(k, name=to) if self._is_mine(k, name) else k for k in self.aside)
         self._changed()
 
     def forget_kept(self, name: str) -> None:
@@ -168,6 +167,53 @@ class KeptDesigns(Editing):
         words = self.redo_words
         if self._return(self.history.future, self.history.past):
             self.say("note", said("screen.undo.redone", what=words))
+
+    def _to_another(self, side: Sequence[Link]) -> bool:
+        """True if the last design of one side of the history is a version of another design."""
+        return bool(side) and side[-1].design != self.design
+
+    def _carried(self, read: Callable[[], Scenario], where: str = "screen.open.link") -> Scenario | None:
+        """Return the scenario that a link carries, or None and show the problem on the screen."""
+        try:
+            return read()
+        except ValueError as error:
+            why = self._first(error) if isinstance(error, ScenarioError) else said("screen.open.damaged")
+            self.say("stop", said(where, why=why))
+            return None
+
+    def _first(self, error: ScenarioError) -> str:
+        """Return the first error in a file or a link, hidden from the customer if it is internal."""
+        first = error.problems[0]
+        if self.customer and first.path.startswith("internal."):
+            return said("screen.open.internal")
+        return str(first)
+
+    def _return(self, there: list[Link], left: list[Link]) -> bool:
+        """Return to the last design of one side of the history, moving this one to the other; True if it was done."""
+        if not there:
+            return False
+        scenario = self._carried(lambda: self.history.scenario(there[-1]), "screen.open.history")
+        if scenario is None:
+            there.pop()
+            self._changed()
+            return False
+        if self._sold_otherwise(scenario):
+            self.say("warn", said("screen.undo.other margin"))
+            return False
+        if self._to_another(there) and self.customer:
+            self.say("warn", said("screen.undo.other design"))
+            return False
+        left.append(self.link)
+        self.history.remember(self.link, self.scenario)
+        if self._to_another(there):
+            self._leave(there[-1].design)
+        there.pop()
+        self._plan(scenario)
+        return True
+
+    def _sold_otherwise(self, scenario: Scenario) -> bool:
+        """True in the customer view if another design is sold with another margin."""
+        return self.customer and (scenario.internal.margin or 0) != (self.scenario.internal.margin or 0)
 
     def confirm(self, path: str, yes: bool, by: str = "") -> None:
         """Mark the assumption at ``path`` as confirmed by the customer, or undo that; ``by`` says who, and when."""

@@ -45,7 +45,7 @@ def resume(workbook: Workbook, memory: Any, designs: Any, address: str) -> None:
         return
     stored = memory if isinstance(memory, dict) else {"design": "lost"}
     has, damaged = _checked(stored)
-    links = partial(_links, designs if isinstance(designs, dict) else {})
+    links = partial(_links, designs)
     with workbook.hold_trait_notifications():  # nothing is drawn before it is known who looks on
         if has["customer"] and not workbook.customer:
             workbook.look_as(True)
@@ -78,8 +78,9 @@ def _checked(given: dict[Any, Any]) -> tuple[dict[str, Any], bool]:
     return {name: sound.get(name, empty) for name, (_, empty) in SHAPES.items()}, bool(damaged)
 
 
-def _links(fragments: dict[Any, Any], *ids: list[str]) -> list[Link]:
+def _links(designs: Any, *ids: list[str]) -> list[Link]:
     """Return the designs still stored, by the id of each and its identity: a page without room drops the oldest."""
+    fragments = designs if isinstance(designs, dict) else {}
     return [Link(key, fragments[key], design) for key, design in ids[-MOST:] if _is_text(fragments.get(key))]
 
 
@@ -123,9 +124,8 @@ def _fits(shape: Any, given: Any) -> bool:
         case [each]:
             return isinstance(given, list) and all(_fits(each, one) for one in given)
         case {}:
-            return (
-                isinstance(given, dict) and _fits([str], [*given]) and _fits([shape[str]], [*given.values()])
-            )
+            whole = isinstance(given, dict)
+            return whole and _fits([str], [*given]) and _fits([shape[str]], [*given.values()])
         case tuple():
             return isinstance(given, list) and len(given) == len(shape) and all(map(_fits, shape, given))
     return bool(shape(given))

@@ -102,11 +102,8 @@ def _number(spec: Field, given: str, locale: Locale, currency: str) -> str | Non
 
 
 def _without_unit(spec: Field, given: str, currency: str) -> str:
-    units = (
-        {spec.unit, f"{spec.unit}s", PLURALS.get(spec.unit, spec.unit)}
-        if spec.unit not in ("", "%")
-        else set()
-    )
+    known = spec.unit not in ("", "%")
+    units = {spec.unit, f"{spec.unit}s", PLURALS.get(spec.unit, spec.unit)} if known else set()
     if spec.unit in ("us", "\u00b5s"):
         units |= {"\u00b5s", "\u03bcs"}
     if spec.kind == "share":

@@ -100,9 +100,8 @@ class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
         return lambda: part.show(data(self.workbook))
 
     def _draws(self, place: ChartPlace, picture: Picture) -> Show:
-        return lambda: place.show(
-            picture.rows(self.workbook), picture.draw, self.look, stale=self.workbook.stale
-        )
+        state = self.workbook
+        return lambda: place.show(picture.rows(state), picture.draw, self.look, stale=state.stale)
 
     def _at(self) -> tuple[str, Page]:
         step = self._own_step or self.workbook.step
@@ -211,15 +210,12 @@ class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
     def _visit(self, content: Mapping[str, Any]) -> None:
         path = str(content["path"])
         self.workbook.drawer = ""
-        self._show_input(path)
-        self._tell({"type": "focus", "path": path})
-
-    def _show_input(self, path: str) -> None:
         step, tab = place_of(path)
         if (step, tab) == WORKLOADS and path.startswith("groups."):
             self.workbook.workload = path.split(".")[1]
         self.workbook.open_tab(step, tab)
         self.workbook.go(step)
+        self._tell({"type": "focus", "path": path})
 
     def _save(self, _content: Mapping[str, Any]) -> None:
         workbook = self.workbook
@@ -247,9 +243,7 @@ class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
 
 
 FOCUS: Mapping[str, Callable[[Workbook, Mapping[str, Any]], str]] = {
-    **dict.fromkeys(
-        ("add", "duplicate"), lambda book, _: f"groups.{book.workload}.name" * bool(book.workload)
-    ),
+    **dict.fromkeys(("add", "duplicate"), lambda book, _: book.workload and f"groups.{book.workload}.name"),
     "look": lambda _, content: "look-other" * (content["what"] == "other"),
     "stop-watching": lambda _, content: f"{content['pool']}-watch",
 }

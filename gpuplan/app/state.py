@@ -106,9 +106,7 @@ class Workbook(KeptDesigns):
             if changed or (background.plan and background.plan.scenario.internal != Internal()):
                 background.forget()
         if changed:
-            self.aside = tuple(
-                replace(kept, plan=self._made(self._seen(kept.scenario))) for kept in self.aside
-            )
+            self.aside = tuple(replace(k, plan=self._made(self._seen(k.scenario))) for k in self.aside)
         if self.refused:  # the plan before it stays on the screen, and may not be seen as it is
             self._show(self._made(self._seen(self.planned)), self.planned)
         self._plan(self.scenario, news=False)  # the difference between the two views is no change

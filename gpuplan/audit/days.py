@@ -30,13 +30,7 @@ def cut_days(trace: _Trace, *, first_day: str = "", last_day: str = "", time_zon
         return trace
     at = np.array(period_s(trace)) if isinstance(trace, Jobs) else trace.time_s
     window, words = _window((float(at.min()), float(at.max())), first_day, last_day, ZoneInfo(time_zone))
-    edges = (
-        "audit.days.between"
-        if first_day and last_day
-        else "audit.days.from"
-        if first_day
-        else "audit.days.to"
-    )
+    edges = "audit.days.from" if not last_day else "audit.days.between" if first_day else "audit.days.to"
     period, crossing = said(edges, **words), 0
     cut: Jobs | Samples | Requests = trace
     if isinstance(cut, Jobs):

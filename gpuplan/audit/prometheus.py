@@ -128,10 +128,8 @@ def _done(
 ) -> Samples:
     log.check(len(found), "audit.none.samples")
     log.clock.relative = False
-    notes = {
-        "audit.note.not used": ", ".join(sorted({*metrics} - {metric})),
-        "audit.note.slices": found["weight"].min() < 1,
-    }
+    unused = ", ".join(sorted({*metrics} - {metric}))
+    notes = {"audit.note.not used": unused, "audit.note.slices": found["weight"].min() < 1}
     reading = log.reading("prometheus", len(found), columns, notes, counter=metric)
     return found.done(metric, reading)
 
@@ -186,11 +184,8 @@ def _result_of(answer: Any) -> list[dict[str, Any]]:
 
 
 def _is_series(series: Any) -> bool:
-    return (
-        isinstance(series, dict)
-        and isinstance(series.get("metric"), dict)
-        and isinstance(series.get("values"), list)
-    )
+    fits = {"metric": dict, "values": list}
+    return isinstance(series, dict) and all(isinstance(series.get(key), kind) for key, kind in fits.items())
 
 
 def _pairs(pairs: list[Any], line: int, log: Log) -> Rows:
@@ -252,7 +247,8 @@ def _read_long(table: Table, given: Mapping[str, str], clock: Clock, time_at: in
                 labels = {table.header[at]: text for at, text in zip(label_at, key, strict=True)}
                 chosen = _same_counter(labels, given, line, chosen)
                 series[key] = _series(labels, given.get("group"), samples)
-        columns = {"time": [row[time_at] for row in cells], "value": [row[value_at] for row in cells]}
+        column = list(zip(*cells, strict=True))
+        columns = {"time": column[time_at], "value": column[value_at]}
         _take(Rows(log, lines, columns), [series[key] for key in keys], chosen, samples)
     used = {"time": table.header[time_at], "value": table.header[value_at], **given}
     return _done(samples, log, chosen, used)
@@ -270,9 +266,8 @@ def _same_counter(labels: Labels, given: Mapping[str, str], line: int, before: s
 def _read_wide(
     table: Table, given: Mapping[str, str], clock: Clock, time_at: int, wide: Mapping[int, Labels]
 ) -> Samples:
-    metric_of = {
-        at: _counter(labels, given) or table.header[at].split("{")[0].strip() for at, labels in wide.items()
-    }
+    names = {at: table.header[at].split("{")[0].strip() for at in wide}
+    metric_of = {at: _counter(labels, given) or names[at] for at, labels in wide.items()}
     for at, metric in metric_of.items():
         _check_counter(metric, f"column {at + 1}")
     metrics = list(metric_of.values())
@@ -281,10 +276,8 @@ def _read_wide(
     read = [at for at, metric in metric_of.items() if metric == chosen]
     series = [_series(wide[at], given.get("group"), samples) for at in read]
     for lines, cells in table.blocks(log):
-        columns = {
-            "time": [row[time_at] for row in cells for _ in read],
-            "value": [row[at] for row in cells for at in read],
-        }
+        times = [row[time_at] for row in cells for _ in read]
+        columns = {"time": times, "value": [row[at] for row in cells for at in read]}
         rows = Rows(log, [line for line in lines for _ in read], columns)
         _take(rows, series * len(cells), chosen, samples)
     return _done(samples, log, chosen, {"time": table.header[time_at]}, metrics)

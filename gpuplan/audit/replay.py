@@ -127,9 +127,8 @@ def compare(
     def long_wait(n: int, by: float) -> float:
         if by <= 0:
             return float(n < offered)
-        return hayward_wait_longer_chance(
-            n, load=offered, peakedness=by, duration_h=mean_h, wait_h=wait_limit_h
-        )
+        bursts = {"load": offered, "peakedness": by, "duration_h": mean_h}
+        return hayward_wait_longer_chance(n, **bursts, wait_h=wait_limit_h)
 
     def longer(replayed: Replayed) -> float:
         return replayed.longer_share(wait_limit_h)

@@ -100,9 +100,8 @@ def audit_text(findings: Findings) -> str:
 
 
 def _reading(reading: Reading) -> Iterator[str]:
-    yield said(
-        "audit.reading", format=reading.format, used=reading.used, rows=reading.rows, zone=reading.time_zone
-    )
+    values = {"used": reading.used, "rows": reading.rows, "zone": reading.time_zone}
+    yield said("audit.reading", format=reading.format, **values)
     if reading.columns:
         named = (said("audit.column", what=what, name=repr(name)) for what, name in reading.columns.items())
         yield said("audit.columns read", names=", ".join(named))
@@ -261,10 +260,8 @@ def again(found: Mapping[str, Any]) -> list[str]:
 def _comparison(found: Mapping[str, Any]) -> Iterator[Content]:
     title = said("audit.same jobs", hosts=len(found["hosts"]), gpus=sum(found["hosts"]))
     yield chapter(title, *replayed(found))
-    yield from (
-        Block(f"{table.title}:\n{text(table)}")
-        for table in (tables.few_denied(found), tables.few_wait(found))
-    )
+    parts = (tables.few_denied(found), tables.few_wait(found))
+    yield from (Block(f"{table.title}:\n{text(table)}") for table in parts)
     yield silos(found)
 
 

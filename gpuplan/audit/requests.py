@@ -32,6 +32,5 @@ def read_requests(table: Table, given: Mapping[str, str], clock: Clock) -> Reque
     log.check(len(requests), "audit.none.requests")
     notes = {"audit.note.no group of requests": "group" not in at}
     reading = log.reading("requests", len(requests), table.columns(at), notes)
-    return Requests(**requests.columns(), reading=reading).where(
-        np.argsort(requests["time_s"], kind="stable")
-    )
+    order = np.argsort(requests["time_s"], kind="stable")
+    return Requests(**requests.columns(), reading=reading).where(order)

@@ -122,10 +122,8 @@ def audit_tables(workbook: Workbook) -> dict[str, Any]:
 
 def _tables(found: dict[str, Any]) -> list[dict[str, Any]]:
     parts = [build(found[part]) for part, (_, _, build) in PARTS.items() if found[part]]
-    drawn = [
-        screen(part.top(SHOWN_GROUPS), title=part.title, more=more_groups(part, SHOWN_GROUPS))
-        for part in parts
-    ]
+    tops = [(part, more_groups(part, SHOWN_GROUPS)) for part in parts]
+    drawn = [screen(part.top(SHOWN_GROUPS), title=part.title, more=more) for part, more in tops]
     for made, build in (("suggestions", tables.suggestions), ("serving", tables.serving)):
         if found[made]:
             drawn.append(screen(build(found[made]), title=said("audit.groups")))

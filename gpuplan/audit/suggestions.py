@@ -74,9 +74,8 @@ def suggest_groups(audit: Audit, *, most: int = 12, gpus_per_host: int = 8) -> t
     shorter. Only a class too small for any scenario asks for more. Hours and weekdays hold nearly all its GPU-hours.
     """
     if not 1 <= most <= MAX_GROUPS or not 1 <= gpus_per_host <= 16:
-        raise ValueError(
-            f"most is {most}, gpus_per_host {gpus_per_host}: must be from 1 to {MAX_GROUPS}, and from 1 to 16"
-        )
+        given = f"most is {most}, gpus_per_host {gpus_per_host}"
+        raise ValueError(f"{given}: must be from 1 to {MAX_GROUPS}, and from 1 to 16")
     if audit.allocation is None or not isinstance(audit.trace, Jobs):
         return ()
     jobs = audit.trace
@@ -171,9 +170,8 @@ def _suggestion(
     real = edges[0] >= REAL_TIME_S and seen_days >= WINDOW_DAYS and len(begin) >= WINDOW_JOBS
     start, hours = window(week.reshape(7, 24).sum(axis=0)) if real else (0, 24)
     workday = np.roll(week, -start).reshape(7, 24).sum(axis=1)
-    weekdays = (
-        real and seen_days >= WEEKDAY_DAYS and workday[:5].sum() >= WINDOW_SHARE * max(workday.sum(), 1e-9)
-    )
+    most = workday[:5].sum() >= WINDOW_SHARE * max(workday.sum(), 1e-9)
+    weekdays = real and seen_days >= WEEKDAY_DAYS and most
     days_seen = float(np.roll(there_h, -start)[:120].sum() / 24 if weekdays else seen_days)
 
     gpus_each, vms_each, pieces = _shape(part.gpus, per_host)
@@ -236,9 +234,8 @@ def suggested_scenario(
     if use is None:
         raise ValueError(said("audit.samples without jobs"))
     _refuse(base, suggestions)
-    scenario = replace(
-        base, groups=(), origins=tuple(o for o in base.origins if not o[0].startswith("groups"))
-    )
+    others = tuple(o for o in base.origins if not o[0].startswith("groups"))
+    scenario = replace(base, groups=(), origins=others)
     note = said("audit.origin.days", file=one_line(file)[:80], days=f"{use.days:.0f}")
     measured = Origin("measured", "scenario", note=note)
     guessed = Origin("assumed", "scenario", note=said("audit.origin.guessed"))

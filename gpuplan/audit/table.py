@@ -91,13 +91,10 @@ class Log:
         if used and 2 * bad <= self.rows:
             return
         worst = [entry for entry in self.left.values() if entry.fault or 2 * bad <= self.rows]
-        worst.sort(key=lambda e: (-e.rows, e.fault, e.first))
+        shown = sorted(worst, key=lambda e: (-e.rows, e.fault, e.first))[:SHOWN_REASONS]
         raise TraceError(
             Problem("", "", said("audit.bad rows" if bad else none, bad=bad, rows=self.rows)),
-            *(
-                Problem(f"line {e.first[0]}", e.example, f"{e.reason} ({e.rows} rows)")
-                for e in worst[:SHOWN_REASONS]
-            ),
+            *(Problem(f"line {e.first[0]}", e.example, f"{e.reason} ({e.rows} rows)") for e in shown),
         )
 
 

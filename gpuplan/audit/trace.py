@@ -29,10 +29,7 @@ class TraceError(ValueError):
     def __init__(self, *problems: Problem) -> None:
         self.problems = problems
         super().__init__(
-            "\n".join(
-                ": ".join(part for part in (p.path, p.value, p.message) if part) if p.path else p.message
-                for p in problems
-            )
+            "\n".join(": ".join(filter(None, (p.path, p.value * bool(p.path), p.message))) for p in problems)
         )
 
 

@@ -49,11 +49,9 @@ class Auditing(Upload):
         """Audit the file; with ``replay`` also run its jobs on the hosts of ``base``."""
         if not self.complete:
             return
-        self._before = [
-            line | {"audit": line["audit"] | {"comparison": None, "replayed": None}}
-            for line in self.lines
-            if "audit" in line
-        ]
+        audits = [line for line in self.lines if "audit" in line]
+        none = {"comparison": None, "replayed": None}
+        self._before = [line | {"audit": line["audit"] | none} for line in audits]
         self.error, self.replayed = "", base if replay else None
         columns = [text.strip() for text in self.columns.split(",") if text.strip()]
         arguments = ["audit", str(self.path), f"--name={self.name}", "--progress"]

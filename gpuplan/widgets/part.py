@@ -72,9 +72,8 @@ def together(carrier: Part) -> Iterator[None]:
 @cache
 def _part_class(name: str, styled: bool) -> type[Part]:
     files = [(STATIC / file).read_text(encoding="utf-8") for file in ("common.js", f"{name}.js")]
-    style = (
-        {"_css": "".join((STATIC / file).read_text(encoding="utf-8") for file in STYLES)} if styled else {}
-    )
+    styles = [(STATIC / file).read_text(encoding="utf-8") for file in STYLES if styled]
+    style = {"_css": "".join(styles)} if styled else {}
     return type(f"Part_{name}", (Part,), {"_esm": "".join(files), **style})
 
 

@@ -31,9 +31,8 @@ class Found(NamedTuple):
 
 def _planned(plan: Plan) -> Found:
     try:
-        return Found(
-            alternatives(plan), tuple(w for w in tables.alternative_words(plan) if w != no_rental(plan))
-        )
+        words = tuple(text for text in tables.alternative_words(plan) if text != no_rental(plan))
+        return Found(alternatives(plan), words)
     except ValueError as error:
         return Found(problem=str(error))
 
@@ -51,9 +50,8 @@ def _contents(workbook: Workbook, shown: Callable[[Found], dict[str, Any]]) -> C
 @panel(needs="costs")
 def in_short_data(workbook: Workbook, _costs: Costs) -> Contents:
     """Return the plan and its alternatives, the cost of each rounded."""
-    return _contents(
-        workbook, lambda found: {"tables": [screen(tables.in_short(workbook.plan, found.alternatives))]}
-    )
+    plan = workbook.plan
+    return _contents(workbook, lambda found: {"tables": [screen(tables.in_short(plan, found.alternatives))]})
 
 
 @panel(needs="costs")

@@ -38,9 +38,8 @@ def _compared(workbook: Workbook) -> Comparison | None:
         return None
 
     def compared() -> Comparison:
-        return compare_plans(
-            [*(named(other.plan, other.name) for other in kept), named(workbook.checked, THIS)]
-        )
+        others = [named(other.plan, other.name) for other in kept]
+        return compare_plans([*others, named(workbook.checked, THIS)])
 
     return workbook.once(f"compare: {[(other.name, other.link.id) for other in kept]}", compared)
 
@@ -104,14 +103,10 @@ def _same(found: Comparison) -> str:
 
 
 def _tries(workbook: Workbook) -> list[contract.Try]:
-    plan = workbook.plan
+    plan, planning = workbook.plan, said("screen.planning")
     options, _ = tried(workbook, "compare: nearby", lambda: nearby(plan.scenario, plan.catalog))
     return [
-        {
-            "name": name,
-            "told": workbook.later(f"compare: {name}", partial(_told, other=other))
-            or said("screen.planning"),
-        }
+        {"name": name, "told": workbook.later(f"compare: {name}", partial(_told, other=other)) or planning}
         for name, other in options or ()
     ]
 
@@ -202,14 +197,9 @@ def to_win_data(workbook: Workbook) -> Contents:
     winner = result["winner"]["label"]
     others = {option["label"]: option for option in result["ranked"] if option["label"] != winner}
     chosen = workbook.chosen("other", ["", *others])
-    named = {label: label for label in [*list(others)[: explore.SHOWN], chosen] if label}
-    data = {
-        "selects": [
-            select(
-                "other", said("screen.compare.design"), chosen, {"": said("screen.compare.choose")} | named
-            )
-        ]
-    }
+    shown = {label: label for label in [*list(others)[: explore.SHOWN], chosen] if label}
+    options = {"": said("screen.compare.choose")} | shown
+    data = {"selects": [select("other", said("screen.compare.design"), chosen, options)]}
     if not chosen:
         return data
     duel = partial(_to_win, options=(result["winner"], others[chosen]))
@@ -228,16 +218,13 @@ def _to_win(plan: Plan, options: tuple[dict[str, Any], dict[str, Any]]) -> tuple
 
 
 def _conditions(found: Sequence[Condition]) -> Table:
-    def mark(each: Condition) -> Cell:
-        return Cell("", tone="whole", more={"mark": LIKELY[each.possible, each.beyond]})
-
     return tabulate(
         "conditions",
         sorted(found, key=lambda each: (not each.possible, each.beyond)),
         title="",
         now=lambda each: _named(each, each.now),
         needed=lambda each: _named(each, each.needed),
-        possible=mark,
+        possible=lambda each: Cell("", tone="whole", more={"mark": LIKELY[each.possible, each.beyond]}),
         text=_words,
     )
 

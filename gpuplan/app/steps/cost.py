@@ -54,13 +54,12 @@ def factors_form(workbook: Workbook) -> dict[str, Any]:
     scenario, catalog = workbook.plan.scenario, workbook.catalog
     server = catalog.servers.get(scenario.hardware.server or "")
     sockets = server.facts.get("cpu_sockets") if server else None
+    day = written_day(PriceList(scenario, catalog).as_of)
     return {
         "empties": {
             "cost.sockets": sockets or catalog_factor(catalog, "sockets"),
             "cost.cores_per_socket": workbook.plan.cores,
-            "cost.as_of": said(
-                "screen.cost.newest price", day=written_day(PriceList(scenario, catalog).as_of)
-            ),
+            "cost.as_of": said("screen.cost.newest price", day=day),
         }
     }
 
@@ -144,9 +143,8 @@ def _total(name: str, value: float | None, ends: End | None, values: dict[str, A
     if value is None:
         return {**figure(name, value="\u2013", range="", **values), "note": str(values["currency"])}
     text, low, high = rounded_money(value, ends)
-    return figure(
-        name, value=text, range=said("screen.cost.range", low=low, high=high) if low else "", **values
-    )
+    ends_text = said("screen.cost.range", low=low, high=high) if low else ""
+    return figure(name, value=text, range=ends_text, **values)
 
 
 def _left_out(costs: Costs) -> list[list[contract.Piece]]:

@@ -196,10 +196,8 @@ def format_form(workbook: Workbook) -> dict[str, Any]:
     }
     currency = workbook.seen.cost.currency
     day = written_day(as_of(workbook.plan))
-    return {
-        "options": options,
-        "text": said("screen.deliver.example", number=12_500.5, money=money(2_400_000, currency), day=day),
-    }
+    text = said("screen.deliver.example", number=12_500.5, money=money(2_400_000, currency), day=day)
+    return {"options": options, "text": text}
 
 
 docx_template, pptx_template, brand = (Card("run", partial(template_data, kind)) for kind in TEMPLATES)

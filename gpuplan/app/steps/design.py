@@ -54,10 +54,8 @@ def _cited(workbook: Workbook) -> Mapping[str, int]:
 @partial(Card, "design")
 def messages_data(workbook: Workbook) -> dict[str, Any]:
     """Return the points to fix and to confirm, then the notes."""
-    return {
-        "stale": workbook.stale,
-        "messages": [message_data(workbook, message) for message in workbook.messages],
-    }
+    messages = [message_data(workbook, message) for message in workbook.messages]
+    return {"stale": workbook.stale, "messages": messages}
 
 
 @panel()

@@ -68,9 +68,8 @@ def use_option(workbook: Workbook, label: str) -> None:
     if plan is None or option is None or on_screen(workbook) is None:
         return  # later changes would be lost
     scenario = candidate_of(option).apply(plan.scenario, workbook.catalog)
-    workbook.use(
-        replace(scenario, name=now.name, customer=now.customer), said("screen.explore.now", label=label)
-    )
+    other = replace(scenario, name=now.name, customer=now.customer)
+    workbook.use(other, said("screen.explore.now", label=label))
 
 
 @card("run")
@@ -98,9 +97,8 @@ def _said(workbook: Workbook, old: bool) -> list[str]:
             return [said("screen.add a workload first")]
         return [said("screen.explore.every design")]
     old_words = [said("screen.explore.old")] if old else []
-    counts = said(
-        "screen.explore.counts", **{kind: len(result[kind]) for kind in ("ranked", "unpriced", "rejected")}
-    )
+    kinds = ("ranked", "unpriced", "rejected")
+    counts = said("screen.explore.counts", **{kind: len(result[kind]) for kind in kinds})
     if result["winner"] is None:
         return [*old_words, counts, said("screen.explore.no winner")]
     return [*old_words, " ".join(_winner(result["winner"], result["asked"], result["currency"])), counts]
@@ -173,9 +171,8 @@ def _cost(option: Option) -> dict[str, Any]:
 
 def _why_not(option: Option, wins: bool) -> dict[str, Any]:
     """Say why an option does not win; items left out by the winner are already named above the table."""
-    said = "; ".join(
-        WINNER_LEAVES_OUT if text.startswith(WINNER_LEAVES_OUT) else text for text in option["why_not"]
-    )
+    start = WINNER_LEAVES_OUT
+    said = "; ".join(start if text.startswith(start) else text for text in option["why_not"])
     return {
         "text": "\u2013" if wins else said,
         "title": "; ".join(option["why_not"]),

@@ -48,9 +48,8 @@ def drawing_data(workbook: Workbook, cabling: Cabling) -> Contents:
     if cabling.switches is None:
         return None
     infiniband = workbook.plan.scenario.network.transport == "infiniband"
-    return {
-        "fabrics": [_fabric(cabling, cabling.switches, kind, infiniband) for kind in cabling.switches.kinds]
-    }
+    found = cabling.switches
+    return {"fabrics": [_fabric(cabling, found, kind, infiniband) for kind in found.kinds]}
 
 
 def _fabric(found: Cabling, switches: Switches, kind: Kind, infiniband: bool) -> contract.OneFabric:
@@ -107,9 +106,8 @@ def _about(found: Cabling, switches: Switches, kind: Kind) -> str:
 @panel(needs="cabling")
 def settings_data(workbook: Workbook, cabling: Cabling) -> Contents:
     """Return the settings to configure, and their places."""
-    return settings(cabling).dressed(
-        "what", lambda n, _: {"note": source_titles(workbook, cabling.settings[n].sources)}
-    )
+    rows = cabling.settings
+    return settings(cabling).dressed("what", lambda n, _: {"note": source_titles(workbook, rows[n].sources)})
 
 
 @panel(needs="cabling")

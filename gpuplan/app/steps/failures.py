@@ -9,7 +9,6 @@ from typing import Any
 from gpuplan.app.cards import Contents, Picture, chip, panel
 from gpuplan.app.state import Workbook
 from gpuplan.models.availability.failover import Outcome
-from gpuplan.models.availability.survey import Loss
 from gpuplan.plan.access import GroupPlan, Trait
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.weighing import stun_limit_s
@@ -109,10 +108,8 @@ def _outcome_words(pool: Pool, outcome: Outcome, missing: int, remote: Collectio
         key = "screen.failures.without a GPU" if outcome.impossible else "screen.failures.none found"
         effects = [said(key, vms=unplaced), *effects, *room]
         return said("screen.failures.spare", effects="; ".join(effects), hosts=pool.hosts_for_failures)
-    effects = [
-        *(effects or [said("screen.failures.no VM ran")]),
-        *(room or [said("screen.failures.none moves")]),
-    ]
+    effects = effects or [said("screen.failures.no VM ran")]
+    effects += room or [said("screen.failures.none moves")]
     key = "screen.failures.these placed" if missing else "screen.failures.every placed"
     return said(key, effects="; ".join(effects), missing=missing)
 
@@ -165,12 +162,6 @@ def _trait_text(group: GroupPlan | None, feature: str) -> str:
     return trait.text if trait else ""
 
 
-def _other_pairs(pairs: Sequence[Loss]) -> str:
-    if not all(pair.proven for pair in pairs):
-        return said("screen.failures.too many pairs")
-    return said("screen.failures.none worse") if len(pairs) >= SHOWN_PAIRS else ""
-
-
 SHOWN_CLUSTERS = 3
 """Clusters shown below each other; if there are more, only the chosen one is shown."""
 
@@ -198,13 +189,15 @@ def _loss_tables(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
     left = len(pool.failures) - SHOWN_KINDS
     more = said("screen.failures.more kinds", left=left) if left > 0 else ""
     more = " ".join(filter(None, (more, tables.of_clients(workbook.plan))))
-    shown = [
-        screen(levels, said("screen.failures.combinations", of=of)),
-        screen(singles, said("screen.failures.singles", of=of), more),
-    ]
+    shown = [screen(levels, said("screen.failures.combinations", of=of))]
+    shown.append(screen(singles, said("screen.failures.singles", of=of), more))
     if pairs := workbook.worst(pool.id, 2) if pool.hosts > 1 else ():
-        listed = tables.lost_hosts(pool, pairs[:SHOWN_PAIRS])
-        shown.append(screen(listed, said("screen.failures.pairs", of=of), _other_pairs(pairs)))
+        listed, more = tables.lost_hosts(pool, pairs[:SHOWN_PAIRS]), ""
+        if not all(pair.proven for pair in pairs):
+            more = said("screen.failures.too many pairs")
+        elif len(pairs) >= SHOWN_PAIRS:
+            more = said("screen.failures.none worse")
+        shown.append(screen(listed, said("screen.failures.pairs", of=of), more))
     return shown
 
 

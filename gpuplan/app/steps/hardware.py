@@ -79,11 +79,11 @@ def host_line_data(workbook: Workbook, _line: HostLine) -> Body:
     return platform.host_line(workbook.plan).without("sources")
 
 
-def _management_hint(domain: ManagementDomain) -> str:
-    return said("screen.hardware.management", domain=domain)
-
-
-@details("management", lambda workbook: workbook.plan.management, hint=_management_hint)
+@details(
+    "management",
+    lambda workbook: workbook.plan.management,
+    hint=lambda domain: said("screen.hardware.management", domain=domain),
+)
 def management_data(workbook: Workbook, _domain: ManagementDomain) -> Body:
     """Return the appliances of the management domain, and one of its hosts."""
     tables = platform.management(workbook.plan), platform.management_hosts(workbook.plan)

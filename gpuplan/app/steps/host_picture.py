@@ -147,9 +147,8 @@ class Picture:
 
     def _summary(self, loads: Host) -> str:
         vms = Counter(group for group, _ in _vms(loads))
-        return ", ".join(f"{number(n)} x {self.names[g]}" for g, n in sorted(vms.items())) or said(
-            "screen.hosts.no VM"
-        )
+        none = said("screen.hosts.no VM")
+        return ", ".join(f"{number(n)} x {self.names[g]}" for g, n in sorted(vms.items())) or none
 
     def _free(self, loads: Host, room: Room) -> str:
         """Return the free CPU and memory of a host, where they are counted."""
@@ -159,9 +158,7 @@ class Picture:
             ("screen.hosts.vCPUs free", room.vcpus, sum(r.vcpus for r in on_it)),
             ("screen.hosts.memory free", room.memory_gib, sum(r.memory_gib for r in on_it)),
         )
-        return ", ".join(
-            said(key, free=offered - used, of=offered) for key, offered, used in counted if offered
-        )
+        return ", ".join(said(key, free=most - used, of=most) for key, most, used in counted if most)
 
     def _gpus(self, index: int, loads: Host, room: Room) -> list[dict[str, Any]]:
         return [self._gpu(index, at, load) for at, load in enumerate(on_each_gpu(loads, room.gpus))]
@@ -192,9 +189,8 @@ class Picture:
         layout, room_for = self._shared_words(load, left)
         who = self._people(load)
         if self.zoom == "large" and len(load.slots) <= SHOWN_PARTS:
-            pieces = [
-                self._piece(s.group, self.shares.piece_mb(s.group), self.letters[s.group]) for s in load.slots
-            ]
+            of, name = self.shares.piece_mb, self.letters
+            pieces = [self._piece(s.group, of(s.group), name[s.group]) for s in load.slots]
         else:
             pieces = self._by_group(load)
         title = f"{layout}. {who}. {room_for or said('screen.hosts.no room')}"
@@ -254,10 +250,8 @@ class Arriving(Picture):
     def kinds(self) -> list[list[int]]:
         """Return the kinds with the host that has just got a VM first."""
         just = [n - 1 for n in self.arrivals]
-        others = (
-            [index for index in members if index not in just]
-            for members in host_kinds(replace(self.pool, placement=self.loads))
-        )
+        kinds = host_kinds(replace(self.pool, placement=self.loads))
+        others = ([index for index in members if index not in just] for members in kinds)
         return [members for members in (just, *others) if members]
 
     def _idle(self, index: int) -> str:

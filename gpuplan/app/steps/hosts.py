@@ -19,6 +19,7 @@ from gpuplan.widgets import contract
 from gpuplan.wording import MODE_NAMES, said
 
 SHOWN_KINDS = 24
+BESIDE = "screen.hosts.worst beside"
 
 
 @partial(Card, "hosts")
@@ -111,11 +112,7 @@ def _worst_buttons(workbook: Workbook, pool: Pool) -> contract.Worst:
     return {
         "beside": said("screen.hosts.beside", hosts=hosts) if down else "",
         "buttons": [
-            {
-                "lost": lost,
-                "text": words,
-                "name": said("screen.hosts.worst beside", worst=words, hosts=hosts) if down else words,
-            }
+            {"lost": lost, "text": words, "name": said(BESIDE, worst=words, hosts=hosts) if down else words}
             for lost, words in worst
             if pool.hosts - len(down) >= lost
         ],

@@ -78,10 +78,8 @@ def _studied(workbook: Workbook, known: Methods) -> list[contract.Piece]:
     """Return the target of the methods, and the probability of waiting in the plan."""
     demand, lines = workbook.plan.scenario.demand, workbook.plan.lines
     load_key = f"pools.{known.pool}.busy_gpus"
-    load: contract.Piece = {
-        "text": amount(mean_gpus(known.load_gpus), "GPU"),
-        "key": load_key if load_key in lines else "",
-    }
+    key = load_key if load_key in lines else ""
+    load: contract.Piece = {"text": amount(mean_gpus(known.load_gpus), "GPU"), "key": key}
     key = "screen.methods.target" if demand.rule in RISKS else "screen.methods.what if"
     text = paragraph(key, target=known.target.words, load=load)
     if "totals.waiting" not in lines:
@@ -125,9 +123,8 @@ def assumption_form(workbook: Workbook) -> dict[str, Any]:
     study, _ = _methods(workbook)
     bursty = next((a.peakedness for a in study.answers if a.peakedness), None) if study else None
     ends = ("_low", "", "_high")
-    empties = (
-        [said("screen.assumed", value=float(f"{z:.3g}")) for z in bursty] if bursty else [""] * len(ends)
-    )
+    none = [""] * len(ends)
+    empties = [said("screen.assumed", value=float(f"{z:.3g}")) for z in bursty] if bursty else none
     demand = workbook.scenario.demand
     stated = sum(z is not None for z in (demand.peakedness, demand.peakedness_low, demand.peakedness_high))
     hint = "screen.methods.peakedness stated" if stated else "screen.methods.peakedness traces"
@@ -146,9 +143,8 @@ def odds_rows(workbook: Workbook) -> dict[str, Any]:
     study, _ = _methods(workbook)
     if study is None:
         return {}
-    points, _ = tried(
-        workbook, f"demand: curve {pool}", lambda: chance_curve(workbook.plan, pool, known=study)
-    )
+    plan = workbook.plan
+    points, _ = tried(workbook, f"demand: curve {pool}", lambda: chance_curve(plan, pool, known=study))
     if not points:
         return {}
     return charts.odds_rows(study, points) | {"simulated": _simulated(workbook, pool, study.target.rule)}
@@ -255,8 +251,7 @@ def _groups(workbook: Workbook, pool: WholePool, simulation: dict[str, Any]) -> 
     names = {group.id: group.name for group in plan.scenario.groups}
     away = [names.get(group, group) for group in pool.groups if group not in seen]
     several = len(whole_pools(plan.pools)) > 1
-    title = said(
-        "screen.methods.on the hosts of" if several else "screen.methods.on the hosts", name=pool.name
-    )
+    key = "screen.methods.on the hosts of" if several else "screen.methods.on the hosts"
+    title = said(key, name=pool.name)
     more = said("screen.methods.no requests", names=", ".join(away)) if away else ""
     return screen(table, title, more)

@@ -143,10 +143,8 @@ def _bar(
 
 def _notes(workbook: Workbook, made: Serving) -> list[str]:
     now, fewer = next(step for step in made.steps if step.replicas == made.replicas), made.steps[0]
-    notes = [
-        said("screen.models.users get", now=now, limits=made.limits),
-        started(traffic_of(workbook.plan, made.id)),
-    ]
+    notes = [said("screen.models.users get", now=now, limits=made.limits)]
+    notes.append(started(traffic_of(workbook.plan, made.id)))
     if fewer.replicas < made.replicas:
         key = "screen.models.with fewer" if fewer.keeps else "screen.models.with too few"
         notes.append(said(key, step=fewer))

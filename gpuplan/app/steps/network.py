@@ -45,10 +45,8 @@ def network_form(workbook: Workbook) -> dict[str, Any]:
     """Return the speeds of a host's link to choose from, and its round trip."""
     links = [(str(g), f"{g} Gbit/s") for g in FIELD_BY_PATH["network.link_gbit_s"].choices]
     trip = round_trip(workbook.plan.scenario, workbook.catalog)
-    return {
-        "options": {"network.link_gbit_s": links},
-        "empties": {"network.latency_us": f"{number(trip.value)} ({trip.basis})"},
-    }
+    empties = {"network.latency_us": f"{number(trip.value)} ({trip.basis})"}
+    return {"options": {"network.link_gbit_s": links}, "empties": empties}
 
 
 @partial(form, "rates")
@@ -60,11 +58,8 @@ def rates_form(workbook: Workbook) -> dict[str, Any]:
         link = workbook.plan.scenario.network.link_gbit_s
         low, high = min(tcp.low, link), min(tcp.high, link)
         more = said("screen.network.without a rate", rate=rate_words, basis=tcp.basis, low=low, high=high)
-    return {
-        "empties": {"network.tcp_gbit_s": f"{rate_words} ({tcp.basis})"},
-        "text": more,
-        "stale": workbook.stale,
-    }
+    empties = {"network.tcp_gbit_s": f"{rate_words} ({tcp.basis})"}
+    return {"empties": empties, "text": more, "stale": workbook.stale}
 
 
 @partial(form, "fabric")
@@ -123,9 +118,8 @@ def remote_data(workbook: Workbook) -> Contents:
         return said("screen.network.no remote" if plan.groups else "screen.network.no workloads")
     alike = len({use.speed for use in uses}) == 1
     table = lettered(workbook, tables.remote_gpus(plan), "group", [use.id for use in uses])
-    table = judged(workbook, table, "kept", uses).dressed(
-        "work", lambda n, _: _work(workbook, uses[n], not alike)
-    )
+    table = judged(workbook, table, "kept", uses)
+    table = table.dressed("work", lambda n, _: _work(workbook, uses[n], not alike))
     table = table.dressed("users", lambda n, _: {"title": said("screen.network.all in one", use=uses[n])})
     more = said("screen.network.bars")
     if alike:
@@ -141,9 +135,8 @@ def _work(workbook: Workbook, use: RemoteUse, told: bool) -> dict[str, Any]:
     if group is None:  # deleted, and what is left cannot be planned
         return {}
     usual = usual_workload(workbook.catalog, replace(group, workload=None))
-    field = field_data(
-        workbook, path, [("", said("screen.network.usual", name=names[usual])), *names.items()]
-    )
+    usual_name = said("screen.network.usual", name=names[usual])
+    field = field_data(workbook, path, [("", usual_name), *names.items()])
     field["label"] = said("screen.of", label=field_of(path).label, name=use.name)
     return {"text": "", "field": field, "note": said("screen.network.speed", speed=use.speed) if told else ""}
 

@@ -287,11 +287,8 @@ def rehearse_data(workbook: Workbook, _pools: Sequence[Pool]) -> Contents:
 def _rehearsed(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
     plan = workbook.plan
     of, rehearsed = f"{pool.name}: " * (len(plan.pools) > 1), plan.rehearsed[pool.id]
-    upgrades = (
-        tables.upgrades(plan, pool)
-        .without("pool")
-        .dressed("host", lambda _, cell: _evacuate(workbook, pool, cell))
-    )
+    upgrades = tables.upgrades(plan, pool).without("pool")
+    upgrades = upgrades.dressed("host", lambda _, cell: _evacuate(workbook, pool, cell))
     restarts, weeks = (table(plan, pool).without("pool") for table in (tables.restarts, tables.weeks))
     shown = [
         screen(upgrades, said("screen.rehearsal.upgrades", of=of)),

@@ -167,11 +167,8 @@ def clusters_form(workbook: Workbook) -> dict[str, Any]:
     """Return the clusters into which the inputs divide the hosts."""
     plan = workbook.plan
     table = plan_tables.pools(plan).only("pool", "hosts_for_demand", "hosts_for_failures", "hosts", "gpus")
-    why = (
-        decision.justification
-        for decision in plan.decisions
-        if f"pools.{plan.pools[0].kind}.clusters" in decision.lines
-    )
+    clusters = f"pools.{plan.pools[0].kind}.clusters" if plan.pools else ""
+    why = (decision.justification for decision in plan.decisions if clusters in decision.lines)
     return {
         "hint": amount(len(plan.pools), "cluster") if plan.pools else "",
         "tables": [screen(table, "", next(why, ""))] if len(plan.pools) > 1 else [],
@@ -192,7 +189,6 @@ def _stun_table(workbook: Workbook) -> Table:
 
 def _stun(group: GroupPlan) -> Cell:
     if group.stun_s is None:
-        return Cell(
-            None, words=said("screen.posture.not known" if group.stun_not_known else "screen.posture.none")
-        )
+        unknown = "screen.posture.not known" if group.stun_not_known else "screen.posture.none"
+        return Cell(None, words=said(unknown))
     return Cell(group.stun_s, words=stun_text(group.stun_s), line=f"groups.{group.id}.stun_s")

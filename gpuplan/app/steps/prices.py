@@ -147,12 +147,8 @@ TOKENS = {"tokens-in": "in", "tokens-out": "out"}
 
 
 def _row(name: Any, field: contract.Field, per: str, known: Row, price: float | None = None) -> Row:
-    return (
-        name,
-        Cell("", more={"input": field, "sort": price}),
-        Cell(PER.get(per, per), tone="small gp-whole"),
-        *known,
-    )
+    price_cell = Cell("", more={"input": field, "sort": price})
+    return (name, price_cell, Cell(PER.get(per, per), tone="small gp-whole"), *known)
 
 
 def _price_field(workbook: Workbook, key: str, empty: str) -> contract.Field:

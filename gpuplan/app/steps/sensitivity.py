@@ -46,10 +46,8 @@ def sensitivity_data(workbook: Workbook) -> dict[str, Any]:
     old = result is not None and _old(workbook)
     go = said("screen.sensitivity.again" if result else "screen.sensitivity.go")
     runner = workbook.sensitivity.runner
-    return background_card(workbook, runner, "sensitivity", go, off=not workbook.plan.pools) | {
-        "text": _said(workbook, old),
-        "old": old,
-    }
+    card = background_card(workbook, runner, "sensitivity", go, off=not workbook.plan.pools)
+    return card | {"text": _said(workbook, old), "old": old}
 
 
 def _said(workbook: Workbook, old: bool) -> list[str]:
@@ -111,9 +109,8 @@ def _field(workbook: Workbook, path: str, empty: str = "") -> Cell:
 def _ranges(workbook: Workbook, bars: list[Bar], others: list[str]) -> Table:
     """Return the answer at the ends of each range, and its field; below them ranges stated but not tried yet."""
     currency = workbook.plan.costs.currency if workbook.plan.costs else ""
-    fields = [
-        _field(workbook, bar["path"], range_words(bar["path"], (bar["low"], bar["high"]))) for bar in bars
-    ]
+    ranges = [(bar["path"], (bar["low"], bar["high"])) for bar in bars]
+    fields = [_field(workbook, path, range_words(path, ends)) for path, ends in ranges]
     table = (
         tables.bars(bars, _now(workbook, "cost"), currency)
         .without("low", "high")

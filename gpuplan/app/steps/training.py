@@ -236,9 +236,7 @@ def scaling_head(workbook: Workbook) -> Contents:
     return {
         "hint": said(key, workload=job.workload_name, gpus=job.gpus_per_host),
         "selects": [menu(workbook, "scaling", said("screen.show"), VIEWS)],
-        "legend": [
-            {"name": charts.curve_name(curve), **charts.curve_look(curve)} for curve in _curves(workbook)
-        ],
+        "legend": [{"name": charts.curve_name(c), **charts.curve_look(c)} for c in _curves(workbook)],
     }
 
 

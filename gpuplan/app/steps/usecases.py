@@ -118,9 +118,8 @@ WORKED_OUT = ("vms_each", "gpus_each")
 def group_field(workbook: Workbook, group: Group, name: str) -> contract.Field:
     """Return an input of a group; values that the plan works out are shown and cannot be edited."""
     path = f"groups.{group.id}.{name}"
-    if name in INPUTS.get(group.use_case, ()) or (
-        group.use_case == TUNING and name in ("jobs_per_day", "hours")
-    ):
+    of_job = group.use_case == TUNING and name in ("jobs_per_day", "hours")
+    if of_job or name in INPUTS.get(group.use_case, ()):
         return model_field(workbook, group, name)
     cell = field_data(workbook, path, _options(workbook, name, group))
     if name in WORKED_OUT and workbook.plan.llm.of(group.id):
@@ -186,12 +185,9 @@ def group_rows(workbook: Workbook, columns: Iterable[str]) -> list[contract.Grid
     ]
 
 
-demand_form = form(
-    "customer",
-    lambda workbook: {
-        "without": ("platform.bitfusion_servers",) * (not workbook.scenario.platform.bitfusion)
-    },
-)
+OWNED = ("platform.bitfusion_servers",)
+"""Inputs that count only where the customer owns Bitfusion."""
+demand_form = form("customer", lambda book: {"without": OWNED * (not book.scenario.platform.bitfusion)})
 
 
 @partial(Card, "access")
@@ -229,10 +225,7 @@ def access_data(workbook: Workbook) -> dict[str, Any]:
 def _why(workbook: Workbook, groups: Iterable[GroupPlan]) -> list[dict[str, Any]]:
     """Return the reasons for and against the access modes, together where they hold for the same groups."""
     blocks: dict[tuple[str, ...], dict[str, list[Reason]]] = {}
-    reasons = _once(
-        groups,
-        lambda group: [(reason, reason in group.reasons) for reason in (*group.reasons, *group.against)],
-    )
+    reasons = _once(groups, lambda g: [(each, each in g.reasons) for each in (*g.reasons, *g.against)])
     for (reason, chosen), ids in reasons.items():
         block = blocks.setdefault(tuple(ids), {"reasons": [], "against": []})
         block["reasons" if chosen else "against"].append(reason)

@@ -41,9 +41,8 @@ def day_head(workbook: Workbook) -> Contents:
     if not workbook.plan.groups:
         return {"title": "", "hint": "", "text": [paragraph("screen.week.no workloads")]}
     places = _places(workbook)
-    return {
-        "selects": [menu(workbook, "clock", said("screen.week.clock"), places)] if len(places) > 1 else []
-    }
+    several = len(places) > 1
+    return {"selects": [menu(workbook, "clock", said("screen.week.clock"), places)] * several}
 
 
 @panel()
@@ -53,9 +52,7 @@ def day_data(workbook: Workbook) -> Contents:
     if not names:
         return None
     shown = [demand.group for demand in hour_demand(week, tuple(charts.SHOWN_DAYS))]
-    rows: list[tuple[Any, ...]] = [
-        (names[group], mean_gpus(week.peaks_gpus[group])) for group in shown if group
-    ]
+    rows: list[tuple[Any, ...]] = [(names[id], mean_gpus(week.peaks_gpus[id])) for id in shown if id]
     if "" in shown:
         rest = week.peaks_gpus.keys() - set(shown)
         gpus = mean_gpus(sum(week.peaks_gpus[group] for group in rest))
@@ -130,8 +127,7 @@ def _mixes(workbook: Workbook, pool: PoolDemand) -> Table:
 
     table = tables.week(workbook.plan, [pool], when, place).without("pool")
     table = table.dressed("hosts", lambda n, cell: {"text": number(cell.value)})
-    table = table.dressed(
-        "when", lambda n, _: {"tag": said("screen.week.sized for")} if n == pool.chosen else {}
-    )
+    sized = {"tag": said("screen.week.sized for")}
+    table = table.dressed("when", lambda n, _: sized if n == pool.chosen else {})
     order = sorted(range(len(table.rows)), key=lambda n: (n != pool.chosen, n))
     return replace(table, rows=tuple(table.rows[n] for n in order[:SHOWN_MIXES]))

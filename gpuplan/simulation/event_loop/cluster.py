@@ -78,9 +78,8 @@ class Cluster(NamedTuple):
 
 def _parts(kinds: Sequence[Kind]) -> tuple[list[Fraction], list[str], dict[str, int]]:
     """Return the part of a GPU that a VM of each kind takes, 0 for whole ones, its family, and the denominator of each family."""
-    part = [
-        Fraction(0) if k.gpus >= 1 else Fraction(1, k.per_gpu) if k.per_gpu else exact(k.gpus) for k in kinds
-    ]
+    part = [exact(k.gpus) if not k.per_gpu else Fraction(1, k.per_gpu) for k in kinds]
+    part = [p if k.gpus < 1 else Fraction(0) for p, k in zip(part, kinds, strict=True)]
     family = [k.family or str(k.gpus) for k in kinds]
     full = dict.fromkeys(family, 1)
     for p, name in zip(part, family, strict=True):

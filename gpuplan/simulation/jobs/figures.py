@@ -133,26 +133,17 @@ def _quantiles(bins: Ints) -> list[float]:
     for share in (0.5, 0.9, 0.95, 0.99):
         place = int(np.searchsorted(total, share * total[-1])) - 1
         octave, part = divmod(place, loop.PER_OCTAVE)
-        waits.append(
-            0.0 if place < 0 else 2.0 ** (loop.LOWEST + octave) * (1 + (part + 0.5) / loop.PER_OCTAVE)
-        )
+        low = 0.0 if place < 0 else 2.0 ** (loop.LOWEST + octave)
+        waits.append(low * (1 + (part + 0.5) / loop.PER_OCTAVE))
     return waits
 
 
 def _outcome(name: str, sums: Floats, bins: Ints, rules: Rules) -> Outcome:
-    requests, turned, served = (
-        int(sums[:, column].sum()) for column in (loop.ASKED, loop.TURNED, loop.SERVED)
-    )
-    return Outcome(
-        name,
-        requests,
-        served,
-        turned,
-        requests - served - turned,
-        *_shares(sums, rules),
-        _estimate(sums[:, loop.HOURS], sums[:, loop.SERVED]),
-        *_quantiles(bins),
-    )
+    columns = (loop.ASKED, loop.TURNED, loop.SERVED)
+    requests, turned, served = (int(sums[:, column].sum()) for column in columns)
+    counts, mean = (requests, served, turned), _estimate(sums[:, loop.HOURS], sums[:, loop.SERVED])
+    left = requests - served - turned
+    return Outcome(name, *counts, left, *_shares(sums, rules), mean, *_quantiles(bins))
 
 
 def _simulated(engine: Engine, names: Sequence[str], gpus: int, ended: str) -> Simulated:

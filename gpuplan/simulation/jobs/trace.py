@@ -142,6 +142,5 @@ def _kinds_of(sizes: Floats, hosts: Sequence[int]) -> list[Kind]:
     """Jobs of each size; one that is larger than a host runs as VMs of whole hosts."""
     largest = max(hosts)
     vms = [max(1, math.ceil(g / largest)) for g in sizes]
-    return [
-        Kind(f"{g:g} GPUs", largest if n > 1 else float(g), n, 0, "") for g, n in zip(sizes, vms, strict=True)
-    ]
+    pairs = zip(sizes, vms, strict=True)
+    return [Kind(f"{g:g} GPUs", largest if n > 1 else float(g), n, 0, "") for g, n in pairs]
