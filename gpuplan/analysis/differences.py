@@ -170,10 +170,8 @@ def _work(plan: Plan, other: str) -> tuple[str, str]:
 
 def counting(plans: Sequence[Plan]) -> str:
     """Say how GPUs of different models are counted; empty if all plans have the same."""
-    boards = {
-        plan.scenario.hardware.gpu: model_name(plan.catalog.gpus[plan.scenario.hardware.gpu].name)
-        for plan in plans
-    }
+    ids = (plan.scenario.hardware.gpu for plan in plans)
+    boards = {gpu: model_name(plan.catalog.gpus[gpu].name) for plan, gpu in zip(plans, ids, strict=True)}
     if len(boards) < 2:
         return ""
     groups = [group for plan in plans for group in plan.scenario.groups]

@@ -99,9 +99,8 @@ def _planned(
         if not unfit(scenario, catalog, candidate):
             yield candidate
         elif not hopeless(scenario, catalog, candidate) or alone.pop(candidate.gpu, False) is None:
-            yield replace(
-                own, gpu=candidate.gpu, server=candidate.server, gpus_per_host=candidate.gpus_per_host
-            )
+            unfitting = replace(own, gpu=candidate.gpu, server=candidate.server)
+            yield replace(unfitting, gpus_per_host=candidate.gpus_per_host)
 
 
 Chunks = Sequence[Sequence[Candidate]]

@@ -103,13 +103,8 @@ def _bar(plan: Plan, given: Range) -> Bar:
         totals = outcome.plan.totals if outcome.plan else None
         if unplaced := totals and totals.unplaced_vms:
             notes.append(said("sensitivity.unplaced", end=end, vms=unplaced))
-        ends.append(
-            {
-                f"cost_{end}": outcome.net_present,
-                f"hosts_{end}": totals and totals.hosts,
-                f"unplaced_{end}": totals and totals.unplaced_vms,
-            }
-        )
+        hosts = totals and totals.hosts
+        ends.append({f"cost_{end}": outcome.net_present, f"hosts_{end}": hosts, f"unplaced_{end}": unplaced})
     return Bar(**asdict(given) | {"note": _joined(*notes)} | ends[0] | ends[1])
 
 
@@ -181,10 +176,8 @@ def _demand(plan: Plan) -> Iterator[Range]:
 def _planning_range(scenario: Scenario, row: Row, path: str, now: float) -> Range:
     """Return the planning range of the catalog for an input, cut to its permitted values."""
     spec = field_of(path)
-    low, high = (
-        exact(now) * exact(row[end]) if row["way"] == "times" else exact(now) + exact(row[end])
-        for end in ("low", "high")
-    )
+    ends_by = [exact(row[end]) for end in ("low", "high")]
+    low, high = (exact(now) * end if row["way"] == "times" else exact(now) + end for end in ends_by)
     most = exact(spec.high)
     if row["field"] == "off_hours_share":
         most = exact(scenario.get(path.replace("off_hours_share", "active_share")))

@@ -64,11 +64,9 @@ def _week_parts(week: Week) -> list[tuple[int, tuple[float, ...]]]:
     if not week.closed:
         return [(0, _once(week.rates.tolist()))]
     off_share = week.group.off_hours_share or 0.0
-    return [
-        (n, _once(np.where(on, week.group.active_share, off_share).tolist()))
-        for n, on in zip(week.people, week.on, strict=True)
-        if n
-    ]
+    pairs = zip(week.people, week.on, strict=True)
+    active = week.group.active_share
+    return [(n, _once(np.where(on, active, off_share).tolist())) for n, on in pairs if n]
 
 
 def _once(rates: list[float]) -> tuple[float, ...]:

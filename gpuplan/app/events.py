@@ -115,9 +115,7 @@ EVENTS: Mapping[str, Handler] = {
     "watch-reading": _calls(lambda workbook, value: workbook.watch_on(reading=value), value=str),
     "watch-seed": _calls(lambda workbook, value: workbook.watch_on(seed=value), value=int),
     # work beside the page
-    "simulate": lambda workbook, _: workbook.simulating.start(
-        workbook.plan.scenario, workbook.looked.get("when", "busiest")
-    ),
+    "simulate": lambda book, _: book.simulating.start(book.plan.scenario, book.looked.get("when", "busiest")),
     "cancel-simulate": lambda workbook, _: workbook.simulating.runner.cancel(),
     **AUDIT_EVENTS,
     "explore": lambda workbook, _: workbook.exploring.start(workbook.plan),

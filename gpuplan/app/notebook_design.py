@@ -87,9 +87,8 @@ class Design(WorkbookTraits):
         """Return a slider for a number; it springs back from a value that cannot be planned, and says so."""
         spec, now = field_of(path), self.plan.planned(path)
         if isinstance(now, str | bool) or spec.kind in ("id", "bool"):
-            raise ScenarioError(
-                [Problem(path, show(now), "a number for a slider; design.choice offers what it may be")]
-            )
+            why = "a number for a slider; design.choice offers what it may be"
+            raise ScenarioError([Problem(path, show(now), why)])
         whole = spec.kind == "int" and all(float(end).is_integer() for end in (low, high, step))
         kind, form = (IntSlider, "d") if whole else (FloatSlider, _form(spec.kind, step))
         ends = {"value": low, "min": low, "max": high, "step": step}

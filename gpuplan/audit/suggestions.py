@@ -82,9 +82,8 @@ def suggest_groups(audit: Audit, *, most: int = 12, gpus_per_host: int = 8) -> t
     first, last = audit.allocation.first_s, audit.allocation.last_s
     edges, hour = week_edges(first, last, ZoneInfo(audit.time_zone))
     names: set[str] = set()
-    return tuple(
-        _suggestion(c, jobs, edges, hour, audit.time_zone, gpus_per_host, names) for c in _classes(jobs, most)
-    )
+    how = (jobs, edges, hour, audit.time_zone, gpus_per_host, names)
+    return tuple(_suggestion(part, *how) for part in _classes(jobs, most))
 
 
 def _classes(jobs: Jobs, most: int) -> list[_Class]:

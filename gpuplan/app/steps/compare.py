@@ -85,12 +85,8 @@ def _others(workbook: Workbook) -> list[contract.Carried]:
     others = () if workbook.full else workbook.others
     named = ((kept, kept.scenario.customer or kept.scenario.name) for kept in others)
     return [
-        {
-            "name": kept.name,
-            "design": kept.link.design,
-            "told": said("screen.kept.of other", name=kept.name, of=of),
-        }
-        for kept, of in named
+        {"name": k.name, "design": k.link.design, "told": said("screen.kept.of other", name=k.name, of=of)}
+        for k, of in named
     ]
 
 

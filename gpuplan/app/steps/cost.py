@@ -37,12 +37,9 @@ def money_form(workbook: Workbook) -> dict[str, Any]:
     used = said("screen.cost.from groups")
     if use is not None and cost.utilisation is None:
         used = said("screen.cost.from the groups", used=use.value)
-    dollars = cost.currency == "USD"
+    rate = "1" if cost.currency == "USD" else said("screen.cost.how many", currency=cost.currency)
     return {
-        "empties": {
-            "cost.usd_rate": "1" if dollars else said("screen.cost.how many", currency=cost.currency),
-            "cost.utilisation": used,
-        },
+        "empties": {"cost.usd_rate": rate, "cost.utilisation": used},
         "without": () if cost.platform_licence == "vcf" else ("cost.private_ai",),
         "stale": workbook.stale,
     }
@@ -96,11 +93,8 @@ def years_head(workbook: Workbook) -> Contents:
 @panel(needs="costs")
 def parts_in_short(_workbook: Workbook, costs: Costs) -> Contents:
     """Return the parts with their letters in the chart, and a line of items without a price."""
-    parts = [
-        {"chip": list(PARTS[part.name]), "name": part.name, "text": short_number(part.total)}
-        for part in costs.parts
-        if part.total
-    ]
+    listed = [part for part in costs.parts if part.total]
+    parts = [{"chip": list(PARTS[p.name]), "name": p.name, "text": short_number(p.total)} for p in listed]
     items = excluded(costs)[: 2 * SHOWN_EXCLUDED - 1]  # and the signs between
     left = len(costs.excludes) - SHOWN_EXCLUDED
     if left > 0:
@@ -211,6 +205,5 @@ def power_data(_workbook: Workbook, use: PowerUse) -> Contents:
 @panel(needs="costs")
 def bill_data(workbook: Workbook, _costs: Costs) -> Contents:
     """Return all items of the design: quantity, rule, price, cost and source."""
-    return tables.bill_of_materials(workbook.plan).dressed(
-        "sources", lambda _, cell: source_cell(workbook, cell.value)
-    )
+    bill = tables.bill_of_materials(workbook.plan)
+    return bill.dressed("sources", lambda _, cell: source_cell(workbook, cell.value))

@@ -116,11 +116,8 @@ def template_data(kind: str, workbook: Workbook) -> dict[str, Any]:
     """Return the card of a template or of the brand: to choose one, the one in use, and its removal."""
     template = workbook.delivering.templates[kind]
     label = said("screen.deliver.choose another") if template.used else NAMES["to choose a template"][kind]
-    remove = {
-        "text": said("screen.deliver.remove"),
-        "event": f"remove-{kind}-template",
-        "key": f"remove-{kind}",
-    }
+    of = {"event": f"remove-{kind}-template", "key": f"remove-{kind}"}
+    remove = {"text": said("screen.deliver.remove"), **of}
     stays = {
         "text": said("screen.deliver.one design" if template.firm else "screen.deliver.all designs"),
         "event": f"{kind}-firm",

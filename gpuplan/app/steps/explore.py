@@ -173,11 +173,8 @@ def _why_not(option: Option, wins: bool) -> dict[str, Any]:
     """Say why an option does not win; items left out by the winner are already named above the table."""
     start = WINNER_LEAVES_OUT
     said = "; ".join(start if text.startswith(start) else text for text in option["why_not"])
-    return {
-        "text": "\u2013" if wins else said,
-        "title": "; ".join(option["why_not"]),
-        "tone": "small gp-why-not",
-    }
+    why = "; ".join(option["why_not"])
+    return {"text": "\u2013" if wins else said, "title": why, "tone": "small gp-why-not"}
 
 
 def _acts(workbook: Workbook, found: dict[str, Any], option: Option) -> list[contract.Act]:

@@ -54,6 +54,7 @@ def drawing_data(workbook: Workbook, cabling: Cabling) -> Contents:
 
 def _fabric(found: Cabling, switches: Switches, kind: Kind, infiniband: bool) -> contract.OneFabric:
     shape, hosts, rdma = kind.fabric.shape, kind.fabric.hosts, found.ports.rdma
+    to_leaf = said("screen.fabric.to each leaf", links=shape.host_links_per_leaf)
     speed = f"\u00d7 {number(switches.up_gbit_s)} Gbit/s"
     return {
         "name": capital(kind.name),
@@ -70,10 +71,7 @@ def _fabric(found: Cabling, switches: Switches, kind: Kind, infiniband: bool) ->
             "pair": " and ".join(_hosts_words(hosts))
             if shape.leaves == 2
             else said("screen.fabric.up to", hosts=shape.hosts_per_pair),
-            "ports": [
-                *_ports_words(found, switches),
-                said("screen.fabric.to each leaf", links=shape.host_links_per_leaf),
-            ],
+            "ports": [*_ports_words(found, switches), to_leaf],
             "links": shape.host_links_per_leaf,
             "rdma": 0 if infiniband else rdma,
             "apart": said("screen.fabric.apart", ports=rdma) if infiniband and rdma else "",

@@ -83,6 +83,7 @@ class Picture:
         loads, room = self.loads[first], self.pool.rooms[first]
         state, events = self._state(numbers, loads)
         word, spoken = (events or _use_word(loads, room, of) for of in (TILE, TEXT))
+        vms = self._summary(loads)
         return {
             "number": running[0] if running else 0,
             "at": f"kind-{numbers[0]}",
@@ -91,9 +92,7 @@ class Picture:
             "all_down": not running,
             "word": word,
             "title": said("screen.hosts.numbers", hosts=runs(numbers)),
-            "name": said(
-                "screen.hosts.like this", hosts=len(members), state=spoken, vms=self._summary(loads)
-            ),
+            "name": said("screen.hosts.like this", hosts=len(members), state=spoken, vms=vms),
             "gpus": self._gpus(first, loads, room),
             "back": next((n for n in self.back if n in numbers), 0),
         }

@@ -67,11 +67,8 @@ def odds_data(workbook: Workbook) -> Contents:
         gpus=gpus,
         why=why,
     )
-    return {
-        "text": [_studied(workbook, study)],
-        "tables": [screen(_methods_table(workbook, study))],
-        "after": [after],
-    }
+    found = [screen(_methods_table(workbook, study))]
+    return {"text": [_studied(workbook, study)], "tables": found, "after": [after]}
 
 
 def _studied(workbook: Workbook, known: Methods) -> list[contract.Piece]:

@@ -175,6 +175,7 @@ def watch_data(workbook: Workbook) -> dict[str, Any]:
     assert play is not None and watched is not None
     trial = made_of(workbook)[pool.id]
     all_vms, refused = len(play.steps), play.refused
+    shown = refused[:SHOWN_REFUSED]
     title = "screen.watch.of cluster" if len(workbook.plan.pools) > 1 else "screen.watch.title"
     return {
         "shown": True,
@@ -188,9 +189,7 @@ def watch_data(workbook: Workbook) -> dict[str, Any]:
         "selects": _selects(trial, watched),
         "another": watched.seed + 1 if order_of(trial, watched) == RANDOM else 0,
         **_arrived(workbook, play),
-        "refused": [
-            {"at": at, "text": _name(workbook, play, play.steps[at - 1])} for at in refused[:SHOWN_REFUSED]
-        ],
+        "refused": [{"at": n, "text": _name(workbook, play, play.steps[n - 1])} for n in shown],
         "result": _result(len(refused), len(refused) - SHOWN_REFUSED),
     }
 
@@ -289,12 +288,11 @@ def _rehearsed(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
     of, rehearsed = f"{pool.name}: " * (len(plan.pools) > 1), plan.rehearsed[pool.id]
     upgrades = tables.upgrades(plan, pool).without("pool")
     upgrades = upgrades.dressed("host", lambda _, cell: _evacuate(workbook, pool, cell))
+    sentence = plan.restart(pool).sentence
     restarts, weeks = (table(plan, pool).without("pool") for table in (tables.restarts, tables.weeks))
     shown = [
         screen(upgrades, said("screen.rehearsal.upgrades", of=of)),
-        screen(
-            restarts.top(SHOWN_KINDS), said("screen.rehearsal.restarts", of=of), plan.restart(pool).sentence
-        ),
+        screen(restarts.top(SHOWN_KINDS), said("screen.rehearsal.restarts", of=of), sentence),
     ]
     if weeks.rows:
         shown.append(screen(weeks, said("screen.rehearsal.week", of=of), tables.week_sentence(rehearsed)))

@@ -28,6 +28,10 @@ ORDER = (
 """Beginnings of the keys of prices, in the order of the list; operating items come after them."""
 
 
+def _rank(key: str) -> int:
+    return next((at for at, start in enumerate(ORDER) if key.startswith(start)), len(ORDER))
+
+
 def source_cell(workbook: Workbook, sources: tuple[str, ...], note: str = "") -> dict[str, Any]:
     """Return the first source by its title, the number of others, and all of them on hovering."""
     by_id = workbook.catalog.sources
@@ -43,10 +47,7 @@ def source_cell(workbook: Workbook, sources: tuple[str, ...], note: str = "") ->
 def prices_data(workbook: Workbook, costs: Costs) -> Contents:
     """Return every price that counts and every missing one, to be overwritten in place."""
     margin = workbook.scenario.internal.margin
-    ranks = {start: at for at, start in enumerate((*ORDER, ""))}
-    items = sorted(
-        paid_for(costs), key=lambda item: (min(ranks[s] for s in ranks if item.key.startswith(s)), item.key)
-    )
+    items = sorted(paid_for(costs), key=lambda item: (_rank(item.key), item.key))
     catalog = _catalog_prices(workbook)
     rows = {f"prices.{item.key}": _planned_row(workbook, item, catalog.get(item.key)) for item in items}
     rows |= {f"prices.{key}": _other_row(workbook, key) for key in _others(workbook, costs)}

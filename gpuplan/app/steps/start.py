@@ -73,13 +73,12 @@ def guide_data(workbook: Workbook) -> contract.Guide:
 
 def _kind(workbook: Workbook, use_case: str, name: str, problems: dict[str, str]) -> contract.GuideKind:
     path, planned = count_of(workbook.catalog, use_case)
+    counted = "screen.start.one at a time" if planned is None else "screen.prices.assumed"
     return {
         "id": use_case,
         "name": name,
         "about": str(workbook.catalog.row("use_cases", use_case)["example"]),
         "label": NAMES["what is counted"][path.rpartition(".")[2]],
-        "planned": said(
-            "screen.start.one at a time" if planned is None else "screen.prices.assumed", count=planned
-        ),
+        "planned": said(counted, count=planned),
         "problem": problems.get(path, ""),
     }

@@ -51,15 +51,14 @@ def presets(catalog: Catalog, phase: str = "") -> list[tuple[str, str]]:
 def bar(catalog: Catalog, low: float, typical: float, high: float) -> contract.Range:
     """Return a share with its range as a bar; the marks are the limits of slower and suitable work."""
     planning = catalog.assumptions["network-planning"]
+    shares = {"typical": kept_share(typical), "low": kept_share(low), "high": kept_share(high)}
     return {
         "low": low,
         "typical": typical,
         "high": high,
         "marks": [float(planning.fact(name).value) for name in ("fair_share", "good_share")],
         "text": kept_range(low, high),
-        "words": said(
-            "screen.training.between", typical=kept_share(typical), low=kept_share(low), high=kept_share(high)
-        ),
+        "words": said("screen.training.between", **shares),
     }
 
 

@@ -162,8 +162,7 @@ def group_heads(columns: Mapping[str, str]) -> list[contract.GridHead]:
     """Return the heads of the columns of a grid of groups."""
     fields = [(name, text, GROUP_FIELD_BY_NAME[name]) for name, text in columns.items()]
     return [
-        {"name": name, "text": text, "question": field.question, "full": field.label}
-        for name, text, field in fields
+        {"name": name, "text": text, "question": of.question, "full": of.label} for name, text, of in fields
     ]
 
 
