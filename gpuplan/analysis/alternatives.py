@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from gpuplan.analysis.candidates import asked, default_space, unfit
-from gpuplan.analysis.differences import design_name, differences, short_names
+from gpuplan.analysis.compare import design_name, differences, short_names
 from gpuplan.analysis.rent_or_buy import RentOrBuy, rent_terms
 from gpuplan.analysis.silos import left_out, priced_silos
 from gpuplan.analysis.variants import SOUND, Standing, Variant, outcome, standing, together

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from gpuplan.analysis.differences import design_name
+from gpuplan.analysis.compare import design_name
 from gpuplan.analysis.variants import has_input
 from gpuplan.app.editing import HELD_BACK, Editing
 from gpuplan.app.history import Link, scenario_of

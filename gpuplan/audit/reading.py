@@ -18,9 +18,8 @@ from typing import BinaryIO
 from zoneinfo import ZoneInfo, available_timezones
 
 from gpuplan.audit.files import open_text
-from gpuplan.audit.jobs import JOB_COLUMNS, read_jobs
+from gpuplan.audit.jobs import JOB_COLUMNS, REQUEST_COLUMNS, read_jobs, read_requests
 from gpuplan.audit.prometheus import read_json, read_table
-from gpuplan.audit.requests import REQUEST_COLUMNS, read_requests
 from gpuplan.audit.samples import SAMPLE_COLUMNS, read_samples
 from gpuplan.audit.slurm import read_sacct
 from gpuplan.audit.table import Table

@@ -10,8 +10,7 @@ from typing import Any
 
 from gpuplan.analysis.alternatives import changes, nearby
 from gpuplan.analysis.break_even import Condition, to_win
-from gpuplan.analysis.compare import THIS, CompareRow, Comparison, compare_plans, named
-from gpuplan.analysis.differences import LABELS, design_name
+from gpuplan.analysis.compare import LABELS, THIS, CompareRow, Comparison, compare_plans, design_name, named
 from gpuplan.analysis.option import Option
 from gpuplan.app.cards import Card, Contents, bare, panel, plain, select, tried
 from gpuplan.app.header import price_name

@@ -10,7 +10,7 @@ from gpuplan.analysis.purchase_plan import PostureCost, posture_costs
 from gpuplan.app.cards import Card, Contents, panel
 from gpuplan.app.forms import form, stated_hint
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.alternatives import MANY_HOSTS
+from gpuplan.app.steps.cost import MANY_HOSTS
 from gpuplan.app.steps.failures import move_words, stun_text
 from gpuplan.plan import Plan
 from gpuplan.plan.access import GroupPlan
