@@ -209,7 +209,10 @@ def _rented(plan: Plan, of: Costs) -> Iterator[Alternative]:
         if rental.breakeven_utilisation is not None and rental.breakeven_utilisation <= 1:
             shares = {"even": rental.breakeven_utilisation, "planned": rental.utilisation}
             drawback += "; " + said("alternative.rent breaks even", **shares)
-        key, name, (low, high) = f"rent-{rental.term}", _rented_name(rental), _between_offers(rental)
+        key, (low, high) = f"rent-{rental.term}", _between_offers(rental)
+        offer, term = rental.row, NAMES["rental term"][rental.term]
+        name = said("alternative.rent", term=term)
+        name = said("alternative.rent from", term=term, provider=offer.provider) if offer else name
         stands, cost = standing(plan)._replace(low=low, high=high), rental.rent_net_present
         drawback = _beside(stands, drawback)
         yield Alternative(key, name, (), gpus, cost, low, high, more, drawback, (), stands)
@@ -222,13 +225,6 @@ def _between_offers(found: RentOrBuy) -> tuple[float | None, float | None]:
         return None, None
     gpu_hours = found.rent_net_present / found.gpu_hour_price
     return min(prices) * gpu_hours, max(prices) * gpu_hours
-
-
-def _rented_name(found: RentOrBuy) -> str:
-    term = NAMES["rental term"][found.term]
-    if not found.row:
-        return said("alternative.rent", term=term)
-    return said("alternative.rent from", term=term, provider=found.row.provider)
 
 
 def _without_growth(plan: Plan) -> Variant:

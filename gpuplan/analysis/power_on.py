@@ -40,13 +40,8 @@ def power_on(
     """Start the VMs of each cluster one after another, as vSphere does, in thousands of orders.
 
     Parameters:
-        plan: The plan. [-]
         orders: Random orders that are tried under each reading of vSphere's rules. [-]
         progress (callable, optional): Told the share of the work that is done, and of which cluster it is. [-]
-
-    Returns:
-        power_on (tuple of PowerOnStudy): Of each cluster, but those of Bitfusion, what becomes of its VMs as it is set and with
-            other settings. [-]
     """
     clusters = [_with_orders(trial, orders) for trial in plan.power_on.values()]
     parts = sum(len(trial.settings) + 1 for trial in clusters)

@@ -67,8 +67,8 @@ def form(
 ) -> Card:
     """Return a form with its inputs, under its heading; ``more`` returns the rest of its data.
 
-    Of that, ``empties`` has words or planning values for empty fields, ``options`` their choices, and ``without`` the
-    inputs that are not asked for, all by path. ``hint`` makes the hint from the fields.
+    ``empties`` (words or planning values), ``options`` and ``without`` of that are by path; ``hint`` is made from the
+    fields.
     """
 
     def data(workbook: Workbook) -> dict[str, Any]:

@@ -187,16 +187,12 @@ def excluded(costs: Costs) -> list[contract.Piece]:
 def message_data(workbook: Workbook, message: Message) -> dict[str, Any]:
     """Return a message with a link to the input it concerns."""
     sources = workbook.plan.catalog.sources
+    titles = list(dict.fromkeys(sources[source].title for source in message.sources if source in sources))
+    left = len(titles) - MOST_TITLES
     return attributes(message, "level", "code", "text", "change", "path", "locator") | {
         "where": _where(workbook, message.path),
-        "sources": _few_titles([sources[source].title for source in message.sources if source in sources]),
+        "sources": [*titles[:MOST_TITLES], *([said("screen.more sources", left=left)] if left > 0 else [])],
     }
-
-
-def _few_titles(titles: list[str]) -> list[str]:
-    alone = list(dict.fromkeys(titles))
-    left = len(alone) - MOST_TITLES
-    return alone if left <= 0 else [*alone[:MOST_TITLES], said("screen.more sources", left=left)]
 
 
 def _where(workbook: Workbook, path: str) -> str:

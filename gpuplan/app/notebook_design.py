@@ -34,16 +34,12 @@ class Design(WorkbookTraits):
     """A scenario with its plan, for use in a notebook.
 
     ``scenario``, ``plan`` and ``failed`` are traits: ``observe``, ``ipywidgets.link`` and ``interact`` work with
-    them. A change by code, by a slider or by a click in one of its widgets reaches all of them. Invalid values are
-    refused; the last good plan stays. ``design["groups.research.people"]`` is an input, completed by Tab, to read and
-    to set.
+    them, and a change anywhere reaches all. Invalid values are refused; the last good plan stays.
+    ``design["groups.research.people"]`` is an input, completed by Tab, to read and to set.
 
     Parameters:
         scenario (Scenario, Plan, Design or str): A scenario, or an object with one, or the name of an example or a file. [-]
         catalog: The plan's catalog, or the shipped one if none is given. [-]
-
-    Raises:
-        ScenarioError: Naming each field that the catalog or the hardware does not allow.
     """
 
     def __init__(self, scenario: Asked, catalog: Catalog | None = None) -> None:

@@ -1,7 +1,6 @@
-"""Concurrent GPUs over the period of a trace, and the hours of the week in it.
+"""Concurrent GPUs over the period of a trace, from the first to the last request, and the hours of the week in it.
 
-The period of jobs is from the first to the last request. Jobs that run on count with all their GPU-hours where these
-are counted, and up to its end in curves and hours of the week.
+Jobs that run on count with all their GPU-hours where these are counted, and up to its end in curves and the week.
 """
 
 from __future__ import annotations

@@ -63,19 +63,13 @@ def _buttons(workbook: Workbook, audit: Auditing) -> list[contract.Button]:
 
     use = button("audit.use groups" if groups > 1 else "audit.use group", "use-audit", "audit-use", groups)
     on = "audit.replay on replicas" if requests else "audit.replay on hosts"
+    jobs = findings and findings["allocation"] and workbook.plan.pools
     return [
         *button("audit.again", "audit", "audit-again", audit.complete),
         *(each | {"primary": True} for each in use),
-        *button(on, "replay", "audit-replay", findings and _can_replay(workbook, findings)),
+        *button(on, "replay", "audit-replay", workbook.plan.llm.serving if requests else jobs),
         *button("audit.forget", "forget-audit", "audit-forget", audit.name),
     ]
-
-
-def _can_replay(workbook: Workbook, found: dict[str, Any]) -> bool:
-    """True if the design has hosts for the jobs, or replicas for the requests."""
-    if found["arrivals"]:
-        return bool(workbook.plan.llm.serving)
-    return bool(found["allocation"] and workbook.plan.pools)
 
 
 def _progress(audit: Auditing) -> contract.Progress | None:

@@ -61,7 +61,9 @@ def verdict(workbook: Workbook, pool: Pool) -> contract.Verdict:
     """Return one sentence about a pool in its present state, and the effect on each group concerned."""
     outcome = workbook.outcome(pool.id)
     if outcome is None:
-        return _all_running(workbook, pool)
+        now = workbook.checked.verdict_on(pool)
+        text = " ".join(filter(None, (now.loss_sentence, now.restart_sentence, _proof(pool))))
+        return {"tone": now.tone, "lead": now.fit_sentence, "text": text, "heads": [], "rows": [], "rest": ""}
     failed, maintenance = workbook.failed.get(pool.id, ()), workbook.maintenance.get(pool.id, ())
     down = (("screen.failures.in maintenance", maintenance), ("screen.failures.failed", failed))
     lead = ", ".join(said(key, hosts=named_hosts(hosts)) for key, hosts in down if hosts)
@@ -77,12 +79,6 @@ def verdict(workbook: Workbook, pool: Pool) -> contract.Verdict:
         "rows": touched["rows"],
         "rest": said("screen.failures.others run") if touched["rows"] and others else "",
     }
-
-
-def _all_running(workbook: Workbook, pool: Pool) -> contract.Verdict:
-    found = workbook.checked.verdict_on(pool)
-    text = " ".join(filter(None, (found.loss_sentence, found.restart_sentence, _proof(pool))))
-    return {"tone": found.tone, "lead": found.fit_sentence, "text": text, "heads": [], "rows": [], "rest": ""}
 
 
 def _proof(pool: Pool) -> str:

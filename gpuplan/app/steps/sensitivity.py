@@ -132,12 +132,7 @@ def _ranges(workbook: Workbook, bars: list[Bar], others: list[str]) -> Table:
     return replace(table, rows=(*table.rows, *untried))
 
 
-def _thresholds(workbook: Workbook) -> list[dict[str, Any]]:
-    result = workbook.sensitivity.found
-    return result["thresholds"] if result else []
-
-
-@details("thresholds", _thresholds, old=_old)
+@details("thresholds", lambda workbook: (workbook.sensitivity.found or {}).get("thresholds", []), old=_old)
 def thresholds_data(_workbook: Workbook, thresholds: list[dict[str, Any]]) -> Body:
     """Return the nearest values of each demand input at which the number of hosts changes."""
     changing = [row for row in thresholds if row["below"] is not None or row["above"] is not None]

@@ -41,12 +41,13 @@ def workloads_data(workbook: Workbook) -> contract.Workloads:
     plan, shown = workbook.plan, {item.id: item for item in workbook.plan.groups}
     rows = [_row(workbook, group, shown.get(group.id)) for group in workbook.seen.groups]
     order = {use_case: at for at, use_case in enumerate(KIND_NAMES)}
+    targets = (field_data(workbook, path) for path in SIZED_FOR)
     kinds: list[contract.Kind] = [
         {"id": row.id, "name": kind_name(plan, row.id), "about": str(row["example"])}
         for row in workbook.catalog.rows("use_cases")
     ]
     return {
-        "sized_for": [_sized_for(workbook, path) for path in SIZED_FOR],
+        "sized_for": [field | {"unit": PLURALS.get(field["unit"], field["unit"])} for field in targets],
         "rows": rows,
         "kinds": sorted((kind for kind in kinds if kind["id"] in order), key=lambda kind: order[kind["id"]]),
         "more_kinds": [kind for kind in kinds if kind["id"] not in order],
@@ -55,11 +56,6 @@ def workloads_data(workbook: Workbook) -> contract.Workloads:
         "stated": stated_data(workbook),
         "stale": workbook.stale,
     }
-
-
-def _sized_for(workbook: Workbook, path: str) -> contract.Field:
-    field = field_data(workbook, path)
-    return field | {"unit": PLURALS.get(field["unit"], field["unit"])}
 
 
 def _row(workbook: Workbook, group: Group, planned: GroupPlan | None) -> contract.Workload:
