@@ -167,15 +167,9 @@ def _boards(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
     priced = {*dict(scenario.prices), *(row["item"] for row in known)}
     year, today = launched(board, catalog), PriceList(scenario, catalog).as_of
     out = {board, *not_offered(scenario, catalog)}
-    boards = [gpu for gpu in catalog.gpus if gpu not in out]
-    boards.sort(
-        key=lambda gpu: (
-            f"gpus/{gpu}" not in priced,
-            maybe_ended(gpu, catalog, today),
-            abs(launched(gpu, catalog) - year),
-            gpu,
-        )
-    )
+    others = (gpu for gpu in catalog.gpus if gpu not in out)
+    boards = sorted(others, key=lambda gpu: (abs(launched(gpu, catalog) - year), gpu))
+    boards.sort(key=lambda gpu: (f"gpus/{gpu}" not in priced, maybe_ended(gpu, catalog, today)))
     return (board, *boards[: MOST_GPUS - 1])
 
 

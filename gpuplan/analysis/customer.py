@@ -56,14 +56,9 @@ def customer_scenario(scenario: Scenario, catalog: Catalog, *, whole_catalog: bo
 
 def _without(scenario: Scenario, paths: tuple[str, ...]) -> Scenario:
     """Return the scenario without the records about these inputs and all below them."""
-    return replace(
-        scenario,
-        origins=tuple(
-            (path, origin)
-            for path, origin in scenario.origins
-            if not any(path == prefix or path.startswith(f"{prefix}.") for prefix in paths)
-        ),
-    )
+    below = tuple(f"{path}." for path in paths)
+    kept = (entry for entry in scenario.origins if not f"{entry[0]}.".startswith(below))
+    return replace(scenario, origins=tuple(kept))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +99,6 @@ def earnings(plan: Plan) -> tuple[Earning, ...]:
 
 def earned_in_all(found: tuple[Earning, ...]) -> Earning:
     """Return the sum over all parts of a design; at least one."""
-    return Earning(
-        EARNED,
-        cost.total_cost(*(earning.paid for earning in found)),
-        cost.total_cost(*(earning.price for earning in found)),
-        found[0].currency,
-    )
+    paid = cost.total_cost(*(earning.paid for earning in found))
+    price = cost.total_cost(*(earning.price for earning in found))
+    return Earning(EARNED, paid, price, found[0].currency)

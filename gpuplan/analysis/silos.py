@@ -254,8 +254,6 @@ def _claimed(costs: Costs, catalog: Catalog) -> tuple[float, float, float] | Non
     if costs.gpu_hour_installed is None:
         return None
     fact = catalog.assumptions["silo-gpu-utilisation"].fact("utilisation_pct")
-    high, value, low = (
-        cost.gpu_hour_cost(costs.gpu_hour_installed, gpu_hours=float(pct or 0) / 100)
-        for pct in (fact.high, fact.value, fact.low)
-    )
+    shares = (float(pct or 0) / 100 for pct in (fact.high, fact.value, fact.low))
+    high, value, low = (cost.gpu_hour_cost(costs.gpu_hour_installed, gpu_hours=share) for share in shares)
     return high, value, low

@@ -136,25 +136,15 @@ def _or_empty(shape: Any) -> Callable[[Any], bool]:
 
 
 SHAPES: dict[str, tuple[Any, Any]] = {
+    **dict.fromkeys(("design", "planned", "identity", "typing", "step", "workload", "drawer"), (str, "")),
     "started": (bool, True),
-    "design": (str, ""),
-    "planned": (str, ""),
-    "identity": (str, ""),
-    "past": ([(str, str)], []),
-    "future": ([(str, str)], []),
+    "customer": (bool, False),
+    **dict.fromkeys(("past", "future"), ([(str, str)], [])),
     "kept": ([(str, str, str)], []),
-    "failed": ({str: [int]}, {}),
-    "maintenance": ({str: [int]}, {}),
+    **dict.fromkeys(("failed", "maintenance"), ({str: [int]}, {})),
+    **dict.fromkeys(("drafts", "typed_in", "tabs"), ({str: str}, {})),
     "click": (lambda given: given in ("fail", "maintain"), "fail"),
     "watched": (_or_empty((str, str, str, lambda seed: type(seed) is int and 0 <= seed < 2**31, int)), []),
     "presenting": (_or_empty((str, {str: str}, bool)), []),
-    "drafts": ({str: str}, {}),
-    "typed_in": ({str: str}, {}),
-    "typing": (str, ""),
-    "customer": (bool, False),
-    "step": (str, ""),
-    "tabs": ({str: str}, {}),
-    "workload": (str, ""),
-    "drawer": (str, ""),
 }
 """Shape of each part of a memory, and its replacement if it is damaged."""

@@ -68,14 +68,11 @@ class PlanView(HasTraits):
         """Fail a host of a pool, or put it in maintenance, by the current click setting; or bring it back."""
         if host not in range(1, self._hosts().get(pool, 0) + 1):
             return  # a click on a picture that has changed since
-        down = self.failed if self.click == "fail" else self.maintenance
+        fails = self.click == "fail"
+        down = self.failed if fails else self.maintenance
         added = () if host in down.get(pool, ()) else (host,)
         failed, maintenance = self._without(pool, host)
-        if self.click == "fail":
-            failed += added
-        else:
-            maintenance += added
-        self.put_down(pool, failed, maintenance)
+        self.put_down(pool, failed + added * fails, maintenance + added * (not fails))
 
     def _hosts(self) -> dict[str, int]:
         return {pool.id: pool.hosts for pool in self.plan.pools}

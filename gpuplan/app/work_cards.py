@@ -24,16 +24,12 @@ ADD_GROUP: contract.Button = {
 STARTING = said("screen.starting")
 IDLE: Mapping[str, Any] = {
     "shown": True,
-    "hint": "",
-    "inputs": [],
-    "buttons": [],
-    "progress": None,
-    "problem": "",
-    "text": [],
-    "tables": [],
-    "after": [],
     "old": False,
     "stale": False,
+    "hint": "",
+    "problem": "",
+    "progress": None,
+    **{name: [] for name in ("inputs", "buttons", "text", "tables", "after")},
 }
 """Contents of a work card with nothing to show."""
 

@@ -11,13 +11,7 @@ import numpy as np
 
 from gpuplan.audit.curves import needed_steps, period_s
 from gpuplan.audit.trace import Jobs
-from gpuplan.models.demand.queueing import (
-    hayward_b,
-    hayward_wait_longer_chance,
-    kaufman_roberts,
-    least_servers,
-    peakedness_of_mix,
-)
+from gpuplan.models.demand import queueing
 from gpuplan.simulation.jobs import Progress, Replayed, replay
 from gpuplan.units import exact
 from gpuplan.wording import said
@@ -108,7 +102,7 @@ def compare(
     wanted = needed_steps(jobs).curve(first, last)
     sizes, count = np.unique(jobs.gpus, return_counts=True)
     loads = [float(jobs.duration_s[jobs.gpus == size].sum()) / 3600 / hours for size in sizes]
-    poisson = peakedness_of_mix(loads, sizes=sizes.tolist())
+    poisson = queueing.peakedness_of_mix(loads, sizes=sizes.tolist())
     z = wanted.peakedness if peakedness is None else peakedness
     mean_size = float(jobs.gpus.mean())
     mean_h = float((jobs.gpus * jobs.duration_s).sum() / jobs.gpus.sum()) / 3600
@@ -116,19 +110,19 @@ def compare(
     start = max(1, math.ceil(offered))
 
     def needed(chance: Callable[[int], float]) -> int:
-        return least_servers(chance, target=share, start=start)
+        return queueing.least_servers(chance, target=share, start=start)
 
     def pooled(name: str, assumption: str, chance: Callable[[int], float]) -> Method:
         return Method(name, assumption, chance(gpus), needed(chance))
 
     def bursty_b(n: int) -> float:
-        return hayward_b(n, load=offered, peakedness=z) if z > 0 else float(n < offered)
+        return queueing.hayward_b(n, load=offered, peakedness=z) if z > 0 else float(n < offered)
 
     def long_wait(n: int, by: float) -> float:
         if by <= 0:
             return float(n < offered)
         bursts = {"load": offered, "peakedness": by, "duration_h": mean_h}
-        return hayward_wait_longer_chance(n, **bursts, wait_h=wait_limit_h)
+        return queueing.hayward_wait_longer_chance(n, **bursts, wait_h=wait_limit_h)
 
     def longer(replayed: Replayed) -> float:
         return replayed.longer_share(wait_limit_h)
@@ -220,7 +214,7 @@ def _kaufman_roberts(
     units = [round(float(size) * parts) for size in sizes]
     capacity = max(gpus * parts, max(units))
     while True:
-        curve = kaufman_roberts(capacity, loads=loads, sizes=units) @ (count / count.sum())
+        curve = queueing.kaufman_roberts(capacity, loads=loads, sizes=units) @ (count / count.sum())
         enough = np.flatnonzero(curve[::parts] <= share)
         if len(enough):
             break
@@ -247,7 +241,7 @@ def _on_identical_hosts(
         what = said("audit.replay.hosts", n=n, size=size)
         return chance(replays.run([size] * n, what, longest_wait_h))
 
-    return size * least_servers(on, target=share, start=len(hosts))
+    return size * queueing.least_servers(on, target=share, start=len(hosts))
 
 
 def _offered(jobs: Jobs, hours: float) -> float:
@@ -260,6 +254,6 @@ def _silos(together: _Replays, share: float, hours: float) -> tuple[Silo, ...]:
         alone = jobs.where(at)
         offered = _offered(alone, hours)
         chance = replace(together, jobs=alone).waits_long
-        gpus = least_servers(chance, target=share, start=max(1, math.ceil(offered)))
+        gpus = queueing.least_servers(chance, target=share, start=max(1, math.ceil(offered)))
         silos.append(Silo(group, len(alone.gpus), offered, gpus, offered / gpus))
     return tuple(sorted(silos, key=lambda s: -s.gpus))
