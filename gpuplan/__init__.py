@@ -114,7 +114,7 @@ WAYS["plot"] = lambda plan: import_module("gpuplan.report.plot").Plot(plan)
 
 _KEPT = {
     ("altair.vegalite.v6.api", "TopLevelMixin"): "gpuplan.report.plot",
-    ("ipywidgets.widgets.widget_box", "Box"): "gpuplan.widgets.pictures",
+    ("ipywidgets.widgets.widget_box", "Box"): "gpuplan.widgets.chart",
 }
 """Types of other packages in a notebook -> the module whose ``bundle_of`` says what a cell keeps of them."""
 

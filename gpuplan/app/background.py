@@ -207,7 +207,6 @@ class Exploring:
         self._command, self._key = command, key
         self._later = idle_work.Later(on_change)
         self.once = self._later.once
-        """Function for the result of work on the design it was started for, worked out on first request."""
 
     def start(self, plan: Plan) -> None:
         self.plan = plan

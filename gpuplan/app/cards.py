@@ -68,7 +68,6 @@ class Tab:
     title: str
     content: Box
     badge: Callable[[Workbook], str] = lambda _workbook: ""
-    """Text beside its title, such as the number of open points."""
     needs: str = ""
     """What it is empty without: ``workloads`` or ``hosts``."""
 
@@ -90,10 +89,6 @@ Body = dict[str, Any] | Table
 Contents = Body | str | None
 """Contents of a card: data for its file in ``widgets/static``, a table or a sentence alone; None hides the card."""
 T = TypeVar("T")
-
-
-Carding = Callable[[Callable[..., Contents]], Card]
-"""Decorator that makes a card of a function returning its contents."""
 
 
 HEADS = {row["card"]: {"title": row["heading"], "hint": row["hint"]} for row in own_rows("words/pages")}
@@ -121,7 +116,9 @@ def card(draws: str, *, slow: bool = False) -> Callable[[Data], Card]:
     return carded
 
 
-def panel(*, needs: str = "", draws: str = "panel", slow: bool = False) -> Carding:
+def panel(
+    *, needs: str = "", draws: str = "panel", slow: bool = False
+) -> Callable[[Callable[..., Contents]], Card]:
     """Return a card under its heading; it is hidden without the part of the plan that it ``needs``, and made from that, or without rows."""
 
     def carded(contents: Callable[..., Contents]) -> Card:

@@ -45,7 +45,6 @@ class PlanView(HasTraits):
         self.plan = plan
         self._later = Later(self._changed)
         self.once = self._later.once
-        """Function for the result of work on the plan on the screen, worked out on first request."""
         self.failed: dict[str, tuple[int, ...]] = {}
         self.maintenance: dict[str, tuple[int, ...]] = {}
         """Hosts in maintenance by pool; failed hosts are not among them."""

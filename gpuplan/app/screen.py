@@ -44,7 +44,6 @@ class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
     def __init__(self, workbook: Workbook, step: str = "") -> None:
         self.workbook = workbook
         self._own_step = step
-        """The one step that it shows; the whole workbook shows the current one."""
         whole = not step
         self.look = LIGHT
         self._taken = 0
