@@ -66,8 +66,7 @@ def _changed(
 ) -> Mapping[str, Any]:
     """Inputs of a group that change where a GPU does ``ratio`` of the work and ``memory`` of its own fill one of the other.
 
-    Jobs take their time by the ratio; else a faster GPU is divided as far as memory allows, a slower one makes more
-    VMs.
+    Jobs take their time by the ratio; else a faster GPU is divided as memory allows, a slower one makes more VMs.
     """
     changed: dict[str, Any] = {"gpus_each": _each(group, ratio, memory)}
     rest = float(group.gpus_each) / ratio  # GPUs of the other board that do what a VM does

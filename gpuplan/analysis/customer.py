@@ -23,8 +23,7 @@ def customer_scenario(scenario: Scenario, catalog: Catalog, *, whole_catalog: bo
     """Return the parts of a scenario that the customer may have: no internal notes, no margin, prices as sold.
 
     A price that carries the margin is stated as the customer pays it, without a range; hosts and costs stay the same.
-    ``whole_catalog`` states those of other models, too: for comparing designs, not for a file that the customer
-    keeps.
+    ``whole_catalog`` states those of other models, too: for comparing designs, never for a file.
     """
     if scenario.internal == Internal():
         return scenario
@@ -80,8 +79,7 @@ class Earning:
 def earnings(plan: Plan) -> tuple[Earning, ...]:
     """Return the seller's cost and earnings by part, in the money of the years of payment; empty without a margin.
 
-    Discounts are taken off what the seller pays; the margin is the share of the customer's price that the seller
-    keeps.
+    Discounts are taken off what the seller pays; the margin is the seller's share of the customer's price.
     """
     if plan.costs is None or not plan.scenario.internal.margin:
         return ()

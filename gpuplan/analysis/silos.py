@@ -212,8 +212,7 @@ def priced_silos(plan: Plan) -> PricedSilos:
 def silo_costs(plan: Plan) -> SiloCosts | None:
     """Return the cost of silos beside the pool; None without hosts or groups.
 
-    A stated total, existing hosts, storage, management and compute hosts and boards on the shelf are left out of
-    both.
+    Both are without a stated total, existing hosts, storage, management and compute hosts, and spare boards.
     """
     if plan.costs is None or not plan.groups:
         return None

@@ -67,8 +67,7 @@ def form(
 ) -> Card:
     """Return a form with its inputs, under its heading; ``more`` returns the rest of its data.
 
-    ``empties`` (words or planning values), ``options`` and ``without`` of that are by path; ``hint`` is made from the
-    fields.
+    ``empties`` (words or planning values), ``options`` and ``without`` are by path; ``hint`` is made from fields.
     """
 
     def data(workbook: Workbook) -> dict[str, Any]:

@@ -188,8 +188,8 @@ class Picture:
         layout, room_for = self._shared_words(load, left)
         who = self._people(load)
         if self.zoom == "large" and len(load.slots) <= SHOWN_PARTS:
-            of, name = self.shares.piece_mb, self.letters
-            pieces = [self._piece(s.group, of(s.group), name[s.group]) for s in load.slots]
+            size, letters = self.shares.piece_mb, self.letters
+            pieces = [self._piece(s.group, size(s.group), letters[s.group]) for s in load.slots]
         else:
             pieces = self._by_group(load)
         title = f"{layout}. {who}. {room_for or said('screen.hosts.no room')}"
