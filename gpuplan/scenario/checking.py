@@ -61,7 +61,7 @@ def from_dict(data: Any) -> Scenario:
             _name_unknown(section, set(_NAMES[head]), f"{head}.", problems)
     groups = _groups(data.get("groups", []), origins, problems)
     notes = _notes(data.get("notes", []), problems)
-    maps = {name: _map(data.get(name, {}), name, problems) for name in MAPS}
+    maps: dict[str, Any] = {name: _map(data.get(name, {}), name, problems) for name in MAPS}
     if problems:
         raise ScenarioError(problems)
     scenario = Scenario(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import socket
 import subprocess
@@ -41,9 +42,11 @@ from browsing import (
     until,
     wait_figure,
 )
+from model_configs import config_of
 from random_cases import of_the_day
 from waiting import LIMIT_S, LONG_S, soon
 
+from gpuplan import load_catalog
 from gpuplan.app.history import link_of
 from gpuplan.app.screen import PAGES
 from gpuplan.app.state import STEPS
@@ -782,6 +785,25 @@ def test_silos_growth_and_methods(visit: Any) -> None:
         unfold(page, "demand.method")
     at(page, "demand.method").select_option("bursty")
     page.locator("tr", has_text="Erlang C, Hayward").locator(".gp-tag").wait_for()
+
+
+def test_a_model_from_a_file_is_chosen_and_there_after_a_reload(visit: Any, tmp_path: Path) -> None:
+    page, path = visit.step("assistant", "usecases"), "groups.assistant.model"
+    chosen = f"document.querySelector('[data-at=\"{path}\"]')?.value"
+    config = config_of(load_catalog().row("llm_models", "qwen3-8b"))
+    (tmp_path / "ours-8b.json").write_text(json.dumps(config))
+    reveal(page, path)
+    with page.expect_file_chooser() as chooser:
+        at(page, "model-file").click()
+    chooser.value.set_files(tmp_path / "ours-8b.json")
+    until(page, chosen, "ours-8b")
+    page.reload()
+    reveal(page, path)
+    until(page, chosen, "ours-8b")
+    (tmp_path / "no model.json").write_text("{}")
+    page.locator("input[type=file][accept='.json']").set_input_files(tmp_path / "no model.json")
+    page.locator(".gp-notice", has_text="hidden_size").wait_for()
+    until(page, chosen, "ours-8b")
 
 
 # --- simulation and audit: in the background

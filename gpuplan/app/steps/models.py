@@ -42,8 +42,8 @@ def model_file(group: Group) -> contract.File | None:
     """Return the button for the config.json of a model; None for a group that uses none."""
     if KINDS_OF.get(group.use_case) != "generate":
         return None
-    words = {name: said(f"screen.models.file {name}") for name in ("label", "hint")}
-    return {**words, "event": "model-file", "accept": ".json", "most": CONFIG.bytes}
+    label, hint = (said(f"screen.models.file {name}") for name in ("label", "hint"))
+    return {"label": label, "hint": hint, "event": "model-file", "accept": ".json", "most": CONFIG.bytes}
 
 
 def take_model(workbook: Workbook, group: str, name: str, content: bytes) -> None:

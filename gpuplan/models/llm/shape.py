@@ -260,8 +260,8 @@ def shape_of(cells: Mapping[str, Any]) -> Shape:
     needed += ["state_mb"] if cells.get("recurrent_layers") else []
     needed += [] if cells.get("latent_size") or cells.get("cache_width") else ["kv_heads", "head_size"]
     if missing := [name for name in needed if cells.get(name) is None]:
-        names = ", ".join(name.replace("_", " ") for name in missing)
-        raise ValueError(f"it needs {names}, which are not known")
+        unknown = ", ".join(name.replace("_", " ") for name in missing)
+        raise ValueError(f"it needs {unknown}, which are not known")
     names = [field.name for field in fields(Shape)]
     known = {name: cells[name] for name in names if cells.get(name) is not None}
     return Shape(**{"mlp_parameters": _gated_mlps(cells), **known})
