@@ -207,7 +207,9 @@ def work_of(catalog: Catalog, run: Run, overheads: Overheads | None = None) -> W
     gpus, tokens = run.all_gpus, tokens_in + KEPT * tokens_out
     if gpus < 1:
         board, gpus = board.part(gpus), 1.0
-    stated = Setup(weights, cache, engine=engine, tuned=run.tuned)
+    named = (row for row in catalog.rows("llm_checkpoints") if row["precision"] == weights)
+    kept = next((row["kept"] for row in named if str(row["repository"]).lower() == run.model.lower()), "")
+    stated = Setup(weights, cache, engine=engine, kept=kept, tuned=run.tuned)
     setups = []
     for setup in _cuts(run, stated, shape, gpus):
         on: dict[str, Any] = {"setup": setup, "memory_gib": board.memory_gib}

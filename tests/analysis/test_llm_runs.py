@@ -11,7 +11,7 @@ from gpuplan.analysis.llm_predictions import predict
 from gpuplan.analysis.llm_runs import NotPredicted, Run, gpu_of, model_of, work_of
 from gpuplan.catalog import Catalog
 from gpuplan.models.llm.shape import Setup
-from gpuplan.plan.llm_parts import ALIKE, key_of
+from gpuplan.plan.llm_parts import ALIKE, key_of, model_named
 
 CLOSED = Run(
     *("own", "Llama-3.1-70B", "h100-sxm5-80gb"),
@@ -88,3 +88,16 @@ def test_empty_cells_are_taken_as_engines_do(catalog: Catalog) -> None:
     (found,) = predict(catalog, [bare])
     assert found.predicted and found.predicted > 5
     assert key_of("meta-llama/Meta-Llama-3.1-8B-Instruct") == key_of("Llama 3.1 8B")
+
+
+def test_a_run_that_names_its_checkpoint_has_the_parts_of_that(catalog: Catalog) -> None:
+    for row in catalog.rows("llm_checkpoints"):
+        name = str(row["repository"])
+        if model_named(catalog, name) is None:
+            continue
+        run = replace(
+            CLOSED, model=name, precision_weights=row["precision"], gpu="b200-sxm6-180gb", tp=16, gpus=16
+        )
+        assert {setup.kept for setup, *_ in work_of(catalog, run).setups} == {row["kept"]}, name
+        other = replace(run, model=str(row["model"]))
+        assert {setup.kept for setup, *_ in work_of(catalog, other).setups} == {""}

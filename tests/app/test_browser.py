@@ -800,8 +800,10 @@ def test_a_model_from_a_file_is_chosen_and_there_after_a_reload(visit: Any, tmp_
     page.reload()
     reveal(page, path)
     until(page, chosen, "ours-8b")
-    (tmp_path / "no model.json").write_text("{}")
-    page.locator("input[type=file][accept='.json']").set_input_files(tmp_path / "no model.json")
+    dropped = page.evaluate_handle(
+        "() => { const all = new DataTransfer(); all.items.add(new File(['{}'], 'no model.json')); return all; }"
+    )
+    at(page, path).dispatch_event("drop", {"dataTransfer": dropped})
     page.locator(".gp-notice", has_text="hidden_size").wait_for()
     until(page, chosen, "ours-8b")
 

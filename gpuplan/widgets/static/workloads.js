@@ -16,7 +16,7 @@ function openPart(send) {
   const figure = (f) => h("div", {}, h("small", {}, f.label),
     h("button", { type: "button", class: "gp-number", title: "Why this number?", "data-at": f.key, "aria-label": `Why ${f.value}, ${f.label}?`, onclick: () => send("why", { key: f.key }) }, f.value),
     f.note ? h("p", {}, f.note) : null);
-  const node = h("div", { class: "gp-workload-open" }, firsts, own, h("div", { class: "gp-workload-more" }, more, acts), found);
+  const node = takesDrops(h("div", { class: "gp-workload-open" }, firsts, own, h("div", { class: "gp-workload-more" }, more, acts), found));
   return { node, update(row) {
     const { fields, more: others, hint: said, vms, bar, figures, notes, file } = row.open;
     redraw(own, [file ? fileButton(file, send, { id: row.id }) : null]);
