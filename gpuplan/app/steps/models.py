@@ -12,7 +12,7 @@ from gpuplan.locales import written
 from gpuplan.plan.llm import KINDS as KINDS_OF
 from gpuplan.plan.llm import RETRIEVAL
 from gpuplan.plan.llm.asks import planned
-from gpuplan.plan.llm.own_models import CONFIG, own_model, with_models
+from gpuplan.plan.llm.own_models import CONFIG, KEPT, own_model, with_models
 from gpuplan.plan.llm.retrieval import Retrieval, why_share
 from gpuplan.plan.llm.serving import Serving, why_size
 from gpuplan.plan.llm.tuning import Tuning, why_job
@@ -54,6 +54,8 @@ def take_model(workbook: Workbook, group: str, name: str, content: bytes) -> Non
         if model.id in dict(design.models):
             model = model._replace(id=f"{model.id}-{len(design.models) + 1}")
         design = model.put_in(design).with_value(f"groups.{group}.model", model.id)
+        if KEPT in model.cells:  # a quantised checkpoint
+            design = design.with_value(f"groups.{group}.weights", model.cells["native_precision"])
         with_models(design, workbook.catalog)
     except ScenarioError as error:
         why = "; ".join(map(str, error.problems))

@@ -110,11 +110,12 @@ def read_config(config: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, .
 
 
 def _text_part(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the fields of the language model of a model that also sees or hears."""
+    """Return the fields of the language model, also of one that sees or hears, with those that its kind leaves out."""
     part = config
     while inner := next((part[name] for name in TEXT if isinstance(part.get(name), Mapping)), None):
         part = {name: part[name] for name in ("model_type", "tie_word_embeddings") if name in part} | inner
-    return part
+    usual = (each.split("=") for each in _TABLE["usual"].get(str(part.get("model_type")), ()))
+    return {**{name: int(value) for name, value in usual}, **part}
 
 
 def _kinds(fields: _Fields, layers: int) -> list[str]:

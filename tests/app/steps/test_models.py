@@ -116,6 +116,15 @@ def test_a_model_that_is_dropped_is_used_and_stays_with_its_design(catalog: Cata
     assert "ours-8b" not in {option["value"] for option in fields(shown(book))["model"]["options"]}
 
 
+def test_a_quantised_checkpoint_brings_its_precision(catalog: Catalog) -> None:
+    config = config_of(catalog.row("llm_models", "qwen3-8b"))
+    book = Workbook(catalog, assistant(weights="int8"))
+    drop(book, config)
+    assert book.scenario.groups[0].weights == "int8", "one that is not leaves what is stated"
+    drop(book, {**config, "quantization_config": {"quant_method": "fp8"}})
+    assert book.scenario.groups[0].weights == "fp8" and not book.refused
+
+
 @pytest.mark.parametrize(
     ("config", "figures"),
     [

@@ -173,6 +173,20 @@ def test_families_by_their_own_names(config: dict[str, Any], total: float, activ
     assert cells["active_parameters"] == pytest.approx(active, rel=0.05)
 
 
+def test_fields_that_a_kind_leaves_out_are_those_of_its_class() -> None:
+    """The configuration of Gemma 3 27B as it is published has neither vocabulary nor context."""
+    text = {
+        "model_type": "gemma3_text",
+        "hidden_size": 5376,
+        "intermediate_size": 21504,
+        "num_hidden_layers": 62,
+    }
+    text |= {"num_attention_heads": 32, "num_key_value_heads": 16, "head_dim": 128, "sliding_window": 1024}
+    cells, _ = read_config({"model_type": "gemma3", "text_config": text, "vision_config": {}})
+    assert cells["total_parameters"] == pytest.approx(27.0, rel=0.01)
+    assert (cells["full_layers"], cells["context_tokens"]) == (10, 131072)
+
+
 def test_the_text_part_of_a_model_that_sees_is_read() -> None:
     apart = {
         "model_type": "gemma3",
