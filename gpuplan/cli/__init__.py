@@ -3,8 +3,6 @@
 A command and its options are rows of ``data/words``; the module that runs it is loaded when it is chosen.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import os

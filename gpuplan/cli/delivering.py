@@ -1,7 +1,5 @@
 """``gpuplan report`` and ``validate``: the files that a customer keeps."""
 
-from __future__ import annotations
-
 import argparse
 import base64
 import sys

@@ -1,7 +1,5 @@
 """``gpuplan plan``, ``network``, ``cost``, ``sensitivity``, ``compare`` and ``demand``: answers about designs."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator
 

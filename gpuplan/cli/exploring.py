@@ -1,7 +1,5 @@
 """``gpuplan explore``: many designs for the same demand."""
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import replace
 

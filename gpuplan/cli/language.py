@@ -1,7 +1,5 @@
 """``gpuplan words`` and ``gpuplan report --language FILE``: the texts of the files, for a translator and in another language."""
 
-from __future__ import annotations
-
 import argparse
 import csv
 import string

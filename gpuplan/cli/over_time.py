@@ -1,7 +1,5 @@
 """``gpuplan power-on`` and ``gpuplan rehearse``: VMs as vSphere places them when they start, in upgrades, after failures and through a week."""
 
-from __future__ import annotations
-
 import argparse
 
 from gpuplan.analysis.power_on import Watched, power_on, studies_plain, thorough, watched

@@ -1,7 +1,5 @@
 """Output for a terminal alone: its own width, colour, and a bar with the progress of long work."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """``gpuplan traffic``: wait times of a language model's users when requests arrive at random."""
 
-from __future__ import annotations
-
 import argparse
 
 from gpuplan.analysis.llm_traffic import played, traffic_of

@@ -3,8 +3,6 @@
 The first page of the document, the second slide, the overview of the workbook and the preview in the app say it from here.
 """
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ The cost is linear in each price: price times its quantity of every year, discou
 be priced with other prices without planning it again. The workbook lays the same quantities out as formulas.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple

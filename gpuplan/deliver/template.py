@@ -5,8 +5,6 @@ entities, and what is handed on is a new file of the parts that the document or 
 layouts. What loads from elsewhere or runs is refused in those parts and left out with all the others.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ Members are inflated in turn, counted, and compared with what the file declares.
 entities, its elements are counted, and content that would load from elsewhere or run is noted.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

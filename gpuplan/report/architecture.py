@@ -1,7 +1,5 @@
 """The logical and the physical design as drawings: domains, clusters and networks; racks with hosts and switches."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

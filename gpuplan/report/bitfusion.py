@@ -1,7 +1,5 @@
 """Bitfusion servers: the VMs that hold the GPUs which clients use over the network. The plan places the clients' shares; this says which server has which GPUs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection
 from dataclasses import dataclass

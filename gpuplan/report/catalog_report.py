@@ -1,7 +1,5 @@
 """The catalog as text: an overview, one of its tables, or the results of a search."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from gpuplan.catalog import Catalog, Item, Row

@@ -1,7 +1,5 @@
 """Tab completions inside quotes: inputs, figures, charts, steps and tables, as in ``design.set("hardware.``."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping

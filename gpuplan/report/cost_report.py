@@ -1,7 +1,5 @@
 """The cost of a plan as plain data and as text: by year, part and group, the bill of materials, prices, and the alternatives."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The demand of a plan as plain data and as text: the week, the rules, the methods, silos against the pool, growth."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

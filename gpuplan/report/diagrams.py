@@ -1,7 +1,5 @@
 """Drawing of the hosts with their workloads, and the look of a workload in all drawings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 A drawing is 640 units wide; with 13 units its text is 9 points high where the drawing is 16 cm wide.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from functools import lru_cache
 from typing import NamedTuple

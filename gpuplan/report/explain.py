@@ -1,7 +1,5 @@
 """Explanation of a number by its line: sentence, formula with the numbers in it, inputs, sources, basis."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

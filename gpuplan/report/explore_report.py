@@ -1,7 +1,5 @@
 """Designs side by side as plain data, text and CSV: explored designs, drivers of the answer, and plans in columns."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

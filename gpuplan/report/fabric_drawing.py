@@ -1,7 +1,5 @@
 """Drawing of the fabric: spines, leaves in pairs and hosts, with the links between them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from gpuplan.plan import Plan

@@ -1,7 +1,5 @@
 """The headline figures of a plan, and their words: the common source of text, page, document, slides and workbook."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from string import Formatter

@@ -1,7 +1,5 @@
 """The message of each step in one sentence: the answer first, true for any design; for screen, slides and notebooks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Kinds of quantities in a table: how a value whose unit is in the head is written, and whether it is a number."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The network of a plan as plain data and as text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Placement over time as text and as plain data: orders of power-on, a single one VM by VM, and rehearsals."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Proposed names and addresses to assign, and racks that are alike."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from itertools import groupby

@@ -1,7 +1,5 @@
 """A plan as plain data: the ``--json`` contract."""
 
-from __future__ import annotations
-
 from dataclasses import fields, is_dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The design as text, and the VMs that a failure of its hosts affects."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sized
 from typing import Any
 

@@ -4,8 +4,6 @@ Each is the chart of the screen and of the documents, to be changed like any cha
 Notebook and Voila draw it with the Vega that they bring, and pictures go with it for pages without (see `offline`).
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress

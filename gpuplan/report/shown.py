@@ -3,8 +3,6 @@
 A `Carded` thing asks here, through ``gpuplan.showing``, when a cell shows it; nothing is loaded before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import fields
 from html import escape

@@ -1,7 +1,5 @@
 """Layout of a report for a terminal: chapters of sentences and tables, in columns as wide as the page allows."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

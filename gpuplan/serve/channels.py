@@ -4,8 +4,6 @@ The format is Jupyter's ``v1.kernel.websocket.jupyter.org`` and no other: eight 
 offsets, then the name of a channel and the parts of a message one behind the other, all numbers little-endian.
 """
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import json

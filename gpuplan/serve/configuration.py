@@ -1,7 +1,5 @@
 """The configuration of Voila: headers, templates, kernels, and who may visit."""
 
-from __future__ import annotations
-
 import gettext
 import hashlib
 import logging

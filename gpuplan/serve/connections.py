@@ -3,8 +3,6 @@
 Rates and connections by address, half-open ones, and clients that take no answer are left to the proxy: `deploy/nginx.conf`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ipaddress
 from collections.abc import Iterable

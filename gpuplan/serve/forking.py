@@ -5,8 +5,6 @@ before it ever ran anything of a session, so no session can see another. Where f
 Windows has none) or does not work, `Kernel` starts an ordinary kernel.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import gc

@@ -3,8 +3,6 @@
 Page, API and connection ask the same question here, and the Hub has the answer; a proxy in front is never the only guard.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Identity of a visitor: a browser that has given the token, or any browser of this machine where none is required."""
 
-from __future__ import annotations
-
 import asyncio
 import hmac
 import math

@@ -1,7 +1,5 @@
 """Figures for the operator of the server, in Prometheus' format."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """Options of a server: the given ones, those that follow from them, and the sockets it listens on."""
 
-from __future__ import annotations
-
 import errno
 import ipaddress
 import os

@@ -1,7 +1,5 @@
 """Pages: the server's answers, who gets them, and its error messages."""
 
-from __future__ import annotations
-
 import http.client
 import time
 from traceback import extract_tb

@@ -12,8 +12,6 @@ Additions to Voila, and their reasons:
   in one temporary folder.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

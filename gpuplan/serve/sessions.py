@@ -1,7 +1,5 @@
 """Sessions: the process of each open page, its owner, its end, and the limit on their number."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

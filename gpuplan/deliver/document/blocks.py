@@ -1,7 +1,5 @@
 """Parts of a document: paragraphs, tables and figures in chapters, as a page holds them; its renderers add the looks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

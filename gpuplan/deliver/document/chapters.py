@@ -1,7 +1,5 @@
 """The low-level design: its first page, its control and its chapters, as ``data/words/chapters.csv`` lays them out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 
 from gpuplan.analysis.compare import Comparison

@@ -1,7 +1,5 @@
 """Cost by year, the bill of materials, prices, power and space, what is internal, and designs compared."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The look of the Word file: its page, styles and numbered headings, or those of a user's template."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from docx.enum.style import WD_STYLE_TYPE

@@ -1,7 +1,5 @@
 """The first page, for executives, with the cost drivers as a drawing, and the control of the document."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 

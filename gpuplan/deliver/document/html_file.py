@@ -3,8 +3,6 @@
 The file is the template ``templates/document.html.j2``.
 """
 
-from __future__ import annotations
-
 import re
 from base64 import b64encode
 from dataclasses import fields

@@ -1,7 +1,5 @@
 """Hosts with their placement, racks, switches and traffic, and the operation of the clusters: power-on, failures, maintenance."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from gpuplan.analysis import silos

@@ -1,7 +1,5 @@
 """Requirements, given facts, and assumptions in place of missing ones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from gpuplan.deliver.document.blocks import MOST_ROWS, Block, Bullets, Content, Draft, tabled

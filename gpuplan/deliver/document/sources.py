@@ -1,7 +1,5 @@
 """Acceptance tests, risks with owner and date, design decisions, and the sources and figures that the design rests on."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from gpuplan.deliver.document.blocks import Block, DecisionBlock, Draft, Paragraph, References

@@ -3,8 +3,6 @@
 A statement that holds for several workloads appears once, with all their names.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from gpuplan.analysis.demand import methods, rule_answers

@@ -3,8 +3,6 @@
 The files are the filled-in ``templates``. Every number comes from the plan; what it cannot know is a variable.
 """
 
-from __future__ import annotations
-
 from gpuplan.deliver.infrastructure.kubernetes import kubernetes_files
 from gpuplan.deliver.infrastructure.terraform import shown, terraform_files
 from gpuplan.deliver.infrastructure.writing import one_line, written

@@ -5,8 +5,6 @@ broadcom-vm-class-api, vm-operator-types, vks-manifest-annotated, broadcom-vks-v
 nvidia-gpu-operator-vgpu and nvidia-gpu-operator-install; the README says which parts are composed and nowhere published whole.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -3,8 +3,6 @@
 Groups on Kubernetes are left out: the Supervisor makes their nodes. Sources: vmware-gpus-directpath-2018 (memory-mapped I/O).
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence

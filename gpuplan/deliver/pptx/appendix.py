@@ -1,7 +1,5 @@
 """The last slides: decisions and next steps with owners and due dates, and the appendix: details for questions in the room, table by table, over as many slides as necessary."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 

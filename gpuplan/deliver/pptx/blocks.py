@@ -1,7 +1,5 @@
 """Blocks of slides: words, key figures, charts whose numbers can be edited, pictures of shapes; and text in the placeholders of a layout."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Design slides: the hosts, the effect of a failure, the logical architecture, and whether the network suffices."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """The hosts as a picture: workloads on GPUs, and VMs after host failures; many identical hosts appear once."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Cost slides: by year, against the alternatives, with the strongest drivers and the growth; else power and space."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from gpuplan.deliver.executive import Driver

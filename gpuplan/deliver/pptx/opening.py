@@ -1,7 +1,5 @@
 """The first slides: the decision on one page, the request, and when GPUs are needed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Tables on slides: their rows at one size over as many slides as they take, never smaller."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple

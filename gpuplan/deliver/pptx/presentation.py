@@ -1,7 +1,5 @@
 """A plan as slides that a person presents and can go on editing: which ones, in order, in a template of the user's own if one is given."""
 
-from __future__ import annotations
-
 from io import BytesIO
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Axes: the inputs that a what-if page moves; answers: what the plan says at every position of them, made beforehand."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The file is the template ``templates/what-if.html.j2`` with its style and script
 heights that are worked out here.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from base64 import b64encode

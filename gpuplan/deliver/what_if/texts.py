@@ -3,8 +3,6 @@
 First the words: the name of each slider and figure, its format, and its distance from the design.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

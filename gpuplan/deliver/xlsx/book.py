@@ -1,7 +1,5 @@
 """A workbook in progress: its sheets with tables, its footer and paper, and names for its cells."""
 
-from __future__ import annotations
-
 import datetime
 import io
 import re

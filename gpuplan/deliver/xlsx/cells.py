@@ -1,7 +1,5 @@
 """Cells: their contents (values, formulas with their current value, editable values), their formats, references to them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple

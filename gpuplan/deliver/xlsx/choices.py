@@ -3,8 +3,6 @@
 The charts are native: each follows the cells of the sheet that has its figures.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The first sheet: the design on one page, with its key figures, charts, decisions and how to read the workbook."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 from typing import Any, NamedTuple

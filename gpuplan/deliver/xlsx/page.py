@@ -1,7 +1,5 @@
 """A sheet in progress: rows as high as their texts need, all cells but inputs protected, printed on whole pages."""
 
-from __future__ import annotations
-
 import math
 import re
 import unicodedata

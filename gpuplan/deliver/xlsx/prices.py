@@ -1,7 +1,5 @@
 """The sheets of one's own prices, of the planning prices with their sources, of the factors and of the bill of materials."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from gpuplan.deliver.xlsx.book import HEAD, Book, at_column, column_of, worded

@@ -1,7 +1,5 @@
 """The sheets about the design: groups, hosts, demand, availability, network, power, inputs, trail, sources, decisions, names."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -4,8 +4,6 @@ Formulas refer to the bill of materials, the prices that are used and the factor
 shows without calculation. Hosts, placement and power come from the plan and do not change with the workbook.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 

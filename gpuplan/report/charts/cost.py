@@ -1,7 +1,5 @@
 """Chart of the payments at the start and in each year, by part."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from gpuplan.models import cost

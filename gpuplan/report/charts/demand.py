@@ -1,7 +1,5 @@
 """GPU demand hour by hour, how often GPUs run short, and the utilisation that an audit measured."""
 
-from __future__ import annotations
-
 import itertools
 import operator
 from collections.abc import Sequence

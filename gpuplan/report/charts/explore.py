@@ -1,7 +1,5 @@
 """The frontier of the explored designs, and the tornado."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from gpuplan.report.charts.look import MONEY, Look, Spec, chart, field, labels, layer, told_apart, tooltip

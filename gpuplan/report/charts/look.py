@@ -1,7 +1,5 @@
 """Look of all charts on a light and a dark screen and on paper, and building blocks of their specifications."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The scaling chart: the network of the design against others."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

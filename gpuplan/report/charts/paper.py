@@ -3,8 +3,6 @@
 vl-convert draws them as SVG: no network and no browser is needed. Text stays text; every colour has a letter or dashes.
 """
 
-from __future__ import annotations
-
 import base64
 import itertools
 import json

@@ -1,7 +1,5 @@
 """Tables of alternatives to a plan: priced alike, rent year by year, and other offers; and the conclusions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import accumulate
 

@@ -1,7 +1,5 @@
 """Tables of availability: the effects of host losses, the requirements of each posture, and idle GPUs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Tables for the delivery team: software, storage, VM classes, names, networks, racks, and the as-built record."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple

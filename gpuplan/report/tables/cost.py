@@ -1,7 +1,5 @@
 """Tables of cost: by year, part and group, the bill of materials, prices, margin."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import partial
 from itertools import pairwise

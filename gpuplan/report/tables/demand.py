@@ -1,7 +1,5 @@
 """Tables of the demand: sizing rules, hours of the week, methods, simulations, silos against the pool, growth."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any

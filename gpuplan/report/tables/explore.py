@@ -1,7 +1,5 @@
 """Tables of explored designs: ranked ones, the frontier, unpriced items, rejections, and conditions to win."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

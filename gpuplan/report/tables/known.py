@@ -1,7 +1,5 @@
 """Assumptions behind the numbers of a plan, in words: inputs, planning values, and those yet to be confirmed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

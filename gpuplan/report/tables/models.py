@@ -1,7 +1,5 @@
 """Tables of language models: the needs and the performance of each group that uses one, and the waits of its users."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple

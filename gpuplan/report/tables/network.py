@@ -1,7 +1,5 @@
 """Tables of the network: remote GPUs, the vendor's rules and claim, training and its scaling, and settings."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from gpuplan.analysis.rdma_claims import Claim

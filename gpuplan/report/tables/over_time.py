@@ -1,7 +1,5 @@
 """Tables and sentences of rehearsals: host evacuation, restarts per failure, and a week."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The tables of a plan: groups, hosts, placement, failures, decisions, messages, and all numbers with formulas."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace

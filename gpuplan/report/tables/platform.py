@@ -1,7 +1,5 @@
 """Tables of the platform: a GPU host as ordered, management, hosts already there, power, what vSphere does, checks at hand-over."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Tables of power-on: the settings and orders that were tried, one order VM by VM, and why a VM does not start."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 

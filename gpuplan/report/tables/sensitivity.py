@@ -1,7 +1,5 @@
 """Tables of the drivers of the answer, and of designs side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
