@@ -38,6 +38,9 @@ from gpuplan.scenario import Scenario
 from gpuplan.simulation.jobs import Progress
 from gpuplan.wording import said
 
+AT_ENDS = 0.6
+"""Share of the work of ``gpuplan sensitivity`` that plans the ends of ranges; the rest looks for where the hosts change."""
+
 
 def _shown_plan(args: argparse.Namespace, scenario: Scenario) -> Plan:
     """Return the plan of a scenario, or of the customer's version."""
@@ -75,10 +78,6 @@ def run_cost(args: argparse.Namespace) -> int:
     return print_answer(
         args, cost_dict, cost_text, _shown_plan(args, read_scenario(args.file, args.model_config))
     )
-
-
-AT_ENDS = 0.6
-"""Share of the work of ``gpuplan sensitivity`` that plans the ends of ranges; the rest looks for where the hosts change."""
 
 
 def run_sensitivity(args: argparse.Namespace) -> int:

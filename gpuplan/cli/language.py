@@ -33,6 +33,8 @@ TRANSLATED = {
     "words/upgrade_order": (("part",), ("part", "what")),
 }
 """Table of texts -> the columns by which a row is known, and those that a reader sees."""
+Address = tuple[str, str, str]
+"""File, key and column of a text."""
 
 
 class Text(NamedTuple):
@@ -42,10 +44,6 @@ class Text(NamedTuple):
     row: int
     column: str
     english: str
-
-
-Address = tuple[str, str, str]
-"""File, key and column of a text."""
 
 
 def texts() -> dict[Address, Text]:

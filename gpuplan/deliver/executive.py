@@ -25,6 +25,9 @@ MOST_ALTERNATIVES, MOST_DRIVERS, MOST_DECISIONS, MOST_ITEMS = 4, 3, 5, 6
 ORDER = ("posture", "board", "rent", "silos", "other posture", "orders", "best", "no-growth")
 """Kinds of alternatives, the most informative for an executive first; the first ones are shown."""
 OWNERS = NAMES["owner"]
+OUT_OF_SUPPORT = ("bitfusion-end-of-life", "vsphere-support-ended")
+"""Messages about products of the design that get no more fixes."""
+STANDING_CODE = "decide-"
 
 
 class Priced(NamedTuple):
@@ -145,10 +148,6 @@ def _survives(plan: Plan) -> str:
     return " ".join(words)
 
 
-OUT_OF_SUPPORT = ("bitfusion-end-of-life", "vsphere-support-ended")
-"""Messages about products of the design that get no more fixes."""
-
-
 def _unsupported(plan: Plan) -> str:
     """Say what is out of support, and how much of the design depends on it."""
     texts = {message.code: message.text for message in check_plan(plan) if message.code in OUT_OF_SUPPORT}
@@ -264,9 +263,6 @@ def due(plan: Plan, days: int, *, decided: bool = False) -> str:
     return (
         datetime.date.fromisoformat(f"{document_day(plan)}-01-01"[:10]) + datetime.timedelta(days)
     ).isoformat()
-
-
-STANDING_CODE = "decide-"
 
 
 def decisions(plan: Plan) -> Iterator[Action]:

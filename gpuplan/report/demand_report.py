@@ -19,6 +19,8 @@ from gpuplan.report.tables.demand import believe_words, years_left_out
 from gpuplan.report.text import chapter, page
 from gpuplan.wording import NAMES, RULE_NAMES, said
 
+ENDED = NAMES["end of simulation"]
+
 
 def demand_dict(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> dict[str, Any]:
     """Return the demand of a plan as plain JSON values, all finite.
@@ -131,9 +133,6 @@ def _methods_text(plan: Plan, found: Methods, name: str) -> str:
     believed = believe_words(found.believe, float(bursts.low or 1), float(bursts.high or 1), measured)
     about = f"{believed} {said('demand.one pool')}"
     return chapter(demand.methods(found), about, title=f"{name}: {target.words}")
-
-
-ENDED = NAMES["end of simulation"]
 
 
 def _simulation(plan: Plan, simulation: PoolSimulation) -> str:

@@ -37,6 +37,8 @@ MOST_PIECES = 8
 """Most parts of one group on a GPU that are separated by lines."""
 MOST_LISTED = 24
 """Most groups in the legend; beyond them only those drawn."""
+COLUMNS, GAP, PAD = 4, 12, 6
+TILE = (WIDTH - (COLUMNS - 1) * GAP) / COLUMNS
 
 
 class Symbol(NamedTuple):
@@ -59,9 +61,6 @@ def group_symbols(plan: Plan) -> dict[str, Symbol]:
 
 
 # Hosts
-
-COLUMNS, GAP, PAD = 4, 12, 6
-TILE = (WIDTH - (COLUMNS - 1) * GAP) / COLUMNS
 
 
 def hosts_svg(plan: Plan) -> str:

@@ -11,6 +11,12 @@ from gpuplan.plan.inputs import Input
 from gpuplan.plan.trail import Line
 from gpuplan.wording import NAMES, amount, bare_amount, basis_word, number
 
+BASIS_TEXT = NAMES["weakest basis"]
+WHOLE = ("totals.", "cost.", "pools.", "demand.", "power.", "postures.")
+"""Beginnings of the keys of lines that count or price the whole design."""
+ALIKE = re.compile(r"(?<![^ ])([^ ]+)(?: \+ \1(?![^ ])){3,}")
+"""Four terms of a sum or more that follow each other and are alike."""
+
 
 @dataclass(frozen=True, slots=True)
 class InputRow:
@@ -50,13 +56,6 @@ class Explanation(Brief):
     basis: str
     basis_text: str
     function: str
-
-
-BASIS_TEXT = NAMES["weakest basis"]
-WHOLE = ("totals.", "cost.", "pools.", "demand.", "power.", "postures.")
-"""Beginnings of the keys of lines that count or price the whole design."""
-ALIKE = re.compile(r"(?<![^ ])([^ ]+)(?: \+ \1(?![^ ])){3,}")
-"""Four terms of a sum or more that follow each other and are alike."""
 
 
 @of_design

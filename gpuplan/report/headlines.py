@@ -16,6 +16,15 @@ from gpuplan.scenario import RISKS
 from gpuplan.wording import TRANSPORT_NAMES, amount, counted, joined, said
 
 EMPTY = said("headline.empty")
+LINK_IS = {
+    "good": said("headline.link good"),
+    "fair": said("headline.link fair"),
+    "bad": said("headline.link bad"),
+}
+"""Verdict -> text about the link and its dependents."""
+VMOTION_IS = {"over": said("headline.vmotion over"), "unknown": said("headline.vmotion unknown")}
+"""Verdict -> text about vMotion where the link does not decide."""
+NO_NETWORK = said("headline.no network")
 
 
 class Headline(NamedTuple):
@@ -76,17 +85,6 @@ def network(plan: Plan) -> Headline:
     text = "; ".join([first, *(item.removeprefix("is ") for item in others)])
     stun = "".join(f"; {VMOTION_IS[item.verdict]}" for item in verdicts if item.verdict in VMOTION_IS)
     return Headline(f"{f'{link} {text}' if sentences else NO_NETWORK}{stun}.")
-
-
-LINK_IS = {
-    "good": said("headline.link good"),
-    "fair": said("headline.link fair"),
-    "bad": said("headline.link bad"),
-}
-"""Verdict -> text about the link and its dependents."""
-VMOTION_IS = {"over": said("headline.vmotion over"), "unknown": said("headline.vmotion unknown")}
-"""Verdict -> text about vMotion where the link does not decide."""
-NO_NETWORK = said("headline.no network")
 
 
 def _depending(found: Sequence[LinkVerdict], verdict: str) -> list[str]:

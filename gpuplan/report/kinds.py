@@ -17,6 +17,9 @@ from gpuplan.wording import (
     watts,
 )
 
+KEY = "key"
+"""The kind of an id that programs join tables by; no reader sees it."""
+
 
 def one_place(value: float) -> str:
     """Format a mean or a quantile of a count with one decimal, which suffices."""
@@ -41,8 +44,6 @@ class Kind(NamedTuple):
     numeric: bool = True
 
 
-KEY = "key"
-"""The kind of an id that programs join tables by; no reader sees it."""
 KINDS: Mapping[str, Kind] = {
     "text": Kind(str, numeric=False),
     KEY: Kind(str, numeric=False),

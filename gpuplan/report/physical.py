@@ -17,6 +17,7 @@ TAKEN_ADDRESSES = 3
 PREFIX_BITS = 32
 TUNNEL_ENDPOINTS = 2
 """Tunnel endpoints of NSX on a host with two teamed ports: one for each."""
+NETWORKS = NAMES["network of a host"]
 
 
 class Named(NamedTuple):
@@ -56,9 +57,6 @@ def _switches(switches: Switches) -> Iterator[Named]:
             ends = (f"spine-{spines + 1:02}", f"spine-{spines + more:02}")
             yield Named(said("physical.spines") + where, more, *ends)
             spines += more
-
-
-NETWORKS = NAMES["network of a host"]
 
 
 class Network(NamedTuple):

@@ -22,6 +22,7 @@ from gpuplan.wording import said
 
 MOST_HOSTS = 24
 """Most hosts of a cluster that are listed individually."""
+AFFECTED = ("restarted", "moved", "unplaced")
 
 
 @spoken
@@ -114,9 +115,6 @@ def failure_text(plan: Plan, pool: Pool, hosts: tuple[int, ...], outcome: Outcom
     )
     title = lost_title(pool, hosts, ", ".join(map(str, hosts)))
     return page(title, " ".join(filter(None, sentences)), failed_vms(plan, pool, outcome))
-
-
-AFFECTED = ("restarted", "moved", "unplaced")
 
 
 def lost_title(pool: Pool, hosts: Sized, names: str) -> str:

@@ -51,6 +51,7 @@ Drawn = tuple[Spec | None, str]
 """A chart, or None, and the text where there is nothing to draw."""
 TOP_ONLY = ("$schema", "config", "padding", "autosize")
 """Keys that altair rejects in layered or concatenated charts."""
+MANY_PLANS = ("tornado", "frontier")
 
 
 class Plot:
@@ -150,7 +151,6 @@ SPECS: Mapping[str, Callable[..., Drawn]] = {
     "network": _network,
 }
 """Charts of one plan that can follow a design."""
-MANY_PLANS = ("tornado", "frontier")
 CHARTS = (*SPECS, *MANY_PLANS)
 
 

@@ -25,6 +25,17 @@ UNSORTED = 12
 """Most rows of a table that the screen does not sort; ``MOST`` in ``widgets/static/common.js``."""
 BY_KEY = "\ue000"
 """Marks heads and titles with texts in ``data/words``: ``table.TABLE.COLUMN``, or ``table.COLUMN`` if shared."""
+COLUMNS: dict[str, list[dict[str, str]]] = {}
+"""Table -> its columns: key, kind, unit, whether it is a detail, key of its head, and attribute of the rows' subjects."""
+for _row in own_rows("words/columns"):
+    COLUMNS.setdefault(_row["table"], []).append(_row)
+SETS = {"standing": COLUMNS.pop("standing")}
+"""Columns that several tables have: a row of ``set`` stands for those that the table does not have itself."""
+CELLS: Mapping[tuple[str, str], tuple[str, dict[str, str]]] = {
+    (row["table"], row["column"]): (row["format"], {"line": row["line"], "tone": row["tone"]})
+    for row in own_rows("words/cells")
+}
+"""(table, column) -> format of its values, the line that explains them, and their tone, where it has some."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +72,6 @@ class Column:
             return value
         cell = value if isinstance(value, Cell) else Cell(value, self.words(value) if self.words else None)
         return replace(cell, line=cell.line or self.line.format(row=thing), tone=cell.tone or self.tone)
-
-
-COLUMNS: dict[str, list[dict[str, str]]] = {}
-"""Table -> its columns: key, kind, unit, whether it is a detail, key of its head, and attribute of the rows' subjects."""
-for _row in own_rows("words/columns"):
-    COLUMNS.setdefault(_row["table"], []).append(_row)
-SETS = {"standing": COLUMNS.pop("standing")}
-"""Columns that several tables have: a row of ``set`` stands for those that the table does not have itself."""
-CELLS: Mapping[tuple[str, str], tuple[str, dict[str, str]]] = {
-    (row["table"], row["column"]): (row["format"], {"line": row["line"], "tone": row["tone"]})
-    for row in own_rows("words/cells")
-}
-"""(table, column) -> format of its values, the line that explains them, and their tone, where it has some."""
 
 
 class Worded(NamedTuple):

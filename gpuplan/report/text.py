@@ -13,14 +13,12 @@ NARROWEST = 16
 """Characters that a column of text keeps when a line is too long."""
 SCALES = ((1, ""), (1_000, "thousands of "), (1_000_000, "millions of "))
 """Scales for amounts of money where a page is too narrow."""
+Content = str | Table | Iterable["Content"]
+"""A sentence, lines as they are, a table with its title and notes, or several of these; what is empty is left out."""
 
 
 class Block(str):
     """Lines that are laid out already, as any text of several lines is; a sentence is wrapped."""
-
-
-Content = str | Table | Iterable["Content"]
-"""A sentence, lines as they are, a table with its title and notes, or several of these; what is empty is left out."""
 
 
 def page(title: str, *content: Content) -> str:

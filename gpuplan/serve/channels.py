@@ -43,6 +43,8 @@ FOR_THE_LOG = ("stream", "error")
 """Messages of a session for the log: its output, and errors with the paths of this machine."""
 WRONG_DATA, TOO_MUCH = 1007, 1008
 LONGEST_REASON = 120
+HEADER, PARENT, CONTENT = 1, 2, 4
+"""Parts of a message by their places; the channel is the first."""
 
 
 class BadFrame(ValueError):
@@ -245,10 +247,6 @@ class ChannelsHandler(OwnSession, KernelWebsocketHandler):  # type: ignore[misc]
             super().on_close()  # type: ignore[no-untyped-call]
         self.left = True
         self.taken.set()
-
-
-HEADER, PARENT, CONTENT = 1, 2, 4
-"""Parts of a message by their places; the channel is the first."""
 
 
 def _part(message: bytes, place: int) -> dict[str, Any]:

@@ -17,6 +17,8 @@ from gpuplan.wording import said
 HERE = Path(__file__).resolve().parent
 HUB_URL = "JUPYTERHUB_SERVICE_URL"
 """Variable in which a Hub says where its service listens."""
+NOT_LISTENING = {errno.EADDRINUSE: "serve.port in use", errno.EACCES: "serve.port not permitted"}
+"""Error of the system -> why the server cannot listen, where that is particular."""
 
 
 @dataclass(frozen=True)
@@ -91,10 +93,6 @@ def listening(options: Options) -> list[socket.socket]:
     except OSError as error:
         key = NOT_LISTENING.get(error.errno or 0, "serve.cannot listen")
         raise Refused(said(key, host=host, port=port, why=error.strerror or error)) from None
-
-
-NOT_LISTENING = {errno.EADDRINUSE: "serve.port in use", errno.EACCES: "serve.port not permitted"}
-"""Error of the system -> why the server cannot listen, where that is particular."""
 
 
 def url_of(options: Options, token: str = "") -> str:

@@ -23,6 +23,8 @@ MOST_GROUPS = 20
 MOST_CLUSTERS = 12
 """Most clusters with different load that each have a section."""
 PROVEN = NAMES["proof"]
+RULES = ("denneman-drs-placement", "denneman-gpu-modes")
+"""Sources that describe the placement rules."""
 
 
 # Hosts
@@ -145,10 +147,6 @@ def hours_follow(draft: Draft) -> str:
     """Say what the hours of shortfall follow from."""
     line = draft.plan.lines.get("availability.host_up")
     return said("availability.the hours follow from", sources=draft.cite(line.sources if line else ()))
-
-
-RULES = ("denneman-drs-placement", "denneman-gpu-modes")
-"""Sources that describe the placement rules."""
 
 
 def upgrades(draft: Draft) -> list[Block]:

@@ -32,6 +32,7 @@ ASKED = ("groups", "demand", "availability")
 """Parts of a scenario that state requirements; the others, except internal ones, state means."""
 OF_COST = ("cost.years", "cost.as_of")
 """Inputs of the cost that state no means."""
+PROMISES = NAMES["promise of a rule"]
 
 
 def required(draft: Draft) -> Content:
@@ -136,9 +137,6 @@ def _group_asks(plan: Plan, group: Group) -> str:
     )
     wishes = [words for words, wanted in requests if wanted]
     return f"{text}; {', '.join(wishes)}." if wishes else f"{text}."
-
-
-PROMISES = NAMES["promise of a rule"]
 
 
 def promise(plan: Plan) -> str:

@@ -22,6 +22,13 @@ from gpuplan.report.tables.plan import groups
 from gpuplan.scenario import RISKS
 from gpuplan.wording import METHOD_NAMES, MODE_NAMES, amount, number, said, some_of, stated_percent, whole
 
+VERDICTS = {
+    "yes": "logical.verdict yes",
+    "limited": "logical.verdict limited",
+    "no": "logical.verdict no",
+    "unknown": "logical.verdict unknown",
+}
+
 
 def workloads(draft: Draft) -> Table:
     """The workloads with their access and their profile."""
@@ -56,14 +63,6 @@ def _said_once(draft: Draft, what: str, key: str) -> list[str]:
         said(key, mode=", ".join(modes), names=names, text=" ".join(texts))
         for (modes, names), texts in points.items()
     ]
-
-
-VERDICTS = {
-    "yes": "logical.verdict yes",
-    "limited": "logical.verdict limited",
-    "no": "logical.verdict no",
-    "unknown": "logical.verdict unknown",
-}
 
 
 def features(draft: Draft) -> Table:

@@ -26,6 +26,19 @@ MOST_LINKS, MOST_FAILURES = 6, 4
 """Most workloads whose speed over the network is shown; most parts whose failure is."""
 NAME_WIDTH = 230
 """Width of a workload's name beside the bar of its speed, in points."""
+PAD, APART = 12.0, 26.0
+"""Margin of a panel, and the room between panels."""
+BOTTOM, LINK = 66.0, 30.0
+"""Height of the network, and of the links to it."""
+MOST_CLUSTERS = 3
+EDGE = "8B94A3"
+ICONS = ((62.0, 34.0), (44.0, 26.0), (30.0, 18.0), (20.0, 12.0))
+"""Sizes of a host; the largest with room for all is taken."""
+KEPT = {
+    "remote": attrgetter("kept_low", "kept", "kept_high"),
+    "training": attrgetter("efficiency_low", "efficiency", "efficiency_high"),
+}
+"""Kind of a use of the link -> low, typical and high share of the native speed that it keeps."""
 
 
 def hosts_slide(deck: Deck) -> Iterator[Slide]:
@@ -81,16 +94,6 @@ def architecture_slide(deck: Deck) -> Iterator[Slide]:
     more = [f"{decision.title}: {decision.decision} {decision.justification}" for decision in decided]
     picture = Picture("Architecture", partial(architecture_sketch, plan), said("deck.architecture.about"))
     yield Slide([said(key, clusters=len(plan.pools))], picture, sources=sources, more=more)
-
-
-PAD, APART = 12.0, 26.0
-"""Margin of a panel, and the room between panels."""
-BOTTOM, LINK = 66.0, 30.0
-"""Height of the network, and of the links to it."""
-MOST_CLUSTERS = 3
-EDGE = "8B94A3"
-ICONS = ((62.0, 34.0), (44.0, 26.0), (30.0, 18.0), (20.0, 12.0))
-"""Sizes of a host; the largest with room for all is taken."""
 
 
 def architecture_sketch(plan: Plan, sketch: Sketch) -> None:
@@ -271,13 +274,6 @@ def network_slide(deck: Deck) -> Iterator[Slide]:
     ports = ("network.ports.shared", "network.ports.rdma")
     keys = (*ports, "network.fabric.leaves", "network.fabric.oversubscription")
     yield Slide([title], body, keys, sources, more, top=top, gap=gap)
-
-
-KEPT = {
-    "remote": attrgetter("kept_low", "kept", "kept_high"),
-    "training": attrgetter("efficiency_low", "efficiency", "efficiency_high"),
-}
-"""Kind of a use of the link -> low, typical and high share of the native speed that it keeps."""
 
 
 def _speeds(used: Sequence[LinkVerdict]) -> Chart:

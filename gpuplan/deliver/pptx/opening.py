@@ -26,6 +26,23 @@ NAME_WIDTH, KEY_WIDTH = 230, 170
 SHOWN_DAY = 2
 """The weekday whose hours are shown."""
 GREY = COLOURS[0]
+IN_ONE_CLUSTER = ("deck.executive.long", "deck.executive.short", "deck.executive.shortest")
+IN_CLUSTERS = (
+    "deck.executive.long in clusters",
+    "deck.executive.short in clusters",
+    "deck.executive.shortest in clusters",
+)
+WHY_NOT = {"rent": "deck.why.rent", "orders": "deck.why.orders", "no-growth": "deck.why.no-growth"}
+DEARER = WHY_NOT | {"board": "deck.why.board dearer", "silos": "deck.why.silos"}
+CHEAPER = WHY_NOT | {"board": "deck.why.board cheaper"}
+"""Kind of an alternative -> why it is not recommended."""
+MODES = {
+    "passthrough": "deck.mode.passthrough",
+    "vgpu": "deck.mode.vgpu",
+    "mig": "deck.mode.mig",
+    "bitfusion": "deck.mode.bitfusion",
+    "": "deck.mode.none",
+}
 
 
 # The decision on one page
@@ -46,14 +63,6 @@ def executive_slide(deck: Deck) -> Iterator[Slide]:
         body = Listing(choices_table(deck, choices, plan.costs.currency), (3.7, 1.1, 1.6, 2, 6))
     titles, tiles = [build, *map(deck.figures.said, shorter)], Tiles(_key_tiles(deck))
     yield Slide(titles, body, keys, more=[carried, *more], top=tiles, gap=22)
-
-
-IN_ONE_CLUSTER = ("deck.executive.long", "deck.executive.short", "deck.executive.shortest")
-IN_CLUSTERS = (
-    "deck.executive.long in clusters",
-    "deck.executive.short in clusters",
-    "deck.executive.shortest in clusters",
-)
 
 
 def _key_tiles(deck: Deck) -> list[Tile]:
@@ -83,12 +92,6 @@ def choices_table(deck: Deck, choices: tuple[Alternative, ...], currency: str) -
         why=partial(why_not, deck),
         title=said("deck.executive.about"),
     )
-
-
-WHY_NOT = {"rent": "deck.why.rent", "orders": "deck.why.orders", "no-growth": "deck.why.no-growth"}
-DEARER = WHY_NOT | {"board": "deck.why.board dearer", "silos": "deck.why.silos"}
-CHEAPER = WHY_NOT | {"board": "deck.why.board cheaper"}
-"""Kind of an alternative -> why it is not recommended."""
 
 
 def why_not(deck: Deck, choice: Alternative) -> str:
@@ -150,15 +153,6 @@ def _asked_tiles(deck: Deck) -> Iterator[Tile]:
     most = 2 if deck.box.height >= 320 else 1
     for mode, gpus in sorted(by_mode.items(), key=lambda item: -item[1])[:most]:
         yield Tile(MODE_NAMES[mode], amount(round(gpus, 2), "GPU"), said(MODES[mode]))
-
-
-MODES = {
-    "passthrough": "deck.mode.passthrough",
-    "vgpu": "deck.mode.vgpu",
-    "mig": "deck.mode.mig",
-    "bitfusion": "deck.mode.bitfusion",
-    "": "deck.mode.none",
-}
 
 
 # Hours

@@ -23,6 +23,8 @@ PRICES = 5
 """Positions of a price."""
 ASIDE = 0.3
 """Range of a price without a specific one, to either side, as a share of the price."""
+Position = tuple[int, ...]
+"""Position of each input in its list, in the order of the axes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,10 +177,6 @@ def _between(end: float, now: float, steps: int) -> Sequence[float]:
     lowest, highest = min(end, now), max(end, now)
     fits = len({*short, now}) == steps + 1 and all(lowest < price < highest for price in short[1:])
     return short if fits else [round(price, 2) for price in exactly]
-
-
-Position = tuple[int, ...]
-"""Position of each input in its list, in the order of the axes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,15 @@ from gpuplan.locales import spoken, written_day
 from gpuplan.report.figures import as_of, paper_of
 from gpuplan.wording import NAMES, said, short_number, told, unit_of
 
+HEIGHT = 1000
+MOST_STEPS = 5
+ROUND = (1.0, 2.0, 2.5, 5.0, 10.0)
+DARK_CARD = "18202B"
+LEAST_CONTRAST = 5.5
+"""Least contrast of the accent on a dark card, where text is small."""
+PLAIN_ON_DARK = "5AA9F0"
+"""The accent of gpuplan on a dark screen."""
+
 
 @spoken
 def what_if_page(found: WhatIf, *, brand: Brand = PLAIN) -> str:
@@ -168,11 +177,6 @@ def _workload(axis: Axis) -> str:
 # Scale and colours
 
 
-HEIGHT = 1000
-MOST_STEPS = 5
-ROUND = (1.0, 2.0, 2.5, 5.0, 10.0)
-
-
 class Scale(NamedTuple):
     """Scale of round amounts, from zero to the top."""
 
@@ -197,13 +201,6 @@ def scale_to(most: float) -> Scale:
     size = 10.0 ** math.floor(math.log10(least))
     step = next(round_ * size for round_ in ROUND if round_ * size >= least)
     return Scale(step, max(1, math.ceil(most / step - 1e-9)))
-
-
-DARK_CARD = "18202B"
-LEAST_CONTRAST = 5.5
-"""Least contrast of the accent on a dark card, where text is small."""
-PLAIN_ON_DARK = "5AA9F0"
-"""The accent of gpuplan on a dark screen."""
 
 
 def on_dark(accent: str) -> str:

@@ -28,6 +28,10 @@ from gpuplan.wording import (
 MINUS = "\u2212"
 ISOLATED = "\u2068{}\u2069"
 """Characters around a name, so that right-to-left letters turn nothing beside it."""
+FIGURES = NAMES["what-if figure"]
+"""Large figures of the page with their names; each has a note, and its difference from the design."""
+HEADLINES = {"missing": "whatif.headline missing", "none": "whatif.headline none"}
+"""Verdict on what does not fit -> key of the sentence with the answer."""
 
 
 def named(text: str) -> str:
@@ -128,12 +132,6 @@ MEASURES = (
 
 
 BY_KEY = {measure.key: measure for measure in MEASURES}
-FIGURES = NAMES["what-if figure"]
-"""Large figures of the page with their names; each has a note, and its difference from the design."""
-
-
-HEADLINES = {"missing": "whatif.headline missing", "none": "whatif.headline none"}
-"""Verdict on what does not fit -> key of the sentence with the answer."""
 
 
 class Teller:

@@ -35,6 +35,12 @@ ROOM = 2.0
 """Room of a cell beside its text."""
 GROWTH = 2
 """Further digits that an amount of money may need when inputs change."""
+HEAD = 3
+"""Row of the heads, from 0; title and note are above."""
+PAPERS = {"": 9, "a4": 9, "letter": 1}
+"""Paper -> its number in a workbook; A4 where none is chosen."""
+MOST_TITLES = 2
+"""Most sources that are cited by title; of more, only the numbers appear."""
 
 
 class SheetColumn(NamedTuple):
@@ -137,14 +143,6 @@ def all_printed(blocks: Sequence[Block]) -> list[float]:
         if sum(least for least, _ in needs) <= PRINTED:
             break
     return fitted(needs, PRINTED)
-
-
-HEAD = 3
-"""Row of the heads, from 0; title and note are above."""
-PAPERS = {"": 9, "a4": 9, "letter": 1}
-"""Paper -> its number in a workbook; A4 where none is chosen."""
-MOST_TITLES = 2
-"""Most sources that are cited by title; of more, only the numbers appear."""
 
 
 class Named(NamedTuple):

@@ -63,6 +63,23 @@ KINDS: Mapping[str, Mapping[str, Any]] = {
 NUMBERS = ("int", "num", "small", "money", "price", "percent", "change")
 """Kinds of cells that hold numbers."""
 COLOURS = ("accent", "ink", "quiet", "shade", "line")
+MAX_TEXT = 32_767
+"""Longest text that a cell holds."""
+DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
+"""Marks that turn the direction of the text after them."""
+EXACT = 1000
+"""Numbers from here on are shown without decimals."""
+FORMULA_STARTS = ("=", "+", "-", "@")
+SPECS: Mapping[str, str] = {
+    "int": ",.0f",
+    "num": ",.3f",
+    "small": ".6f",
+    "money": ",.0f",
+    "change": "+,.0f",
+    "price": ",.4f",
+    "percent": ".2%",
+}
+"""Kinds of numbers and their longest printed form."""
 
 
 def size_of(kind: str) -> float:
@@ -119,15 +136,6 @@ class Styles:
         return value
 
 
-MAX_TEXT = 32_767
-"""Longest text that a cell holds."""
-DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
-"""Marks that turn the direction of the text after them."""
-EXACT = 1000
-"""Numbers from here on are shown without decimals."""
-FORMULA_STARTS = ("=", "+", "-", "@")
-
-
 class Live(NamedTuple):
     """A formula and its value in the plan; ``kind`` where it differs from the column's."""
 
@@ -163,18 +171,6 @@ def plain(value: Any, kind: str) -> tuple[Any, str]:
         whole = float(value).is_integer() or abs(value) >= EXACT
         kind = "int" if whole else "num" if abs(value) >= 0.1 else "small"
     return value, kind
-
-
-SPECS: Mapping[str, str] = {
-    "int": ",.0f",
-    "num": ",.3f",
-    "small": ".6f",
-    "money": ",.0f",
-    "change": "+,.0f",
-    "price": ",.4f",
-    "percent": ".2%",
-}
-"""Kinds of numbers and their longest printed form."""
 
 
 def digits(value: float, kind: str) -> int:

@@ -28,6 +28,23 @@ FIGURES = ("label", "value", "unit", "formula", "basis")
 """Columns of a topic's figures; the others are on Trail."""
 OF_SOURCES = ("number", "title", "producer", "published", "url")
 """First columns of the sources."""
+PLAIN: Mapping[str, tuple[str, Callable[[Plan], Sequence[Table]]]] = {
+    "power-on": (
+        "sheet.power-on.note",
+        lambda plan: (power_on.power_on(plan), *power_on.by_reading_and_name(plan)),
+    ),
+    "platform": (
+        "sheet.platform.note",
+        lambda plan: (platform.host_line(plan), platform.management(plan), platform.management_hosts(plan)),
+    ),
+    "trail": ("sheet.trail.note", lambda plan: (topics.lines(plan),)),
+    "sources": (
+        "sheet.sources.note",
+        lambda plan: (ordered(topics.sources(plan, topics.cited_sources(plan)), *OF_SOURCES),),
+    ),
+    "messages": ("sheet.messages.note", lambda plan: (topics.messages(plan), availability.idle(plan))),
+}
+"""Sheets that show tables unchanged: the key of their note, and the tables."""
 
 
 def groups_sheet(book: Book, plan: Plan, money: Money | None) -> None:
@@ -183,25 +200,6 @@ def _words(plan: Plan, path: str, value: Any) -> str | None:
     if table:
         return catalog_name(plan.catalog, table, value)
     return NAMES.get(table_path(path), {}).get(value, value)
-
-
-PLAIN: Mapping[str, tuple[str, Callable[[Plan], Sequence[Table]]]] = {
-    "power-on": (
-        "sheet.power-on.note",
-        lambda plan: (power_on.power_on(plan), *power_on.by_reading_and_name(plan)),
-    ),
-    "platform": (
-        "sheet.platform.note",
-        lambda plan: (platform.host_line(plan), platform.management(plan), platform.management_hosts(plan)),
-    ),
-    "trail": ("sheet.trail.note", lambda plan: (topics.lines(plan),)),
-    "sources": (
-        "sheet.sources.note",
-        lambda plan: (ordered(topics.sources(plan, topics.cited_sources(plan)), *OF_SOURCES),),
-    ),
-    "messages": ("sheet.messages.note", lambda plan: (topics.messages(plan), availability.idle(plan))),
-}
-"""Sheets that show tables unchanged: the key of their note, and the tables."""
 
 
 def plain_sheet(book: Book, plan: Plan, key: str) -> None:

@@ -27,6 +27,10 @@ from gpuplan.wording import said, told
 
 MOST_SENTENCES = 2
 """Sentences about upgrades that a test repeats; of more clusters it names the chapter that has them."""
+Facts = Mapping[str, Any]
+"""Name of a fact of a design -> its value for texts; a row of words holds where the facts that it names are not empty."""
+RESTARTS = ("highest", "high", "medium", "low", "lowest")
+"""Restart priorities of vSphere HA, from what restarts first."""
 
 
 class Ruled(NamedTuple):
@@ -80,10 +84,6 @@ def acceptance(plan: Plan) -> Table:
     tests = _holding(plan, "acceptance", ("test", "expected", "key"), _facts(plan))
     numbered = ({**each._asdict(), "number": f"T{at}"} for at, each in enumerate(tests, 1))
     return tabulate("acceptance", numbered, result=lambda _: to_fill(said("build.result")))
-
-
-Facts = Mapping[str, Any]
-"""Name of a fact of a design -> its value for texts; a row of words holds where the facts that it names are not empty."""
 
 
 def _facts(plan: Plan) -> Facts:
@@ -143,10 +143,6 @@ def _profiles(plan: Plan) -> str:
     return "; ".join(
         said("build.profile", profile=name, count=counts[name]) for name in used if name in counts
     )
-
-
-RESTARTS = ("highest", "high", "medium", "low", "lowest")
-"""Restart priorities of vSphere HA, from what restarts first."""
 
 
 def restart_ranks(plan: Plan) -> dict[int, str]:

@@ -17,6 +17,20 @@ from gpuplan.report.table import Cell, Table, Worded, columns, tabulate
 from gpuplan.report.tables.plan import by_cluster, group_names
 from gpuplan.wording import hours, number, said
 
+FITS = {True: "yes", False: "no", None: said("table.not known")}
+"""Texts that say whether every VM on the hosts can restart."""
+LOST = {
+    1: ("table.failures.host", "table.failures.host alike"),
+    2: ("table.failures.pair", "table.failures.pair alike"),
+}
+"""Number of lost hosts -> key of their names, and where others have the same load."""
+IDLE = {
+    "whole": ("table.idle on", "table.idle each on"),
+    "memory": ("table.idle memory", "table.idle memory on each"),
+    "places": ("table.idle places", "table.idle places on each"),
+}
+"""What is idle -> key of its text on one host or GPU, and on several."""
+
 
 def failures(plan: Plan, *pools: Pool) -> Table:
     """Tabulate the effect of losing each host, identical hosts once, in all clusters or in some."""
@@ -32,10 +46,6 @@ def failures(plan: Plan, *pools: Pool) -> Table:
 def of_clients(plan: Plan) -> str:
     """Say what a failure means for VMs that use GPUs over the network; empty without such VMs."""
     return said("table.failures.clients") if clients(plan) else ""
-
-
-FITS = {True: "yes", False: "no", None: said("table.not known")}
-"""Texts that say whether every VM on the hosts can restart."""
 
 
 def losses(plan: Plan, *pools: Pool) -> Table:
@@ -75,13 +85,6 @@ def _unplaced(loss: Loss) -> Cell:
         else None
     )
     return Cell(loss.unplaced, words=words, tone="bad" if loss.unplaced else "")
-
-
-LOST = {
-    1: ("table.failures.host", "table.failures.host alike"),
-    2: ("table.failures.pair", "table.failures.pair alike"),
-}
-"""Number of lost hosts -> key of their names, and where others have the same load."""
 
 
 def _lost(loss: Loss) -> Cell:
@@ -137,14 +140,6 @@ def _outage(posture: Posture) -> Cell:
 def not_sure(chance: float) -> float:
     """Return a probability for many clusters, which may round to 1 but is not certain."""
     return min(chance, math.nextafter(1, 0))
-
-
-IDLE = {
-    "whole": ("table.idle on", "table.idle each on"),
-    "memory": ("table.idle memory", "table.idle memory on each"),
-    "places": ("table.idle places", "table.idle places on each"),
-}
-"""What is idle -> key of its text on one host or GPU, and on several."""
 
 
 def idle_text(plan: Plan, idle: Idle) -> str:

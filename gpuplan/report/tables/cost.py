@@ -37,6 +37,7 @@ NONE = Cell(None, words="")
 """Empty cell of a row of totals."""
 INTERNAL = said("table.internal")
 """Title of content missing from the customer's version."""
+PER_UNIT = NAMES["price per unit"]
 
 
 def toned(values: Iterable[Any], tone: str) -> tuple[Cell, ...]:
@@ -174,9 +175,6 @@ def per_unit(plan: Plan) -> Table:
             if (value := getattr(price, name)) is not None
         ]
     return filled("per_unit", rows, plan.scenario.cost.currency)
-
-
-PER_UNIT = NAMES["price per unit"]
 
 
 def _unit_price(value: float, ends: tuple[float, float] | None, line: str) -> Cell:

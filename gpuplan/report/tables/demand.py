@@ -31,6 +31,9 @@ from gpuplan.wording import (
 
 ALONE, POOLED = said("table.silos.all"), said("table.silos.pooled")
 """Rows below the groups: statically partitioned, and pooled."""
+Simulated = Mapping[str, Any]
+"""A simulation as ``simulation_dict`` gives it."""
+CHANCES = NAMES["chance in a table"]
 
 
 def rules(found: Sequence[RuleAnswer]) -> Table:
@@ -137,11 +140,6 @@ def _chance(answer: MethodAnswer) -> Cell:
     if low is not None and high is not None:
         words = said("table.range", low=percent(low), high=percent(high))
     return Cell(answer.chance, words, low, high)
-
-
-Simulated = Mapping[str, Any]
-"""A simulation as ``simulation_dict`` gives it."""
-CHANCES = NAMES["chance in a table"]
 
 
 def simulated(plan: Plan, found: Simulated) -> Table:

@@ -17,6 +17,7 @@ from gpuplan.simulation.jobs import Estimate
 from gpuplan.wording import NAMES, number, rough, rough_range, said, share_words
 
 LIMITS = NAMES["limit of a replica"]
+WAYS = NAMES["token price"]
 
 
 def serving(plan: Plan) -> Table:
@@ -76,9 +77,6 @@ def _way(price: TokenPrice) -> str:
             said("table.this design at its", load=load) if price.own else said("table.this design", load=load)
         )
     return f"{WAYS[price.way]}, {price.note}"
-
-
-WAYS = NAMES["token price"]
 
 
 def _traced(name: str) -> Callable[[TokenPrice], Cell]:

@@ -20,6 +20,11 @@ from gpuplan.report.table import Cell, Column, Table, Worded, columns, filled, t
 from gpuplan.scenario import OTHER_VMS, UNASSIGNED, other_vms
 from gpuplan.wording import MODE_NAMES, amount, capital, number, runs, said
 
+ITEM_TABLES = ("gpus", "servers", "nics", "switches", "vsphere", "products", "assumptions")
+"""Tables of the catalog whose entries are items with facts; the others hold rows."""
+CLUSTER_IDS = columns("cluster_ids")
+"""Keys of a cluster and of its host pool: a group is in a pool and may be in several clusters."""
+
 
 def group_names(plan: Plan) -> dict[str, str]:
     """Map each group's id to its name, with an entry for GPUs of no group."""
@@ -109,10 +114,6 @@ def gpu_rows(pool: Pool, host: int) -> list[dict[str, Any]]:
     return rows
 
 
-ITEM_TABLES = ("gpus", "servers", "nics", "switches", "vsphere", "products", "assumptions")
-"""Tables of the catalog whose entries are items with facts; the others hold rows."""
-
-
 def catalog_name(catalog: Catalog, table: str, id: str) -> str:
     """Return the name of a catalog entry."""
     if table in ITEM_TABLES:
@@ -187,10 +188,6 @@ def _gpus_per_host(pool: Pool) -> Cell:
     """Return the GPUs of a new host; every number in use if existing hosts have others."""
     counts = sorted({room.gpus for room in pool.rooms})
     return Cell(pool.gpus_per_host, words=", ".join(map(str, counts)) if counts[1:] else None)
-
-
-CLUSTER_IDS = columns("cluster_ids")
-"""Keys of a cluster and of its host pool: a group is in a pool and may be in several clusters."""
 
 
 def by_cluster(

@@ -14,6 +14,12 @@ from gpuplan.wording import amount, hours, is_currency, money, number, percent, 
 
 NONE = "-"
 """Replaces a missing value."""
+RESULT_WORDS: Mapping[str, Callable[[float], str]] = {
+    "kept": percent,
+    "short_h": hours,
+    "totals.waiting": lambda pct: percent(pct / 100),
+}
+"""Results whose unit does not determine their format."""
 
 
 def bars(found: Sequence[Mapping[str, Any]], now: float, currency: str) -> Table:
@@ -94,14 +100,6 @@ def compared(found: Comparison, catalog: Catalog | None = None) -> Table:
         notes=(said("table.compared.differs"),),
         title="",
     )
-
-
-RESULT_WORDS: Mapping[str, Callable[[float], str]] = {
-    "kept": percent,
-    "short_h": hours,
-    "totals.waiting": lambda pct: percent(pct / 100),
-}
-"""Results whose unit does not determine their format."""
 
 
 def _result(row: CompareRow, value: Any, catalog: Catalog | None) -> str:
