@@ -119,9 +119,6 @@ def document_day(plan: Plan) -> str:
     return plan.scenario.document.date or price_day(plan.scenario, plan.catalog)
 
 
-# Recommendation
-
-
 def recommendation(plan: Plan) -> tuple[str, str]:
     """Say in one sentence each what to build and what it achieves."""
     figures = Figures(plan)
@@ -157,9 +154,6 @@ def _unsupported(plan: Plan) -> str:
     return " ".join(texts.values())
 
 
-# Cost
-
-
 def _money_about(plan: Plan) -> str:
     figures, costs = Figures(plan), plan.costs
     if costs is None or figures.cost is None:
@@ -173,9 +167,6 @@ def _money_about(plan: Plan) -> str:
             names = said("executive.money excludes more", names=names, more=more)
         text += " " + said("executive.money excludes", names=names)
     return text
-
-
-# Alternatives
 
 
 def _priced(plan: Plan) -> Iterator[Priced]:
@@ -212,9 +203,6 @@ def _why_not(plan: Plan, each: Alternative) -> str:
     return each.gives_up
 
 
-# Cost drivers
-
-
 def drivers(plan: Plan, bars: Sequence[Bar]) -> Iterator[Driver]:
     """The assumptions that move the cost, the strongest first."""
     now = plan.costs.net_present if plan.costs else 0.0
@@ -225,9 +213,6 @@ def drivers(plan: Plan, bars: Sequence[Bar]) -> Iterator[Driver]:
         if ends[-1] > ends[0]:
             low, high = (value_words(bar.path, end, bar.unit) for end in (bar.low, bar.high))
             yield Driver(bar.label, low, high, ends[0], ends[-1], at_low, at_high)
-
-
-# Decisions and next steps
 
 
 def actions(plan: Plan, messages: Sequence[Message] | None = None) -> list[Action]:

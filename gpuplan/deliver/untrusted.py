@@ -95,9 +95,6 @@ def shown_part(name: str) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-# ---- the zip file
-
-
 class Broken(Exception):
     """A zip file that no Office program would write."""
 
@@ -167,9 +164,6 @@ def _inflated(packed: ZipFile, entry: ZipInfo, shown: str) -> bytes:
     if not whole:
         raise Broken(said("template.damaged", name=shown, size=f"{entry.file_size:,}"))
     return content
-
-
-# ---- its XML
 
 
 class Unreadable(Exception):

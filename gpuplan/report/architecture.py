@@ -19,9 +19,6 @@ ACCENT, TINT = "#0b5cad", "#e7eff8"
 PAD, GAP = 10, 12
 
 
-# Logical
-
-
 class _Box(NamedTuple):
     """A box with a title and lines."""
 
@@ -135,9 +132,6 @@ def _arrow(drawing: Drawing, y: float) -> float:
     """Draw a link between two bands; return where the next begins."""
     drawing.line(WIDTH / 2, y, WIDTH / 2, y + 20, stroke=EDGE, width=2)
     return y + 20
-
-
-# Physical
 
 
 def racks_svg(plan: Plan) -> str | None:

@@ -60,9 +60,6 @@ def group_symbols(plan: Plan) -> dict[str, Symbol]:
     return symbols
 
 
-# Hosts
-
-
 def hosts_svg(plan: Plan) -> str:
     """Draw the hosts with the workloads on their GPUs, and a legend; many hosts are drawn once per identical load."""
     drawing = Drawing()

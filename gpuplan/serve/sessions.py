@@ -234,8 +234,6 @@ class Kernels(AsyncMappingKernelManager):
                 LOG.info("A session ends: nothing was heard of its page for %.0f s.", now() - session.heard)
                 await self.free(kernel_id)
 
-    # --- the warm ones, which Voila's manager keeps
-
     @property
     def pools(self) -> dict[str, list[Any]]:
         """Notebook -> futures of its warm kernels."""

@@ -184,8 +184,6 @@ class Draft(Figures):
         assert self.plan.costs is not None
         return self.plan.costs
 
-    # Values of texts
-
     @property
     def clusters(self) -> int:
         """Number of clusters."""

@@ -78,9 +78,6 @@ def power_points(draft: Draft) -> list[str]:
     )
 
 
-# Designs compared
-
-
 def differences(draft: Draft) -> Iterator[Block]:
     """Say how this design differs from the others in its results, the largest difference first."""
     assert draft.compared is not None
@@ -98,9 +95,6 @@ def beside(draft: Draft) -> Table:
     """Inputs and results of the designs side by side."""
     assert draft.compared is not None
     return replace(designs_compared(draft.compared, draft.plan.catalog).without("differs"), notes=())
-
-
-# What is internal
 
 
 def internal(draft: Draft) -> tuple[object, ...]:

@@ -27,9 +27,6 @@ RULES = ("denneman-drs-placement", "denneman-gpu-modes")
 """Sources that describe the placement rules."""
 
 
-# Hosts
-
-
 def pools(draft: Draft) -> Table:
     """The clusters; of many, those with the same load once."""
     plan = draft.plan
@@ -93,9 +90,6 @@ def pods(draft: Draft) -> str:
     return said("software.on kubernetes", names=names) if names else ""
 
 
-# Network
-
-
 def network_verdict(draft: Draft) -> str:
     """Whether the network suffices."""
     return HEADLINES["network"](draft.plan).sentence
@@ -118,9 +112,6 @@ def changes(draft: Draft) -> list[Block]:
         if work.changes and work.verdict != "good"
     ]
     return [Paragraph(said("network.changes")), Bullets(tuple(points[:MOST_ROWS]))] if points else []
-
-
-# Power-on, failures and maintenance
 
 
 def power_on(draft: Draft) -> list[Block]:

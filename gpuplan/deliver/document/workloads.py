@@ -101,9 +101,6 @@ def rejected(draft: Draft) -> Table:
     return Table("modes_not_chosen", columns("modes_not_chosen"), rows, title=said("logical.rejected"))
 
 
-# Demand
-
-
 def language_models(draft: Draft) -> str:
     """Describe the needs of language models, and the reason for the GPUs of each replica."""
     plan = draft.plan

@@ -261,9 +261,6 @@ def _mig_hosts(plan: Plan, pool: Pool) -> Iterator[str]:
         yield said(key, numbers=words, cluster=cluster_id(pool), gpus=gpus)
 
 
-# Files
-
-
 def terraform_files(plan: Plan, given: Mapping[str, Any]) -> dict[str, str]:
     """Path -> text of the Terraform files of both flavours; the second only where its provider supports the version of vSphere."""
     vcf = foundation(plan)

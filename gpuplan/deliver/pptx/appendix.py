@@ -34,9 +34,6 @@ LEADING = (
 """Results for the comparison of designs."""
 
 
-# Decisions and next steps
-
-
 def next_steps(deck: Deck) -> tuple[list[Action], list[Action]]:
     """(the steps of the slide, all others): the first due first, one that is on the slide of decisions not again."""
     decided = {action.code for action in deck.summary.first_decisions}
@@ -81,9 +78,6 @@ def next_steps_slide(deck: Deck) -> Iterator[Slide]:
     title = said(key, count=len(first), more=len(others))
     table = steps_table("next_steps", title, first)
     yield Slide([title], Listing(table, WIDTHS), more=step_reasons(first))
-
-
-# Appendix
 
 
 def details(

@@ -34,9 +34,6 @@ SCALES = ((1e9, "#,##0.0,,,", "bn"), (1e6, "#,##0.0,,", "M"), (1e4, "#,##0,", "k
 """Thresholds of the multiples in which numbers are shown, with their formats."""
 
 
-# Shapes from templates
-
-
 def render(template: str, /, **values: object) -> Any:
     """Return what the template ``templates/TEMPLATE.xml.j2`` draws, with values filled in."""
     page = templates("pptx").get_template(f"{template}.xml.j2")
@@ -48,9 +45,6 @@ def add(slide: Any, template: str, /, **values: object) -> None:
     """Put a shape on a slide, above all others."""
     tree = slide.shapes._spTree
     tree.append(render(template, number=tree.max_shape_id + 1, **values))
-
-
-# Words and key figures
 
 
 class Words(NamedTuple):
@@ -113,9 +107,6 @@ class Tiles(NamedTuple):
             name, place = one_line(f"Figure: {tile.label}"), box.cell(at, columns, wide, TILE, GAP)
             look = {"ground": "bg2", "inset": TILE_INSET, "anchor": "ctr", "spaced": False}
             add(slide, "words", name=name, box=place, paragraphs=parts, **look)
-
-
-# Charts
 
 
 class Label(NamedTuple):
@@ -198,9 +189,6 @@ def scale_of(most: float) -> tuple[str, str]:
     return next(((pattern, letter) for least, pattern, letter in SCALES if most >= least), ("#,##0", ""))
 
 
-# Pictures
-
-
 class Sketch:
     """Shapes in the order in which they are drawn; places are in points from the corner of the picture."""
 
@@ -258,9 +246,6 @@ class Picture(NamedTuple):
         sketch = Sketch(box, deck.loose)
         self.draw(sketch)
         add(slide, "sketch", shapes=sketch.shapes, box=box, name=self.name, about=one_line(self.about))
-
-
-# Text of placeholders
 
 
 def put(shape: Any, text: str, size: int, *, bold: bool | None = None) -> None:

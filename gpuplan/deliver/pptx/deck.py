@@ -33,9 +33,6 @@ SIDE, SIDE_GAP = 0.68, 28
 """Share of the width that a picture takes beside key figures, and the room between them."""
 
 
-# Slides as data
-
-
 class Block(Protocol):
     """Something that is put into a place on a slide."""
 
@@ -64,9 +61,6 @@ class Slide(NamedTuple):
     """Room between the body and what is above or below it."""
 
 
-# The deck
-
-
 class Deck:
     """Slides on one grid."""
 
@@ -86,8 +80,6 @@ class Deck:
         self.box = Box(self.title_box.left, top, self.title_box.width, bottom - top)
         core, related, scenario = show.core_properties, show.part.package._rels, plan.scenario
         set_properties(core, related, title=scenario.name, subject=scenario.customer, day=self.day)
-
-    # Layouts
 
     def layout_with(self, places: set[int], kind: str = "") -> Any:
         """Return the first layout with such placeholders, and of a type if one is named; None without one."""
@@ -121,8 +113,6 @@ class Deck:
         """True if the layouts are the deck's own."""
         ruled = any(shape.name == "Accent rule" for shape in self.layout.shapes)
         return self.layout.name == "Title Only" and ruled
-
-    # Slides
 
     def add(self, slides: Iterable[Slide]) -> None:
         """Draw slides, each before the next one is made; a table of the appendix takes as many as it needs."""
@@ -181,9 +171,6 @@ def font_of(show: Any) -> str:
     theme = parse_xml(show.slide_masters[0].part.part_related_by(RELATIONSHIP_TYPE.THEME).blob)
     font = theme.find(f".//{qn('a:minorFont')}/{qn('a:latin')}")
     return "" if font is None else str(font.get("typeface", ""))
-
-
-# Notes
 
 
 def told(plan: Plan, content: Slide) -> str:

@@ -251,9 +251,6 @@ def _switches(plan: Plan) -> str:
     )
 
 
-# Network
-
-
 def network_slide(deck: Deck) -> Iterator[Slide]:
     """State for each workload that depends on the link whether it suffices, with the switches."""
     plan, cabling = deck.plan, deck.plan.cabling

@@ -58,9 +58,6 @@ class Section(NamedTuple):
     """(group, VM) of VMs that restart."""
 
 
-# Content
-
-
 def hosts_sketch(plan: Plan, sketch: Sketch) -> None:
     """Draw the hosts with the workloads on their GPUs."""
     together: dict[str, list[Pool]] = {}
@@ -149,9 +146,6 @@ def failed_sketch(plan: Plan, failed: Failed, sketch: Sketch) -> None:
     marked = frozenset((group, vm) for group, vm, _ in outcome.restarted)
     title = f"{pool.name}: {equipment(plan, pool)}"
     picture.draw([Section(title, tiles, "; ".join(rest), marked)], failure=True)
-
-
-# Drawing
 
 
 class _Picture:

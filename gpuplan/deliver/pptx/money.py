@@ -22,9 +22,6 @@ LOW, HIGH = OKABE_ITO[0], OKABE_ITO[3]
 OTHER = COLOURS[0]
 
 
-# By year
-
-
 def cost_series(costs: Costs) -> tuple[CostPart, ...]:
     """Return the parts of the cost for a chart: the largest, and the others combined; they sum to the payments."""
     ranked = sorted(costs.parts, key=lambda part: -sum(abs(value) for value in part.yearly))
@@ -78,9 +75,6 @@ def _part_series(part: CostPart, tallest: float) -> Series:
     return Series(f"{letter}  {part.name}", COLOURS[colour], part.yearly, labels=labels, at="ctr")
 
 
-# Alternatives
-
-
 def signed(amount: float) -> str:
     """An amount as a difference."""
     if abs(amount) < 0.5:
@@ -111,9 +105,6 @@ def alternatives_slide(deck: Deck) -> Iterator[Slide]:
     series = Series(name, "AEB6C2", values, colours=colours, labels=labels)
     chart = Chart(said("deck.choices.about"), names, [series], (50, 50), end=1.4 * max(values))
     yield Slide(titles, chart, ("cost.net_present",), more=[said("deck.choices.alike"), *given_up])
-
-
-# Cost drivers
 
 
 def drivers_slide(deck: Deck) -> Iterator[Slide]:
@@ -170,9 +161,6 @@ def _driver_words(each: Driver, costs: Costs) -> str:
         at_high=rounded_money(each.at_high)[0],
         currency=costs.currency,
     )
-
-
-# Growth, or power and space
 
 
 def growth_slide(deck: Deck) -> Iterator[Slide]:

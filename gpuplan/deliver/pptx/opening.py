@@ -45,9 +45,6 @@ MODES = {
 }
 
 
-# The decision on one page
-
-
 def executive_slide(deck: Deck) -> Iterator[Slide]:
     """The recommendation, four key figures, and the alternatives with why they are not recommended."""
     plan, summary = deck.plan, deck.summary
@@ -108,9 +105,6 @@ def why_not(deck: Deck, choice: Alternative) -> str:
     return said(key) if key else choice.gives_up
 
 
-# The request
-
-
 def asked_slide(deck: Deck) -> Iterator[Slide]:
     """GPUs by workload, the largest first."""
     plan = deck.plan
@@ -153,9 +147,6 @@ def _asked_tiles(deck: Deck) -> Iterator[Tile]:
     most = 2 if deck.box.height >= 320 else 1
     for mode, gpus in sorted(by_mode.items(), key=lambda item: -item[1])[:most]:
         yield Tile(MODE_NAMES[mode], amount(round(gpus, 2), "GPU"), said(MODES[mode]))
-
-
-# Hours
 
 
 def when_slide(deck: Deck) -> Iterator[Slide]:

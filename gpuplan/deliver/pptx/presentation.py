@@ -71,9 +71,6 @@ def _written(deck: Deck) -> bytes:
     return same_bytes(stream.getvalue(), day=deck.day)
 
 
-# What a deck starts from
-
-
 def _emptied(show: Any) -> None:
     """Remove the slides of a template, and all references to them."""
     for paths in (
@@ -158,9 +155,6 @@ def _with_logo(layout: Any, brand: Brand, room: Box | None) -> None:
     shown = Box(left, top, width, height)
     logo = render("logo", id=len(layout.shapes) + 20, name=name, box=shown, relation=relation)
     layout.shapes._spTree.append(logo)
-
-
-# Slides with layouts of their own
 
 
 def _edition(deck: Deck) -> list[str]:

@@ -72,9 +72,6 @@ def _others(plan: Plan) -> Iterator[Axis]:
         yield price
 
 
-# Size
-
-
 def _size(plan: Plan, tell: Callable[[], object]) -> Axis | None:
     """The size that moves the cost most between half and double; None where the design has none."""
     axes = list(sizes(plan.scenario))
@@ -132,9 +129,6 @@ def _nearest(size: float) -> int:
 def _rounded(size: int) -> int:
     """Round a size as in speech: two digits of a large one."""
     return int(round(size, 2 - len(str(size)))) if size > 99 else size
-
-
-# Failures and price
 
 
 def _failures(scenario: Scenario) -> Axis:

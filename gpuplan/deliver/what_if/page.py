@@ -81,9 +81,6 @@ def _hash(text: str) -> str:
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
-# Data for the script
-
-
 def _data(found: WhatIf, teller: Teller) -> str:
     """Return texts and heights of every position as JSON, each text once, and none that ends the script around it."""
     kept: dict[str, int] = {}
@@ -124,9 +121,6 @@ def _drawn(answer: object) -> tuple[float, ...]:
     """Return an answer's cost and the ends of its range; empty without a cost."""
     cost = answer.cost if isinstance(answer, Answer) else None
     return (cost.net_present, cost.low, cost.high) if cost else ()
-
-
-# Fixed parts
 
 
 def _measures(found: WhatIf) -> Iterator[Measure]:
@@ -172,9 +166,6 @@ def _hosts(found: WhatIf) -> str:
 
 def _workload(axis: Axis) -> str:
     return said("whatif.workload", name=named(axis.name), size=texts.readout(axis, axis.own))
-
-
-# Scale and colours
 
 
 class Scale(NamedTuple):

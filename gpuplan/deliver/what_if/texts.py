@@ -77,9 +77,6 @@ def moved(axis: Axis, at: int) -> str:
     return said("whatif.against", by=by(axis, at)) if at != axis.own else said("whatif.designed")
 
 
-# Figures
-
-
 class Measure(NamedTuple):
     """A figure by which a position is compared with the design."""
 
@@ -178,8 +175,6 @@ class Teller:
         called = named(self.found.scenario.label(problem.path))
         return said("whatif.refused", label=called, value=problem.value, allowed=problem.message)
 
-    # The answer in a sentence
-
     def _headline(self, position: Position, answer: Answer) -> str:
         verdict = answer.verdict
         return said(
@@ -204,8 +199,6 @@ class Teller:
         excluded = self.designed.cost.excludes if self.designed.cost else ()
         more = [item for item in answer.cost.excludes if item not in excluded] if answer.cost else []
         return said("whatif.left out", names="; ".join(more)) if more else ""
-
-    # The large figures
 
     def _values(self, answer: Answer) -> dict[str, str]:
         texts = {
@@ -252,8 +245,6 @@ class Teller:
         texts = {key: said("whatif.against", by=text) if text else "" for key, text in changes.items()}
         here, before = ((design.verdict.short, design.verdict.note) for design in (answer, other))
         return texts | {"placed": said("whatif.was", was=before[1]) if here != before else ""}
-
-    # The table
 
     def _rows(self, answer: Answer) -> dict[str, str]:
         """Each figure exactly, and its difference."""

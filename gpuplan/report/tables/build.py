@@ -28,9 +28,6 @@ def to_fill(what: str = "") -> Cell:
     return Cell("", words=f"\u2039{what or said('build.fill')}\u203a", tone=TO_FILL)
 
 
-# Software
-
-
 def software(plan: Plan) -> Table:
     """Tabulate versions, drivers and settings for the vSphere version; values without a source are to fill in."""
     version = plan.scenario.platform.vsphere
@@ -79,9 +76,6 @@ def order_lines(plan: Plan) -> Table:
         notes=(said("order.note", hosts=line.hosts),) if line else (),
         title=said("order.title"),
     )
-
-
-# VM classes
 
 
 def class_name(group: GroupPlan) -> str:
@@ -172,9 +166,6 @@ def licences(plan: Plan) -> Table:
     """Tabulate the licences of the bill of materials: number, product, and how they are counted."""
     rows = [row for row in plan.costs.materials if row.part in LICENCE_PARTS] if plan.costs else []
     return tabulate("licences", rows)
-
-
-# Names, networks, racks
 
 
 def naming(plan: Plan) -> Table:

@@ -96,9 +96,6 @@ def _ranged(figure: Range) -> Cell:
     return Cell(figure.value, words, figure.low, figure.high)
 
 
-# Waits
-
-
 def few_digits(value: float) -> str:
     """A rate to three digits, never as a fraction."""
     return written(value, ".3g") if value < 1000 else number(round(value))

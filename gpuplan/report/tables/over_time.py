@@ -147,9 +147,6 @@ def _worst_hour(week: Lived) -> Cell:
     return Cell(hour, words=moment(4 * hour) if max(week.missing) else "none")
 
 
-# In a sentence
-
-
 def upgrade_sentence(rehearsed: Rehearsed) -> str:
     """Say whether hosts can be upgraded in turn, and in which order."""
     upgrade = rehearsed.upgrade

@@ -102,9 +102,6 @@ def _notes(plan: Plan) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-# Hosts already there
-
-
 def inventory(plan: Plan) -> Table:
     """Tabulate the demand that fits on existing hosts, by group priority, and what must be bought for the rest."""
     names, found = group_names(plan), plan.inventory
@@ -166,9 +163,6 @@ def hosts_there(plan: Plan) -> Table:
     )
 
 
-# Power
-
-
 def power(use: PowerUse) -> Table:
     """Tabulate all parts that draw power and fill the racks."""
     in_all = (
@@ -211,9 +205,6 @@ def _watts(part: PowerPart, value: float) -> Cell:
 
 def _height(units: float | None) -> str:
     return said("table.not known") if units is None else f"{number(units)} U"
-
-
-# What vSphere does by itself
 
 
 @dataclass(frozen=True, slots=True)
