@@ -151,7 +151,6 @@ def _planned(plan: Plan, scenario: Scenario) -> Plan:
 
 
 def _for_customer(plan: Plan) -> Plan:
-    """Return the plan of the customer's version."""
     return _planned(plan, customer_scenario(plan.scenario, plan.catalog))
 
 

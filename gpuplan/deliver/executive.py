@@ -131,7 +131,6 @@ def recommendation(plan: Plan) -> tuple[str, str]:
 
 
 def _carries(plan: Plan) -> str:
-    """The workloads, the largest first."""
     ranked = sorted(plan.groups, key=lambda group: -group.demand_gpus)
     if not ranked:
         return Figures(plan).said("executive.carries a total")
@@ -140,13 +139,11 @@ def _carries(plan: Plan) -> str:
 
 
 def _survives(plan: Plan) -> str:
-    """Say whether its VMs start and restart, and the capacity that remains after failures."""
     words = [*plan.verdict.sentences[1:], Figures(plan).said("executive.left")]
     return " ".join(words)
 
 
 def _unsupported(plan: Plan) -> str:
-    """Say what is out of support, and how much of the design depends on it."""
     texts = {message.code: message.text for message in check_plan(plan) if message.code in OUT_OF_SUPPORT}
     remote = sum(group.demand_gpus for group in plan.groups if group.mode == "bitfusion")
     if remote and OUT_OF_SUPPORT[0] in texts:
@@ -170,7 +167,6 @@ def _money_about(plan: Plan) -> str:
 
 
 def _priced(plan: Plan) -> Iterator[Priced]:
-    """The plan and its alternatives."""
     for alternative, planned in planned_alternatives(plan):
         if planned is None:
             yield Priced(alternative, None if alternative.hosts else {})

@@ -58,7 +58,6 @@ def templates(kind: str) -> Environment:
 
 
 def _plain(text: str) -> Markup:
-    """Text for an attribute or a title."""
     from markupsafe import Markup
 
     return Markup(escape(clean(text)))

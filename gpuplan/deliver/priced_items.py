@@ -113,7 +113,6 @@ class PricedItems:
         return items
 
     def _included(self, material: Material) -> int:
-        """Years of GPU software that come with a new board."""
         if material.key == EXISTING_SOFTWARE:
             return 0
         return included_years(self.plan.scenario, self.plan.catalog)
@@ -236,7 +235,6 @@ class PricedItems:
 
 
 def _price_keys(plan: Plan, materials: Sequence[Material]) -> dict[str, str]:
-    """Map each material that is paid for to the key of its price."""
     scenario, costs = plan.scenario, plan.costs
     assert costs is not None
     link, fabric = scenario.network.link_gbit_s, plan.cabling

@@ -121,8 +121,6 @@ def _listed(names: Iterable[str]) -> str:
 
 
 class _Package:
-    """The parts of an Office file."""
-
     def __init__(self, parts: dict[str, bytes], kind: str) -> None:
         self.parts, self.kind = parts, kind
         self.reader = Reader()

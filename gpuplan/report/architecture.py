@@ -20,8 +20,6 @@ PAD, GAP = 10, 12
 
 
 class _Box(NamedTuple):
-    """A box with a title and lines."""
-
     title: str
     lines: Sequence[str]
 
@@ -68,7 +66,6 @@ def _clusters(plan: Plan) -> list[_Box]:
 
 
 def _named(pools: Sequence[Pool]) -> str:
-    """The name of a cluster, or how many there are."""
     return pools[0].name if len(pools) == 1 else said("logical.alike", count=len(pools))
 
 
@@ -85,7 +82,6 @@ def _cluster_lines(plan: Plan, pool: Pool, wide: float) -> list[str]:
 
 
 def _services(plan: Plan) -> _Box:
-    """Draw the services of every cluster in the domain."""
     lines = [said("logical.services")]
     if plan.scenario.management.supervisor not in (None, "none") or on_kubernetes(plan):
         lines.append(
@@ -95,7 +91,6 @@ def _services(plan: Plan) -> _Box:
 
 
 def _below(plan: Plan) -> list[_Box]:
-    """Management domain, network and storage."""
     domain, fabric = plan.management, plan.cabling
     wide = _wide(3, 0) - 2 * PAD
     managed = said("logical.management", hosts=domain.hosts, vcpus=round(domain.vcpus)) if domain else ""

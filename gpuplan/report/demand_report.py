@@ -111,7 +111,6 @@ def demand_text(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> str:
 
 
 def _planned(plan: Plan) -> str:
-    """Say how many GPUs are planned, and why."""
     inputs = plan.scenario.demand
     key = "demand.planned" if inputs.stated_gpus is None else "demand.planned and stated"
     text = Figures(plan).said(key, rule=RULE_NAMES[inputs.rule].lower(), stated=inputs.stated_gpus)
@@ -120,7 +119,6 @@ def _planned(plan: Plan) -> str:
 
 
 def _queue(plan: Plan) -> str:
-    """Say how likely requests beyond the plan wait; empty without requests."""
     if (chances := waits(plan)) is None:
         return ""
     now, after = chances

@@ -82,8 +82,6 @@ def hosts_svg(plan: Plan) -> str:
 
 
 class _Hosts:
-    """The hosts of a pool."""
-
     def __init__(self, drawing: Drawing, plan: Plan, pool: Pool) -> None:
         self.drawing, self.plan, self.pool = drawing, plan, pool
         self.symbols = group_symbols(plan)
@@ -145,7 +143,6 @@ class _Hosts:
             drawing.text(inside[0], area.y + area.high - PAD, more, room=inside[2], fill=SOFT)
 
     def _whole_gpu(self, load: Load, area: Area, *, numbered: bool) -> None:
-        """Draw a GPU that belongs to one VM."""
         slot = load.slots[0]
         symbol = self.symbols[slot.group]
         with_number = numbered and slot.group in self.numbered and symbol.letter.isalpha()

@@ -160,7 +160,6 @@ class Drawing:
 
 
 def _n(value: float) -> str:
-    """A coordinate."""
     return f"{value:.1f}".removesuffix(".0")
 
 

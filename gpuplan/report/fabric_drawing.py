@@ -150,7 +150,6 @@ class _Fabric:
         return [(x, self.found.ports)]
 
     def _hosts(self, x: float, y: float) -> None:
-        """The hosts on a pair of leaves."""
         places = self._host_places(x)
         wide = min(self.cell - 10, 400.0) / len(places)
         on_it, per_pair = self.hosts, self.shape.hosts_per_pair
@@ -193,5 +192,4 @@ def _head(text: str, left_out: int) -> str:
 
 
 def _width(links: int) -> float:
-    """Width of the line that represents ``links`` links."""
     return min(6.0, 1.5 + links.bit_length() / 2)

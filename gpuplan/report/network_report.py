@@ -92,7 +92,6 @@ def _link(plan: Plan) -> str:
 
 
 def _fact(fact: Fact) -> str:
-    """Return a value with its range and basis."""
     key = "network.fact" if fact.low is None or fact.high is None else "network.fact with range"
     return said(key, value=amount(fact.value, fact.unit), basis=basis_word(fact.basis), fact=fact)
 
@@ -110,7 +109,6 @@ def _work(use: RemoteUse) -> str:
 
 
 def _with_changes(sentence: str, changes: Sequence[str]) -> str:
-    """Return a sentence and what would change the result."""
     return f"{sentence} {said('network.would help', changes='; '.join(changes))}" if changes else sentence
 
 
@@ -120,7 +118,6 @@ def _job(use: TrainingUse) -> str:
 
 
 def _fabric(fabric: Cabling | None) -> Iterator[Content]:
-    """Yield the switches and cables, the settings, and the capacity that remains when a part fails."""
     if fabric is None:
         yield chapter(said("network.fabric"), said("network.no fabric"))
         return

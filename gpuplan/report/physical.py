@@ -90,7 +90,6 @@ def networks(plan: Plan) -> tuple[Network, ...]:
 
 
 def _vms(plan: Plan) -> Iterator[int]:
-    """VMs of the workloads, and those that serve them."""
     yield from (group.vms for group in plan.groups)
     yield from (len(servers.vms) for servers in all_servers(plan))
     yield from (retrieval.database_vms for retrieval in plan.llm.retrieval.values())

@@ -51,7 +51,6 @@ def plan_text(plan: Plan) -> str:
 
 
 def _access(plan: Plan) -> Iterator[str]:
-    """Yield the reason for each group's access to its GPUs."""
     for group in plan.groups:
         yield said("summary.access", group=group, why=" ".join(reason.text for reason in group.reasons))
         yield from (said("summary.access but", reason=reason) for reason in group.against)

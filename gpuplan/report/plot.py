@@ -155,7 +155,6 @@ CHARTS = (*SPECS, *MANY_PLANS)
 
 
 def _words(nothing: str) -> Spec:
-    """Text where there is nothing to draw."""
     text = {"type": "text", "text": nothing, "color": NOTEBOOK.ink}
     return {"data": {"values": [{}]}, "layer": [{"mark": text}]}
 

@@ -62,7 +62,6 @@ def step_html(plan: Plan, step: str, sentence: str) -> str:
 
 
 def _table(table: Table, most: int = MOST_ROWS) -> str:
-    """A table with its title and notes."""
     shown = table.shown()
     right, rows = numeric(shown), texts(shown)
 
@@ -191,7 +190,6 @@ def _item(item: Item) -> str:
 
 
 def _record(record: Brief) -> str:
-    """Any record: its fields with their values."""
     rows = tuple((name, _plain(value)) for name, value in _fields(record).items())
     return _table(
         Table("record", (Column("name", "Name"), Column("value", "Value")), rows, title=type(record).__name__)

@@ -105,7 +105,6 @@ def _grid(heads: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence[i
 
 
 def _set(cells: Sequence[str], widths: Sequence[int], right: Sequence[int]) -> str:
-    """One line of a grid."""
     aligned = (
         cell.rjust(width) if at in right else cell.ljust(width)
         for at, (cell, width) in enumerate(zip(cells, widths, strict=True))

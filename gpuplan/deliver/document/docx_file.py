@@ -154,7 +154,6 @@ class _Writer:
             columns.set(qn("w:space"), str(COLUMN_GAP // EMU_PER_TWIP))
 
     def _parts(self, template: str, **given: Any) -> list[Any]:
-        """The elements of a filled template."""
         return list(parse_xml(filled(template, **self.shown, **given)))
 
     def _footer(self, title: str) -> None:
@@ -184,7 +183,6 @@ class _Writer:
         return _widths(cells, shares, int(self.width / EMU_PER_TWIP)) if columns else []
 
     def _logo(self) -> Markup:
-        """The firm's logo, as high as two lines."""
         picture = self._picture(self.brand.logo, self.brand.name, height=Pt(28))
         _shrink(picture, int(self.width * 0.4), picture.extent.cy)
         return _serialised(picture)

@@ -76,7 +76,6 @@ def dress(word: Any, brand: Brand, paper: str) -> None:
 
 
 def _numbered_headings(word: Any) -> None:
-    """Let Word number chapters and sections."""
     numbering, styles = word.part.numbering_part.element, word.styles
     taken = [int(a.get(qn("w:abstractNumId"))) for a in numbering.iter(qn("w:abstractNum"))]
     identity = max(taken, default=0) + 1

@@ -173,7 +173,6 @@ def maintenance(draft: Draft) -> Table:
 
 
 def _stun(group: GroupPlan) -> str:
-    """Say how long a VM is stunned while it moves."""
     if group.stun_s is None:
         return said("operations.stun not known" if group.stun_not_known else "operations.no vmotion")
     return f"{round(group.stun_s)} s"

@@ -65,7 +65,6 @@ def _numbered(name: str, number: str, rows: Sequence[tuple[str, str]]) -> Table 
 
 
 def _origin(draft: Draft, path: str) -> str:
-    """Return the basis of an input, with its document."""
     origin = draft.plan.scenario.origin(path)
     return capital(basis_word(origin.basis)) + draft.cite((origin.source,))
 
@@ -205,7 +204,6 @@ def _why(draft: Draft, note: str, sources: tuple[str, ...]) -> str:
 
 
 def _assumed_of_groups(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assumption]:
-    """Yield the assumptions about each group, one line per group."""
     for group in plan.scenario.groups:
         entries = [i for key, i in found.items() if key.startswith(f"groups.{group.id}.")]
         if entries:
@@ -217,7 +215,6 @@ def _assumed_of_groups(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assum
 
 
 def _assumed_of_work(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assumption]:
-    """Yield the assumptions about each kind of work over the network, one line per kind."""
     work: dict[str, list[Input]] = {}
     for key, i in found.items():
         if key.startswith("network_workloads/"):
@@ -231,7 +228,6 @@ def _assumed_of_work(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assumpt
 
 
 def _assumed_facts(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assumption]:
-    """Yield the other assumptions, each with its range."""
     for key, i in found.items():
         if key.startswith(("groups.", "network_workloads/")):
             continue

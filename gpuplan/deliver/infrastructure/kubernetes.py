@@ -135,7 +135,6 @@ def _shown(plan: Plan, classes: list[VmClass]) -> dict[str, Any]:
 
 
 def _since(plan: Plan, version: str) -> bool:
-    """True if the vSphere version of a design is this one or a later one."""
     order = {key: int(item.value("order") or 0) for key, item in plan.catalog.vsphere.items()}
     return order[plan.scenario.platform.vsphere] >= order[version]
 

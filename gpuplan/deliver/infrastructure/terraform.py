@@ -297,7 +297,6 @@ def _vsphere(both: Mapping[str, Any], folder: str, *, made: bool) -> dict[str, s
 
 
 def _domain(plan: Plan, found: Foundation, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the data for the files of the workload domain."""
     management = plan.management
     assert management is not None
     vsan = plan.scenario.hardware.storage == "vsan"

@@ -220,7 +220,6 @@ def _pvrdma(plan: Plan) -> bool:
 
 
 def _of_servers(plan: Plan, pool: Pool, servers: Servers) -> Vms:
-    """The Bitfusion servers of a cluster."""
     return Vms(
         slug="bitfusion_server",
         label="bitfusion_server",
@@ -238,7 +237,6 @@ def _of_servers(plan: Plan, pool: Pool, servers: Servers) -> Vms:
 
 
 def _passthrough_spots(plan: Plan, pool: Pool, group: str) -> Iterator[Spot]:
-    """Devices of each VM of a group, as placed."""
     for at, host in enumerate(pool.placement):
         first = 0
         for load in host:

@@ -208,5 +208,4 @@ def sources_of(plan: Plan, content: Slide) -> list[str]:
 
 
 def _sentence(text: str) -> str:
-    """With its full stop."""
     return text if text.endswith((".", "!", "?", ":")) else f"{text}."

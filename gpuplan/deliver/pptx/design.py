@@ -151,7 +151,6 @@ def _wrapped(sketch: Sketch, area: Box, *texts: str) -> Iterator[str]:
 
 
 def _users(sketch: Sketch, plan: Plan, area: Box) -> None:
-    """Draw the workloads, and the hosts of those with remote GPUs."""
     compute = plan.cabling.compute_hosts if plan.cabling else 0
     remote = any(item.mode == "bitfusion" for item in plan.groups)
     low = 3 * LINE + 2 * PAD if compute or remote else 0
@@ -176,7 +175,6 @@ def _users(sketch: Sketch, plan: Plan, area: Box) -> None:
 
 
 def _domain(sketch: Sketch, plan: Plan, area: Box) -> None:
-    """Draw the workload domain with its clusters and their contents."""
     title, name = said("deck.architecture.domain"), "GPU workload domain"
     look = {"fill": "bg2", "edge": "accent1", "pen": "accent1"}
     place = _panel(sketch, area, title, name=name, width=1.5, **look).down(4)
@@ -221,7 +219,6 @@ def _hosts(sketch: Sketch, pool: Pool, area: Box) -> None:
 
 
 def _management(sketch: Sketch, plan: Plan, area: Box) -> None:
-    """Draw the management domain, and the storage."""
     words = [said("deck.architecture.vcenter"), said("deck.architecture.sddc manager")]
     if domain := plan.management:
         vcpus, memory = round(domain.vcpus), round(domain.memory_gb)
@@ -236,7 +233,6 @@ def _management(sketch: Sketch, plan: Plan, area: Box) -> None:
 
 
 def _switches(plan: Plan) -> str:
-    """Say which switches carry everything between the parts."""
     fabric = plan.cabling
     if fabric is None or not fabric.switches:
         return said("deck.architecture.no switches")
@@ -301,7 +297,6 @@ def _link_name(each: LinkVerdict) -> str:
 
 
 def _network_tiles(deck: Deck, verdicts: Sequence[LinkVerdict]) -> list[Tile]:
-    """Link, ports, switches, and what vMotion needs."""
     network, fabric = deck.plan.scenario.network, deck.plan.cabling
     speed, _, transport = network_name(network.link_gbit_s, network.transport).partition(" Gbit/s ")
     tiles = [Tile(said("deck.network.link"), f"{speed} Gbit/s", transport)]

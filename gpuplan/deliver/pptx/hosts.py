@@ -190,7 +190,6 @@ class _Picture:
         self._key(failure)
 
     def _tile(self, section: Section, tile: Tile, place: Box) -> None:
-        """One host with its GPUs."""
         strong = tile.failed or tile.landing
         edge = BAD if tile.failed else "accent1" if tile.landing else FREE
         dashed = tile.failed or not tile.loads
@@ -225,7 +224,6 @@ class _Picture:
             self.sketch.rect(area, line="1A2230", width=2.25, round_by=2, name="Restarted here")
 
     def _band(self, tile: Tile, group: str, count: int, area: Box) -> None:
-        """The part of a GPU that a group takes."""
         symbol = self.symbols.get(group)
         letter, colour, pen = symbol or (group, OTHER, "#1A2230")
         if symbol:
@@ -242,7 +240,6 @@ class _Picture:
         )
 
     def _key(self, failure: bool) -> None:
-        """Explain the letters."""
         names = group_names(self.plan)
         entries = [(self.symbols[g.id], g.name, _about(g)) for g in self.plan.groups if g.id in self.groups]
         if UNASSIGNED in self.groups:
@@ -280,7 +277,6 @@ def _about(group: GroupPlan) -> str:
 
 
 def _across(gpus: int) -> int:
-    """Return the number of GPUs of a host side by side."""
     return 4 if gpus <= 8 else 8
 
 

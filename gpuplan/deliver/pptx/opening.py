@@ -63,7 +63,6 @@ def executive_slide(deck: Deck) -> Iterator[Slide]:
 
 
 def _key_tiles(deck: Deck) -> list[Tile]:
-    """Return tiles for capacity, hardware, failure tolerance and cost."""
     plan, figures, verdict = deck.plan, deck.figures, deck.plan.verdict
     carried = "deck.tile.carried" if plan.groups else "deck.tile.carried total"
     cost, over = figures.cost, ""
@@ -139,7 +138,6 @@ def _looks(deck: Deck, width: float) -> dict[str, tuple[str, str]]:
 
 
 def _asked_tiles(deck: Deck) -> Iterator[Tile]:
-    """Yield the number of VMs, and how most of them reach their GPUs."""
     yield Tile(said("deck.asked.vms"), number(deck.plan.placed.vms), said("deck.asked.peak"))
     by_mode: dict[str, float] = {}
     for group in deck.plan.groups:
@@ -179,7 +177,6 @@ def _hours(deck: Deck, week: WeekDemand) -> tuple[Chart, str]:
 
 
 def _rules(deck: Deck) -> Chart:
-    """GPUs by sizing rule, with the rule of the design highlighted."""
     plan, stated = deck.plan, deck.plan.scenario.deciding_total_gpus is not None
     bars = []
     for answer in rule_answers(plan):

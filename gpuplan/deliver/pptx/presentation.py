@@ -82,7 +82,6 @@ def _emptied(show: Any) -> None:
 
 
 def _own_presentation(brand: Brand) -> Any:
-    """Return an empty presentation with gpuplan's own master."""
     show: Any = Presentation()
     _, _, show.slide_width, show.slide_height = Box(0, 0, 960, 540).emu
     firm = cut(brand.name, LEAD, LOGO.width, 2, bold=True) if brand.name and not brand.logo else ""
@@ -125,7 +124,6 @@ def _theme(master: Any, brand: Brand) -> None:
 
 
 def _styles(master: Any) -> None:
-    """Sizes of titles and of text in the master."""
     styles = master.element.find(qn("p:txStyles"))
     first = styles.find(qn("p:titleStyle")).find(qn("a:lvl1pPr"))
     first.set("algn", "l")
@@ -136,7 +134,6 @@ def _styles(master: Any) -> None:
 
 
 def _fill(page: Any, shapes: Any) -> None:
-    """Replace what is on a master or a layout."""
     for number, shape in enumerate(shapes, 2):
         shape[0][0].set("id", str(number))
     page.shapes._spTree[2:] = list(shapes)
@@ -158,7 +155,6 @@ def _with_logo(layout: Any, brand: Brand, room: Box | None) -> None:
 
 
 def _edition(deck: Deck) -> list[str]:
-    """Author and version."""
     paper = deck.plan.scenario.document
     status = NAMES["document.status"][paper.status or "draft"]
     author = [said("deck.title.author", author=paper.author)] if paper.author else []
@@ -169,7 +165,6 @@ def _edition(deck: Deck) -> list[str]:
 
 
 def _title_slide(deck: Deck) -> None:
-    """Design, customer, author, version and day."""
     scenario = deck.plan.scenario
     slide = deck.show.slides.add_slide(deck.layout_with({3, 4}) or deck.layout)
     box = box_of(slide.shapes.title)
@@ -200,7 +195,6 @@ def _title_words(deck: Deck, slide: Any, lead: str, details: list[str]) -> None:
 
 
 def _closing_slide(deck: Deck) -> None:
-    """The responsible people, the version, and the tools used."""
     *author, version = _edition(deck)
     approver = deck.plan.scenario.document.approver
     lines = [

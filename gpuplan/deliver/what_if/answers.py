@@ -66,7 +66,6 @@ def most_plans(plan: Plan) -> int:
 
 
 def _others(plan: Plan) -> Iterator[Axis]:
-    """The inputs beside the size."""
     yield _failures(plan.scenario)
     if price := _price(plan):
         yield price

@@ -106,7 +106,6 @@ def _data(found: WhatIf, teller: Teller) -> str:
 
 
 def _positions(axis: Axis, at: Any) -> dict[str, Any]:
-    """Return the texts of a slider at each position."""
     count = range(len(axis.values))
     said_of = {
         "readouts": texts.readout,

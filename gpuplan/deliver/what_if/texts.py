@@ -157,7 +157,6 @@ class Teller:
         }
 
     def _refused(self, answer: Refused) -> dict[str, str]:
-        """Return the texts where there is no plan."""
         nothing = said("whatif.nothing")
         return {
             "headline": said("whatif.headline refused"),
@@ -187,7 +186,6 @@ class Teller:
         )
 
     def _carried(self, position: Position) -> str:
-        """Say what the hosts carry, by the size that is moved."""
         axis, size = self.found.axes[0], readout(self.found.axes[0], position[0])
         if axis.kind == "total":
             return said("whatif.demand", size=size)
@@ -212,7 +210,6 @@ class Teller:
         return {key: text or said("whatif.nothing") for key, text in texts.items()}
 
     def _notes(self, position: Position, answer: Answer) -> dict[str, str]:
-        """Return the note for each figure."""
         lost = max(1, int(self.found.axes[self.failures].values[position[self.failures]]))
         totals, cost = answer.totals, answer.cost
         needed, spare = number(totals.hosts_for_demand), number(totals.hosts_for_failures)
@@ -226,7 +223,6 @@ class Teller:
         }
 
     def _range(self, answer: Answer) -> str:
-        """The range of the cost, and how many hosts it grows to."""
         cost = answer.cost
         if cost is None or not cost.span:
             return ""
@@ -247,7 +243,6 @@ class Teller:
         return texts | {"placed": said("whatif.was", was=before[1]) if here != before else ""}
 
     def _rows(self, answer: Answer) -> dict[str, str]:
-        """Each figure exactly, and its difference."""
         texts = {}
         for measure in MEASURES:
             text, by = measure.said(answer), measure.by(answer, self.designed)

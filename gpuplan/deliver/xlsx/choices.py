@@ -231,7 +231,6 @@ class Charts:
         return chart
 
     def _axis(self, *, lines: bool = False, name: str = "", **more: Any) -> dict[str, Any]:
-        """An axis with thin lines or none."""
         named = {"name": name, "name_font": {**self._font, "bold": False}} if name else {}
         return {
             "num_font": self._font,
@@ -245,7 +244,6 @@ class Charts:
 
 
 def _bars(name: str, categories: str, values: str, colour: str, gap: int) -> dict[str, Any]:
-    """A series of bars: its name, its cells and its look."""
     fill = {"color": colour}
     return {"name": name, "categories": categories, "values": values, "fill": fill, "gap": gap}
 

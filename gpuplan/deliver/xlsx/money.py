@@ -33,8 +33,6 @@ LIMITS: Mapping[str, Mapping[str, Any]] = {
 
 
 class _Factor(NamedTuple):
-    """A row of the sheet of factors."""
-
     name: str
     label: str
     value: float

@@ -74,7 +74,6 @@ class Overview:
         self._guide()
 
     def _line(self, text: str, kind: str = "note", last: int = COLUMNS - 1) -> None:
-        """Write a text across the page."""
         self.page.put(self.at, 0, text, kind, last=last)
         self.at += 1
 
@@ -124,7 +123,6 @@ class Overview:
         self._gap(6)
 
     def _left_out(self, money: Money) -> None:
-        """List what the cost excludes."""
         costs = money.costs
         keys = {"sheet.excludes": costs.excludes, "sheet.overview.outside": costs.outside}
         parts = [said(key, names="; ".join(names)) for key, names in keys.items() if names]
@@ -133,7 +131,6 @@ class Overview:
             self._gap(6)
 
     def _charts(self, alternatives: Shown | None, drivers: Shown | None, failures: Shown | None) -> None:
-        """The charts, two beside each other."""
         charts, plan = Charts(self.book.file, self.book.brand), self.plan
         currency, placed = plan.scenario.cost.currency, list[tuple[Any, int]]()
         if (money := self.money) is not None:
@@ -159,7 +156,6 @@ class Overview:
         self.at += (CHART_ROWS + 1) * bool(placed)
 
     def _decisions(self) -> None:
-        """List the customer's decisions, with owner and due date."""
         decisions, first = self.summary.decisions, self.summary.first_decisions
         if not decisions:
             return
@@ -176,7 +172,6 @@ class Overview:
         self._gap(8)
 
     def _guide(self) -> None:
-        """Explain in three lines how to read the workbook."""
         self._line(said("sheet.overview.guide"), "section")
         tabs = {name: TABS[name] for name in ("own", "bill", "years", "factors", "trail", "names")}
         for key in ("sheet.guide.inputs", "sheet.guide.live", "sheet.guide.trail"):
@@ -184,7 +179,6 @@ class Overview:
 
 
 def _design_tiles(plan: Plan) -> list[Tile]:
-    """Return tiles of the design and of the capacity after a failure."""
     totals, use, figures = plan.totals, plan.power, Figures(plan)
     left, note = figures.said("sheet.tile.left"), figures.said("sheet.tile.left note")
     tiles = [
@@ -199,7 +193,6 @@ def _design_tiles(plan: Plan) -> list[Tile]:
 
 
 def _money_tiles(summary: Executive, money: Money) -> list[Tile]:
-    """Return tiles of the current cost, and of the change by the reader's inputs."""
     costs, used = money.costs, money.costs.gpu_hour_used
     planned = said("sheet.tile.cost note", planned=summary.money, years=costs.years)
     change = Live(f"net_present_cost-{costs.net_present!r}", 0.0)

@@ -60,7 +60,6 @@ def _own_cells(money: Money, key: str, known: dict[str, Any]) -> dict[str, Any]:
 
 
 def _own_totals(money: Money) -> dict[str, Any]:
-    """Return the totals of all prices: the net present cost, and the difference that the reader's own prices make."""
     first, last = HEAD + 1, HEAD + len(money.prices)
     cells: dict[str, Any] = {"name": said("sheet.own.total")}
     for name, value in (("cost", money.costs.net_present), ("difference", 0.0)):
@@ -128,7 +127,6 @@ def _paid_cells(money: Money, at: int, material: Material) -> dict[str, Any]:
 
 
 def _total(money: Money, status: str) -> list[Any]:
-    """A row with the sum of all that is paid at one time."""
     table, materials = money.bill, money.costs.materials
     when, amounts = (
         area(HEAD + 1, at, HEAD + len(materials), at)

@@ -83,7 +83,6 @@ def hosts_sheet(book: Book, plan: Plan) -> None:
 
 
 def _figures(plan: Plan, title: str, *starts: str) -> Table:
-    """Tabulate the figures of a topic, each with its formula."""
     return replace(topics.lines(plan, *starts).only(*FIGURES), title=title)
 
 
@@ -172,7 +171,6 @@ def inputs_sheet(book: Book, plan: Plan) -> None:
 
 
 def _input(plan: Plan, path: str) -> dict[str, Any]:
-    """Return an input and its basis."""
     scenario, value = plan.set_up, plan.set_up.get(path)
     ranged = path.startswith("ranges.")
     label = scenario.label(path.removeprefix("ranges."))

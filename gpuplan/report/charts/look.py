@@ -75,7 +75,6 @@ def config(look: Look) -> Spec:
 
 
 def _locale() -> Spec:
-    """Return the number format of Vega."""
     here = SPOKEN.get()
     number = {"decimal": here.decimal, "thousands": here.thousands, "currency": ["", ""]}
     return {"locale": {"number": number | {"grouping": [3, *[here.grouping] * 5]}}}

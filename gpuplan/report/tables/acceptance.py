@@ -44,7 +44,6 @@ class Ruled(NamedTuple):
 
 
 def _holding(plan: Plan, table: str, columns: tuple[str, str, str], facts: Facts) -> Iterator[Ruled]:
-    """The rows of a table of words that hold for a design."""
     for row in own_rows(f"words/{table}"):
         if holds(listed(row["when"]), facts=_flags(facts)):
             what, value, why = (told(row.get(name, ""), facts) for name in columns)
@@ -52,7 +51,6 @@ def _holding(plan: Plan, table: str, columns: tuple[str, str, str], facts: Facts
 
 
 def _flags(facts: Facts) -> frozenset[str]:
-    """Return the facts that hold."""
     return frozenset(name for name, value in facts.items() if value)
 
 
@@ -178,7 +176,6 @@ def _start(vms: int, missing: int, late: int) -> str:
 
 
 def _orders(tried: Sequence[PowerOn]) -> str:
-    """Say what random orders of power-on have to reach."""
     results = [trial.now for trial in tried]
     if all(result.all_start for result in results):
         return said("build.orders")

@@ -79,7 +79,6 @@ def cost_by_year(plan: Plan) -> Table:
 
 
 def _paid_in_advance(plan: Plan) -> Iterable[str]:
-    """Say how subscriptions are paid."""
     cost = plan.scenario.cost
     if cost.platform_licence in BY_CORE or cost.gpu_licence == "subscription":
         sentence = said("table.subscriptions are paid", when=in_advance(cost.licence_term_years))

@@ -171,7 +171,6 @@ def simulated_hosts(found: Sequence[Simulated]) -> Table:
 
 
 def _uncertain(name: str, seen: Simulated) -> Cell:
-    """A share with its interval."""
     value, width = seen[name]["value"], seen[name]["half_width"]
     return Cell(value, words=percent(value) + (f" \u00b1 {percent(width)}" if width else ""))
 

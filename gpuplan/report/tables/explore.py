@@ -127,7 +127,6 @@ def every_design(found: Found) -> Table:
 
 
 def _in_order(found: Found) -> Iterator[tuple[str, int | None, Found]]:
-    """(status, rank, option) of every design."""
     winner = found["winner"]["candidate"] if found["winner"] else None
     for rank, option in enumerate(found["ranked"], 1):
         yield "winner" if option["candidate"] == winner else "ranked", rank, option

@@ -70,7 +70,6 @@ def token_costs(plan: Plan) -> Table:
 
 
 def _way(price: TokenPrice) -> str:
-    """Say where tokens come from."""
     if price.way == "design":
         load = said("table.of the planned load", share=share_words(price.load))
         return (
@@ -91,7 +90,6 @@ def _traced(name: str) -> Callable[[TokenPrice], Cell]:
 
 
 def _ranged(figure: Range) -> Cell:
-    """Return a rough figure with its range."""
     words = f"{rough(figure.value)} ({rough_range(figure.low, figure.high)})"
     return Cell(figure.value, words, figure.low, figure.high)
 

@@ -19,7 +19,6 @@ NOT_REHEARSED, TOO_LARGE = said("rehearsal.not rehearsed"), said("rehearsal.too 
 
 
 def _between(ends: tuple[float, float], words: Callable[[float], str]) -> Cell:
-    """Return a range with both ends."""
     return Cell(ends, words=between(ends, words))
 
 
@@ -36,7 +35,6 @@ def _by_cluster(
     own: Sequence[Column],
     of: Callable[[Rehearsed], Iterable[Any]],
 ) -> Table:
-    """Build a table of rehearsals, in all clusters or in some."""
     clusters = [rehearsal.pool for rehearsal in rehearsals(plan, *pools)]
     return by_cluster(name, own, clusters, lambda pool: of(plan.rehearsed[pool.id]))
 
@@ -109,7 +107,6 @@ def restart(plan: Plan, rehearsed: Rehearsed, failed: Failed) -> Table:
 
 
 def _restart_columns(plan: Plan) -> tuple[Column, ...]:
-    """Columns of a failure and its restarts."""
     names = group_names(plan)
     return columns(
         "restarts",

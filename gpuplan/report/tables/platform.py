@@ -21,7 +21,6 @@ from gpuplan.wording import NAMES, amount, capital, counted, number, said, some_
 
 
 def _size(part: HostPart) -> Cell:
-    """Return the ordered size, and what is wrong with it."""
     words = f"{part.size}: {part.short}" if part.short else None
     return Cell(part.size, words=words, tone="warn" if part.short else "")
 
@@ -137,7 +136,6 @@ def _joining(plan: Plan, found: Inventory) -> Iterator[str]:
 
 
 def _bought(found: Inventory, missing: int) -> str:
-    """Say what is bought beside existing hosts."""
     left, buys = sum(use.rest for use in found.groups), counted(found.buy, "host")
     if left:
         return said("table.inventory.bought", buys=buys, vms=left)

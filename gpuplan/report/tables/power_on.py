@@ -204,7 +204,6 @@ def refusal_words(request: Request, refusal: Refusal, rules: Rules) -> str:
 
 
 def _lacking(request: Request, refusal: Refusal, rules: Rules) -> str:
-    """Say what a VM finds on no host."""
     if refusal.short_of:
         return said("power on.short of", what=said("headline.and").join(refusal.short_of))
     if request.family:
@@ -218,7 +217,6 @@ def _lacking(request: Request, refusal: Refusal, rules: Rules) -> str:
 
 
 def _standing(request: Request, refusal: Refusal) -> str:
-    """Say what occupies the GPUs."""
     parts = list[str]()
     for profiles, gpus in refusal.locked:
         key = "power on.more locked" if parts else "power on.locked"

@@ -103,7 +103,6 @@ def compared(found: Comparison, catalog: Catalog | None = None) -> Table:
 
 
 def _result(row: CompareRow, value: Any, catalog: Catalog | None) -> str:
-    """A value in its column."""
     if value is None and row.key.startswith("prices."):
         return said("table.compared.from catalog")
     chosen = _field(row.key)
