@@ -34,7 +34,6 @@ TRANSLATED = {
 }
 """Table of texts -> the columns by which a row is known, and those that a reader sees."""
 Address = tuple[str, str, str]
-"""File, key and column of a text."""
 
 
 class Text(NamedTuple):

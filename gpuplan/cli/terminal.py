@@ -7,9 +7,7 @@ import sys
 from typing import TextIO
 
 NARROWEST, WIDEST = 72, 160
-"""Characters of a readable line."""
 BAR = 24
-"""Characters of a full bar."""
 BOLD, DIM = "\033[1m", "\033[2m"
 LEVELS = {"STOP": "\033[1;31m", "WARN": "\033[33m", "NOTE": "\033[36m"}
 PLAIN, CLEAR = "\033[0m", "\r\033[K"

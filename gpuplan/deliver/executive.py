@@ -43,7 +43,6 @@ class Driver(NamedTuple):
 
     label: str
     low: str
-    """Its low end as readers see it."""
     high: str
     cost_low: float
     cost_high: float
@@ -60,9 +59,7 @@ class Action(NamedTuple):
     why: str
     owner: str
     due: str
-    """ISO day."""
     code: str
-    """Code of the message that requires it."""
     level: str = "stop"
     """Level of that message; decisions that every design requires go first."""
 
@@ -77,7 +74,6 @@ class Executive:
     unsupported: str
     """Products of the design that are out of support; empty without any."""
     money: str
-    """Net present cost with its range."""
     money_about: str
     choices: tuple[Alternative, ...]
     """Alternatives, each with why it is not recommended instead of its drawbacks."""

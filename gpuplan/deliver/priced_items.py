@@ -25,7 +25,6 @@ RUNNING = {
     "Space": "rack-year",
     "Administration": "administration-host-year",
 }
-"""Part -> key of its price."""
 
 
 class Item(NamedTuple):
@@ -36,7 +35,6 @@ class Item(NamedTuple):
     material: int
     """Index of its material in the bill, which has the discount."""
     price: str
-    """Key of its price."""
     units: int
     """Index of the item whose units it counts: support has the units of the supported item."""
     lots: tuple[float, ...]

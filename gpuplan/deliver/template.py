@@ -39,9 +39,7 @@ from gpuplan.scenario import one_line
 from gpuplan.wording import NAMES, said
 
 MOST_TEMPLATE_BYTES = 30_000_000
-"""Most bytes of a template."""
 SHOWN = 3
-"""Most parts that a message names."""
 
 OFFICE = "application/vnd.openxmlformats-officedocument"
 MAIN_TYPES = {

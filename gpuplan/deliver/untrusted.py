@@ -17,14 +17,11 @@ from gpuplan.scenario import one_line
 from gpuplan.wording import NAMES, said
 
 MOST_BYTES = 50_000_000
-"""Most bytes of the file's content."""
 MOST_XML_BYTES = 20_000_000
-"""Most bytes of its XML."""
 MOST_PARTS = 5_000
 MOST_NODES = 600_000
 """Most tags and attributes of all parts together."""
 MOST_LISTED = 50_000
-"""Most relationships and content types."""
 MOST_DEPTH = 200
 MOST_TOKEN = 2_000_000
 """Most bytes of one tag, comment or text."""

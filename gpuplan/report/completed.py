@@ -38,7 +38,6 @@ METHODS: Mapping[str, Names] = {
 }
 """Method -> what its first argument may be."""
 FUNCTIONS: Mapping[str, Names] = {"sweep": _paths, "explain": _keys, "plan_table": lambda _: TABLES}
-"""Function -> what its second argument may be."""
 
 
 def offered(text: str, names: Mapping[str, Any]) -> list[str]:

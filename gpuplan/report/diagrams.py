@@ -28,9 +28,7 @@ from gpuplan.report.tables.plan import clusters_alike, equipment, unassigned_wor
 from gpuplan.wording import MODE_NAMES, amount, number, said
 
 OTHER = "#b9c0ca"
-"""Colour of GPUs that belong to no group."""
 MOST_HOSTS = 24
-"""Most hosts that are drawn individually."""
 MOST_CLUSTERS = 5
 """Most clusters that are drawn, so that the text stays legible on paper; the tables cover the others."""
 MOST_PIECES = 8

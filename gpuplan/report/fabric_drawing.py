@@ -12,9 +12,7 @@ from gpuplan.wording import amount, capital, number, said
 MOST_SWITCHES = 6
 """Most spines, and most leaves, that are drawn individually."""
 MOST_FABRICS = 4
-"""Most fabrics that are drawn, those alike once."""
 SIDE = 192
-"""Width of the column of words."""
 
 
 def fabric_svg(plan: Plan) -> str | None:

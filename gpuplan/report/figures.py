@@ -39,13 +39,11 @@ class CostFigures:
     low: float
     high: float
     upfront: float
-    """Payment at the start."""
     gpu_hour_used: float | None
     """Cost of a used GPU-hour; None where nothing is used."""
     utilisation: float
     hosts_at_start: int
     hosts_at_end: int
-    """Hosts in the last year, including growth."""
     excludes: tuple[str, ...]
     """Items without a price, or that cannot be counted."""
 

@@ -32,7 +32,6 @@ class Headline(NamedTuple):
 
     sentence: str
     about: str = ""
-    """Hint for reading it, in a few words."""
 
 
 def workloads(plan: Plan) -> Headline:
@@ -166,4 +165,3 @@ HEADLINES: Mapping[str, Callable[[Plan], Headline]] = {
         said("headline.about deliver"),
     ),
 }
-"""Step -> its message."""

@@ -21,7 +21,6 @@ from gpuplan.report.text import Block, chapter, indented, page, pairs, wrapped
 from gpuplan.wording import said
 
 MOST_HOSTS = 24
-"""Most hosts of a cluster that are listed individually."""
 AFFECTED = ("restarted", "moved", "unplaced")
 
 

@@ -37,7 +37,6 @@ STEP_TABLES: Mapping[str, tuple[str, ...]] = {
     "design": ("decisions", "messages"),
     "deliver": ("materials",),
 }
-"""Step -> the tables that represent it."""
 OPEN = 8
 """Most rows of a folding table that is initially open."""
 MOST_ROWS = 40
@@ -243,4 +242,3 @@ SHOWN: Mapping[type, Callable[[Any], str]] = {
     Named: _named,
     Brief: _record,
 }
-"""Type -> function that shows it."""

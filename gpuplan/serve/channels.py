@@ -30,7 +30,6 @@ MOST_HEADER = 16_384
 FEWEST_OFFSETS, MOST_OFFSETS = 6, 64
 """Channel, header, parent header, metadata, content and the end of them; each buffer brings one more."""
 CHANNELS = ("shell", "control")
-"""Channels that a page sends on."""
 MOST_WAITING_BYTES, MOST_WAITING = 8 << 20, 2_000
 """Most messages waiting for a session; a page that sends more waits."""
 PATIENCE_S = 120.0

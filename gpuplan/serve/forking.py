@@ -177,7 +177,6 @@ class Nursery:
     def __init__(self, folder: Path, output: int | None = None) -> None:
         self._folder = folder
         self._output = output
-        """Output of sessions; the server's own output if none is given."""
         self._lock = threading.Lock()
         self._alive, self._held = (
             os.pipe()

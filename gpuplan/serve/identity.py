@@ -19,7 +19,6 @@ from gpuplan.serve.metrics import refused
 from gpuplan.serve.sessions import now
 
 SIGNED_IN_DAYS = 7
-"""Days for which a browser stays signed in."""
 FREE_GUESSES = 5
 """Wrong tokens from one address before each next one has to wait."""
 LONGEST_WAIT_S = 300.0

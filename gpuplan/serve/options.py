@@ -34,7 +34,6 @@ class Options:
     token: str | None = None
     open_browser: bool = False
     notebook: Path | None = None
-    """Notebook to serve instead of the workbook."""
     base_url: str = "/"
     proxies: Sequence[str] = ()
     sessions: int = 0
@@ -49,7 +48,6 @@ class Options:
     json_log: bool = False
     verbose: bool = False
     sockets: Sequence[socket.socket] = ()
-    """Sockets that listen already, if any."""
 
 
 class Refused(Exception):

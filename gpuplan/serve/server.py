@@ -79,10 +79,8 @@ class Server(Voila):  # type: ignore[misc]
     lines: LineHandler
     url: str
     greeting: str
-    """Text printed when the server runs."""
     nursery: Nursery | None = None
     output: int | None = None
-    """Descriptor that sessions print to."""
 
     @property
     def data_dir(self) -> str:

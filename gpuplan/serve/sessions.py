@@ -65,7 +65,6 @@ class Session:
     silent: bool = False
     """True if the last connection ended without a sign of the page: it may sleep, and come back."""
     address: str = ""
-    """As of its visitor."""
     new: bool = False
     """True if the browser came without a cookie and has not connected since."""
 
@@ -114,7 +113,6 @@ class Kernels(AsyncMappingKernelManager):
         self.sessions: dict[str, Session] = {}
         """Kernel -> the session of a page; warm kernels have none yet."""
         self._opening: Counter[Visitor] = Counter()
-        """Visitor -> pages that are waiting for a session."""
         self._leaving: set[str] = set()
 
     @property

@@ -120,7 +120,6 @@ class Document:
     about: str
     """Kind, version, status, day and author in a line."""
     day: str
-    """ISO day of the document."""
     made_with: str
     """Program and catalog that it was made with."""
     front: tuple[Block, ...]
@@ -131,7 +130,6 @@ class Document:
     locale: str = ""
     """In which it is written; empty: as international documents are."""
     paper: str = ""
-    """``a4`` or ``letter`` where it was chosen."""
 
 
 class Citations:

@@ -29,7 +29,6 @@ from gpuplan.wording import said
 
 Row = Mapping[str, str]
 ROWS: dict[str, list[dict[str, str]]] = {}
-"""Key of the title of a chapter -> its rows."""
 for _row in own_rows("words/chapters"):
     ROWS.setdefault(_row["title"], []).append(_row)
 FRONT, CONTROL = "document.front", "document.control"

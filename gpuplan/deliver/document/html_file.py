@@ -16,7 +16,6 @@ from gpuplan.wording import said
 SHORT = 12
 """Characters of a cell at the right that are never wrapped."""
 LINK = re.compile(r"</?a\b[^>]*>")
-"""Beginning or end of a link."""
 PAGE = '<div class="page">'
 
 

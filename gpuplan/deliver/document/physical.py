@@ -19,7 +19,6 @@ from gpuplan.wording import MODE_NAMES, NAMES, TRANSPORT_NAMES, amount, hours, s
 MOST_HOSTS = 24
 """Most hosts of a pool that are listed individually; more are counted by their load."""
 MOST_GROUPS = 20
-"""Most groups whose silos are compared with the pool."""
 MOST_CLUSTERS = 12
 """Most clusters with different load that each have a section."""
 PROVEN = NAMES["proof"]

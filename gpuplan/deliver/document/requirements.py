@@ -27,7 +27,6 @@ from gpuplan.wording import (
 )
 
 Assumption = tuple[str, str, str, tuple[str, ...]]
-"""An assumption: value, range, reason and sources."""
 ASKED = ("groups", "demand", "availability")
 """Parts of a scenario that state requirements; the others, except internal ones, state means."""
 OF_COST = ("cost.years", "cost.as_of")

@@ -19,7 +19,6 @@ MOST_CITED = 4
 MOST_SOURCES = 140
 """Most sources, as two pages hold."""
 HEADLINE = ("demand.gpus", "power.typical", "power.peak", "cost.net_present")
-"""Main results beside the totals."""
 
 
 def open_points(draft: Draft) -> str:

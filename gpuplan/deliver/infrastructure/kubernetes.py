@@ -40,12 +40,10 @@ class VmClass:
     profile: str
     vgpus: int
     gpus: int
-    """GPUs in passthrough."""
     vms: int
     vcpus: int | None
     memory_gib: int | None
     pods: bool
-    """True if the group runs on Kubernetes."""
 
     @property
     def sizes(self) -> tuple[Size, Size]:

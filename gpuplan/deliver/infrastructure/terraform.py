@@ -33,7 +33,6 @@ VSPHERE_9 = (9, 0)
 PORT_GROUPS = ("management", "vmotion", "storage", "vm")
 """Port groups on the teamed ports."""
 FROM_POOL = ("name", "gpu_mode", "hosts", "hosts_for_failures", "existing_hosts")
-"""Attributes of a pool that the templates use unchanged."""
 VSPHERE_FILES = (
     "main.tf",
     "variables.tf",

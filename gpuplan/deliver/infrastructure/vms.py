@@ -50,14 +50,12 @@ class Vms:
     """VMs of one group, or the Bitfusion servers of a cluster."""
 
     slug: str
-    """Identifier of the resource."""
     name: str
     count: int
     kind: str
     """``vgpu``, ``passthrough``, ``client``, ``vgpu-server`` or ``server``."""
     cluster: str
     key: str
-    """Id of the cluster in the plan."""
     label: str = ""
     """Prefix of the VM names: the name of the group, whose VMs may be in several clusters."""
     before: int = 0
@@ -77,9 +75,7 @@ class Vms:
     least_memory_gib: int = 1
     rdma: bool = False
     gpus: int = 0
-    """GPUs of one client."""
     share: str = ""
-    """Share of each GPU of a client."""
     restart: str = ""
     """Restart priority in vSphere HA; empty where all groups have the same."""
     apart: bool = False

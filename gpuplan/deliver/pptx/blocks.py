@@ -129,7 +129,6 @@ class Series(NamedTuple):
     """Colour of each bar; empty where it is that of the series."""
     labels: Sequence[Label | None] = ()
     at: str = "outEnd"
-    """Place of the numbers and labels."""
 
 
 class Chart(NamedTuple):
@@ -138,7 +137,6 @@ class Chart(NamedTuple):
     about: str
     """For readers who cannot see it."""
     names: Sequence[str]
-    """Of the categories."""
     series: Sequence[Series]
     tall: tuple[float, float] | None = None
     """Most height: of everything else, and of each category."""
@@ -151,12 +149,10 @@ class Chart(NamedTuple):
     axis: str = ""
     """Title of the value axis; without one the axis is omitted."""
     pattern: str = "#,##0"
-    """Number format of the axis."""
     start: float | None = 0
     """Limits of the axis; None where the program decides."""
     end: float | None = None
     spans: Sequence[tuple[float, float]] = ()
-    """Range of each bar of the first series."""
     summed: bool = False
     """True if the last series is the sums of the columns, which are written above them."""
 
@@ -197,7 +193,6 @@ class Sketch:
         self.loose = loose
         """Upper bound of its text width relative to the widest font."""
         self.shapes: list[dict[str, object]] = []
-        """What ``templates/sketch.xml.j2`` draws."""
 
     def rect(
         self,
@@ -239,7 +234,6 @@ class Picture(NamedTuple):
     name: str
     draw: Callable[[Sketch], object]
     about: str
-    """For readers who do not see it."""
 
     def put(self, deck: Grid, slide: Any, box: Box) -> None:
         """Draw it."""

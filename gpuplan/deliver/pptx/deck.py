@@ -50,7 +50,6 @@ class Slide(NamedTuple):
     """Of the lines of the plan behind its figures."""
     sources: Sequence[str] = ()
     more: Sequence[str] = ()
-    """Further remarks."""
     first: str = ""
     """What the presenter says first, if not the first of the titles."""
     top: Tiles | None = None
@@ -74,7 +73,6 @@ class Deck:
         self.layout, self.title_box = self._content_layout()
         self.loose, self.narrow = text_widths(font_of(show))
         self.cited: dict[str, None] = {}
-        """Sources of the statements on the slides so far."""
         bottom = show.slide_height / POINT - 44
         top = self.title_box.top + self.title_box.height + 8
         self.box = Box(self.title_box.left, top, self.title_box.width, bottom - top)

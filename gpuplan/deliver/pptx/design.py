@@ -25,7 +25,6 @@ VERDICT_COLOURS = {"good": "009E73", "fair": "E69F00", "bad": "D55E00"}
 MOST_LINKS, MOST_FAILURES = 6, 4
 """Most workloads whose speed over the network is shown; most parts whose failure is."""
 NAME_WIDTH = 230
-"""Width of a workload's name beside the bar of its speed, in points."""
 PAD, APART = 12.0, 26.0
 """Margin of a panel, and the room between panels."""
 BOTTOM, LINK = 66.0, 30.0
@@ -33,7 +32,6 @@ BOTTOM, LINK = 66.0, 30.0
 MOST_CLUSTERS = 3
 EDGE = "8B94A3"
 ICONS = ((62.0, 34.0), (44.0, 26.0), (30.0, 18.0), (20.0, 12.0))
-"""Sizes of a host; the largest with room for all is taken."""
 KEPT = {
     "remote": attrgetter("kept_low", "kept", "kept_high"),
     "training": attrgetter("efficiency_low", "efficiency", "efficiency_high"),

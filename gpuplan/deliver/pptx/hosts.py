@@ -44,7 +44,6 @@ class Tile(NamedTuple):
     note: str = ""
     failed: bool = False
     landing: bool = False
-    """True if VMs restart there."""
 
 
 class Section(NamedTuple):
@@ -107,7 +106,6 @@ class Failed(NamedTuple):
 
     pool: Pool
     hosts: tuple[int, ...]
-    """Numbers of the hosts, from 1."""
     outcome: Outcome
 
 
@@ -170,7 +168,6 @@ class _Picture:
         spare = ((room + GAP) / rows - GAP - bare) / self.gpu_rows
         self.high = min(HIGHEST / self.gpu_rows**0.5, max(LOWEST, spare))
         self.most = rows * self.across
-        """Most hosts for which a section has room."""
 
     def _tile_height(self, high: float) -> float:
         return LINE + 6 + self.gpu_rows * (high + 3) + PAD

@@ -14,7 +14,6 @@ from gpuplan.report.drawing import pen_on
 from gpuplan.wording import headline_money, number, rounded_money, said, short_number, watts
 
 SERIES = 7
-"""Most parts of the cost with a separate colour; the smallest are combined."""
 LETTER_SHARE = 0.07
 """Share of the tallest column from which a part has room for its letter."""
 MOST_DRIVERS, MOST_CHOICES = 6, 7

@@ -20,11 +20,9 @@ from gpuplan.wording import MODE_NAMES, RULE_NAMES, amount, hours, mean_gpus, nu
 MOST_ALTERNATIVES = 3
 """Most alternatives beside the recommendation; all have their own slide."""
 MOST_GROUPS = 10
-"""Most workloads with a separate bar."""
 NAME_WIDTH, KEY_WIDTH = 230, 170
 """Width of a name beside a bar, and in a legend, in points."""
 SHOWN_DAY = 2
-"""The weekday whose hours are shown."""
 GREY = COLOURS[0]
 IN_ONE_CLUSTER = ("deck.executive.long", "deck.executive.short", "deck.executive.shortest")
 IN_CLUSTERS = (

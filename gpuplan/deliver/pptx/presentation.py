@@ -31,7 +31,6 @@ LOGO, SMALL_LOGO = Box(676, 372, 240, 84), Box(716, 506, 140, 24)
 """Position of the logo on the title slide, and above the number of the others."""
 OPENING = (executive_slide, asked_slide)
 HOSTS = (when_slide, hosts_slide, failure_slide, architecture_slide, network_slide)
-"""Slides of a plan with hosts."""
 MONEY = (cost_slide, alternatives_slide, drivers_slide, growth_slide, decisions_slide, next_steps_slide)
 """Each yields no slide where the plan has nothing for it."""
 

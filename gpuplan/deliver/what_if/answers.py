@@ -20,7 +20,6 @@ MOST_IN_A_ROW = 10
 """Most positions over which a small size moves in steps of one."""
 MOST_FAILURES = 3
 PRICES = 5
-"""Positions of a price."""
 ASIDE = 0.3
 """Range of a price without a specific one, to either side, as a share of the price."""
 Position = tuple[int, ...]
@@ -34,13 +33,11 @@ class Axis:
     kind: str
     """``people``, ``jobs``, ``total``, ``failures`` or ``price``."""
     path: str
-    """The input of the scenario."""
     name: str
     """Workload or board of the input; empty where it is an input of the design."""
     unit: str
     values: tuple[float, ...]
     own: int
-    """Position of the design."""
     ranged: bool = True
     """For a price, true if its ends come from its range."""
     bought: bool = False
@@ -181,7 +178,6 @@ class Answer:
     typical_w: float
     peak_w: float
     cost: CostFigures | None
-    """None without hosts."""
 
 
 @dataclass(frozen=True, slots=True)

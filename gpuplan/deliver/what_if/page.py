@@ -31,7 +31,6 @@ DARK_CARD = "18202B"
 LEAST_CONTRAST = 5.5
 """Least contrast of the accent on a dark card, where text is small."""
 PLAIN_ON_DARK = "5AA9F0"
-"""The accent of gpuplan on a dark screen."""
 
 
 @spoken

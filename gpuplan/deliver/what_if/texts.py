@@ -82,7 +82,6 @@ class Measure(NamedTuple):
 
     key: str
     kind: str = "count"
-    """``count``, ``money`` or ``power``."""
     field: str = ""
     """Name of it in the answer, where it is not the key."""
 
@@ -125,7 +124,6 @@ MEASURES = (
     *(Measure(key, "money") for key in ("net_present", "low", "high", "upfront", "gpu_hour_used")),
     Measure("typical_w", "power"),
 )
-"""Measures in the order of the table."""
 
 
 BY_KEY = {measure.key: measure for measure in MEASURES}

@@ -28,11 +28,9 @@ KIND_LOOKS: Mapping[str, str] = {
 NARROW, WIDE = 7.0, 90.0
 """Width of a column of text, at least and at most."""
 BROKEN = 26.0
-"""Length from which a word may be broken."""
 COMFORTS = (36.0, 24.0, 18.0, 14.0, 10.0)
 """Widths below which long texts are not squeezed, the first that leaves room for all columns."""
 ROOM = 2.0
-"""Room of a cell beside its text."""
 GROWTH = 2
 """Further digits that an amount of money may need when inputs change."""
 HEAD = 3

@@ -12,9 +12,7 @@ from gpuplan.locales import SPOKEN, written
 from gpuplan.wording import NAMES, runs, said
 
 SIZE = 10
-"""Size of the normal font, in points."""
 TABS = NAMES["sheet"]
-"""Names of the sheets."""
 INDIAN = "[>=10000000]##\\,##\\,##\\,##0;[>=100000]##\\,##\\,##0;#,##0"
 """Whole numbers in lakh and crore. Other separators follow the reader's own spreadsheet."""
 MONEY, CHANGE = '#,##0;-#,##0;"\u2013"', '+#,##0;-#,##0;"\u2013"'
@@ -22,7 +20,6 @@ MONEY, CHANGE = '#,##0;-#,##0;"\u2013"', '+#,##0;-#,##0;"\u2013"'
 TINT = "FFF4CC"
 """Tint of cells that are meant to be changed."""
 ROW: Mapping[str, Any] = {"bottom": 1, "bottom_color": "line"}
-"""Border below the cells of a table."""
 RIGHT: Mapping[str, Any] = {"align": "right"}
 WRAP: Mapping[str, Any] = {"text_wrap": True}
 HEAD: Mapping[str, Any] = {"bold": True, "font_color": "white", "bg_color": "accent", "valign": "bottom"}
@@ -61,10 +58,8 @@ KINDS: Mapping[str, Mapping[str, Any]] = {
 }
 """Kinds of cells: in tables, above and below them, and on the first sheet."""
 NUMBERS = ("int", "num", "small", "money", "price", "percent", "change")
-"""Kinds of cells that hold numbers."""
 COLOURS = ("accent", "ink", "quiet", "shade", "line")
 MAX_TEXT = 32_767
-"""Longest text that a cell holds."""
 DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 """Marks that turn the direction of the text after them."""
 EXACT = 1000

@@ -19,11 +19,9 @@ from gpuplan.report.tables.alternatives import count_over_years
 from gpuplan.wording import said, stated_percent
 
 LABEL = 30.0
-"""Width of an assumption's name in a chart."""
 SAME = 0.5
 """Amounts of money that differ by less count as equal."""
 MOST_BARS = 8
-"""Most assumptions for which a chart has room."""
 MILLIONS, THOUSANDS = ("#,##0.0,,", "M"), ("#,##0,", "k")
 """Formats of the amounts on an axis, and the letter of their unit."""
 LABELLED = {"x": 0.44, "y": 0.15, "width": 0.5, "height": 0.8}

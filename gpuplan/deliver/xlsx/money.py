@@ -41,7 +41,6 @@ class _Factor(NamedTuple):
     sources: tuple[str, ...]
     note: str
     cell: float | Editable
-    """The value, as shown on the sheet."""
 
 
 class Money(PricedItems):

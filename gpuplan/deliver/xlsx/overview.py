@@ -18,18 +18,14 @@ from gpuplan.wording import NAMES, said
 COLUMNS, WIDTH = 12, 9.5
 """Columns of the page, and the width of each."""
 LEFT = 7
-"""Columns of the wider charts."""
 PIXELS = 7 * WIDTH + 5
 """Pixels of a column, where the normal font is the usual one."""
 CHART_ROWS, CHART_ROW = 10, 17.5
-"""Rows that a chart takes, and their height."""
 BOX = 3
-"""Columns of the logo."""
 BAND = 4 / 3 * 64
 """Height of the title band in pixels."""
 STATUS = NAMES["document.status"]
 FORMATS = {"price": "#,##0.00", "change": CHANGE, "num": "#,##0.0"}
-"""Kinds of key figures -> their formats."""
 
 
 class Tile(NamedTuple):
@@ -57,7 +53,6 @@ class Overview:
     def __init__(self, book: Book, page: Page, plan: Plan, summary: Executive, money: Money | None) -> None:
         self.book, self.page, self.plan, self.summary, self.money = book, page, plan, summary, money
         self.at = 0
-        """The first free row."""
 
     def fill(self, alternatives: Shown | None, drivers: Shown | None, failures: Shown | None) -> None:
         """Fill the sheet; the charts show these rows of other sheets."""

@@ -45,12 +45,10 @@ BOLD = 1.08
 BREAKS = re.compile("(?<=[/?&=_-])")
 """Characters after which a word longer than a line may be broken; some programs break it anywhere."""
 EMPTY = 8.43
-"""Width of a column without a specific one."""
 INSET = {"align": "left", "indent": 1}
 INDENT = 1.3
 """Width that an indent takes from a text."""
 NOTES = 110.0
-"""Width of notes."""
 PRINTED = 152.0
 """Width of a landscape page at 8 points or more."""
 ALLOWED = {"autofilter": True, "sort": True, "format_columns": True, "format_rows": True, "objects": True}

@@ -27,7 +27,6 @@ MAX_HOST_ROWS = 500
 FIGURES = ("label", "value", "unit", "formula", "basis")
 """Columns of a topic's figures; the others are on Trail."""
 OF_SOURCES = ("number", "title", "producer", "published", "url")
-"""First columns of the sources."""
 PLAIN: Mapping[str, tuple[str, Callable[[Plan], Sequence[Table]]]] = {
     "power-on": (
         "sheet.power-on.note",

@@ -23,7 +23,6 @@ from gpuplan.wording import money, said, short_number
 SMALLEST_LETTER = 0.05
 """Share of the tallest column from which a part has room for its letter."""
 SUM_PX = 42
-"""Room of a column for its sum."""
 HALF_BAR = 0.42
 """Half the width of a column, as a share of the distance of two."""
 

@@ -25,7 +25,6 @@ LINKS = {
     "100": OKABE_ITO[2],
     "400": OKABE_ITO[4],
 }
-"""Colour of an alternative by its link."""
 WAYS: dict[bool, tuple[str, list[int]]] = {False: ("triangle-up", [5, 3]), True: ("square", [1, 0])}
 """Point and dashes of an alternative over TCP, and over RDMA."""
 THIN, THICK = 1.5, 4.0

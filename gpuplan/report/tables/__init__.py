@@ -66,7 +66,6 @@ TABLES: dict[str, Callable[[Plan], Table]] = {
     "messages": plan.messages,
     "lines": plan.lines,
 }
-"""The tables of a plan by name."""
 
 
 COUNTED = {"hosts", "gpus", "net_present"}

@@ -18,7 +18,6 @@ from gpuplan.report.tables.plan import by_cluster, group_names
 from gpuplan.wording import hours, number, said
 
 FITS = {True: "yes", False: "no", None: said("table.not known")}
-"""Texts that say whether every VM on the hosts can restart."""
 LOST = {
     1: ("table.failures.host", "table.failures.host alike"),
     2: ("table.failures.pair", "table.failures.pair alike"),

@@ -17,9 +17,7 @@ from gpuplan.wording import NAMES, amount, number, said
 TO_FILL = "fill"
 """Tone of a cell that the delivery team fills in."""
 LICENCE_PARTS = ("Platform licences", "GPU software")
-"""Parts of the cost that are licences."""
 MOST_BUILT = 32
-"""Most hosts of the record as built."""
 PARTS = NAMES["software"]
 
 

@@ -28,13 +28,10 @@ from gpuplan.wording import (
 )
 
 PER = NAMES["per"]
-"""Units of a price, in words."""
 STATUS = NAMES["material not paid"]
 """Text in place of a cost for items that are not paid."""
 PAID = NAMES["material paid"]
-"""Text for the time of payment."""
 NONE = Cell(None, words="")
-"""Empty cell of a row of totals."""
 INTERNAL = said("table.internal")
 """Title of content missing from the customer's version."""
 PER_UNIT = NAMES["price per unit"]

@@ -46,14 +46,12 @@ CHOICE_NAMES = {
         )
     },
 }
-"""Inputs whose choices have specific names."""
 PRECISIONS = ("groups.*.weights", "groups.*.cache")
 """Inputs whose choices are precisions of the catalog."""
 FACT_NAMES = NAMES["fact"]
 """Facts of the catalog whose table and column are poor names."""
 
 WORK_NAMES = NAMES["figure of work"]
-"""Assumptions about work over the network, in words."""
 
 
 def planning_values(plan: Plan) -> Table:

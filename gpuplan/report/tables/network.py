@@ -19,7 +19,6 @@ MET = {
     False: said("table.rules.not met"),
     None: said("table.rules.not measured"),
 }
-"""Texts for a vendor's rule that is met, not met, or not measured."""
 SHOWN_HOSTS = (1, 2, 4, 8, 16, 32, 64)
 """Numbers of hosts in the table of the scaling; the data have more."""
 

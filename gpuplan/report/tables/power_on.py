@@ -152,7 +152,6 @@ class Arrival(NamedTuple):
     at: int
     step: Step
     why: str
-    """Reason why it does not start."""
 
 
 def steps(plan: Plan, play: Play) -> Table:

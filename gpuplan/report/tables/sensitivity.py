@@ -13,7 +13,6 @@ from gpuplan.scenario import Field, ScenarioError, field_of
 from gpuplan.wording import amount, hours, is_currency, money, number, percent, said, stated_percent, watts
 
 NONE = "-"
-"""Replaces a missing value."""
 RESULT_WORDS: Mapping[str, Callable[[float], str]] = {
     "kept": percent,
     "short_h": hours,
