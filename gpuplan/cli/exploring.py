@@ -7,15 +7,7 @@ from gpuplan.analysis.break_even import to_win
 from gpuplan.analysis.candidates import Space, default_space
 from gpuplan.analysis.explore import explore
 from gpuplan.catalog import Catalog
-from gpuplan.cli.options import (
-    catalog_of,
-    own_folders,
-    print_answer,
-    read_numbers,
-    read_scenario,
-    refusal,
-    tell_progress,
-)
+from gpuplan.cli.options import catalog_of, print_answer, read_numbers, read_scenario, refusal, tell_progress
 from gpuplan.cli.terminal import clear_bar
 from gpuplan.facts import did_you_mean
 from gpuplan.plan import make_plan
@@ -47,7 +39,7 @@ def run_explore(args: argparse.Namespace) -> int:
             engine=args.engine,
             scheduler=args.scheduler,
             progress=tell,
-            folders=own_folders(args),
+            folders=(args.catalog,) if args.catalog else (),
         )
     except ValueError as error:
         raise refusal(f"cannot explore: {error}") from None

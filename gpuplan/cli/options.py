@@ -3,7 +3,7 @@
 import argparse
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -91,12 +91,7 @@ def path_text(path: Path) -> str:
 
 def catalog_of(args: argparse.Namespace) -> Catalog:
     """Return the shipped catalog, with the user's own folder over it."""
-    return load_catalog(*own_folders(args))
-
-
-def own_folders(args: argparse.Namespace) -> tuple[Path, ...]:
-    """Return the user's own folder, if there is one."""
-    return (args.catalog,) if args.catalog else ()
+    return load_catalog(args.catalog) if args.catalog else load_catalog()
 
 
 def read_scenario(file: str, configs: Sequence[str] = ()) -> Scenario:
@@ -118,7 +113,9 @@ def with_configs(scenario: Scenario, configs: Sequence[str]) -> Scenario:
     return scenario
 
 
-def plan_of(args: argparse.Namespace) -> Plan:
-    """Return the plan of the named scenario."""
-    catalog = catalog_of(args)
-    return make_plan(read_scenario(args.file, args.model_config), catalog)
+def plan_of(args: argparse.Namespace, stated: Mapping[str, Any] | None = None) -> Plan:
+    """Return the plan of the named scenario, with some inputs as stated; None leaves one as it is."""
+    catalog, scenario = catalog_of(args), read_scenario(args.file, args.model_config)
+    for path, value in (stated or {}).items():
+        scenario = scenario if value is None else scenario.with_value(path, value)
+    return make_plan(scenario, catalog)

@@ -11,19 +11,7 @@ from gpuplan.plan.checks.message import Message
 from gpuplan.plan.known import unconfirmed
 from gpuplan.plan.prices import price_day
 from gpuplan.report.tables.alternatives import count_over_years
-from gpuplan.wording import (
-    NAMES,
-    TEXTS,
-    amount,
-    headline_money,
-    number,
-    percent,
-    priced,
-    rounded_money,
-    said,
-    watts,
-    whole,
-)
+from gpuplan.wording import NAMES, TEXTS, number, percent, priced, rounded_money, said, watts, whole
 
 CHANGES = NAMES["what to do"]
 """Actions on messages whose checks address the person at the workbook, not the customer."""
@@ -66,7 +54,7 @@ class CostFigures:
     @property
     def start(self) -> str:
         """Payment at the start, rounded."""
-        return headline_money(self.upfront, self.currency)
+        return priced(rounded_money(self.upfront)[0], self.currency)
 
     @property
     def left_out(self) -> int:
@@ -222,8 +210,7 @@ def total_words(plan: Plan) -> str:
     stated = plan.scenario.demand.stated_gpus
     if not stated:
         return said("writing.no workloads yet")
-    total = amount(stated, "GPU")
-    return said("writing.the customer states and", total=total)
+    return said("writing.the customer states and", total=stated)
 
 
 def what_to_do(message: Message) -> str:

@@ -40,6 +40,7 @@ from voila.static_file_handler import AllowListFileHandler, TemplateStaticFileHa
 from voila.tornado.handler import TornadoVoilaHandler
 from voila.tornado.kernel_websocket_handler import VoilaKernelWebsocketHandler
 
+from gpuplan.serve import pages
 from gpuplan.serve.channels import ChannelsHandler
 from gpuplan.serve.configuration import config_of
 from gpuplan.serve.connections import HttpServer, raise_file_limit
@@ -47,14 +48,6 @@ from gpuplan.serve.forking import FORKING, Nursery
 from gpuplan.serve.home import environment, made_home, set_environment
 from gpuplan.serve.logs import LOG, LineHandler, log_output, start_log
 from gpuplan.serve.options import HUB_URL, Options, Refused, listening, settled, url_of
-from gpuplan.serve.pages import (
-    MetricsHandler,
-    ModelHandler,
-    PageHandler,
-    SessionHandler,
-    ShutdownHandler,
-    answering,
-)
 from gpuplan.serve.sessions import room
 from gpuplan.wording import said
 
@@ -99,14 +92,14 @@ class Server(Voila):  # type: ignore[misc]
     def init_handlers(self) -> list[Any]:
         """Voila's handlers with ours in their place, without those that tell a kernel about the request, log out or give files."""
         ours = {
-            TornadoVoilaHandler: PageHandler,
-            VoilaShutdownKernelHandler: ShutdownHandler,
+            TornadoVoilaHandler: pages.PageHandler,
+            VoilaShutdownKernelHandler: pages.ShutdownHandler,
             VoilaKernelWebsocketHandler: ChannelsHandler,
-            KernelHandler: ModelHandler,
+            KernelHandler: pages.ModelHandler,
         }
         unused = (RequestInfoSocketHandler, LogoutHandler, AllowListFileHandler)
         rules: list[tuple[Any, ...]] = [rule for rule in super().init_handlers() if rule[1] not in unused]
-        rules = [(rule[0], answering(ours.get(rule[1], rule[1])), *rule[2:]) for rule in rules]
+        rules = [(rule[0], pages.answering(ours.get(rule[1], rule[1])), *rule[2:]) for rule in rules]
         for index, rule in enumerate(rules):
             if not rule[0].startswith(self.server_url):  # signing in, which Voila leaves before the prefix
                 rules[index] = (url_path_join(self.server_url, rule[0]), *rule[1:])
@@ -114,11 +107,9 @@ class Server(Voila):  # type: ignore[misc]
                 # it fails on paths other than <template>/static/<file>
                 path = url_path_join(self.server_url, r"/voila/templates/([\w-]+/static/.+)")
                 rules[index] = (path, *rule[1:])
-        added: list[tuple[str, Any]] = [
-            (url_path_join(self.server_url, "/gpuplan/session/" + _KERNEL), SessionHandler)
-        ]
+        added = [(url_path_join(self.server_url, "/gpuplan/session/" + _KERNEL), pages.SessionHandler)]
         if self.options.metrics:
-            added.append((url_path_join(self.server_url, "/metrics"), MetricsHandler))
+            added.append((url_path_join(self.server_url, "/metrics"), pages.MetricsHandler))
         return [*added, *rules]
 
     def listen(self) -> None:

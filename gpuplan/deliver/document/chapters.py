@@ -36,22 +36,11 @@ MODULES = {
     module.__name__.rpartition(".")[2]: module
     for module in (cost, front, physical, requirements, sources, workloads)
 }
+DRAWN = (architecture, charts, diagrams, fabric_drawing, figures)
+TABLED = (tables.alternatives, tables.availability, tables.cost, tables.demand, tables.models, tables.network)
 REPORT = {
     module.__name__.rpartition(".")[2]: module
-    for module in (
-        *(acceptance, tables.alternatives, tables.availability, build, tables.cost, tables.demand),
-        *(
-            tables.models,
-            tables.network,
-            tables.plan,
-            tables.platform,
-            architecture,
-            charts,
-            diagrams,
-            fabric_drawing,
-            figures,
-        ),
-    )
+    for module in (*DRAWN, *TABLED, tables.plan, tables.platform, acceptance, build)
 }
 """Name of a module -> where a row finds its content: functions of a draft, and of a plan."""
 NEEDS: Mapping[str, Callable[[Draft], object]] = {

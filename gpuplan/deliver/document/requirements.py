@@ -14,17 +14,7 @@ from gpuplan.report.table import Table, columns
 from gpuplan.report.tables.known import WORK_NAMES, assumed_name, assumed_range, assumed_value, input_words
 from gpuplan.report.tables.plan import catalog_name
 from gpuplan.scenario import FIELDS, Group, field_of
-from gpuplan.wording import (
-    MODE_NAMES,
-    NAMES,
-    amount,
-    basis_word,
-    capital,
-    counted,
-    number,
-    said,
-    stated_percent,
-)
+from gpuplan.wording import MODE_NAMES, NAMES, amount, basis_word, capital, number, said
 
 Assumption = tuple[str, str, str, tuple[str, ...]]
 ASKED = ("groups", "demand", "availability")
@@ -100,20 +90,19 @@ def _asked_in_all(plan: Plan) -> dict[str, str]:
     texts = {"demand.stated_gpus": stated, "demand.rule": promise(plan) if groups else ""}
     if not plan.pools:
         return texts
-    lost, share = stand.host_failures, stated_percent(stand.orders_share)
+    lost = stand.host_failures
     kept = said(
         "requirements.when any lost all" if lost else "requirements.the design need not",
         tolerance=plan.verdict.tolerance,
     )
     accepted = stand.maintenance_failure_accepted
     risk = said("requirements.maintenance risk" if accepted else "requirements.maintenance covered")
-    starts = said("requirements.every planned vm starts", share=share)
-    years = counted(plan.scenario.cost.years, "year")
+    starts = said("requirements.every planned vm starts", share=stand.orders_share)
     return texts | {
         "availability.host_failures": kept,
         "availability.maintenance_failure_accepted": risk,
         "availability.sized_for": "" if stand.sized_for == "best" else starts,
-        "cost.years": said("requirements.costs are counted over", years=years),
+        "cost.years": said("requirements.costs are counted over", years=plan.scenario.cost.years),
     }
 
 
@@ -124,14 +113,14 @@ def _group_asks(plan: Plan, group: Group) -> str:
     if model:
         text = f"{planned.name}: {model.model}, {model.said}"
     vmotion = "requirements.vmotion" if group.vmotion == "needed" else "requirements.no vmotion"
-    mode, growth = MODE_NAMES.get(group.access, group.access), stated_percent(group.growth or 0)
+    mode = MODE_NAMES.get(group.access, group.access)
     requests = (
         (said("requirements.own host"), not group.remote_allowed),
         (said("requirements.low latency"), group.low_latency),
         (said("requirements.isolation"), group.isolation),
         (said(vmotion), group.vmotion != "auto"),
         (said("requirements.access by", mode=mode), group.access != "auto"),
-        (said("requirements.more each year", growth=growth), group.growth),
+        (said("requirements.more each year", growth=group.growth or 0), group.growth),
     )
     wishes = [words for words, wanted in requests if wanted]
     return f"{text}; {', '.join(wishes)}." if wishes else f"{text}."
@@ -155,8 +144,7 @@ def _constraints(draft: Draft) -> list[tuple[str, str]]:
         if states_means and value is not None and scenario.origin(path).basis != "assumed":
             rows.append((f"{label}: {input_words(plan, path, value)}.", _origin(draft, path)))
     if scenario.prices:
-        prices = capital(counted(len(scenario.prices), "price"))
-        text = said("requirements.stated see the prices", prices=prices)
+        text = said("requirements.stated see the prices", prices=len(scenario.prices))
         rows.append((text, said("requirements.stated")))
     rows += [
         (

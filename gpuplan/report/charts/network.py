@@ -8,15 +8,7 @@ from gpuplan.plan.training.scaling import Curve
 from gpuplan.plan.training.speed import RDMA
 from gpuplan.report.charts.look import Look, Spec, as_is, chart, field, layer, named_colours, tooltip
 from gpuplan.report.colours import OKABE_ITO
-from gpuplan.wording import (
-    TRANSPORT_NAMES,
-    kept_range,
-    kept_share,
-    number,
-    said,
-    stated_percent,
-    three_digits,
-)
+from gpuplan.wording import TRANSPORT_NAMES, kept_range, kept_share, number, said, three_digits
 
 CHOSEN = OKABE_ITO[0]
 LINKS = {
@@ -73,7 +65,7 @@ def _efficiency(lowest: float) -> Spec:
     begin = max(0, math.floor(10 * lowest) / 10)
     sign = per_cent("1 %")[1:]
     return {
-        "title": said("chart.scaling.efficiency from", share=stated_percent(begin))
+        "title": said("chart.scaling.efficiency from", share=begin)
         if begin
         else said("chart.scaling.efficiency"),
         "scale": {"domain": [begin, 1], "zero": False},

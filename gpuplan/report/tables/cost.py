@@ -15,17 +15,7 @@ from gpuplan.plan.cost_ranges import End
 from gpuplan.plan.prices import Price
 from gpuplan.report.table import NOTHING, Cell, Column, Table, Worded, columns, filled, listed, tabulate
 from gpuplan.report.tables.plan import group_names
-from gpuplan.wording import (
-    NAMES,
-    amount,
-    headline_money,
-    money,
-    number,
-    percent,
-    rounded_money,
-    said,
-    stated_percent,
-)
+from gpuplan.wording import NAMES, amount, headline_money, money, number, rounded_money, said, stated_percent
 
 PER = NAMES["per"]
 STATUS = NAMES["material not paid"]
@@ -148,7 +138,7 @@ def headlines(plan: Plan) -> dict[str, str]:
 
 def use_words(plan: Plan) -> str:
     """Say how much of the time the GPUs are used, and on what this rests where no workload is described."""
-    share = percent(plan.costs.utilisation) if plan.costs else ""
+    share = plan.costs.utilisation if plan.costs else 0.0
     always = not plan.groups and plan.scenario.cost.utilisation is None
     return said("table.of the time when stated" if always else "table.of the time", share=share)
 

@@ -16,18 +16,7 @@ from gpuplan.plan.working_week import Mix
 from gpuplan.report.table import Cell, Table, Worded, filled, tabulate
 from gpuplan.report.tables.cost import NONE, toned
 from gpuplan.report.tables.plan import group_names
-from gpuplan.wording import (
-    FORMULA_NAMES,
-    METHOD_NAMES,
-    NAMES,
-    RULE_NAMES,
-    amount,
-    mean_gpus,
-    number,
-    percent,
-    said,
-    whole,
-)
+from gpuplan.wording import FORMULA_NAMES, METHOD_NAMES, NAMES, mean_gpus, number, percent, said, whole
 
 ALONE, POOLED = said("table.silos.all"), said("table.silos.pooled")
 """Rows below the groups: statically partitioned, and pooled."""
@@ -41,7 +30,7 @@ def rules(found: Sequence[RuleAnswer]) -> Table:
     return tabulate(
         "rules",
         found,
-        rule=lambda a: Cell(a.rule, words=_chosen(RULE_NAMES[a.rule], a.chosen)),
+        rule=lambda a: Cell(a.rule, words=_chosen(NAMES["rule"][a.rule], a.chosen)),
         gpus=Worded(lambda gpus: said("table.not applicable") if gpus is None else number(whole(gpus))),
     )
 
@@ -59,7 +48,7 @@ def peak_words(plan: Plan) -> str:
     """Say when the average GPU demand peaks, and what groups and sites with other hours lend each other."""
     week, *others = week_demand(plan)
     season = said("table.clocks as in", season=week.season) if others else ""
-    gpus = amount(mean_gpus(week.peak_gpus), "GPU")
+    gpus = mean_gpus(week.peak_gpus)
     if not saved_gpus(week):
         return said("table.busiest on average when", gpus=gpus)
     return said(
@@ -67,8 +56,8 @@ def peak_words(plan: Plan) -> str:
         gpus=gpus,
         when=moment(week.peak_quarter),
         season=season,
-        at_once=number(mean_gpus(week.everybody_gpus)),
-        saved=number(saved_gpus(week)),
+        at_once=mean_gpus(week.everybody_gpus),
+        saved=saved_gpus(week),
     )
 
 
