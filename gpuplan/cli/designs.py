@@ -95,9 +95,8 @@ def run_compare(args: argparse.Namespace) -> int:
 
 def run_demand(args: argparse.Namespace) -> int:
     """``gpuplan demand``."""
-    read_numbers(args, "--around", "--down", "--seed")
     args.hosts = args.hosts.split(",") if args.hosts else []
-    read_numbers(args, "--hosts")
+    read_numbers(args, "--around", "--down", "--seed", "--hosts")
     plan = plan_of(args)
     simulations = list(_simulations(plan, args)) if args.simulate else []
     if args.progress:

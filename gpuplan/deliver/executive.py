@@ -1,7 +1,4 @@
-"""The design for the executive: recommendation, capacity, failure tolerance, cost, alternatives, drivers, decisions.
-
-The first page of the document, the second slide, the overview of the workbook and the preview in the app say it from here.
-"""
+"""The design for the executive, with which document, deck, workbook and the preview in the app begin."""
 
 import datetime
 from collections.abc import Iterator, Mapping, Sequence

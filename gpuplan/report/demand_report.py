@@ -23,11 +23,7 @@ ENDED = NAMES["end of simulation"]
 
 
 def demand_dict(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> dict[str, Any]:
-    """Return the demand of a plan as plain JSON values, all finite.
-
-    Keys ``rule``, ``stated_gpus``, ``gpus_demanded``, ``groups_gpus``, ``rules``, ``weeks``, ``mixes``,
-    ``methods``, ``silos``, ``purchase_plan``, ``simulated``.
-    """
+    """Return the demand of a plan as plain JSON values, all finite."""
     against = silos(plan)
     inputs, alone, pooled = plan.scenario.demand, against.together, against.pool
     names = ("season", "peak_gpus", "sum_of_peaks_gpus", "everybody_gpus")

@@ -1,7 +1,4 @@
-"""Drawing: shapes and text as SVG that browsers, word processors and picture converters render alike.
-
-A drawing is 640 units wide; with 13 units its text is 9 points high where the drawing is 16 cm wide.
-"""
+"""Shapes and text as SVG, 640 units wide: text of 13 units is 9 points high where the drawing is 16 cm wide."""
 
 import unicodedata
 from functools import lru_cache

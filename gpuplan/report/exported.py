@@ -45,10 +45,7 @@ def _harmless(value: Any) -> Any:
 
 
 def frame(table: Table) -> pd.DataFrame:
-    """The records as a pandas frame; pandas comes with ``gpuplan[app]``.
-
-    ``attrs`` has the title, the units of columns with a single unit, and the heads of the columns as ``labels``.
-    """
+    """The records as a pandas frame; its ``attrs`` have title, units of columns, and heads as ``labels``."""
     import pandas as pd
 
     rows = [[flat(value) for value in row.values()] for row in records(table)]

@@ -73,10 +73,7 @@ def power_dict(power: PowerUse | None) -> dict[str, Any] | None:
 
 
 def costs_dict(plan: Plan) -> dict[str, Any] | None:
-    """Return the cost of a plan as plain JSON values, in one currency and unrounded; None without hosts.
-
-    ``ranges`` has the low and the high of each total.
-    """
+    """Return the cost as plain JSON values, unrounded, ``ranges`` with low and high of totals; None without hosts."""
     costs = plan.costs
     if costs is None:
         return None

@@ -1,8 +1,4 @@
-"""The charts of a plan as altair charts, for notebooks: ``plan.plot.cost()``.
-
-Each is the chart of the screen and of the documents, to be changed like any chart of altair. A chart in a cell asks no other host: JupyterLab,
-Notebook and Voila draw it with the Vega that they bring, and pictures go with it for pages without (see `offline`).
-"""
+"""The charts of a plan as altair charts for notebooks, ``plan.plot.cost()``; they ask no other host, see `offline`."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -97,10 +93,7 @@ class Plot:
         return _chart(*_network(self._plan, view))
 
     def tornado(self, view: str = "cost", progress: Progress | None = None) -> Any:
-        """Draw how far each input moves the answer within its range, two plans each; the view is ``cost`` or ``hosts``.
-
-        ``progress`` receives the number of completed inputs and their total.
-        """
+        """Draw how far each input moves ``cost`` or ``hosts`` within its range; ``progress`` receives inputs done, and all."""
         plan = self._plan
         pick(NAMES["view of the tornado"], view, "view")
         if plan.costs is None:
@@ -110,10 +103,7 @@ class Plot:
         return _chart(tornado_chart(rows, NOTEBOOK) if rows["rows"] else None, said("chart.none.tornado"))
 
     def frontier(self, progress: Progress | None = None) -> Any:
-        """Draw net present cost against capacity shortfall of hundreds of priced designs, planned within half a minute.
-
-        ``progress`` receives the number of completed designs and their total; a notebook shows it by itself.
-        """
+        """Draw cost against capacity shortfall of hundreds of designs; ``progress`` receives designs done, and all."""
         plan = self._plan
         exploration = explore(plan.scenario, plan.catalog, progress=progress or _progress())
         rows = frontier_rows(exploration_dict(exploration, plan.scenario))
@@ -178,10 +168,9 @@ def _rounded(part: Any) -> Any:
 
 
 def offline() -> None:
-    """Have altair show the charts of this session without the internet, unless it was told to show them otherwise.
+    """Have altair show charts without the internet, as data for the notebook's own renderer with a picture beside it.
 
-    By itself altair writes a page that loads Vega from another host. In a notebook that uses gpuplan, charts in cells are data for the renderer
-    of JupyterLab, Notebook or Voila, with a picture beside it, which ``nbconvert`` keeps. Nothing is done where altair is not loaded.
+    A chart shown otherwise by the user's choice stays so; nothing is done where altair is not loaded.
     """
     if (altair := sys.modules.get("altair")) is None:
         return
@@ -198,10 +187,7 @@ def bundle_of(chart: Any, **_which: Any) -> Any:
 
 
 def _shown(spec: Spec, **_options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A chart as a cell keeps it: what it is drawn from, its pictures, and what it shows in words.
-
-    The picture in PNG keeps Voila from a chart's own attempt to add one, which fails there.
-    """
+    """A chart as a cell keeps it: data, words and pictures; without the PNG, Voila tries to add one and fails."""
     spec = _rounded(spec)
     bundle: dict[str, Any] = {MIME: {name: part for name, part in spec.items() if name != "$schema"}}
     with suppress(ValueError):  # its rows are on another host: no picture

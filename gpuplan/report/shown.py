@@ -1,7 +1,4 @@
-"""Cards and tables of plain HTML for notebook cells, in the colours and the type of the page around them.
-
-A `Carded` thing asks here, through ``gpuplan.showing``, when a cell shows it; nothing is loaded before.
-"""
+"""Cards and tables of plain HTML for notebook cells, loaded through ``gpuplan.showing`` when a cell shows one."""
 
 from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import fields

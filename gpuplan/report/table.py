@@ -1,8 +1,6 @@
-"""A table is data, defined once; its renderer decides how it looks on paper, screen or terminal.
+"""A table is data, built once in ``gpuplan/report/tables/``; its renderer decides how it looks on paper, screen or terminal.
 
-The tables of a topic are built in ``gpuplan/report/tables/``. Each column says what kind of quantity it holds, and so every
-renderer words, aligns and stores a value alike: ``words`` for readers, ``records`` for programs, ``screen`` for the app.
-The terminal (``gpuplan.report.text``), CSV and pandas (``gpuplan.report.exported``), documents, slides and sheets take the same table.
+Each column says what kind of quantity it holds, and so every renderer words, aligns and stores a value alike.
 """
 
 from __future__ import annotations

@@ -206,10 +206,7 @@ class ChannelsHandler(OwnSession, KernelWebsocketHandler):  # type: ignore[misc]
             self.taken.set()
 
     def send_ping(self) -> None:
-        """Ask whether the page is still there; one that has not answered for three intervals is given up.
-
-        After one interval, the limit that tornado accepts, jupyter_server would close an unasked one.
-        """
+        """Ask whether the page is there, giving it three intervals to answer; jupyter_server would give it one."""
         line = self.ws_connection
         if line is None or line.client_terminated:
             super().send_ping()

@@ -1,7 +1,4 @@
-"""Connections: how many the server keeps, how long a request may take, and which origin it believes.
-
-Rates and connections by address, half-open ones, and clients that take no answer are left to the proxy: `deploy/nginx.conf`.
-"""
+"""Connections: how many, for how long, and which origin is believed; rates by address are left to the proxy."""
 
 import contextlib
 import ipaddress

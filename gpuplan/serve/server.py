@@ -1,15 +1,8 @@
 """Serve the workbook as a web page: Voila in this process, for one person or for a team.
 
-Additions to Voila, and their reasons:
-
-* One session for each open page, and only that: a closed page frees its own, one that vanished soon after, a dead one is
-  never restarted empty behind the page's back. A session belongs to the browser that opened it.
-* No visitor can stop the others: connections, messages, pages and wrong tokens have limits.
-* Nothing leaves the machine: own template without CDN links, and a Content-Security-Policy that allows no
-  inline script, no ``eval`` and no other host.
-* The server is the same wherever it is started: it reads no Jupyter or IPython settings of the user and no
-  ``voila.json`` of the folder, runs kernels with its own interpreter in an empty folder, and keeps its files
-  in one temporary folder.
+Nothing leaves the machine: templates have no CDN links, and a Content-Security-Policy allows no inline script, no ``eval`` and no
+other host. The server is the same wherever it is started: it reads no settings of Jupyter, IPython or Voila, runs kernels with its
+own interpreter in an empty folder, and keeps its files in one temporary folder. `README.md` says the rest.
 """
 
 import asyncio

@@ -1,7 +1,4 @@
-"""The design document as a Word file: headings, captions and tables that users can go on editing.
-
-Its body is the template ``templates/document.xml.j2``.
-"""
+"""The design document as a Word file that users can go on editing, from ``templates/document.xml.j2``."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ from docx.shared import Mm, Pt
 from lxml import etree
 
 from gpuplan.deliver.brand import PLAIN, Brand
-from gpuplan.deliver.document import Document, Figure
+from gpuplan.deliver.document.blocks import Document, Figure
 from gpuplan.deliver.document.docx_look import OWN_STYLES, add_styles, dress, emptied, filled, references
 from gpuplan.deliver.html import FILLED, clean, one_line
 from gpuplan.deliver.office import same_bytes, set_properties

@@ -1,7 +1,4 @@
-"""The workloads: how they reach GPUs and what that means for them, and their demand.
-
-A statement that holds for several workloads appears once, with all their names.
-"""
+"""The workloads, each statement once: how they reach GPUs, what that means for them, and their demand."""
 
 from collections.abc import Iterable
 

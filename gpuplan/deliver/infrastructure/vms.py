@@ -1,7 +1,4 @@
-"""VMs of each cluster for Terraform: the VMs of its groups, then its Bitfusion servers.
-
-Groups on Kubernetes are left out: the Supervisor makes their nodes. Sources: vmware-gpus-directpath-2018 (memory-mapped I/O).
-"""
+"""VMs of each cluster for Terraform: those of its groups, except on Kubernetes, and its Bitfusion servers."""
 
 import math
 from collections import Counter

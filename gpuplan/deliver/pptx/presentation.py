@@ -44,10 +44,7 @@ def pptx_bytes(
     brand: Brand = PLAIN,
     template: bytes | None = None,
 ) -> bytes:
-    """A plan, what an executive decides on, and what it is compared with, as a PPTX file, the same bytes for the same plan.
-
-    A template brings its own looks; the brand then colours the charts only.
-    """
+    """A plan as slides, the same bytes for the same plan; with a template the brand colours the charts only."""
     if template is None:
         return _written(Deck(_own_presentation(brand), plan, summary, brand, compared))
     with usable_template("pptx"):

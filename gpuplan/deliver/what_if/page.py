@@ -1,8 +1,4 @@
-"""The page: one HTML file with style, script and answers inside, which requests nothing.
-
-The file is the template ``templates/what-if.html.j2`` with its style and script beside it; what the script shows are texts and
-heights that are worked out here.
-"""
+"""The page: one HTML file with style, script and answers inside, from ``templates/what-if.html.j2``."""
 
 import json
 import math

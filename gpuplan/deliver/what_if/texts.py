@@ -1,7 +1,4 @@
-"""Texts of the page at every position, in the locale of the scenario, so that the page only picks.
-
-First the words: the name of each slider and figure, its format, and its distance from the design.
-"""
+"""Texts of the page at every position, in the locale of the scenario, so that the page only picks."""
 
 from collections.abc import Callable
 from typing import NamedTuple

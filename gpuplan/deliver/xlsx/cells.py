@@ -23,8 +23,6 @@ ROW: Mapping[str, Any] = {"bottom": 1, "bottom_color": "line"}
 RIGHT: Mapping[str, Any] = {"align": "right"}
 WRAP: Mapping[str, Any] = {"text_wrap": True}
 HEAD: Mapping[str, Any] = {"bold": True, "font_color": "white", "bg_color": "accent", "valign": "bottom"}
-INDENTED = ("text", "head")
-"""Kinds of cells that keep a distance from a number to their left."""
 TILE: Mapping[str, Any] = {"bg_color": "shade", "indent": 1, "align": "left"}
 BAND: Mapping[str, Any] = {"font_color": "white", "bg_color": "accent", "indent": 1, "valign": "vcenter"}
 KINDS: Mapping[str, Mapping[str, Any]] = {
@@ -64,7 +62,6 @@ DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 """Marks that turn the direction of the text after them."""
 EXACT = 1000
 """Numbers from here on are shown without decimals."""
-FORMULA_STARTS = ("=", "+", "-", "@")
 SPECS: Mapping[str, str] = {
     "int": ",.0f",
     "num": ",.3f",

@@ -1,7 +1,4 @@
-"""The sheets of alternatives and cost drivers, as on the executive page, and the charts of the first sheet.
-
-The charts are native: each follows the cells of the sheet that has its figures.
-"""
+"""The sheets of alternatives and cost drivers, and the native charts of the first sheet."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -7,20 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from gpuplan.deliver.xlsx.cells import (
-    FORMULA_STARTS,
-    INDENTED,
-    NUMBERS,
-    SIZE,
-    Editable,
-    Live,
-    Styles,
-    is_bold,
-    limits,
-    plain,
-    size_of,
-)
+from gpuplan.deliver.xlsx.cells import NUMBERS, SIZE, Editable, Live, Styles, is_bold, limits, plain, size_of
 
+FORMULA_STARTS = ("=", "+", "-", "@")
+INDENTED = ("text", "head")
+"""Kinds of cells that keep a distance from a number to their left."""
 HIGHEST = 400.0
 """Most points of a row; a spreadsheet allows 409."""
 LINE, MARGIN = 1.32, 2.5

@@ -34,10 +34,7 @@ def own_sheet(book: Book, money: Money) -> None:
 
 
 def _own_cells(money: Money, key: str, known: dict[str, Any]) -> dict[str, Any]:
-    """Return the cells of a price: a reader's own price overrides the planning price, with its effect beside it.
-
-    A subscription without an own price keeps its ratio on the list to another term that has one.
-    """
+    """Return the cells of a price, which the reader's own replaces; a subscription follows one of another term."""
     value, row = money.planned(key), money.price_row[key]
     planned, own, used, change = (
         address(row, at_column("own_prices", name)) for name in ("planned", "own", "used", "change")

@@ -1,8 +1,4 @@
-"""The sheet of costs: each part, item and result in each year as formulas, and their drivers.
-
-Formulas refer to the bill of materials, the prices that are used and the factors; each carries the value of the plan, so that it
-shows without calculation. Hosts, placement and power come from the plan and do not change with the workbook.
-"""
+"""The sheet of costs: parts, items and results in each year as formulas with their values, and their drivers."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any

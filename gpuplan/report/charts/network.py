@@ -74,10 +74,7 @@ def _efficiency(lowest: float) -> Spec:
 
 
 def scaling_chart(data: Spec, look: Look) -> Spec:
-    """Draw efficiency or throughput over hosts: the design's network thick with its range, the alternatives thin.
-
-    The look of each curve is in its rows and its name above the chart, so that another network only adds rows.
-    """
+    """Draw efficiency or throughput over hosts, by looks in the rows: the design thick with its range, others thin."""
     efficiency = data["view"] == "efficiency"
     x = field(
         "hosts",
