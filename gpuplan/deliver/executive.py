@@ -92,13 +92,13 @@ class Executive:
 @spoken
 def executive(plan: Plan, tell: Progress | None = None) -> Executive:
     """Summarise a plan for an executive; ``tell`` receives the number of auxiliary plans completed."""
-    candidates = tuple(_priced(plan))
+    candidates, figures = tuple(_priced(plan)), Figures(plan)
     return Executive(
         recommendation=recommendation(plan),
         carries=_carries(plan),
-        survives=_survives(plan),
+        survives=" ".join([*plan.verdict.sentences[1:], figures.said("executive.left")]),
         unsupported=_unsupported(plan),
-        money=Figures(plan).money,
+        money=figures.money,
         money_about=_money_about(plan),
         choices=tuple(choices(plan, [candidate.alternative for candidate in candidates])),
         drivers=tuple(drivers(plan, tornado(plan, tell))),
@@ -129,11 +129,6 @@ def _carries(plan: Plan) -> str:
         return Figures(plan).said("executive.carries a total")
     names = [said("executive.workload", name=group.name, vms=group.vms) for group in ranked]
     return said("executive.carries", names=names)
-
-
-def _survives(plan: Plan) -> str:
-    words = [*plan.verdict.sentences[1:], Figures(plan).said("executive.left")]
-    return " ".join(words)
 
 
 def _unsupported(plan: Plan) -> str:
@@ -234,9 +229,8 @@ def due(plan: Plan, days: int, *, decided: bool = False) -> str:
     stated = plan.scenario.document.decide_by
     if decided and stated:
         return stated
-    return (
-        datetime.date.fromisoformat(f"{document_day(plan)}-01-01"[:10]) + datetime.timedelta(days)
-    ).isoformat()
+    start = datetime.date.fromisoformat(f"{document_day(plan)}-01-01"[:10])
+    return (start + datetime.timedelta(days)).isoformat()
 
 
 def decisions(plan: Plan) -> Iterator[Action]:

@@ -13,16 +13,7 @@ from posixpath import basename
 from typing import NamedTuple
 from xml.sax.saxutils import quoteattr
 
-from gpuplan.deliver.office import (
-    LINKED,
-    MACROS,
-    Relation,
-    packed_parts,
-    relations_xml,
-    rels_of,
-    target_of,
-    xml_part,
-)
+from gpuplan.deliver.office import MACROS, Relation, packed_parts, relations_xml, rels_of, target_of, xml_part
 from gpuplan.deliver.untrusted import (
     CUT_FROM_SETTINGS,
     OLD,
@@ -47,7 +38,8 @@ MAIN_TYPES = {
     "pptx": (f"{OFFICE}.presentationml.presentation.main+xml", f"{OFFICE}.presentationml.template.main+xml"),
 }
 """Kind of file -> content type of the main part of an ordinary file, and of a template."""
-PROGRAMS, EMBEDDED = {"docx": "Word", "pptx": "PowerPoint"}, NAMES["embedded part"]
+PROGRAMS = {"docx": "Word", "pptx": "PowerPoint"}
+EMBEDDED, LINKED = NAMES["embedded part"], NAMES["linked part"]
 LOOKS = (
     "styles", "stylesWithEffects", "numbering", "settings", "webSettings", "theme", "fontTable", "header", "footer",
     "footnotes", "endnotes",

@@ -26,8 +26,9 @@ class _Box(NamedTuple):
 
 def logical_svg(plan: Plan) -> str:
     """Draw the management domain, the GPU workload domain with its clusters, users, storage and network."""
-    drawing = Drawing()
-    y = _band(drawing, 0, [_users(plan)], fill=WHITE)
+    drawing, names = Drawing(), [group.name for group in plan.groups]
+    users = wrapped(said("logical.names", names=names), WIDTH - 2 * PAD) if names else ()
+    y = _band(drawing, 0, [_Box(said("logical.users"), users)], fill=WHITE)
     y = _arrow(drawing, y)
     top, y = y, y + PAD + LINE
     y = _band(drawing, y, _clusters(plan), fill=WHITE, inset=PAD)
@@ -41,13 +42,6 @@ def logical_svg(plan: Plan) -> str:
     return drawing.svg(y, said("logical.about", clusters=len(plan.pools)))
 
 
-def _users(plan: Plan) -> _Box:
-    names = [group.name for group in plan.groups]
-    return _Box(
-        said("logical.users"), wrapped(said("logical.names", names=names), WIDTH - 2 * PAD) if names else ()
-    )
-
-
 def _clusters(plan: Plan) -> list[_Box]:
     """Draw the clusters, one box for identical ones."""
     kinds: dict[tuple[object, ...], list[Pool]] = {}
@@ -56,17 +50,14 @@ def _clusters(plan: Plan) -> list[_Box]:
         kinds.setdefault(alike, []).append(pool)
     shown = list(kinds.values())
     wide = _wide(min(len(shown), MOST_BOXES), PAD) - 2 * PAD
-    boxes = [_Box(_named(pools), _cluster_lines(plan, pools[0], wide)) for pools in shown[:MOST_BOXES]]
+    names = [p[0].name if len(p) == 1 else said("logical.alike", count=len(p)) for p in shown[:MOST_BOXES]]
+    boxes = [_Box(name, _cluster_lines(plan, p[0], wide)) for name, p in zip(names, shown, strict=False)]
     if len(shown) > MOST_BOXES:
         rest = [pool for pools in shown[MOST_BOXES - 1 :] for pool in pools]
         hosts, gpus = sum(pool.hosts for pool in rest), sum(pool.gpus for pool in rest)
         more = said("logical.more", count=len(rest))
         boxes[-1] = _Box(more, [amount(hosts, "host"), amount(gpus, "GPU")])
     return boxes
-
-
-def _named(pools: Sequence[Pool]) -> str:
-    return pools[0].name if len(pools) == 1 else said("logical.alike", count=len(pools))
 
 
 def _cluster_lines(plan: Plan, pool: Pool, wide: float) -> list[str]:

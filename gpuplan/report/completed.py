@@ -26,15 +26,11 @@ def _keys(of: Any) -> Iterable[str]:
     return planned(of).lines
 
 
-def _steps(_of: Any) -> Iterable[str]:
-    return STEP_OF
-
-
 METHODS: Mapping[str, Names] = {
     **dict.fromkeys(("set", "slider", "choice", "with_value", "get", "label", "origin"), _paths),
     "chart": lambda _: SPECS,
     "line": _keys,
-    "widget": _steps,
+    "widget": lambda _: STEP_OF,
 }
 """Method -> what its first argument may be."""
 FUNCTIONS: Mapping[str, Names] = {"sweep": _paths, "explain": _keys, "plan_table": lambda _: TABLES}

@@ -15,15 +15,9 @@ if TYPE_CHECKING:
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """Characters that a spreadsheet reads as the beginning of a formula."""
 KIND_UNITS = {
-    "number": "1",
-    "whole": "1",
-    "mean": "1",
-    "hours": "h",
-    "wait": "h",
+    **dict.fromkeys(("number", "whole", "mean", "share", "portion", "range"), "1"),
+    **dict.fromkeys(("hours", "wait"), "h"),
     "watts": "W",
-    "share": "1",
-    "portion": "1",
-    "range": "1",
     "points": "%",
 }
 """Units of kinds whose values need no unit in the head: counts, and shares, of which 1 is all."""

@@ -146,10 +146,7 @@ def to_confirm(plan: Plan, messages: Sequence[Message]) -> str:
 
 def compare(plan: Plan) -> Headline:
     """Say what to do while there is no other design for comparison."""
-    about = said("headline.about compare")
-    if not plan.pools:
-        return Headline(EMPTY, about)
-    return Headline(said("headline.compare"), about)
+    return Headline(said("headline.compare") if plan.pools else EMPTY, said("headline.about compare"))
 
 
 HEADLINES: Mapping[str, Callable[[Plan], Headline]] = {
@@ -160,8 +157,5 @@ HEADLINES: Mapping[str, Callable[[Plan], Headline]] = {
     "cost": cost,
     "compare": compare,
     "design": design,
-    "deliver": lambda _plan: Headline(
-        said("headline.deliver"),
-        said("headline.about deliver"),
-    ),
+    "deliver": lambda _: Headline(said("headline.deliver"), said("headline.about deliver")),
 }

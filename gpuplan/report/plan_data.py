@@ -144,18 +144,9 @@ def _power_on(made: PowerOn) -> dict[str, Any]:
 
 def _pool(pool: Pool) -> dict[str, Any]:
     named = (
-        "placement",
-        "requests",
-        "rooms",
-        "new_room",
-        "access",
-        "shared",
-        "bound",
-        "method",
-        "failures",
-        "laid",
+        "placement", "requests", "rooms", "new_room", "access", "shared", "bound", "method", "failures", "laid",
         "whole",
-    )
+    )  # fmt: skip
     data = {f.name: plain(getattr(pool, f.name)) for f in fields(pool) if f.name not in named}
     data["access_modes"] = list(pool.access)
     data["new_needed"] = plain(pool.new_needed)

@@ -74,15 +74,15 @@ class Plot:
 
     def cost(self) -> Any:
         """Draw the payments at the start and in each year, by part."""
-        return _chart(*_cost(self._plan))
+        return _chart(*SPECS["cost"](self._plan))
 
     def demand(self, place: str = "UTC") -> Any:
         """GPUs needed on average in each hour of a Wednesday and a Saturday, by group, on the clock of a place."""
-        return _chart(*_demand(self._plan, place))
+        return _chart(*SPECS["demand"](self._plan, place))
 
     def waiting(self, pool: str = "") -> Any:
         """The probability of waiting by the number of GPUs of a pool, for each assumption about arrivals."""
-        return _chart(*_waiting(self._plan, pool))
+        return _chart(*SPECS["waiting"](self._plan, pool))
 
     def capacity(self) -> Any:
         """GPUs left when hosts are lost, against those that the placed VMs occupy."""
@@ -110,18 +110,6 @@ class Plot:
         return _chart(frontier_chart(rows, NOTEBOOK) if rows else None, said("chart.none.frontier"))
 
 
-def _cost(plan: Plan) -> Drawn:
-    return years_spec(plan, NOTEBOOK), NO_COST
-
-
-def _demand(plan: Plan, place: str = "UTC") -> Drawn:
-    return day_spec(plan, NOTEBOOK, place), said("chart.none.demand")
-
-
-def _waiting(plan: Plan, pool: str = "") -> Drawn:
-    return waiting_spec(plan, NOTEBOOK, pool), said("chart.none.waiting")
-
-
 def _capacity(plan: Plan) -> Drawn:
     rows = capacity_rows(plan)
     return capacity_chart(rows, NOTEBOOK) if rows else None, said("chart.none.capacity")
@@ -134,9 +122,9 @@ def _network(plan: Plan, view: str = "efficiency") -> Drawn:
 
 
 SPECS: Mapping[str, Callable[..., Drawn]] = {
-    "cost": _cost,
-    "demand": _demand,
-    "waiting": _waiting,
+    "cost": lambda plan: (years_spec(plan, NOTEBOOK), NO_COST),
+    "demand": lambda plan, place="UTC": (day_spec(plan, NOTEBOOK, place), said("chart.none.demand")),
+    "waiting": lambda plan, pool="": (waiting_spec(plan, NOTEBOOK, pool), said("chart.none.waiting")),
     "capacity": _capacity,
     "network": _network,
 }

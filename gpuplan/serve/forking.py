@@ -49,35 +49,12 @@ SINGLE = dict.fromkeys(
 )
 """The process may have no thread beside its main one when it forks, and the first three libraries start some when they are
 imported. The last one saves a tenth of a session's memory: its threads take theirs from one heap."""
-PASSED = frozenset(
-    [
-        "GPUPLAN_CATALOG",
-        "GPUPLAN_SCENARIO",
-        "GPUPLAN_VIEW",
-        "HOME",
-        "LANG",
-        "LANGUAGE",
-        "LD_LIBRARY_PATH",
-        "LOGNAME",
-        "PATH",
-        "SYSTEMROOT",
-        "TEMP",
-        "TMP",
-        "TMPDIR",
-        "TZ",
-        "USER",
-        "IPYTHONDIR",
-        "JUPYTER_CONFIG_DIR",
-        "JUPYTER_DATA_DIR",
-        "JUPYTER_PATH",
-        "JUPYTER_PREFER_ENV_PATH",
-        "JUPYTER_RUNTIME_DIR",
-        "PYTHONDONTWRITEBYTECODE",
-        "PYTHONHASHSEED",
-        "PYTHONPATH",
-        "PYTHONUNBUFFERED",
-    ]
-)
+PASSED = frozenset((
+    "GPUPLAN_CATALOG", "GPUPLAN_SCENARIO", "GPUPLAN_VIEW", "HOME", "LANG", "LANGUAGE", "LD_LIBRARY_PATH",
+    "LOGNAME", "PATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "TZ", "USER", "IPYTHONDIR",
+    "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_PATH", "JUPYTER_PREFER_ENV_PATH",
+    "JUPYTER_RUNTIME_DIR", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "PYTHONPATH", "PYTHONUNBUFFERED",
+))  # fmt: skip
 PASSED_KINDS = ("LC_", "NUMBA_")
 """Variables of the server that a session sees: no other, since any may be a secret of the machine."""
 
@@ -167,7 +144,6 @@ class _Parent:
         return Forked(int(answer), handles[0])
 
     def retire(self) -> None:
-        """Fork no more; it ends after the last of its sessions, or at once if it has none."""
         self.line.close()
 
 

@@ -124,7 +124,6 @@ class _Writer:
         }
 
     def write(self, document: Document) -> None:
-        """Write the whole document."""
         self._footer(document.title)
         body, last = self.word.element.body, self.word.sections[-1]._sectPr
         below = (document.customer, document.about)

@@ -34,14 +34,8 @@ PORT_GROUPS = ("management", "vmotion", "storage", "vm")
 """Port groups on the teamed ports."""
 FROM_POOL = ("name", "gpu_mode", "hosts", "hosts_for_failures", "existing_hosts")
 VSPHERE_FILES = (
-    "main.tf",
-    "variables.tf",
-    "cluster.tf",
-    "network.tf",
-    "vms.tf",
-    "outputs.tf",
-    "terraform.tfvars.example",
-)
+    "main.tf", "variables.tf", "cluster.tf", "network.tf", "vms.tf", "outputs.tf", "terraform.tfvars.example",
+)  # fmt: skip
 VCF_FILES = ("main.tf", "variables.tf", "domain.tf", "outputs.tf", "terraform.tfvars.example")
 VCENTER_SIZES = {"x-large": "xlarge"}
 """Sizes of vCenter Server that the provider spells differently."""

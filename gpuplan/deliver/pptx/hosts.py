@@ -173,7 +173,6 @@ class _Picture:
         return LINE + 6 + self.gpu_rows * (high + 3) + PAD
 
     def draw(self, sections: Sequence[Section], *, failure: bool = False) -> None:
-        """Draw all sections."""
         place, tall = Box(0, 0, self.wide, LINE), self._tile_height(self.high)
         for section in sections:
             self.sketch.text(place, section.title, bold=True)

@@ -139,7 +139,9 @@ def _fixed(found: WhatIf) -> Iterator[str]:
         "whatif.fixed rest", day=day, version=scenario.document.version or said("document.first version")
     )
     yield _hosts(found)
-    if others := [_workload(axis) for axis in sizes(scenario) if axis.path != found.axes[0].path]:
+    if others := [
+        texts.workload(axis, axis.own) for axis in sizes(scenario) if axis.path != found.axes[0].path
+    ]:
         yield said("whatif.fixed others", names=others)
     yield said("whatif.fixed money", years=scenario.cost.years, day=written_day(as_of(plan)))
     if plan.costs and plan.costs.excludes:
@@ -156,10 +158,6 @@ def _hosts(found: WhatIf) -> str:
     server = catalog.servers[hardware.server].name if hardware.server else said("executive.server")
     board = catalog.gpus[hardware.gpu].name
     return said("whatif.fixed hosts", server=named(server), gpus=hardware.gpus_per_host, board=named(board))
-
-
-def _workload(axis: Axis) -> str:
-    return said("whatif.workload", name=named(axis.name), size=texts.readout(axis, axis.own))
 
 
 class Scale(NamedTuple):

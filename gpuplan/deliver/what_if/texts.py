@@ -53,6 +53,11 @@ def readout(axis: Axis, at: int) -> str:
     return f"{number(value)} {unit_of(value, axis.unit)}"
 
 
+def workload(axis: Axis, at: int) -> str:
+    """Return a workload with its size at a position."""
+    return said("whatif.workload", name=named(axis.name), size=readout(axis, at))
+
+
 def tick(axis: Axis, at: int) -> str:
     """Return a short form of a position."""
     value = axis.values[at]
@@ -181,10 +186,10 @@ class Teller:
         )
 
     def _carried(self, position: Position) -> str:
-        axis, size = self.found.axes[0], readout(self.found.axes[0], position[0])
+        axis, at = self.found.axes[0], position[0]
         if axis.kind == "total":
-            return said("whatif.demand", size=size)
-        what = said("whatif.workload", name=named(axis.name), size=size)
+            return said("whatif.demand", size=readout(axis, at))
+        what = workload(axis, at)
         return said("whatif.workloads", what=what) if len(self.found.scenario.groups) > 1 else what
 
     def _left_out(self, answer: Answer) -> str:

@@ -246,11 +246,7 @@ def _moves(plan: Plan) -> Facts:
 
 def _work(plan: Plan) -> Facts:
     serving = max(plan.llm.serving.values(), key=lambda each: each.replicas * each.gpus, default=None)
-    on_time = _on_time(plan, serving.id) if serving else 0
+    stated = plan.scenario.get(f"groups.{serving.id}.kept_share") if serving else 0
+    usual = plan.catalog.assumptions["llm-use"].fact("kept_share").value
+    on_time = float(stated or usual) if serving else 0
     return {"serving": serving, "on_time": on_time, "kubernetes": on_kubernetes(plan)}
-
-
-def _on_time(plan: Plan, group: str) -> float:
-    """Return the required share of a group's requests whose first token is on time."""
-    stated = plan.scenario.get(f"groups.{group}.kept_share")
-    return float(stated or plan.catalog.assumptions["llm-use"].fact("kept_share").value)

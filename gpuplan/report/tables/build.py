@@ -192,9 +192,6 @@ def network_plan(plan: Plan) -> Table:
 def rack_plan(plan: Plan) -> Table:
     """Tabulate the hosts and switches of each rack; identical racks share a row."""
 
-    def kw(these: Sequence[Rack]) -> float:
-        return round(these[0].peak_w / 1000, 1)
-
     return tabulate(
         "racks",
         alike(racks(plan)),
@@ -202,7 +199,7 @@ def rack_plan(plan: Plan) -> Table:
         site=lambda these: these[0].site,
         leaves=_leaves,
         hosts=_hosts,
-        kw=kw,
+        kw=lambda these: round(these[0].peak_w / 1000, 1),
         feeds=lambda _: to_fill(said("build.feeds")),
     )
 

@@ -61,14 +61,10 @@ def peak_words(plan: Plan) -> str:
     )
 
 
-def _utc(mix: Mix) -> str:
-    return week_hours(mix.quarters)
-
-
 def week(
     plan: Plan,
     found: Sequence[PoolDemand] | None = None,
-    when: Callable[[Mix], str] = _utc,
+    when: Callable[[Mix], str] = lambda mix: week_hours(mix.quarters),
     clock: str = "UTC",
 ) -> Table:
     """Tabulate the GPUs and hosts that each cluster, or some of them, needs through the week, on a clock."""

@@ -21,16 +21,13 @@ def designs(found: Found, options: Sequence[Found], title: str = "") -> Table:
     """Tabulate designs with their figures, and the arguments against each."""
     currency = found["currency"]
 
-    def why_not(option: Found) -> Cell:
-        return Cell(tuple(option["why_not"]), words=against(found, option))
-
     return tabulate(
         "designs",
         options,
         currency,
         hosts=_hosts,
         waiting_pct=lambda option: None if option["waiting_pct"] is None else option["waiting_pct"] / 100,
-        why_not=why_not,
+        why_not=lambda option: Cell(tuple(option["why_not"]), words=against(found, option)),
         standing=_standing,
         title=title,
     )
