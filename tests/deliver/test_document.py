@@ -12,7 +12,7 @@ from summaries import brief_document, document_of_one_design
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.deliver.document import design_document
+from gpuplan.deliver.document import chapters, design_document
 from gpuplan.deliver.document.blocks import (
     Bullets,
     Chapter,
@@ -23,7 +23,6 @@ from gpuplan.deliver.document.blocks import (
     Grid,
     Paragraph,
     Section,
-    chapters,
 )
 from gpuplan.deliver.document.physical import MOST_HOSTS
 from gpuplan.deliver.document.sources import MOST_SOURCES
