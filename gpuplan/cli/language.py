@@ -110,7 +110,6 @@ def _translation(path: Path, known: dict[Address, Text]) -> dict[Address, str]:
 
 
 def _rows(path: Path) -> Iterator[dict[str, str]]:
-    """Return the rows of the file."""
     try:
         content = path.read_bytes()
     except OSError as error:

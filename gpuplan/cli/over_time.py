@@ -41,7 +41,6 @@ def run_power_on(args: argparse.Namespace) -> int:
 
 
 def _watched(plan: Plan, args: argparse.Namespace) -> list[Watched]:
-    """Return one order of each cluster."""
     orders = []
     for study in plan.power_on.values():
         study = thorough(study, args.orders)

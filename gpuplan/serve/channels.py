@@ -196,11 +196,11 @@ class ChannelsHandler(OwnSession, KernelWebsocketHandler):  # type: ignore[misc]
         except tornado.websocket.WebSocketClosedError:
             return None
         except tornado.iostream.StreamBufferFullError:
-            self._give_up()
+            self.refuse(TOO_MUCH, "requests and takes no answers")
+            self._cut()
             return None
 
     def _took(self, number: str) -> None:
-        """Record that the session has worked through a message."""
         if number in self.waiting:
             CHANGES.observe(now() - self.waiting.pop(number)[1])
             self.taken.set()
@@ -218,13 +218,7 @@ class ChannelsHandler(OwnSession, KernelWebsocketHandler):  # type: ignore[misc]
             self.ping(b"")
             self.last_ping = now()
 
-    def _give_up(self) -> None:
-        """End the connection of a page that reads nothing."""
-        self.refuse(TOO_MUCH, "requests and takes no answers")
-        self._cut()
-
     def _cut(self) -> None:
-        """End the connection without a word: the other side is gone."""
         if self.ws_connection is not None and self.ws_connection.stream is not None:
             self.ws_connection.stream.close()
 
@@ -246,7 +240,6 @@ class ChannelsHandler(OwnSession, KernelWebsocketHandler):  # type: ignore[misc]
 
 
 def _part(message: bytes, place: int) -> dict[str, Any]:
-    """Return a part of a message that a session sends."""
     at = 8 * (place + 1)
     begin, end = (int.from_bytes(message[start : start + 8], "little") for start in (at, at + 8))
     return dict(json.loads(message[begin:end] or b"{}"))

@@ -175,7 +175,6 @@ class Nursery:
         return None
 
     def _renew(self) -> None:
-        """Put a new process in place of the one that forks."""
         self._parent.retire()
         self._retired = [old for old in self._retired if old.process.poll() is None]
         self._retired.append(self._parent)
@@ -245,7 +244,6 @@ def _end_with(alive: int) -> None:
 
 
 def _session(request: dict[str, Any], alive: int) -> None:
-    """Run a kernel, in a process that was just forked."""
     import resource  # Windows has none
 
     os.setsid()

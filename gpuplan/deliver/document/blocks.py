@@ -227,7 +227,7 @@ def blocks_of(draft: Draft, row: Mapping[str, str], content: Content) -> Iterato
     elif isinstance(content, str) and row["alt"]:
         yield Figure(content, caption, draft.said(row["alt"]), float(row["widths"] or 1))
     else:
-        parts = [part for part in ([content] if isinstance(content, str) else content or ()) if part]
+        parts = list(filter(None, [content] if isinstance(content, str) else content or ()))
         if parts and style == "list":
             parts = [Bullets(tuple(map(str, parts)))]
         for part in parts:

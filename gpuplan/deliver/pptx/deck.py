@@ -71,7 +71,7 @@ class Deck:
         self.day = document_day(plan)
         self.layouts = [layout for master in show.slide_masters for layout in master.slide_layouts]
         self.layout, self.title_box = self._content_layout()
-        self.loose, self.narrow = text_widths(font_of(show))
+        self.loose, self.narrow = text_widths(_font_of(show))
         self.cited: dict[str, None] = {}
         bottom = show.slide_height / POINT - 44
         top = self.title_box.top + self.title_box.height + 8
@@ -164,8 +164,7 @@ class Deck:
         slide.notes_slide.notes_text_frame.text = told(self.plan, content)
 
 
-def font_of(show: Any) -> str:
-    """The font of the text of a presentation."""
+def _font_of(show: Any) -> str:
     theme = parse_xml(show.slide_masters[0].part.part_related_by(RELATIONSHIP_TYPE.THEME).blob)
     font = theme.find(f".//{qn('a:minorFont')}/{qn('a:latin')}")
     return "" if font is None else str(font.get("typeface", ""))

@@ -166,7 +166,7 @@ def growth_slide(deck: Deck) -> Iterator[Slide]:
     """Hosts and GPUs by year; without growth, power and space."""
     costs = deck.plan.costs
     if costs is None or costs.hosts[-1] <= costs.hosts[0]:
-        yield from power_slide(deck)
+        yield from _power_slide(deck)
         return
     groups = [
         said("deck.growth.group", name=group.name, share=group.growth)
@@ -184,8 +184,7 @@ def growth_slide(deck: Deck) -> Iterator[Slide]:
     yield Slide([title], chart, keys, more=[said("deck.growth.how"), *groups])
 
 
-def power_slide(deck: Deck) -> Iterator[Slide]:
-    """Power and space."""
+def _power_slide(deck: Deck) -> Iterator[Slide]:
     use = deck.plan.power
     if use is None:
         return

@@ -55,7 +55,7 @@ def executive_slide(deck: Deck) -> Iterator[Slide]:
     choices = summary.choices[:MOST_ALTERNATIVES]
     body: Words | Listing = Words(["" if plan.costs else said("deck.executive.no cost")])
     if plan.costs and choices:
-        body = Listing(choices_table(deck, choices, plan.costs.currency), (3.7, 1.1, 1.6, 2, 6))
+        body = Listing(_choices_table(deck, choices, plan.costs.currency), (3.7, 1.1, 1.6, 2, 6))
     titles, tiles = [build, *map(deck.figures.said, shorter)], Tiles(_key_tiles(deck))
     yield Slide(titles, body, keys, more=[carried, *more], top=tiles, gap=22)
 
@@ -74,8 +74,7 @@ def _key_tiles(deck: Deck) -> list[Tile]:
     ]
 
 
-def choices_table(deck: Deck, choices: tuple[Alternative, ...], currency: str) -> Table:
-    """Tabulate alternatives with their cost and why they are not recommended."""
+def _choices_table(deck: Deck, choices: tuple[Alternative, ...], currency: str) -> Table:
     return tabulate(
         "choices",
         choices,

@@ -92,10 +92,7 @@ def frontier_chart(data: Spec, look: Look) -> Spec:
             "format": ".3~g",
         },
     )
-    strokes = {
-        "condition": {"test": f"datum.kind != '{OTHER}'", "value": look.ink},
-        "value": "transparent",
-    }
+    strokes = {"condition": {"test": f"datum.kind != '{OTHER}'", "value": look.ink}, "value": "transparent"}
     designs = layer(
         rows,
         "point",

@@ -11,12 +11,7 @@ from gpuplan.report.colours import OKABE_ITO
 from gpuplan.wording import TRANSPORT_NAMES, kept_range, kept_share, number, said, three_digits
 
 CHOSEN = OKABE_ITO[0]
-LINKS = {
-    "10": OKABE_ITO[5],
-    "25": OKABE_ITO[3],
-    "100": OKABE_ITO[2],
-    "400": OKABE_ITO[4],
-}
+LINKS = {"10": OKABE_ITO[5], "25": OKABE_ITO[3], "100": OKABE_ITO[2], "400": OKABE_ITO[4]}
 WAYS: dict[bool, tuple[str, list[int]]] = {False: ("triangle-up", [5, 3]), True: ("square", [1, 0])}
 """Point and dashes of an alternative over TCP, and over RDMA."""
 THIN, THICK = 1.5, 4.0
@@ -95,12 +90,7 @@ def scaling_chart(data: Spec, look: Look) -> Spec:
     curve: Spec = {"x": x, "y": field("value", **y), "detail": {"field": "name"}, "color": ink}
     thick = [row for row in data["rows"] if row["chosen"]]
     band = layer(
-        thick,
-        "area",
-        {"opacity": 0.18, "color": CHOSEN},
-        x=x,
-        y=field("low", **y),
-        y2={"field": "high"},
+        thick, "area", {"opacity": 0.18, "color": CHOSEN}, x=x, y=field("low", **y), y2={"field": "high"}
     )
     thin = [row for row in data["rows"] if not row["chosen"]]
     others = layer(thin, "line", {"strokeWidth": THIN}, **curve, strokeDash=as_is("dash"))

@@ -180,8 +180,5 @@ def offers(plan: Plan, found: Sequence[RentOrBuy]) -> Table:
         )
 
     return tabulate(
-        "offers",
-        [row for row in found[0].rows if row.id not in compared],
-        found[0].currency,
-        sources=titles,
+        "offers", [row for row in found[0].rows if row.id not in compared], found[0].currency, sources=titles
     )

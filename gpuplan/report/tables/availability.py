@@ -98,7 +98,7 @@ def postures(plan: Plan) -> Table:
     return tabulate(
         "postures",
         plan.postures,
-        posture=posture_name,
+        posture=_posture_name,
         hours_exposed=_exposed,
         chance=_outage,
         standing=lambda posture: _standing(plan, posture),
@@ -112,8 +112,7 @@ def _standing(plan: Plan, posture: Posture) -> Standing:
     return here if posture.chosen else here._replace(low=None, high=None)
 
 
-def posture_name(posture: Any) -> Cell:
-    """Return the number of host failures that a design tolerates: ``N+1``."""
+def _posture_name(posture: Any) -> Cell:
     name = f"N+{posture.host_failures}"
     return Cell(name, words=said("table.chosen", name=name) if posture.chosen else name)
 

@@ -158,18 +158,13 @@ def groups(plan: Plan) -> Table:
         vms_not_placed=lambda group: sum(missing.vms for missing in group.unplaced),
         why=_why,
         against=lambda g: " ".join(r.text for r in g.against),
-        sources=_reasoned_by,
+        sources=lambda g: tuple(dict.fromkeys(s for r in (*g.reasons, *g.against) for s in r.sources)),
     )
 
 
 def _why(group: GroupPlan) -> str:
     unplaced = (f"{capital(missing.reason.removesuffix('.'))}." for missing in group.unplaced)
     return " ".join(dict.fromkeys([*(reason.text for reason in group.reasons), *unplaced]))
-
-
-def _reasoned_by(group: GroupPlan) -> tuple[str, ...]:
-    reasons = (*group.reasons, *group.against)
-    return tuple(dict.fromkeys(source for reason in reasons for source in reason.sources))
 
 
 def pools(plan: Plan, *pools: Pool) -> Table:
@@ -185,16 +180,12 @@ def pools(plan: Plan, *pools: Pool) -> Table:
 
 
 def _gpus_per_host(pool: Pool) -> Cell:
-    """Return the GPUs of a new host; every number in use if existing hosts have others."""
     counts = sorted({room.gpus for room in pool.rooms})
     return Cell(pool.gpus_per_host, words=", ".join(map(str, counts)) if counts[1:] else None)
 
 
 def by_cluster(
-    name: str,
-    own: Sequence[Column],
-    pools: Iterable[Pool],
-    of: Callable[[Pool], Iterable[Any]],
+    name: str, own: Sequence[Column], pools: Iterable[Pool], of: Callable[[Pool], Iterable[Any]]
 ) -> Table:
     """Build a table of things by cluster, which the first column names."""
     rows = [
@@ -298,7 +289,6 @@ def lines(plan: Plan, *starts: str) -> Table:
 
 
 def _line_value(line: Line) -> Cell:
-    """Return a number; a text such as a size instead reads as one, and programs find it beside."""
     text = _line_text(line)
     return Cell(None, words=text, line=line.key) if text else Cell(line.value, line=line.key)
 

@@ -81,10 +81,7 @@ def compared(found: Comparison, catalog: Catalog | None = None) -> Table:
     """Designs in columns: inputs that differ, and results; with a catalog, what comes from it by its name, not its id."""
     return Table(
         "compared",
-        (
-            *columns("compared"),
-            *(Column(f"design_{n}", name) for n, name in enumerate(found.names, 1)),
-        ),
+        (*columns("compared"), *(Column(f"design_{n}", name) for n, name in enumerate(found.names, 1))),
         tuple(
             (
                 Cell(row.differs, words="*" * row.differs),
