@@ -8,7 +8,7 @@ from typing import TextIO
 
 NARROWEST, WIDEST = 72, 160
 BAR = 24
-BOLD, DIM = "\033[1m", "\033[2m"
+BOLD = "\033[1m"
 LEVELS = {"STOP": "\033[1;31m", "WARN": "\033[33m", "NOTE": "\033[36m"}
 PLAIN, CLEAR = "\033[0m", "\r\033[K"
 

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from gpuplan.analysis.alternatives import Alternative, planned_alternatives, with_cheapest_rent
 from gpuplan.analysis.sensitivity import Bar, tornado
-from gpuplan.analysis.variants import Progress
 from gpuplan.deliver.priced_items import PricedItems
 from gpuplan.locales import spoken
 from gpuplan.plan import Plan
@@ -90,8 +89,8 @@ class Executive:
 
 
 @spoken
-def executive(plan: Plan, tell: Progress | None = None) -> Executive:
-    """Summarise a plan for an executive; ``tell`` receives the number of auxiliary plans completed."""
+def executive(plan: Plan) -> Executive:
+    """Summarise a plan for an executive."""
     candidates, figures = tuple(_priced(plan)), Figures(plan)
     return Executive(
         recommendation=recommendation(plan),
@@ -101,7 +100,7 @@ def executive(plan: Plan, tell: Progress | None = None) -> Executive:
         money=figures.money,
         money_about=_money_about(plan),
         choices=tuple(choices(plan, [candidate.alternative for candidate in candidates])),
-        drivers=tuple(drivers(plan, tornado(plan, tell))),
+        drivers=tuple(drivers(plan, tornado(plan))),
         decisions=tuple(decisions(plan)),
         priced=candidates,
     )

@@ -49,11 +49,8 @@ def demand_dict(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> dict[
         methods=[_methods(plan, methods(plan, pool)) for pool in _asked(plan)],
         silos={
             "groups": demand.silos(plan, against),
-            "together": {
-                "gpus": alone.installed_gpus,
-                "hosts": alone.hosts,
-                "utilisation": alone.utilisation,
-            },
+            "together": {"gpus": alone.installed_gpus, "hosts": alone.hosts}
+            | {"utilisation": alone.utilisation},
             "pool": {"gpus_demanded": pooled.gpus, "hosts": pooled.hosts}
             | {"gpus": pooled.installed_gpus, "utilisation": pooled.utilisation},
         },

@@ -32,12 +32,8 @@ class Named(NamedTuple):
 def names(plan: Plan) -> Iterator[Named]:
     """Yield the things to name, with the names that drawings and Terraform files use."""
     for pool in plan.pools:
-        yield Named(
-            said("physical.hosts of", cluster=pool.name),
-            pool.hosts,
-            host_name(pool, 1),
-            host_name(pool, pool.hosts),
-        )
+        ends = (host_name(pool, 1), host_name(pool, pool.hosts))
+        yield Named(said("physical.hosts of", cluster=pool.name), pool.hosts, *ends)
     switches = plan.cabling.switches if plan.cabling else None
     if switches:
         yield from _switches(switches)

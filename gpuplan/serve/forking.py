@@ -154,9 +154,8 @@ class Nursery:
         self._folder = folder
         self._output = output
         self._lock = threading.Lock()
-        self._alive, self._held = (
-            os.pipe()
-        )  # sessions read the one end; it breaks when this process and its other end go
+        # sessions read the one end; it breaks when this process and its other end go
+        self._alive, self._held = os.pipe()
         self._parent = _Parent(folder, self._alive, output)
         self._retired: list[_Parent] = []
 
@@ -266,9 +265,7 @@ def _preload() -> None:
     """Import everything a session needs, and do the work common to all sessions once."""
     for name in PRELOADED:
         importlib.import_module(name)
-    sys.modules[
-        "ipywidgets"
-    ].register_comm_target()  # which it leaves undone when it is imported outside a kernel
+    sys.modules["ipywidgets"].register_comm_target()  # undone where it is imported outside a kernel
     sys.modules["gpuplan.app.screen"].warm_up()
     logging.getLogger("Comm").setLevel(logging.ERROR)  # a page may close a closed comm: no news
     gc.collect()

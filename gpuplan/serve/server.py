@@ -100,7 +100,8 @@ class Server(Voila):  # type: ignore[misc]
                 # it fails on paths other than <template>/static/<file>
                 path = url_path_join(self.server_url, r"/voila/templates/([\w-]+/static/.+)")
                 rules[index] = (path, *rule[1:])
-        added = [(url_path_join(self.server_url, "/gpuplan/session/" + _KERNEL), pages.SessionHandler)]
+        session = url_path_join(self.server_url, "/gpuplan/session/" + _KERNEL)
+        added: list[tuple[str, Any]] = [(session, pages.SessionHandler)]
         if self.options.metrics:
             added.append((url_path_join(self.server_url, "/metrics"), pages.MetricsHandler))
         return [*added, *rules]

@@ -227,7 +227,8 @@ def blocks_of(draft: Draft, row: Mapping[str, str], content: Content) -> Iterato
     elif isinstance(content, str) and row["alt"]:
         yield Figure(content, caption, draft.said(row["alt"]), float(row["widths"] or 1))
     else:
-        parts = list(filter(None, [content] if isinstance(content, str) else content or ()))
+        given: Iterable[Block | str] = [content] if isinstance(content, str) else content or ()
+        parts: list[Block | str] = list(filter(None, given))
         if parts and style == "list":
             parts = [Bullets(tuple(map(str, parts)))]
         for part in parts:

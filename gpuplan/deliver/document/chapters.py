@@ -19,7 +19,6 @@ Row = Mapping[str, str]
 ROWS: dict[str, list[dict[str, str]]] = {}
 for _row in own_rows("words/chapters"):
     ROWS.setdefault(_row["title"], []).append(_row)
-FRONT, CONTROL = "document.front", "document.control"
 MODULES = {
     module.__name__.rpartition(".")[2]: module
     for module in (cost, front, physical, requirements, sources, workloads)

@@ -46,13 +46,10 @@ def risks(draft: Draft) -> Table:
 
 def decisions(draft: Draft) -> list[Block]:
     """The design decisions in full."""
+    cite = draft.cite
     return [
         DecisionBlock(
-            d.number,
-            d.title,
-            d.decision,
-            d.justification,
-            f"{d.implication}{draft.cite(d.sources[:MOST_CITED])}",
+            d.number, d.title, d.decision, d.justification, d.implication + cite(d.sources[:MOST_CITED])
         )
         for d in draft.plan.decisions
     ] or [Paragraph(said("decisions.nothing"))]

@@ -16,7 +16,7 @@ from gpuplan.wording import headline_money, number, rounded_money, said, short_n
 SERIES = 7
 LETTER_SHARE = 0.07
 """Share of the tallest column from which a part has room for its letter."""
-MOST_DRIVERS, MOST_CHOICES = 6, 7
+MOST_DRIVERS, MOST_CHOICES, NAME_WIDTH = 6, 7, 400
 LOW, HIGH = OKABE_ITO[0], OKABE_ITO[3]
 OTHER = COLOURS[0]
 
@@ -141,13 +141,13 @@ def _end_label(words: str, more: float, most: float) -> Label | None:
     return Label(said("deck.drivers.label", end=words, difference=signed(more)), bold=False)
 
 
-def _driver_name(deck: Deck, label: str, width: float = 400) -> str:
+def _driver_name(deck: Deck, label: str) -> str:
     """The name of an input; of a long one of a group the name of the group is cut."""
     group = next((g.name for g in deck.plan.groups if label.startswith(f"{g.name}: ")), "")
     if not group:
-        return cut(label, SMALL, width)
+        return cut(label, SMALL, NAME_WIDTH)
     what = label.removeprefix(group)
-    return cut(group, SMALL, max(60.0, width - text_width(what, SMALL))) + what
+    return cut(group, SMALL, max(60.0, NAME_WIDTH - text_width(what, SMALL))) + what
 
 
 def _driver_words(each: Driver, costs: Costs) -> str:

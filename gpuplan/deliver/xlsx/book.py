@@ -260,7 +260,7 @@ class Book:
         listed = [f"[{run_words(numbers, dash='-')}]"] if numbers else []
         return ", ".join([said("sheet.this scenario")] * ("scenario" in unique) + listed)
 
-    def topic(self, name: str, note: str, block: Block, *, below: Sequence[str] = ()) -> Page | None:
+    def topic(self, name: str, note: str, block: Block) -> Page | None:
         """A sheet with one table that can be filtered, and notes below it; none without rows."""
         if not block.rows:
             return None
@@ -269,7 +269,7 @@ class Book:
         _rows(page, HEAD, block)
         if count := len(block.rows) - block.totals:
             page.sheet.autofilter(HEAD, 0, HEAD + count, len(block.columns) - 1)
-        for at, words in enumerate((*block.notes, *below), HEAD + len(block.rows) + 2):
+        for at, words in enumerate(block.notes, HEAD + len(block.rows) + 2):
             page.note(at, words)
         page.sheet.freeze_panes(HEAD + 1, 1)
         page.sheet.repeat_rows(HEAD)

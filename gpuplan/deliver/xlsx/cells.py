@@ -202,13 +202,13 @@ def area(top: int, left: int, bottom: int, right: int, sheet: str = "") -> str:
     return f"{address(top, left, sheet)}:{address(bottom, right)}"
 
 
-def sum_of(rows: Iterable[int], cols: Iterable[int], sheet: str = "") -> str:
+def sum_of(rows: Iterable[int], cols: Iterable[int]) -> str:
     """Sum of the cells in all these rows and columns, neighbours taken together; 0 without any."""
     columns = runs(cols)
     terms = [
-        address(down[0], across[0], sheet)
+        address(down[0], across[0])
         if len(down) == len(across) == 1
-        else f"SUM({area(down[0], across[0], down[-1], across[-1], sheet)})"
+        else f"SUM({area(down[0], across[0], down[-1], across[-1])})"
         for down in runs(rows)
         for across in columns
     ]

@@ -199,10 +199,8 @@ class Charts:
 
     def failures(self, shown: Shown, several: bool) -> Any:
         """Draw the GPUs that are left after host failures, beside those that the VMs occupy."""
-        chart, line = (
-            self._new("column", "", said("sheet.chart.failures")),
-            self._book.add_chart({"type": "line"}),
-        )
+        chart = self._new("column", "", said("sheet.chart.failures"))
+        line = self._book.add_chart({"type": "line"})
         categories = shown.cells(0 if several else 1, 1)
         white = {**self._font, "color": "#FFFFFF", "bold": True}
         bars = _bars(shown.head(2), categories, shown.cells(2), f"#{self._brand.accent}", 60)

@@ -63,14 +63,8 @@ def cluster_settings(plan: Plan) -> Table:
 def upgrade_order(plan: Plan) -> Table:
     """Tabulate the upgrade order of the platform's parts."""
     facts = {name: value for name, value in _facts(plan).items() if name in ("always", "vgpu", "kubernetes")}
-    flags = _flags(
-        facts
-        | {
-            "vcf": plan.scenario.cost.platform_licence == "vcf",
-            "vsan": plan.scenario.hardware.storage == "vsan",
-            "no-vgpu": not facts["vgpu"],
-        }
-    )
+    facts |= {"vcf": plan.scenario.cost.platform_licence == "vcf", "no-vgpu": not facts["vgpu"]}
+    flags = _flags(facts | {"vsan": plan.scenario.hardware.storage == "vsan"})
     rows = [row for row in own_rows("words/upgrade_order") if holds(listed(row["when"]), facts=flags)]
     numbered = ({**row, "number": str(at)} for at, row in enumerate(rows, 1))
     cited = partial(sources_of, plan.catalog)

@@ -78,11 +78,9 @@ def lost_hosts(pool: Pool, found: Sequence[Loss], traced: bool = False) -> Table
 
 
 def _unplaced(loss: Loss) -> Cell:
-    words = (
-        said("table.without a known place", unplaced=loss.unplaced)
-        if loss.unplaced and not loss.impossible
-        else None
-    )
+    words = None
+    if loss.unplaced and not loss.impossible:
+        words = said("table.without a known place", unplaced=loss.unplaced)
     return Cell(loss.unplaced, words=words, tone="bad" if loss.unplaced else "")
 
 

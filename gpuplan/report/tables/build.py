@@ -107,15 +107,9 @@ def _vm_classes(plan: Plan) -> Iterator[VmClass]:
     sized = {group.id: group for group in plan.sized.groups}
     for group in plan.groups:
         if group.vms:
-            spec = sized[group.id]
-            yield VmClass(
-                class_name(group),
-                group.name,
-                spec.vcpus_each,
-                spec.memory_gib_each,
-                devices(plan, group),
-                group.vms,
-            )
+            spec, what = sized[group.id], devices(plan, group)
+            name = class_name(group)
+            yield VmClass(name, group.name, spec.vcpus_each, spec.memory_gib_each, what, group.vms)
     for servers in all_servers(plan):
         counts = Counter(len(vm.gpus) for vm in servers.vms)
         for gpus, vms in counts.most_common():

@@ -236,12 +236,8 @@ def prices(plan: Plan) -> Table:
     unknown = [
         dict.fromkeys(("as_of", "locator", "note"), "")
         | {"key": item.key, "name": item.name, "per": item.per, "low": None, "high": None, "sources": ()}
-        | {
-            "value": Cell(None, words="unknown"),
-            "basis": Cell("unknown", words=""),
-            "stated": False,
-            "old": False,
-        }
+        | {"value": Cell(None, words="unknown"), "basis": Cell("unknown", words="")}
+        | {"stated": False, "old": False}
         for item in (plan.costs.unknown if plan.costs else ())
     ]
     return tabulate(

@@ -1,6 +1,7 @@
 """Tables of the demand: sizing rules, hours of the week, methods, simulations, silos against the pool, growth."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -166,33 +167,18 @@ def silos(plan: Plan, found: Silos) -> Table:
     pool, tone = found.pool, "good" if found.saved_gpus > 0 else ""
     saved = said("table.silos.saved" if found.saved_gpus >= 0 else "table.silos.more")
     alone = found.together
-    apart = (alone.hosts, alone.installed_gpus, alone.utilisation)
+    apart = toned((alone.hosts, alone.installed_gpus, alone.utilisation), "total")
+    shared = (pool.gpus, pool.hosts, pool.installed_gpus, pool.utilisation)
+    fewer = toned((abs(found.saved_hosts), abs(found.saved_gpus)), tone)
     return tabulate(
         "silos",
         found.groups,
         notes=left_out(plan, {silo.group for silo in found.groups}),
         name=lambda silo: names[silo.group],
         totals=(
-            (
-                "",
-                Cell(ALONE, tone="total"),
-                Cell(None, words="", tone="total"),
-                *toned(apart, "total"),
-                *alone.standing,
-            ),
-            (
-                "",
-                Cell(POOLED, tone="strong"),
-                *(pool.gpus, pool.hosts, pool.installed_gpus, pool.utilisation, *pool.standing),
-            ),
-            (
-                "",
-                Cell(saved, tone=tone),
-                NONE,
-                *toned((abs(found.saved_hosts), abs(found.saved_gpus)), tone),
-                NONE,
-                *together((alone.standing, pool.standing)),
-            ),
+            ("", Cell(ALONE, tone="total"), replace(NONE, tone="total"), *apart, *alone.standing),
+            ("", Cell(POOLED, tone="strong"), *shared, *pool.standing),
+            ("", Cell(saved, tone=tone), NONE, *fewer, NONE, *together((alone.standing, pool.standing))),
         ),
     )
 

@@ -72,9 +72,7 @@ def token_costs(plan: Plan) -> Table:
 def _way(price: TokenPrice) -> str:
     if price.way == "design":
         load = said("table.of the planned load", share=share_words(price.load))
-        return (
-            said("table.this design at its", load=load) if price.own else said("table.this design", load=load)
-        )
+        return said("table.this design at its" if price.own else "table.this design", load=load)
     return f"{WAYS[price.way]}, {price.note}"
 
 

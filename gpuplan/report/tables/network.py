@@ -194,14 +194,10 @@ def cabling(fabric: Cabling) -> Table:
     hosts = amount(fabric.gpu_hosts, "GPU host")
     if fabric.compute_hosts:
         hosts += f", {amount(fabric.compute_hosts, 'compute host')}"
-    rows = [
-        (said("table.cabling.hosts"), hosts),
-        (said("table.cabling.ports"), _ports(fabric.ports)),
-        *(
-            [(said("table.cabling.compute ports"), _ports(fabric.compute_ports))]
-            if fabric.compute_ports
-            else []
-        ),
+    rows = [(said("table.cabling.hosts"), hosts), (said("table.cabling.ports"), _ports(fabric.ports))]
+    if fabric.compute_ports:
+        rows.append((said("table.cabling.compute ports"), _ports(fabric.compute_ports)))
+    rows += [
         (said("table.cabling.adapters"), said("table.with two ports each", fabric=fabric)),
         (said("table.cabling.distributed"), number(fabric.distributed_switches)),
         *_switches(fabric),

@@ -93,11 +93,8 @@ def emptied(plan: Plan, turn: Turn) -> Table:
 def restarts(plan: Plan, *pools: Pool) -> Table:
     """Tabulate the restarts by HA after the failure of each host, the worst first, in all clusters or in some."""
     table = _by_cluster("restarts", plan, pools, _restart_columns(plan), lambda each: each.failures)
-    return (
-        table
-        if any(STAYS in rehearsal.ways for rehearsal in rehearsals(plan, *pools))
-        else table.without("static")
-    )
+    stays = any(STAYS in rehearsal.ways for rehearsal in rehearsals(plan, *pools))
+    return table if stays else table.without("static")
 
 
 def restart(plan: Plan, rehearsed: Rehearsed, failed: Failed) -> Table:
@@ -153,9 +150,8 @@ def upgrade_sentence(rehearsed: Rehearsed) -> str:
     sentences = [_static(upgrade.down[1])] if upgrade.works and upgrade.down[1] else []
     sentences.append(_in_turn(rehearsed, shut > 0))
     if shut:
-        sentences.append(
-            said("rehearsal.one shut down" if shut == 1 else "rehearsal.some shut down", vms=shut)
-        )
+        key = "rehearsal.one shut down" if shut == 1 else "rehearsal.some shut down"
+        sentences.append(said(key, vms=shut))
         sentences += [said("rehearsal.dynamic")] * (rehearsed.pool.kind == "passthrough")
     return " ".join(sentences)
 
@@ -170,9 +166,8 @@ def _in_turn(rehearsed: Rehearsed, shut: bool) -> str:
         return said("rehearsal.finds a place" if shut else "rehearsal.runs", vms=vms, hosts=hosts)
     vms = amount(most, "VM") if least == most else span_words(least, amount(most, "VM"))
     proof = said("rehearsal.proven" if upgrade.proven else "rehearsal.not proven")
-    return said(
-        "rehearsal.one down" if most == 1 else "rehearsal.some down", vms=vms, hosts=hosts, proof=proof
-    )
+    down = "rehearsal.one down" if most == 1 else "rehearsal.some down"
+    return said(down, vms=vms, hosts=hosts, proof=proof)
 
 
 def verdict(rehearsed: Rehearsed) -> str:

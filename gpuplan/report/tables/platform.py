@@ -83,15 +83,8 @@ def _notes(plan: Plan) -> tuple[str, ...]:
     domain = plan.management
     if domain is None:
         return ()
-    model = NAMES["management.model"][domain.model]
-    sentences = [
-        said(
-            "table.management.hosts needed",
-            model=capital(model),
-            domain=domain,
-            raw=round(domain.raw_gb / 1000, 1),
-        )
-    ]
+    model, raw = capital(NAMES["management.model"][domain.model]), round(domain.raw_gb / 1000, 1)
+    sentences = [said("table.management.hosts needed", model=model, domain=domain, raw=raw)]
     if plan.scenario.management.model == "simple" != domain.model:
         sentences.append(said("table.the simple model requires"))
     if domain.short:
@@ -183,15 +176,13 @@ def power(use: PowerUse) -> Table:
 
 def power_points(use: PowerUse) -> list[tuple[str, str]]:
     """Say what follows from the total power, and what is unknown about it."""
+    racks = said("table.with at most each" if use.racks else "table.power.beyond a rack", use=use)
     points = [
         (said("table.power.host"), said("table.at full load typical", use=use)),
         (said("table.power.cooling"), said("table.typical kwh a year", use=use)),
         (said("table.power.heat"), said("table.power.heat an hour", use=use)),
         (said("table.power.co2"), said("table.power.tonnes", tonnes=round(use.emissions_kg / 1000, 1))),
-        (
-            said("table.power.racks"),
-            said("table.with at most each" if use.racks else "table.power.beyond a rack", use=use),
-        ),
+        (said("table.power.racks"), racks),
         (said("table.power.left out"), "; ".join(use.excludes)),
     ]
     return [point for point in points if point[1]]
