@@ -1,4 +1,4 @@
-"""Shapes and text as SVG, 640 units wide: text of 13 units is 9 points high where the drawing is 16 cm wide."""
+"""Shapes and text as SVG, 640 units wide: on 16 cm, text of 13 units is 9 points high."""
 
 import unicodedata
 from functools import lru_cache

@@ -136,7 +136,7 @@ def exploration_csv(found: Exploration, scenario: Scenario) -> str:
 
 
 def sensitivity_dict(plan: Plan, bars: Sequence[Bar], limits: Sequence[Threshold]) -> dict[str, Any]:
-    """Return the strongest drivers of the answer as plain JSON values, all finite; ``hosts`` are as planned."""
+    """Return the strongest drivers of the answer as plain JSON values, all finite."""
     return as_json(
         net_present=plan.costs.net_present if plan.costs else None,
         hosts=plan.totals.hosts,

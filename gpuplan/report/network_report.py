@@ -21,7 +21,7 @@ from gpuplan.wording import AGGREGATION_NAMES, amount, basis_word, said
 
 
 def network_dict(plan: Plan) -> dict[str, Any]:
-    """Return the network of a plan as plain JSON values, all finite; ``scaling`` has a row for each number of hosts."""
+    """Return the network of a plan as plain JSON values, all finite; ``scaling`` by number of hosts."""
     scenario, catalog, inputs = plan.scenario, plan.catalog, plan.scenario.network
     trip, tcp = round_trip(scenario, catalog), tcp_rate(scenario, catalog)
     return as_json(

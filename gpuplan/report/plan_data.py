@@ -73,7 +73,7 @@ def power_dict(power: PowerUse | None) -> dict[str, Any] | None:
 
 
 def costs_dict(plan: Plan) -> dict[str, Any] | None:
-    """Return the cost as plain JSON values, unrounded, ``ranges`` with low and high of totals; None without hosts."""
+    """Return the cost as plain JSON values, unrounded, with ``ranges`` of totals; None without hosts."""
     costs = plan.costs
     if costs is None:
         return None
@@ -144,8 +144,8 @@ def _power_on(made: PowerOn) -> dict[str, Any]:
 
 def _pool(pool: Pool) -> dict[str, Any]:
     named = (
-        "placement", "requests", "rooms", "new_room", "access", "shared", "bound", "method", "failures", "laid",
-        "whole",
+        "placement", "requests", "rooms", "new_room", "access", "shared", "bound", "method", "failures",
+        "laid", "whole",
     )  # fmt: skip
     data = {f.name: plain(getattr(pool, f.name)) for f in fields(pool) if f.name not in named}
     data["access_modes"] = list(pool.access)

@@ -1,4 +1,4 @@
-"""The charts of a plan as altair charts for notebooks, ``plan.plot.cost()``; they ask no other host, see `offline`."""
+"""The charts of a plan for notebooks, ``plan.plot.cost()``: altair charts that ask no other host."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -93,7 +93,7 @@ class Plot:
         return _chart(*_network(self._plan, view))
 
     def tornado(self, view: str = "cost", progress: Progress | None = None) -> Any:
-        """Draw how far each input moves ``cost`` or ``hosts`` within its range; ``progress`` receives inputs done, and all."""
+        """Draw how far each input moves ``cost`` or ``hosts``; ``progress`` receives inputs done, and all."""
         plan = self._plan
         pick(NAMES["view of the tornado"], view, "view")
         if plan.costs is None:
@@ -103,7 +103,7 @@ class Plot:
         return _chart(tornado_chart(rows, NOTEBOOK) if rows["rows"] else None, said("chart.none.tornado"))
 
     def frontier(self, progress: Progress | None = None) -> Any:
-        """Draw cost against capacity shortfall of hundreds of designs; ``progress`` receives designs done, and all."""
+        """Draw cost against shortfall of many designs; ``progress`` receives designs done, and all."""
         plan = self._plan
         exploration = explore(plan.scenario, plan.catalog, progress=progress or _progress())
         rows = frontier_rows(exploration_dict(exploration, plan.scenario))
@@ -156,7 +156,7 @@ def _rounded(part: Any) -> Any:
 
 
 def offline() -> None:
-    """Have altair show charts without the internet, as data for the notebook's own renderer with a picture beside it.
+    """Have altair show charts without the internet: data for the notebook's renderer, and a picture.
 
     A chart shown otherwise by the user's choice stays so; nothing is done where altair is not loaded.
     """
@@ -175,7 +175,7 @@ def bundle_of(chart: Any, **_which: Any) -> Any:
 
 
 def _shown(spec: Spec, **_options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A chart as a cell keeps it: data, words and pictures; without the PNG, Voila tries to add one and fails."""
+    """A chart as a cell keeps it: data, words and pictures, a PNG among them for Voila."""
     spec = _rounded(spec)
     bundle: dict[str, Any] = {MIME: {name: part for name, part in spec.items() if name != "$schema"}}
     with suppress(ValueError):  # its rows are on another host: no picture

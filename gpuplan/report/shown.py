@@ -1,4 +1,4 @@
-"""Cards and tables of plain HTML for notebook cells, loaded through ``gpuplan.showing`` when a cell shows one."""
+"""Cards and tables of plain HTML for notebook cells, loaded through ``gpuplan.showing`` on use."""
 
 from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import fields

@@ -1,4 +1,4 @@
-"""A table is data, built once in ``gpuplan/report/tables/``; its renderer words and aligns it by the kinds of its columns."""
+"""A table is data, built once in ``tables/``; renderers word and align it by the kinds of its columns."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def columns(
 ) -> tuple[Column, ...]:
     """Return the columns of a table, as ``data/words/columns.csv`` lists them.
 
-    ``getters`` get values that are no attributes of a row's subject; ``heads`` and ``hidden`` differ by design.
+    ``getters`` get what is no attribute of a row's subject; ``heads`` and ``hidden`` differ by design.
     """
     rows = list(_with_sets(COLUMNS[table]))
     if unknown := getters.keys() - {row["column"] for row in rows} - SETS.keys():

@@ -1,4 +1,4 @@
-"""The server: the workbook for one person or for a team, with Voila in one process and a session of its own for each page."""
+"""The workbook for one person or for a team, with Voila in one process and a session of its own for each page."""
 
 import sys
 

@@ -206,7 +206,7 @@ class ChannelsHandler(OwnSession, KernelWebsocketHandler):  # type: ignore[misc]
             self.taken.set()
 
     def send_ping(self) -> None:
-        """Ask whether the page is there, giving it three intervals to answer; jupyter_server would give it one."""
+        """Ask whether the page is there, giving it three intervals; jupyter_server would give it one."""
         line = self.ws_connection
         if line is None or line.client_terminated:
             super().send_ping()

@@ -1,4 +1,4 @@
-"""Connections: how many, for how long, and which origin is believed; rates by address are left to the proxy."""
+"""Connections: how many, for how long, and which origin is believed; the proxy limits rates."""
 
 import contextlib
 import ipaddress

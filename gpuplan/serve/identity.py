@@ -58,7 +58,7 @@ class Guesses:
 
 
 def is_visit(headers: Any) -> bool:
-    """True if a browser requests a page because a person visits it, not for another page or ahead of a visit."""
+    """True if a browser requests a page for a visit, not for another page or ahead of one."""
     if "prefetch" in headers.get("Sec-Purpose", headers.get("Purpose", "")):
         return False
     mode, goal = headers.get("Sec-Fetch-Mode"), headers.get("Sec-Fetch-Dest")

@@ -1,8 +1,8 @@
 """Serve the workbook as a web page: Voila in this process, for one person or for a team.
 
-Nothing leaves the machine: templates have no CDN links, and a Content-Security-Policy allows no inline script, no ``eval`` and no
-other host. The server is the same wherever it is started: it reads no settings of Jupyter, IPython or Voila, runs kernels with its
-own interpreter in an empty folder, and keeps its files in one temporary folder. `README.md` says the rest.
+Nothing leaves the machine: no template has CDN links, and a Content-Security-Policy allows no inline script,
+``eval`` or other host. The server is the same wherever it is started: it reads no settings of Jupyter, IPython
+or Voila, and keeps its files in one temporary folder. `README.md` says the rest.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""The low-level design, ``design_document(plan)``, one file a topic; ``docx_file`` and ``html_file`` add the looks."""
+"""The low-level design, one file a topic; ``docx_file`` and ``html_file`` add the looks."""
 
 from gpuplan.deliver.document.blocks import Document
 from gpuplan.deliver.document.chapters import design_document

@@ -29,7 +29,7 @@ def html_text(document: Document, *, brand: Brand = PLAIN) -> str:
 
 
 def first_pages(page: str) -> str:
-    """Front page, control and contents of a document without links, which take the focus and scroll as a whole."""
+    """Front page, control and contents of a document without links; they take the focus as a whole."""
     label = said("document.first pages")
     front = LINK.sub("", page.partition("<main>")[0])
     reached = front.replace(PAGE, f'{PAGE[:-1]} role="region" aria-label="{label}" tabindex="0">', 1)

@@ -44,7 +44,7 @@ def pptx_bytes(
     brand: Brand = PLAIN,
     template: bytes | None = None,
 ) -> bytes:
-    """A plan as slides, the same bytes for the same plan; with a template the brand colours the charts only."""
+    """A plan as slides, always the same bytes; with a template the brand colours the charts only."""
     if template is None:
         return _written(Deck(_own_presentation(brand), plan, summary, brand, compared))
     with usable_template("pptx"):

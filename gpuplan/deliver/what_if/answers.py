@@ -237,7 +237,7 @@ def what_if(plan: Plan, tell: Progress | None = None) -> WhatIf:
 
 
 def _answers(found: WhatIf) -> Iterator[tuple[Position, Answer | Refused]]:
-    """The answer of each position; those that differ in a price alone share all that comes before the network."""
+    """The answer of each position; those with other prices alone share what comes before the network."""
     *others, last = found.axes
     prices: list[tuple[int, ...]] = [()]
     if last.kind == "price":

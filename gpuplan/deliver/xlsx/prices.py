@@ -34,7 +34,7 @@ def own_sheet(book: Book, money: Money) -> None:
 
 
 def _own_cells(money: Money, key: str, known: dict[str, Any]) -> dict[str, Any]:
-    """Return the cells of a price, which the reader's own replaces; a subscription follows one of another term."""
+    """Return the cells of a price, which the reader's own replaces, or for a subscription another term's."""
     value, row = money.planned(key), money.price_row[key]
     planned, own, used, change = (
         address(row, at_column("own_prices", name)) for name in ("planned", "own", "used", "change")

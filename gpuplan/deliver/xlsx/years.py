@@ -1,4 +1,4 @@
-"""The sheet of costs: parts, items and results in each year as formulas with their values, and their drivers."""
+"""The sheet of costs: parts, items, results and drivers of each year, as formulas with their values."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any

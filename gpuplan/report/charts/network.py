@@ -69,7 +69,7 @@ def _efficiency(lowest: float) -> Spec:
 
 
 def scaling_chart(data: Spec, look: Look) -> Spec:
-    """Draw efficiency or throughput over hosts, by looks in the rows: the design thick with its range, others thin."""
+    """Draw efficiency or throughput over hosts by the looks in the rows: the design thick, others thin."""
     efficiency = data["view"] == "efficiency"
     x = field(
         "hosts",

@@ -1,4 +1,4 @@
-"""Tables of all topics, built once for every renderer: ``plan_tables`` by name, ``plan_frames`` for pandas."""
+"""Tables of all topics, built once for every renderer: ``plan_tables``, and ``plan_frames`` for pandas."""
 
 from __future__ import annotations
 
