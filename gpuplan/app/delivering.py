@@ -107,6 +107,11 @@ class Delivering:
         turns = tuple(dress.turn for name, dress in self.templates.items() if name in (kind, "brand"))
         return Source(order.scenario, order.beside if kind in COMPARING else (), turns)
 
+    def offer(self, name: str, content: bytes) -> None:
+        """Give the browser a file that is made already."""
+        self._ready.append((name, content))
+        self._on_change()
+
     def take(self) -> tuple[str, bytes] | None:
         """Return name and content of the next finished file, once."""
         return self._ready.pop(0) if self._ready else None

@@ -18,6 +18,7 @@ from gpuplan.app.groups import Answers, first_design
 from gpuplan.app.history import link_of, scenario_of
 from gpuplan.app.idle_work import Later
 from gpuplan.app.kept import KeptDesigns
+from gpuplan.app.validating import Validating
 from gpuplan.audit.upload import Auditing
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import (
@@ -71,6 +72,7 @@ class Workbook(KeptDesigns):
         """Make the work in the background of a design, without results."""
         self.simulating = Simulating(self._changed, *self._own_rows)
         self.auditing = Auditing(self._changed, *self._own_rows)
+        self.validating = Validating(self._changed)
         self.exploring = Exploring("explore", "exploration", self._changed, *self._own_rows)
         self.sensitivity = Exploring("sensitivity", "sensitivity", self._changed, *self._own_rows)
         self.powering_on = Exploring("power-on", "tried", self._changed, *self._own_rows)
@@ -199,6 +201,7 @@ class Workbook(KeptDesigns):
         trying = (self.exploring, self.sensitivity, self.powering_on)
         for work in (self.simulating, self.auditing, *trying, self.delivering):
             work.forget()
+        self.validating.forget_all()
         self._make_work()
 
     def use_audit(self) -> None:

@@ -15,6 +15,7 @@ from uuid import uuid4
 
 import pytest
 import yaml
+from benchmark_results import Measured, vllm
 from browsing import (
     REVISION,
     STATE,
@@ -896,6 +897,26 @@ def test_jobs_are_audited_become_the_design_and_are_replayed(visit: Any, tmp_pat
     at(page, "audit-forget").wait_for(state="detached")
     audit.locator("svg").wait_for(state="detached")
     at(page, "run-file").wait_for()
+
+
+def test_results_of_benchmarks_plan_the_design_again(visit: Any, tmp_path: Path) -> None:
+    page = visit.step("assistant", "demand")
+    open_tab(page, "validation")
+    with page.expect_download() as kit:
+        at(page, "validation-kit").click()
+    assert kit.value.suggested_filename.endswith("-validation.zip")
+    card = have(page, ".gp-card", "validation-kit")
+    for n in (1, 8):
+        run = Measured(concurrency=n, isl=2000, osl=400, model="meta-llama/Llama-3.3-70B-Instruct")
+        (tmp_path / f"assistant--c{n}.json").write_text(json.dumps(vllm(run)))
+        card.locator("input[type=file]").set_input_files(tmp_path / f"assistant--c{n}.json")
+        card.locator(".gp-said", has_text=f"assistant--c{n}.json").first.wait_for(timeout=1000 * LONG_S)
+    assert card.locator("table").count() == 3
+    (tmp_path / "odd.json").write_text("{}")
+    card.locator("input[type=file]").set_input_files(tmp_path / "odd.json")
+    card.get_by_role("alert").filter(has_text="odd.json").wait_for()
+    at(page, "validation-forget").click()
+    card.locator("table").first.wait_for(state="detached")
 
 
 def test_a_file_that_cannot_be_audited_is_named_with_its_line(visit: Any, tmp_path: Path) -> None:

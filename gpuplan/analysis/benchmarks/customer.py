@@ -7,6 +7,7 @@ log(measured / predicted) of runs like it; how alike runs of one source are is t
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -215,6 +216,12 @@ class Calibration:
 def calibrate(catalog: Catalog, results: Iterable[Result], plan: Plan | None = None) -> Calibration:
     """Compare results with predictions, fit a customer's factors to them, and plan a design again with these."""
     read = tuple(of_design(each, plan) if plan else each for each in results)
+    ids = Counter[str]()
+    for at, each in enumerate(read):
+        ids[each.run.id] += 1
+        if (count := ids[each.run.id]) > 1:
+            again = replace(each.run, id=f"{each.run.id} ({count})")
+            read = (*read[:at], replace(each, run=again), *read[at + 1 :])
     by_id = {each.run.id: each.run for each in read}
     found = predict(catalog, by_id.values())
     own = calibrated(by_id.values(), found)
