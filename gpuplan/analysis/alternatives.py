@@ -1,7 +1,5 @@
 """Alternatives of the same plan, priced alike over the same years: less or more failover capacity, hosts for power-on orders, another board, silos, rented GPUs, and no growth; and what is nearby."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

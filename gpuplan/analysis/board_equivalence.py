@@ -1,7 +1,5 @@
 """The same work on another board: how many of its GPUs replace those of the design, with today's memory for each VM."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from fractions import Fraction

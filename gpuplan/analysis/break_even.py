@@ -1,7 +1,5 @@
 """Break-even values: the value of one input at which another design costs as little as the winner."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Candidates: designs that an architect would compare for one demand, and why some cannot be built."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, fields

@@ -1,7 +1,5 @@
 """Comparison of two to four plans in columns, a short name for each, and a sentence for each result that differs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The customer's version of a scenario, from which all is made that the customer sees; the seller's earnings."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from gpuplan.catalog import Catalog

@@ -1,7 +1,5 @@
 """Demand beside a plan: hours of the week, the other sizing rules, and the methods that say how often GPUs are too few."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 from collections.abc import Iterator, Mapping, Sequence

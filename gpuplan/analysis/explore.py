@@ -3,8 +3,6 @@
 The results depend neither on the order of the candidates nor on how many processes plan them.
 """
 
-from __future__ import annotations
-
 import importlib
 import multiprocessing
 import os

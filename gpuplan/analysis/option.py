@@ -1,7 +1,5 @@
 """An option: a planned candidate with its cost, reasons for rejection, and points to confirm."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial

@@ -1,7 +1,5 @@
 """Power-on tried thoroughly: thousands of orders on the hosts of each cluster, as set and with other settings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Hosts to buy: at the start of each year as the demand grows, and for more failures, with the price of the risk removed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Ranking: the cheapest valid design first, and why each other one is not the winner."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Conditions for the vendor's claim that PVRDMA doubles the efficiency of training on four hosts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rent or buy: the design against its GPU-hours rented from a cloud, and the cost of tokens on either."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Sensitivity: which inputs move cost and hosts most, each planned at its low and high, and where the hosts change."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """Silos: each group on its own hosts compared with all on shared ones, in hosts, GPUs and cost, at the same target."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Container
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Simulation: a plan's people and jobs on its own hosts, with its placement policy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import zip_longest

@@ -1,7 +1,5 @@
 """Variants: a scenario with something changed, the plan that it gives or why it is refused, and the figures by which plans are compared."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 

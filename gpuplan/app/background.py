@@ -1,7 +1,5 @@
 """Work in the background: a long command of gpuplan in a process of its own, which prints JSON for each step."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import json

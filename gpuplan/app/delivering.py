@@ -1,7 +1,5 @@
 """Delivering: the files of a design, made in a process of its own, which prints them and leaves none behind."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Callable
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Editing of one design: its scenario, the last good plan, what was typed and refused, undo and redo. No widgets."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Events that the browser reports, by name, and the workbook's response to each."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Callable, Mapping
 from typing import Any

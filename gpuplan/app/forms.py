@@ -1,7 +1,5 @@
 """Inputs on the screen: the place and form of each as in ``data/words/input_places.csv``, and its field."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple

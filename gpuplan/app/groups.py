@@ -1,7 +1,5 @@
 """Groups added, copied and moved, a guided start with some, and rows edited cell by cell: a scenario becomes another one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import chain, count, product

@@ -1,7 +1,5 @@
 """The frame around every step: the bar, the list of steps, the head of a step, the drawer with explanations."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The history of a workbook: designs as text, those that undo and redo return to, and changes in words."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -3,8 +3,6 @@
 In a thread, long work made a change of 40 ms take 150 to 340; Python would collect in the middle of a change.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import gc

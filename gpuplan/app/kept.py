@@ -1,7 +1,5 @@
 """Designs put aside beside the one that is edited, to be compared with it, and changes of that as a whole. No widgets."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Memory of a page, from which it continues when loaded again; ``gpuplan.js`` keeps it, damaged parts are left out."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 from functools import partial

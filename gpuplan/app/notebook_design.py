@@ -1,7 +1,5 @@
 """A design in a notebook: its scenario and plan are values to watch, and every widget of it follows them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

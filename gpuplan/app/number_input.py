@@ -1,7 +1,5 @@
 """Numbers as people type them, converted for a scenario: thousands, decimals of the locale, per cent, units, k, M."""
 
-from __future__ import annotations
-
 import re
 from decimal import Decimal, localcontext
 

@@ -1,7 +1,5 @@
 """The pages of the steps, as ``data/words/pages.csv`` lays them out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from itertools import groupby

@@ -1,7 +1,5 @@
 """The plan on the screen and its view: hosts that are down, open details. ``revision`` counts what may be seen."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar

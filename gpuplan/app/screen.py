@@ -1,7 +1,5 @@
 """The workbook app: cards of the screen around one `Workbook`, each drawn from plain data."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os

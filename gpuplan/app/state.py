@@ -1,7 +1,5 @@
 """The state of one open workbook: the design that is edited, those beside it, and work in the background. No widgets."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The answer strip: six figures with their derivation, and the effect of the last change and of hosts down."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Uploading: a file that the browser sends in chunks, kept in a folder of this session under a name of our own."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

@@ -1,7 +1,5 @@
 """Cards of work beside the page: the button that starts it, its progress, and files that are uploaded."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Traits of a design and its widgets in a notebook: the scenario, its plan, and the hosts that are down."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from traitlets import Dict, HasTraits, Instance, observe, validate

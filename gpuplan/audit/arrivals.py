@@ -1,7 +1,5 @@
 """Arrivals: how many requests to a language model came in which hour, how bursty they were, and how long."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 

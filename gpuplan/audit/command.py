@@ -1,7 +1,5 @@
 """``gpuplan audit``: how GPUs are used today."""
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import replace
 from pathlib import Path

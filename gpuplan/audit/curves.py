@@ -3,8 +3,6 @@
 Jobs that run on count with all their GPU-hours where these are counted, and up to its end in curves and the week.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from datetime import datetime

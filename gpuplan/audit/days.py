@@ -1,7 +1,5 @@
 """Cutting a trace to a first and a last day: of a job that crosses an edge the part inside counts."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Hosts: a file of existing hosts, one per row or several identical ones, as kinds for a scenario."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections import Counter

@@ -3,8 +3,6 @@
 Columns of requests are those of Azure [azure-llm-inference-2023]_, BurstGPT [burstgpt-2024]_ and logs of engines.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 

@@ -3,8 +3,6 @@
 The answer follows [prometheus-http-api]_, MIG instances of a GPU [nvidia-mig-user-guide-610]_.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import re

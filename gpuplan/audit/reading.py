@@ -3,8 +3,6 @@
 A row that cannot be read is left out and counted with its reason; a file with less than half that can is refused.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import re

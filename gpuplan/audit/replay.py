@@ -1,7 +1,5 @@
 """The jobs of a trace on proposed hosts, by replay and by formula, and silos against the pool."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

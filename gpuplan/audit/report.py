@@ -1,7 +1,5 @@
 """An audit of the existing use as plain data and as text."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple

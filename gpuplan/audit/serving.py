@@ -1,7 +1,5 @@
 """Groups served by language models, made from the requests of a trace, and the scenario with them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo

@@ -1,7 +1,5 @@
 """The audit in the demand step: a file of existing use, its findings and groups, and the replay on planned hosts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Groups of a scenario that request the GPU-hours of a trace, and the scenario made of them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The tables of an audit: GPU users, how busy they are, requests to language models, groups for a scenario, and formulas beside the replay."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

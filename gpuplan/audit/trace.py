@@ -1,7 +1,5 @@
 """Contents of a trace: jobs with GPUs allocated, samples of chip activity, or requests to a language model."""
 
-from __future__ import annotations
-
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

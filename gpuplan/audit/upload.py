@@ -1,7 +1,5 @@
 """Auditing: a file of jobs or samples that the browser sends, read and replayed in the background."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

@@ -3,8 +3,6 @@
 ``Allocation`` (of jobs) and ``Activity`` of the chips (of samples) are two figures; neither follows from the other.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo, available_timezones

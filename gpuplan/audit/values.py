@@ -1,7 +1,5 @@
 """Values of a trace: times, durations, GPUs and per cents as written, parsed or rejected with the reason."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Mapping

@@ -3,8 +3,6 @@
 After an update of altair, make the bundle again: ``python -m gpuplan.widgets.chart`` (with ``vl-convert-python``).
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from functools import cache

@@ -1,7 +1,5 @@
 """A part of the screen: its JavaScript file in ``static`` draws plain data and sends events back."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache

@@ -1,7 +1,5 @@
 """Designs side by side: the kept ones and the one on the screen, with their differences and conditions to win."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Cost: inputs, payments by year and purpose, alternatives priced alike, power and space, and the bill of materials."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The deliver step: files to download, for the customer or internal, in the user's own templates."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Demand: how many GPUs are needed, hour by hour, by each rule and method, for silos and for the pool, this year and later."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Design: the numbered decisions, the messages, the values to confirm, and the sources of the plan."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Explore: the designs that serve the same demand, ranked, and why each other one loses."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """The fabric: its switches and ports in figures and as a drawing, settings, and the capacity left when a part fails."""
 
-from __future__ import annotations
-
 from gpuplan.app.cards import Contents, figures, panel, paragraph, source_titles
 from gpuplan.app.state import Workbook
 from gpuplan.plan.fabric import Cabling

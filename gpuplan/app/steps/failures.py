@@ -1,7 +1,5 @@
 """Effects of failures and maintenance: the verdict under the picture, and the tables of every loss."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """GPU sharing: the hardware, the modes it allows on this version, and shared, idle and stranded GPUs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from io import BytesIO

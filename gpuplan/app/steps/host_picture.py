@@ -1,7 +1,5 @@
 """The hosts of a cluster as tiles: the VMs on each GPU in three degrees of detail, after failures or while VMs are powered on."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The picture of the hosts with the VMs on each GPU, in three degrees of detail."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any

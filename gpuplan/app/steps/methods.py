@@ -1,7 +1,5 @@
 """GPU demand by assumption about arrivals: the methods beside each other, their inputs, and the simulation on the hosts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Language models: the inputs of a group that uses one, and the results."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from gpuplan.analysis.llm_traffic import traffic_of

@@ -1,7 +1,5 @@
 """Network: whether the link is enough, its inputs, remote GPUs, typical work, training on several hosts, and the vendor's claim."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Placement over time on the hosts step: orders of power-on and settings, one order VM by VM, upgrades and restarts rehearsed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any

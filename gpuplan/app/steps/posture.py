@@ -1,7 +1,5 @@
 """Host failure tolerance: the postures side by side, a failure in maintenance, and the inputs of the risk."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any

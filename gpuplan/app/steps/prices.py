@@ -1,7 +1,5 @@
 """Prices of the design: each with its range, basis, age and source, to be overwritten in place."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Sensitivity: which inputs move cost and hosts most, each within its own range, and where the number of hosts changes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import Any

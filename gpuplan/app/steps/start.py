@@ -1,7 +1,5 @@
 """Start: three questions, an example, a blank design, a file, and the questions that the steps answer."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from gpuplan.app.cards import Card

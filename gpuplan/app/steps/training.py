@@ -1,7 +1,5 @@
 """Training on several hosts: the job to try out, the groups that train so, and how both scale."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any

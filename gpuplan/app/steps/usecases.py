@@ -1,7 +1,5 @@
 """Workloads: a sentence for each, which opens for editing, the design's targets, and reasons for access modes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """GPU demand by time: hour by hour on a chosen clock, and the mixes of a week that matter."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
