@@ -85,7 +85,7 @@ def edited(scenario: Scenario, catalog: Catalog, path: str, given: Any) -> Scena
         return scenario.with_value(cell.path, parse_value(field_of(cell.path), rows, cell.path))
     typed = as_typed(path, given, locale, scenario.cost.currency) if isinstance(given, str) else given
     scenario = scenario.with_value(path, value := parse_value(field_of(path), typed, path))
-    group = path.split(".")[1]
+    group = path.partition(".")[2].partition(".")[0]
     if path.endswith(".use_kind"):
         own = [name for name in INPUTS[SERVING] if name not in BEHIND]
         assumed = [name for name in own if scenario.fact(f"groups.{group}.{name}").basis == "assumed"]
