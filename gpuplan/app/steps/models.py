@@ -17,7 +17,7 @@ from gpuplan.plan.llm.tuning import Tuning, why_job
 from gpuplan.report.llm_report import started
 from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, ScenarioError, shown_name
 from gpuplan.widgets import contract
-from gpuplan.wording import NAMES, PLURALS, capital, rough, said, share_words
+from gpuplan.wording import NAMES, PLURALS, capital, kept_share, rough, said, share_words
 
 KINDS = {"model": ("generate",), "reranker": ("rerank",)}
 """Input that chooses a model -> the tasks of that model; in a search it makes embeddings."""
@@ -149,8 +149,8 @@ def _notes(workbook: Workbook, made: Serving) -> list[str]:
         key = "screen.models.with fewer" if fewer.keeps else "screen.models.with too few"
         notes.append(said(key, step=fewer))
     if made.reuse:
-        shares = {"hits": made.reuse.hits(made.size.sessions), "kept": made.size.sessions}
-        notes.append(said("screen.models.sessions", **{key: share_words(of) for key, of in shares.items()}))
+        hits, kept = share_words(made.hit_share), kept_share(made.size.sessions)
+        notes.append(said("screen.models.sessions", hits=hits, kept=kept))
     if made.draft_gain != 1:
         notes.append(said("screen.models.drafts", gain=written(made.draft_gain, ".2f")))
     if why := why_size(made):

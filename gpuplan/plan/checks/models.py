@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from gpuplan.plan.checks.message import Message, about, message
 from gpuplan.plan.llm.serving import Serving
 from gpuplan.plan.plan import Plan
-from gpuplan.wording import amount, counted, rough, rough_range, said, share_words, some_of
+from gpuplan.wording import amount, counted, kept_share, rough, rough_range, said, share_words, some_of
 
 
 def replicas_together(plan: Plan) -> Iterator[Message]:
@@ -116,7 +116,7 @@ def sessions_not_kept(plan: Plan) -> Iterator[Message]:
                 "sessions-not-kept",
                 group=made.name,
                 id=made.id,
-                kept=share_words(kept),
+                kept=kept_share(kept),
                 hits=share_words(made.reuse.hits(kept)),
                 full=share_words(made.reuse.hits(1.0)),
                 replicas=made.replicas,

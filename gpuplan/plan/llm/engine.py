@@ -149,13 +149,11 @@ def engine_of(asks: Asks) -> Engine:
 def _draft(asks: Asks) -> Draft:
     """Return the drafts of a group's engine, with the tokens of a step as stated, or by the planned acceptance."""
     drafts, accepted = int(asks.value("draft_tokens")), asks.group.accepted_tokens
-    if not drafts:
-        return Draft()
     if accepted is None:
         accepted = tokens_per_step(drafts, accept_share=float(asks.value("accept_share")))
     if accepted > 1 + drafts:
         raise asks.refuse("accepted_tokens", written(accepted, "g"), "limit.accepted", most=1 + drafts)
-    return Draft(drafts, accepted, float(asks.value("draft_time_share")))
+    return Draft(drafts, accepted, float(asks.value("draft_time_share")) if drafts else 0.0)
 
 
 def _adapters(asks: Asks) -> Adapters:

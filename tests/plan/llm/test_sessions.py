@@ -56,7 +56,7 @@ def test_inputs_that_say_what_is_assumed_change_nothing(catalog: Catalog) -> Non
 
 
 def test_an_agent_reads_only_what_is_new(catalog: Catalog) -> None:
-    plan, made = served(catalog, **AGENTS)
+    plan, made = served(catalog, **AGENTS, people=1000)
     assert made.reuse is not None
     hits, read = (plan.lines[f"groups.assistant.{name}"] for name in ("hit_share", "read_tokens"))
     assert 90 < hits.value < 94.2
@@ -215,6 +215,7 @@ def test_a_recurrent_model_reuses_pages_and_nothing_with_drafts(catalog: Catalog
         ({"turns": 100, "turn_tokens": 2500, "tokens_in": 125_000}, "turns"),
         ({"turns": 10, "turn_tokens": 400, "longest_context": 4000}, "turns"),
         ({"draft_tokens": 2, "accepted_tokens": 3.5}, "accepted_tokens"),
+        ({"accepted_tokens": 2.3}, "accepted_tokens"),
         ({"adapters": 500, "adapter_rank": 64}, "adapters"),
     ],
 )
