@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gpuplan.catalog import Catalog, CatalogError, load_catalog
     from gpuplan.plan import Plan, make_plan
     from gpuplan.plan.checks import check_plan
+    from gpuplan.plan.llm.own_models import own_model
     from gpuplan.report import explain, plan_dict, plan_frames
     from gpuplan.report.sweep import sweep
     from gpuplan.scenario import (
@@ -68,6 +69,7 @@ __all__ = [
     "load_catalog",
     "load_scenario",
     "make_plan",
+    "own_model",
     "plan",
     "plan_dict",
     "plan_frames",
@@ -84,6 +86,7 @@ _ROOMS = {
     "gpuplan.catalog": ("Catalog", "CatalogError", "load_catalog"),
     "gpuplan.plan": ("Plan", "make_plan"),
     "gpuplan.plan.checks": ("check_plan",),
+    "gpuplan.plan.llm.own_models": ("own_model",),
     "gpuplan.report": ("explain", "plan_dict", "plan_frames"),
     "gpuplan.report.sweep": ("sweep",),
     "gpuplan.widgets.chart": ("Chart",),
@@ -111,7 +114,7 @@ WAYS["plot"] = lambda plan: import_module("gpuplan.report.plot").Plot(plan)
 
 _KEPT = {
     ("altair.vegalite.v6.api", "TopLevelMixin"): "gpuplan.report.plot",
-    ("ipywidgets.widgets.widget_box", "Box"): "gpuplan.widgets.pictures",
+    ("ipywidgets.widgets.widget_box", "Box"): "gpuplan.widgets.chart",
 }
 """Types of other packages in a notebook -> the module whose ``bundle_of`` says what a cell keeps of them."""
 

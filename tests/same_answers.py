@@ -55,7 +55,7 @@ ALONE = (
         (name, "--help")
         for name in ("plan", "demand", "network", "cost", "explore", "sensitivity", "compare")
     ),
-    *((name, "--help") for name in ("report", "audit", "calibrate", "catalog", "schema", "app")),
+    *((name, "--help") for name in ("report", "validate", "audit", "calibrate", "catalog", "schema", "app")),
     ("compare", "enterprise", "starter", "current"),
     ("compare", "enterprise", "starter", "--json"),
     ("plan", "nothing"),

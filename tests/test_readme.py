@@ -137,6 +137,7 @@ WITH_FILE = (
     "network",
     "cost",
     "calibrate",
+    "validate",
     "traffic",
     "power-on",
     "explore",

@@ -1,14 +1,12 @@
 """Alternatives of the same plan, priced alike over the same years: less or more failover capacity, hosts for power-on orders, another board, silos, rented GPUs, and no growth; and what is nearby."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from gpuplan.analysis.candidates import asked, default_space, unfit
-from gpuplan.analysis.differences import design_name, differences, short_names
+from gpuplan.analysis.compare import design_name, differences, short_names
 from gpuplan.analysis.rent_or_buy import RentOrBuy, rent_terms
 from gpuplan.analysis.silos import left_out, priced_silos
 from gpuplan.analysis.variants import SOUND, Standing, Variant, outcome, standing, together
@@ -38,11 +36,9 @@ class Alternative:
     """Net present cost with the prices of each cause at their ends, or of the offers; None where no range is known."""
     high: float | None
     difference: float
-    """More than this plan; negative if it costs less."""
     gives_up: str
     """Features of the plan that this alternative lacks, or its gain where that is the point."""
     excludes: tuple[str, ...]
-    """Items without a known price, left out of its cost."""
     standing: Standing = SOUND
 
     @property
@@ -61,10 +57,7 @@ Planned = tuple[Alternative, Plan | None]
 
 
 def alternatives(plan: Plan) -> tuple[Alternative, ...]:
-    """The plan and its alternatives, the plan first; none without hosts.
-
-    Each is planned with the same demand, growth, prices and years; only the last leaves the growth out, and says so.
-    """
+    """The plan and its alternatives with the same demand, prices and years, the plan first; none without hosts."""
     return tuple(option for option, _ in planned_alternatives(plan))
 
 
@@ -102,7 +95,6 @@ def _chosen(variant: Variant, plan: Plan, of: Costs) -> Iterator[Planned]:
 
 
 def _priced(plan: Plan, of: Costs, key: str, name: str, gives_up: str) -> Alternative:
-    """Return a plan as an alternative to one of these costs."""
     costs = plan.costs or of
     stands = standing(plan, None if key in ("plan", "board") else ())
     more = costs.net_present - of.net_present
@@ -113,7 +105,6 @@ def _priced(plan: Plan, of: Costs, key: str, name: str, gives_up: str) -> Altern
 
 
 def _beside(stands: Standing, gives_up: str) -> str:
-    """Say first what is wrong with a design, then what it gives up."""
     return "; ".join(filter(None, (stands.words, gives_up)))
 
 
@@ -214,10 +205,12 @@ def _rented(plan: Plan, of: Costs) -> Iterator[Alternative]:
         on_demand = rental.term == "on-demand"
         drawback = said("alternative.on demand gives up" if on_demand else "alternative.rent gives up")
         if rental.breakeven_utilisation is not None and rental.breakeven_utilisation <= 1:
-            drawback += "; " + said(
-                "alternative.rent breaks even", even=rental.breakeven_utilisation, planned=rental.utilisation
-            )
-        key, name, (low, high) = f"rent-{rental.term}", _rented_name(rental), _between_offers(rental)
+            shares = {"even": rental.breakeven_utilisation, "planned": rental.utilisation}
+            drawback += "; " + said("alternative.rent breaks even", **shares)
+        key, (low, high) = f"rent-{rental.term}", _between_offers(rental)
+        offer, term = rental.row, NAMES["rental term"][rental.term]
+        name = said("alternative.rent", term=term)
+        name = said("alternative.rent from", term=term, provider=offer.provider) if offer else name
         stands, cost = standing(plan)._replace(low=low, high=high), rental.rent_net_present
         drawback = _beside(stands, drawback)
         yield Alternative(key, name, (), gpus, cost, low, high, more, drawback, (), stands)
@@ -232,21 +225,10 @@ def _between_offers(found: RentOrBuy) -> tuple[float | None, float | None]:
     return min(prices) * gpu_hours, max(prices) * gpu_hours
 
 
-def _rented_name(found: RentOrBuy) -> str:
-    term = NAMES["rental term"][found.term]
-    if not found.row:
-        return said("alternative.rent", term=term)
-    return said("alternative.rent from", term=term, provider=found.row.provider)
-
-
 def _without_growth(plan: Plan) -> Variant:
-    """Return the variant with today's demand in all years."""
     still = plan.scenario.with_groups([replace(group, growth=None) for group in plan.scenario.groups])
     drawback = said("alternative.no growth gives up")
     return Variant("no-growth", said("alternative.no growth"), still, lambda _: drawback)
-
-
-# Nearby designs: one decision taken otherwise
 
 
 CHANGES = ("totals.hosts", "totals.gpus", "cost.net_present")
@@ -271,9 +253,8 @@ def nearby(scenario: Scenario, catalog: Catalog) -> tuple[tuple[str, Scenario], 
                 designs.append(candidate.apply(scenario, catalog))
                 break
     names = [design_name(each, catalog) for each in (scenario, *designs)]
-    return tuple(
-        (short_names((names[0], name))[1], other) for name, other in zip(names[1:], designs, strict=True)
-    )
+    short = [short_names((names[0], name))[1] for name in names[1:]]
+    return tuple(zip(short, designs, strict=True))
 
 
 def changes(plan: Plan, other: Scenario) -> str:

@@ -1,7 +1,5 @@
 """The same work on another board: how many of its GPUs replace those of the design, with today's memory for each VM."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from fractions import Fraction
@@ -57,11 +55,8 @@ def _memory(catalog: Catalog, own: str, gpu: str) -> float:
 
 def _gpus(scenario: Scenario) -> float:
     """GPUs of all groups at their peaks."""
-    return sum(
-        math.ceil(g.people * g.active_share - 1e-9) * g.vms_each * g.gpus_each
-        for g in scenario.groups
-        if not uses_model(g)
-    )
+    groups = [g for g in scenario.groups if not uses_model(g)]
+    return sum(math.ceil(g.people * g.active_share - 1e-9) * g.vms_each * g.gpus_each for g in groups)
 
 
 def _changed(
@@ -69,8 +64,7 @@ def _changed(
 ) -> Mapping[str, Any]:
     """Inputs of a group that change where a GPU does ``ratio`` of the work and ``memory`` of its own fill one of the other.
 
-    Work that is stated by the piece takes its time by the ratio. Else a faster GPU is divided, as far as the memory allows, or a
-    VM has fewer; a slower one makes whole GPUs more VMs, and a part of a GPU a larger part.
+    Jobs take their time by the ratio; else a faster GPU is divided as memory allows, a slower one makes more VMs.
     """
     changed: dict[str, Any] = {"gpus_each": _each(group, ratio, memory)}
     rest = float(group.gpus_each) / ratio  # GPUs of the other board that do what a VM does

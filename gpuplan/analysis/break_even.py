@@ -1,7 +1,5 @@
 """Break-even values: the value of one input at which another design costs as little as the winner."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -26,7 +24,6 @@ class Condition:
     label: str
     unit: str
     now: Any
-    """Current value; None where it is not known."""
     needed: Any
     """Value at which both cost the same, or a choice or a number of years at which the other costs no more; or None."""
     possible: bool
@@ -38,8 +35,7 @@ class Condition:
 def to_win(scenario: Scenario, catalog: Catalog, winner: Option, other: Option) -> tuple[Condition, ...]:
     """Return the value of each input, all others equal, at which another design costs as little as the winner.
 
-    Every answer is checked by planning both again: prices, discounts, licences, years and the discount rate; only the
-    failures to tolerate where the other is cheaper already but tolerates too few. Empty if one of the two cannot be planned.
+    Every answer is planned again. Of a cheaper design only the failures it tolerates; empty if one cannot be planned.
     """
     duel = _Duel(scenario, catalog, winner.candidate, other.candidate)
     now = duel.costs(scenario)
@@ -79,7 +75,6 @@ class _Duel:
 
 
 def _levers(scenario: Scenario, catalog: Catalog, duel: _Duel) -> Iterator[tuple[str, str, str]]:
-    """Yield path, label and unit of each numeric input."""
     currency, seen = scenario.cost.currency, dict[str, str]()
     price = "win.purchase price" if scenario.internal.margin else "win.price"
     for candidate in duel.designs:
@@ -94,7 +89,6 @@ def _levers(scenario: Scenario, catalog: Catalog, duel: _Duel) -> Iterator[tuple
 
 
 def _solved(duel: _Duel, now: tuple[Costs, Costs], path: str, label: str, unit: str) -> Condition:
-    """Return the value of a number at which both designs cost the same."""
     # the price that one of the two pays, if the path is that of a price
     price = next((p for costs in now for p in costs.prices if f"prices.{p.key}" == path), None)
     if path == RATE:

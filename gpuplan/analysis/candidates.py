@@ -1,7 +1,5 @@
 """Candidates: designs that an architect would compare for one demand, and why some cannot be built."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -25,17 +23,13 @@ class Candidate:
 
     gpu: str
     server: str
-    """Empty for a server of any make."""
     gpus_per_host: int
     sharing: str
     link_gbit_s: int
     host_failures: int
 
     def apply(self, scenario: Scenario, catalog: Catalog, *, alike: bool = False) -> Scenario:
-        """Return the scenario with this design, its demand stated in GPUs of this board that do the same work.
-
-        ``alike`` counts a GPU as a GPU. Existing hosts keep the GPU of the scenario and join no other.
-        """
+        """Return the scenario with this design, its demand in GPUs of this board, by work or counted ``alike``."""
         changes: dict[str, Any] = {
             "hardware.gpu": self.gpu,
             "hardware.server": self.server or None,
@@ -74,14 +68,8 @@ class Candidate:
 def asked(scenario: Scenario) -> Candidate:
     """Return the current design of the scenario."""
     hardware = scenario.hardware
-    return Candidate(
-        hardware.gpu,
-        hardware.server or "",
-        hardware.gpus_per_host,
-        SHARING[0],
-        scenario.network.link_gbit_s,
-        scenario.availability.host_failures,
-    )
+    numbers = (scenario.network.link_gbit_s, scenario.availability.host_failures)
+    return Candidate(hardware.gpu, hardware.server or "", hardware.gpus_per_host, SHARING[0], *numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +99,8 @@ MOST_COMBINED = 1_500
 def default_space(scenario: Scenario, catalog: Catalog) -> Space:
     """Return the designs that an architect would compare for a scenario.
 
-    Boards that replace the requested one, those with more than an assumed price that are surely sold and then the
-    nearest in age first; for each of them servers that take it, the requested one and those of its maker first; numbers
-    of GPUs that hold the largest VM; the usual links; the failures requested, and one more.
+    Boards that replace the requested one, priced and sold ones and the nearest in age first; servers that take them,
+    those of the same maker first; numbers of GPUs that hold the largest VM; the usual links; one more failure.
     """
     current = asked(scenario)
     gpus = _boards(scenario, catalog)
@@ -127,14 +114,9 @@ def default_space(scenario: Scenario, catalog: Catalog) -> Space:
     fits = {gpu: sum(fit_of(catalog, server, gpu) is not None for server in servers) for gpu in gpus}
     while len(gpus) > 2 and sum(fits[gpu] for gpu in gpus) * others > MOST_COMBINED:
         gpus = gpus[:-1]
-    return Space(
-        gpus,
-        tuple(s for s in servers if s == current.server or any(fit_of(catalog, s, gpu) for gpu in gpus)),
-        tuple(sorted(per_host)),
-        sharing,
-        tuple(sorted(links)),
-        tuple(sorted(failures)),
-    )
+    servers = tuple(s for s in servers if s == current.server or any(fit_of(catalog, s, gpu) for gpu in gpus))
+    sizes, speeds = tuple(sorted(per_host)), tuple(sorted(links))
+    return Space(gpus, servers, sizes, sharing, speeds, tuple(sorted(failures)))
 
 
 def too_little(gpu: str, scenario: Scenario, catalog: Catalog) -> str:
@@ -179,20 +161,13 @@ def not_offered(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
 def _boards(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
     """Return the requested board, and those that replace it and that a server of the catalog takes."""
     board = scenario.hardware.gpu
-    priced = {key for key, _ in scenario.prices} | {
-        row["item"] for row in catalog.rows("prices") if row["use"] == "default" and row.basis != "assumed"
-    }
+    known = (row for row in catalog.rows("prices") if row["use"] == "default" and row.basis != "assumed")
+    priced = {*dict(scenario.prices), *(row["item"] for row in known)}
     year, today = launched(board, catalog), PriceList(scenario, catalog).as_of
     out = {board, *not_offered(scenario, catalog)}
-    boards = [gpu for gpu in catalog.gpus if gpu not in out]
-    boards.sort(
-        key=lambda gpu: (
-            f"gpus/{gpu}" not in priced,
-            maybe_ended(gpu, catalog, today),
-            abs(launched(gpu, catalog) - year),
-            gpu,
-        )
-    )
+    others = (gpu for gpu in catalog.gpus if gpu not in out)
+    boards = sorted(others, key=lambda gpu: (abs(launched(gpu, catalog) - year), gpu))
+    boards.sort(key=lambda gpu: (f"gpus/{gpu}" not in priced, maybe_ended(gpu, catalog, today)))
     return (board, *boards[: MOST_GPUS - 1])
 
 
@@ -218,8 +193,7 @@ def takers(gpu: str, catalog: Catalog) -> tuple[str, ...]:
 def _servers(own: Candidate, gpus: Sequence[str], catalog: Catalog) -> tuple[str, ...]:
     """Return the requested server, and for each board the largest one and the one nearest to the requested number.
 
-    They are of the same maker if one of its servers takes the board; where that is only derived, the largest known to
-    take it is added.
+    Of the same maker if it has one; where that is only derived, the largest known to take the board is added.
     """
     maker = catalog.servers[own.server].value("vendor") if own.server else None
     servers = {own.server: None}
@@ -259,10 +233,7 @@ def _sharing(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
 
 
 def unfit(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> str:
-    """Say why no known server holds a candidate's GPUs, or why a host does not hold the largest VM; else empty.
-
-    The current design is as the customer states it: its server holds its boards.
-    """
+    """Say why no known server holds a candidate's GPUs, or no host the largest VM; else empty."""
     hardware = scenario.hardware
     as_stated = (candidate.gpu, candidate.server) == (hardware.gpu, hardware.server or "")
     if not as_stated and (why := too_little(candidate.gpu, scenario, catalog)):

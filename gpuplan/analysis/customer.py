@@ -1,10 +1,4 @@
-"""The customer's version of a scenario, and the seller's earnings on a design.
-
-Nothing here changes a plan. The files and the view for the customer are made from a plan of the customer's version, so
-that nothing internal can be left in them.
-"""
-
-from __future__ import annotations
+"""The customer's version of a scenario, from which all is made that the customer sees; the seller's earnings."""
 
 from dataclasses import dataclass, replace
 
@@ -26,9 +20,8 @@ SOLD_PARTS = (*HARDWARE, "Platform licences", "GPU software", "Hardware support"
 def customer_scenario(scenario: Scenario, catalog: Catalog, *, whole_catalog: bool = False) -> Scenario:
     """Return the parts of a scenario that the customer may have: no internal notes, no margin, prices as sold.
 
-    Each price that carries the margin is stated as the customer pays it; its range is left out, because an offer has
-    none. Everything else stays, so that both versions give the same hosts and the same costs. ``whole_catalog`` states
-    the prices of models outside this design, too: for comparing other designs, not for a file that the customer keeps.
+    A price that carries the margin is stated as the customer pays it, without a range; hosts and costs stay the same.
+    ``whole_catalog`` states those of other models, too: for comparing designs, never for a file.
     """
     if scenario.internal == Internal():
         return scenario
@@ -60,14 +53,9 @@ def customer_scenario(scenario: Scenario, catalog: Catalog, *, whole_catalog: bo
 
 def _without(scenario: Scenario, paths: tuple[str, ...]) -> Scenario:
     """Return the scenario without the records about these inputs and all below them."""
-    return replace(
-        scenario,
-        origins=tuple(
-            (path, origin)
-            for path, origin in scenario.origins
-            if not any(path == prefix or path.startswith(f"{prefix}.") for prefix in paths)
-        ),
-    )
+    below = tuple(f"{path}." for path in paths)
+    kept = (entry for entry in scenario.origins if not f"{entry[0]}.".startswith(below))
+    return replace(scenario, origins=tuple(kept))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +66,6 @@ class Earning:
     paid: float
     """Cost to the seller, after discounts."""
     price: float
-    """Price to the customer."""
     currency: str
 
     @property
@@ -90,9 +77,7 @@ class Earning:
 def earnings(plan: Plan) -> tuple[Earning, ...]:
     """Return the seller's cost and earnings by part, in the money of the years of payment; empty without a margin.
 
-    The discounts of the scenario are taken off what the seller pays, and the margin is applied to the rest: the
-    customer's price is the same in either order, and the margin is the share of it that the seller keeps, but for
-    prices rounded to the cent. The plan is made again without the margin.
+    Discounts are taken off what the seller pays; the margin is the seller's share of the customer's price.
     """
     if plan.costs is None or not plan.scenario.internal.margin:
         return ()
@@ -110,9 +95,6 @@ def earnings(plan: Plan) -> tuple[Earning, ...]:
 
 def earned_in_all(found: tuple[Earning, ...]) -> Earning:
     """Return the sum over all parts of a design; at least one."""
-    return Earning(
-        EARNED,
-        cost.total_cost(*(earning.paid for earning in found)),
-        cost.total_cost(*(earning.price for earning in found)),
-        found[0].currency,
-    )
+    paid = cost.total_cost(*(earning.paid for earning in found))
+    price = cost.total_cost(*(earning.price for earning in found))
+    return Earning(EARNED, paid, price, found[0].currency)

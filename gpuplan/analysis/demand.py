@@ -1,7 +1,5 @@
 """Demand beside a plan: hours of the week, the other sizing rules, and the methods that say how often GPUs are too few."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,11 +27,9 @@ class WeekDemand:
     offsets_min: Mapping[str, int]
     """Minutes by which each place named by a group is ahead of UTC."""
     peak_gpus: float
-    """Peak of the sum."""
     sum_of_peaks_gpus: float
     peak_quarter: int
     peaks_gpus: Mapping[str, float]
-    """Peak of each group."""
     everybody_gpus: float
     """GPUs needed on average if all groups worked at the same time, and everywhere."""
 
@@ -53,7 +49,6 @@ def week_demand(plan: Plan) -> tuple[WeekDemand, ...]:
 
 
 def _season_weeks(plan: Plan) -> Iterator[WeekDemand]:
-    """Yield the week of each season."""
     scenario, by_season = plan.sized, weeks(plan.sized, plan.catalog)
     per_user = {g.id: float(g.vms_each * exact(g.gpus_each)) for g in scenario.groups}
     names = dict.fromkeys(name for g in scenario.groups for name, _ in sites_people(g.sites))
@@ -69,9 +64,7 @@ def _season_weeks(plan: Plan) -> Iterator[WeekDemand]:
             sum_of_peaks_gpus=float(sum(load.max() for load in gpus.values())),
             peak_quarter=int(total.argmax()),
             peaks_gpus=peaks,
-            everybody_gpus=float(
-                sum(_everybody(week) * per_user[g] for g, week in by_season[season].items())
-            ),
+            everybody_gpus=float(sum(_everybody(w) * per_user[g] for g, w in by_season[season].items())),
         )
 
 
@@ -100,15 +93,10 @@ def local_quarters(week: WeekDemand, quarters: Sequence[int], place: str) -> tup
 def hour_demand(
     week: WeekDemand, days: Sequence[int], *, place: str = "UTC", most: int = 8
 ) -> tuple[HourDemand, ...]:
-    """Return mean GPUs by hour of some days (0 is Monday) on the clock of a place, groups in the scenario's order.
-
-    With more than ``most`` groups, those with the lowest demand are merged.
-    """
+    """Return mean GPUs by hour of some days (0 is Monday) by the clock of a place; beyond ``most`` groups, the rest together."""
     ahead = week.offsets_min.get(place, 0) // working_hours.MINUTES_PER_QUARTER
-    by_hour = {
-        group: np.roll(gpus, ahead).reshape(7, 24, -1).mean(axis=2)[list(days)]
-        for group, gpus in week.gpus.items()
-    }
+    hours = {group: np.roll(gpus, ahead).reshape(7, 24, -1).mean(axis=2) for group, gpus in week.gpus.items()}
+    by_hour = {group: gpus[list(days)] for group, gpus in hours.items()}
     shown = list(by_hour)
     if len(shown) > most:
         large = sorted(shown, key=lambda group: -float(week.gpus[group].sum()))[: most - 1]
@@ -142,10 +130,8 @@ def rule_answers(plan: Plan) -> tuple[RuleAnswer, ...]:
     scenario = plan.scenario
     gpus = gpus_by_rule(plan)
     method, chosen = method_of(scenario), scenario.demand.rule
-    return tuple(
-        RuleAnswer(rule, gpus.get(rule), method if rule in RISKS else "", rule == chosen)
-        for rule in GROUP_RULES
-    )
+    methods = {rule: method if rule in RISKS else "" for rule in GROUP_RULES}
+    return tuple(RuleAnswer(rule, gpus.get(rule), methods[rule], rule == chosen) for rule in GROUP_RULES)
 
 
 def gpus_by_rule(plan: Plan) -> dict[str, float]:
@@ -162,7 +148,6 @@ class Saving:
     """Saving by sizing for shared hours instead of for all peaks together."""
 
     rule: str
-    """The sizing rule of the smaller design."""
     made: bool
     """True if the plan itself does so; otherwise it would."""
     hosts: int
@@ -171,10 +156,7 @@ class Saving:
 
 
 def sharing_saves(plan: Plan) -> Saving | None:
-    """Return the saving from sharing GPUs across hours and places in this plan, or with the busiest-hours rule.
-
-    Both designs are planned anew, all other inputs equal; None where hosts are not fewer, or a stated total decides.
-    """
+    """Return the saving from sharing GPUs across hours and places; None where there is none."""
     scenario = plan.scenario
     rule = scenario.demand.rule
     if rule == "stated" or scenario.deciding_total_gpus is not None or not plan.pools:
@@ -193,9 +175,8 @@ def pool_mixes(plan: Plan) -> dict[str, tuple[Mix, ...]]:
     """Return the mixes of each pool of hosts, the largest first."""
     by_season = weeks(plan.sized, plan.catalog, plan.groups)
     pools = dict.fromkeys(g.pool for g in plan.groups if g.mode)
-    return {
-        pool: mixes(by_season, [g.id for g in plan.groups if g.pool == pool and g.mode]) for pool in pools
-    }
+    placed = [g for g in plan.groups if g.mode]
+    return {pool: mixes(by_season, [g.id for g in placed if g.pool == pool]) for pool in pools}
 
 
 def busiest_mix(plan: Plan, pool_id: str) -> Mix:
@@ -230,7 +211,6 @@ class MethodAnswer:
     """GPUs for a mix by one method, and how often the planned number is too small."""
 
     method: str
-    """``closed``, ``poisson``, ``bursty``."""
     gpus: int | None
     low_gpus: int | None
     high_gpus: int | None
@@ -252,7 +232,6 @@ class Methods:
     """GPUs to which the methods' probabilities refer: those of the hosts for the demand, without failover capacity."""
     answers: tuple[MethodAnswer, ...]
     believe: str
-    """Recommended method: ``closed`` or ``bursty``."""
 
 
 def sizing_target(scenario: Scenario) -> Target:
@@ -267,9 +246,8 @@ def methods(plan: Plan, pool_id: str) -> Methods:
     target = sizing_target(scenario)
     mix = busiest_mix(plan, pool_id)
     odds = odds_of(mix, target)
-    gpus = sum(
-        gpus_without_spare(pool.rooms, pool.hosts_for_demand) for pool in plan.whole_pool(pool_id).clusters
-    )
+    clusters = plan.whole_pool(pool_id).clusters
+    gpus = sum(gpus_without_spare(pool.rooms, pool.hosts_for_demand) for pool in clusters)
     chosen = method_of(replace(scenario, demand=replace(scenario.demand, rule=target.rule)))
     answers = []
     for method in ("closed", "poisson", "bursty"):
@@ -280,9 +258,8 @@ def methods(plan: Plan, pool_id: str) -> Methods:
         low_chance, chance, high_chance = (
             None if ratio is None else odds.chance(gpus, method, ratio) for ratio in ratios
         )
-        answers.append(
-            MethodAnswer(method, value, low, high, chance, low_chance, high_chance, z, method == chosen)
-        )
+        chances = (chance, low_chance, high_chance)
+        answers.append(MethodAnswer(method, value, low, high, *chances, z, method == chosen))
     jobs = any(not ask.people for ask in odds.asks)
     believe = "bursty" if jobs else "closed"
     return Methods(pool_id, target, mix.gpus, gpus, tuple(answers), believe)

@@ -1,10 +1,7 @@
 """Explore: many designs for one demand, each planned as the app would, ranked, with the reason for every one that is out.
 
-A candidate changes the hardware, the way GPUs are shared, the link and the failures to tolerate of a scenario, and nothing
-else. The results do not depend on the order of the candidates nor on how many processes plan them.
+The results depend neither on the order of the candidates nor on how many processes plan them.
 """
-
-from __future__ import annotations
 
 import importlib
 import multiprocessing
@@ -44,7 +41,6 @@ ORDER = attrgetter("gpu", "server", "gpus_per_host", "sharing", "host_failures",
 """Order independent of the space's own; candidates that share hosts are adjacent."""
 
 CHUNK = 16
-"""Candidates that a worker takes at a time."""
 
 
 def explore(
@@ -58,13 +54,10 @@ def explore(
     progress: Progress | None = None,
     folders: Sequence[str | Path] = (),
 ) -> Exploration:
-    """Plan, rank and sort out all candidates of a space.
+    """Plan, rank and sort out all candidates of a space, of the default one if None.
 
-    What a server does not hold, or no VM fits, is rejected once, whatever its sharing, link and failures; so is, in the
-    default space, each board that no server takes, or that is too small, too slow or too imprecise. ``space`` is the
-    default one if None; ``workers`` processes plan it, 0: one per core; ``engine`` is ``processes``, or ``dask`` on the
-    cluster at ``scheduler``; ``progress`` gets the counts done and in total; ``folders`` hold rows of the user's own. A
-    ValueError if dask is missing or has no scheduler, or for an unknown engine.
+    ``workers`` processes plan it, 0: one per core; ``engine`` is ``processes``, or ``dask`` on the cluster at
+    ``scheduler``; ``folders`` hold rows of the user's own. A ValueError if dask is missing or has no scheduler.
     """
     catalog = load_catalog() if catalog is None else catalog
     wanted, beyond = _wanted(scenario, catalog, space)
@@ -104,9 +97,8 @@ def _planned(
         if not unfit(scenario, catalog, candidate):
             yield candidate
         elif not hopeless(scenario, catalog, candidate) or alone.pop(candidate.gpu, False) is None:
-            yield replace(
-                own, gpu=candidate.gpu, server=candidate.server, gpus_per_host=candidate.gpus_per_host
-            )
+            unfitting = replace(own, gpu=candidate.gpu, server=candidate.server)
+            yield replace(unfitting, gpus_per_host=candidate.gpus_per_host)
 
 
 Chunks = Sequence[Sequence[Candidate]]
@@ -134,9 +126,8 @@ def _run(
     if workers == 1:
         yield from map(here, chunks)
         return
-    pool = ProcessPoolExecutor(
-        workers, mp_context=multiprocessing.get_context("spawn"), initializer=_begin, initargs=(folders,)
-    )
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(folders,))
     try:
         with _starting():
             parts = [pool.submit(there, chunk) for chunk in chunks]
@@ -189,7 +180,6 @@ def _catalog(folders: tuple[str, ...]) -> Catalog:
 def _assess_all(
     scenario: Scenario, folders: tuple[str, ...], digest: str, wanted: Sequence[Candidate]
 ) -> list[Option]:
-    """Assess some candidates in a worker, with its own copy of the same catalog."""
     catalog = _catalog(folders)
     if catalog.digest != digest:
         raise ValueError(said("explore.another catalog", there=catalog.digest, here=digest))
@@ -201,11 +191,9 @@ def _each(scenario: Scenario, catalog: Catalog, wanted: Sequence[Candidate]) -> 
 
 
 PATIENCE_S = 10
-"""Time limit for an answer of the cluster's scheduler."""
 
 
 def _on_cluster(work: Work, chunks: Sequence[Sequence[Candidate]], scheduler: str) -> Iterator[list[Option]]:
-    """Yield the options in parts, planned by the workers of a dask cluster."""
     try:
         distributed = importlib.import_module("distributed")
     except ImportError:

@@ -117,32 +117,19 @@ def runs_of(catalog: Catalog) -> tuple[Run, ...]:
 # ---- names
 
 
-def model_of(catalog: Catalog, run: Run) -> tuple[Row | None, Shape]:
-    """Return the model of a run: a row of the catalog, or a usual shape of its size where the catalog has none."""
+def model_of(catalog: Catalog, run: Run) -> tuple[Row, Shape]:
+    """Return the model of a run, a row of the catalog; NotPredicted where there is none, or too little is known of it."""
     if not run.model:
         raise NotPredicted(said("runs.no model"))
     row = model_named(catalog, run.model)
-    if row is not None and row["kind"] != "generate":
-        raise NotPredicted(said("runs.no tokens", model=row["name"]))
-    if row is not None:
-        return row, shape_of_row(row)
-    sizes = {
-        a or "total": float(size)
-        for a, size in re.findall(r"[-_ ](a?)(\d+(?:\.\d+)?)b(?![a-z])", run.model.lower())
-    }
-    total = run.params_b or sizes.get("total")
-    if total is None:
+    if row is None:
         raise NotPredicted(said("runs.no shape", model=run.model))
-    return None, usual_shape(total, sizes.get("a", total))
-
-
-def usual_shape(total: float, active: float) -> Shape:
-    """Return the typical shape of models with this number of parameters, where nothing else is known."""
-    layers = max(16, round(24 * active**0.28))
-    hidden = max(1024, round((active * 1e9 / layers / 12) ** 0.5 / 128) * 128)
-    heads = max(8, hidden // 128)
-    dense = Shape(total, active, layers, hidden, heads, 128_000, 131_072, kv_heads=8)
-    return dense if active > 0.7 * total else replace(dense, experts=128, experts_per_token=8)
+    if row["kind"] != "generate":
+        raise NotPredicted(said("runs.no tokens", model=row["name"]))
+    try:
+        return row, shape_of_row(row)
+    except ValueError as error:
+        raise NotPredicted(str(error)) from None
 
 
 USUAL_BOARDS = tuple(row["id"] for row in own_rows("words/usual_boards"))
@@ -201,12 +188,12 @@ def lengths_of(catalog: Catalog, run: Run, model: Row | None) -> tuple[float, fl
     return lengths[0], lengths[1], row
 
 
-def _precision(run: Run, model: Row | None, board: Board) -> tuple[str, str]:
+def _precision(run: Run, model: Row, board: Board) -> tuple[str, str]:
     """Return the precision of weights and cache: as stated, or as the engine's default."""
     weights = run.precision_weights
     if not weights and run.isl is None and board.fp8_tflops:
         weights = "fp8"
-    weights = weights or (model and model["native_precision"]) or "bf16"
+    weights = weights or model["native_precision"] or "bf16"
     quantised = weights in ("fp8", "nvfp4", "mxfp4", "int8") and "tensorrt" in run.framework.lower()
     return weights, run.precision_kv or ("fp8" if quantised else "bf16")
 
@@ -226,8 +213,10 @@ def work_of(catalog: Catalog, run: Run, overheads: Overheads | None = None) -> W
     gpus, tokens = run.all_gpus, tokens_in + KEPT * tokens_out
     if gpus < 1:
         board, gpus = board.part(gpus), 1.0
+    named = (row for row in catalog.rows("llm_checkpoints") if row["precision"] == weights)
+    kept = next((row["kept"] for row in named if str(row["repository"]).lower() == run.model.lower()), "")
     early = "vllm" in engine and re.match(r"v?0\.[0-5](\D|$)", run.framework_version) is not None
-    stated = Setup(weights, cache, engine=engine, early=early, tuned=run.tuned)
+    stated = Setup(weights, cache, engine=engine, kept=kept, early=early, tuned=run.tuned)
     setups = []
     for setup in _cuts(run, stated, shape, gpus):
         on: dict[str, Any] = {"setup": setup, "memory_gib": board.memory_gib}

@@ -91,7 +91,10 @@ def traffic_of(plan: Plan, group_id: str) -> GroupTraffic:
     scenario, catalog, serving = plan.scenario, plan.catalog, plan.llm.serving[group_id]
     asks = Asks(scenario, catalog, next(group for group in scenario.groups if group.id == group_id))
     engine = engine_of(asks).having(cached_tokens=serving.cached_tokens)
-    arrivals = arrivals_of(asks).reusing(serving.cached_tokens)
+    arrivals = arrivals_of(asks)
+    if reuse := serving.reuse:
+        spread = reuse.spread(serving.size.sessions, arrivals.traffic.spread_in)
+        arrivals = arrivals.reusing(serving.cached_tokens, spread)
     rate = serving.load.requests_per_second
     return GroupTraffic(
         id=serving.id,

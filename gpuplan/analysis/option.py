@@ -1,7 +1,5 @@
 """An option: a planned candidate with its cost, reasons for rejection, and points to confirm."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -37,10 +35,8 @@ class Option:
     total: float | None = None
     net_present: float | None = None
     low: float | None = None
-    """Net present cost with prices at their low ends."""
     high: float | None = None
     first: float | None = None
-    """Paid at the start."""
     gpu_hour_used: float | None = None
     waiting_pct: float | None = None
     """Requests that find too few GPUs free in the busiest hours."""
@@ -56,17 +52,13 @@ class Option:
     checked: bool = True
     """False if a rule by risk has only its answer by formula, which its hosts may not hold."""
     excludes: tuple[str, ...] = ()
-    """Items without a known price, left out of the cost."""
     assumed_prices: int | None = None
     old_prices: int | None = None
     reasons: tuple[str, ...] = ()
-    """Reasons for rejection; empty if the option is valid."""
     unpriced: tuple[str, ...] = ()
     """GPUs, servers and adapters without a price: then its cost cannot be compared with others."""
     powerless: tuple[str, ...] = ()
-    """Items without a known power draw, left out of its power."""
     modes: tuple[str, ...] = ()
-    """Access mode of each group."""
     confirm: tuple[str, ...] = ()
     """Questions for the maker before an order is signed."""
     maybe_ended: bool = False
@@ -112,11 +104,9 @@ def _planned(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Plan
     """Return the plan of a candidate; candidates that differ only in their link share everything independent of it."""
     link = scenario.network.link_gbit_s
     on_own_link = _on_own_link(replace(candidate, link_gbit_s=link).apply(scenario, catalog), catalog)
-    return (
-        on_own_link
-        if candidate.link_gbit_s == link
-        else on_own_link.relinked(candidate.apply(scenario, catalog))
-    )
+    if candidate.link_gbit_s == link:
+        return on_own_link
+    return on_own_link.relinked(candidate.apply(scenario, catalog))
 
 
 @lru_cache(maxsize=2)  # candidates come link after link: without it exploring takes a third longer
@@ -128,15 +118,12 @@ def _gpus_alike(plan: Plan, scenario: Scenario, catalog: Catalog, candidate: Can
     """Return GPUs of a candidate if a GPU counted as a GPU; None where that cannot be planned."""
     if candidate.gpu == scenario.hardware.gpu:
         return plan.totals.gpus
-    return _placed_gpus(_hosts_only(candidate.apply(scenario, catalog, alike=True)), catalog)
-
-
-def _hosts_only(scenario: Scenario) -> Scenario:
-    """Return a scenario without inputs that change no host."""
-    bare = Scenario(origins=())
-    return replace(
-        scenario, network=bare.network, training=bare.training, cost=bare.cost, prices=(), origins=()
+    other, bare = candidate.apply(scenario, catalog, alike=True), Scenario(origins=())
+    # without inputs that change no host
+    other = replace(
+        other, network=bare.network, training=bare.training, cost=bare.cost, prices=(), origins=()
     )
+    return _placed_gpus(other, catalog)
 
 
 @lru_cache(maxsize=512)  # candidates that differ in the link have the same hosts: a third of the time
@@ -175,7 +162,6 @@ def _to_confirm(plan: Plan) -> Iterator[str]:
 
 
 def _money(costs: Costs | None) -> dict[str, Any]:
-    """Return the cost of a design and what it leaves out."""
     if costs is None:
         return {}
     return {
@@ -199,7 +185,6 @@ def _power(power: PowerUse | None) -> dict[str, Any]:
 
 
 def _input(scenario: Scenario, path: str) -> str:
-    """Return the subject of a problem: an input, or the path of something else."""
     return scenario.label(path) if path in FIELD_BY_PATH or path.count(".") == 2 else path
 
 
@@ -208,11 +193,9 @@ HOSTS = (ANY_HOST, LARGE_HOST, *MODULE_HOSTS.values())
 
 def _unpriced(costs: Costs) -> tuple[str, ...]:
     """Return GPUs, servers and adapters without a known price: every host has them, so its cost says little."""
-    return tuple(
-        item.name
-        for item in costs.unknown
-        if item.key.startswith(("gpus/", "servers/", "adapter-")) or item.key in HOSTS
-    )
+    every_host = ("gpus/", "servers/", "adapter-")
+    unknown = [item for item in costs.unknown if item.key.startswith(every_host) or item.key in HOSTS]
+    return tuple(item.name for item in unknown)
 
 
 def _chosen_for(scenario: Scenario, candidate: Candidate) -> dict[str, str]:
@@ -230,7 +213,6 @@ def _reasons(plan: Plan, chosen: Mapping[str, str] = MappingProxyType({})) -> It
 
 
 def _without_gpu(plan: Plan, chosen: Mapping[str, str]) -> Iterator[str]:
-    """Yield VMs without a GPU, now or after a failure."""
     if not plan.pools and not plan.totals.unplaced_vms:
         yield said("option.no workloads")
     for group in plan.groups:
@@ -245,16 +227,14 @@ def _without_gpu(plan: Plan, chosen: Mapping[str, str]) -> Iterator[str]:
 
 
 def _slow_over_network(plan: Plan) -> Iterator[str]:
-    """Yield groups whose work the link does not carry."""
     link = plan.scenario.network.link_gbit_s
     for use in plan.network.remote:
         if use.verdict == "bad":
             yield said("option.slow for remote", group=use.name, link=link, kept=use.kept)
     for job in plan.network.training[:-1]:
         if job.verdict == "bad":
-            yield said(
-                "option.slow for training", group=job.name, link=link, hosts=job.hosts, kept=job.efficiency
-            )
+            values = {"hosts": job.hosts, "kept": job.efficiency}
+            yield said("option.slow for training", group=job.name, link=link, **values)
 
 
 def _not_to_build(plan: Plan) -> Iterator[str]:

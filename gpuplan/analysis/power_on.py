@@ -1,7 +1,5 @@
 """Power-on tried thoroughly: thousands of orders on the hosts of each cluster, as set and with other settings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -40,13 +38,8 @@ def power_on(
     """Start the VMs of each cluster one after another, as vSphere does, in thousands of orders.
 
     Parameters:
-        plan: The plan. [-]
         orders: Random orders that are tried under each reading of vSphere's rules. [-]
         progress (callable, optional): Told the share of the work that is done, and of which cluster it is. [-]
-
-    Returns:
-        power_on (tuple of PowerOnStudy): Of each cluster, but those of Bitfusion, what becomes of its VMs as it is set and with
-            other settings. [-]
     """
     clusters = [_with_orders(trial, orders) for trial in plan.power_on.values()]
     parts = sum(len(trial.settings) + 1 for trial in clusters)
@@ -79,7 +72,6 @@ def _with_orders(made: PowerOn, orders: int) -> PowerOn:
 
 
 def _try(made: PowerOn, key: str, tell: Callable[[float], None]) -> None:
-    """Try a cluster under one setting with all its orders."""
     requests, readings = made.set_up(key)
     runs = []
     for at, reading in enumerate(readings):
@@ -93,8 +85,7 @@ def _try(made: PowerOn, key: str, tell: Callable[[float], None]) -> None:
 
 
 def fewest_hosts(made: PowerOn, key: str) -> int | None:
-    """Return the fewest hosts for the demand on which the share of orders, or a named order, starts every VM, up to the
-    limit of the cluster; existing hosts count first."""
+    """Return the fewest hosts for the demand on which enough orders start every VM; None if none does."""
     requests, readings = made.set_up(key)
     named, planned, new = made.order(key), made.demand_rooms, made.pool.new_room
     wanted = Enough(readings, made.scenario.availability.orders_share, made.most_hosts)
@@ -127,9 +118,8 @@ def watched(made: PowerOn, name: str) -> Watched:
 
 
 def named_order(made: PowerOn, name: str) -> tuple[Reading, tuple[int, ...]]:
-    """Return the reading under which most VMs do not start, and the kinds of the VMs in an order by its name.
-
-    One of the named orders, ``groups``, ``worst`` or a random one's number; a ValueError if none is bad, or so named.
+    """Return the reading under which most VMs do not start, and the kinds of the VMs in an order by its name: a named
+    one, ``groups``, ``worst`` or a random one's number; a ValueError if none is bad, or so named.
     """
     if name == "worst":
         if made.worst is None:

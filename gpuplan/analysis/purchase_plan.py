@@ -1,7 +1,5 @@
 """Hosts to buy: at the start of each year as the demand grows, and for more failures, with the price of the risk removed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 
@@ -28,9 +26,7 @@ class Year:
 def purchase_plan(plan: Plan) -> tuple[Year, ...]:
     """Return the hosts to buy at the start of each year; hosts once bought stay and serve whichever group needs them.
 
-    Year 1 has the demand as planned, and year k the demand after k - 1 years of growth, as the cash flow counts them. A
-    stated total grows as the GPUs of the groups do together. Years in which a group has grown beyond what a design can
-    hold are left out.
+    Year k has the demand after k - 1 years of growth; years that no design can hold are left out.
     """
     years: list[Year] = []
     peaks = group_peaks(plan.weeks)
@@ -47,9 +43,6 @@ def purchase_plan(plan: Plan) -> tuple[Year, ...]:
         gpus = totals.gpus + (hosts - totals.hosts) * plan.scenario.hardware.gpus_per_host
         years.append(Year(year, people, totals.gpus_demanded, hosts, gpus, hosts - before, stands))
     return tuple(years)
-
-
-# More failures
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +64,12 @@ class PostureCost:
     """Hours short, by failures alone or in maintenance, fewer over all years than with the posture before it; 0 for the
     first."""
     hour_price: float | None
-    """Price of each hour removed; None if none is."""
     excludes: tuple[str, ...] = ()
-    """Items without a known price, left out of its cost."""
     unplaced_vms: int = 0
-    """VMs without a GPU while all hosts are up."""
 
 
 def posture_costs(plan: Plan) -> tuple[PostureCost, ...]:
-    """N+0, N+1, N+2 and the chosen posture, each planned again, with the price of each hour of risk that it removes.
-
-    Fewest failures first; postures that cannot be planned are left out.
-    """
+    """N+0, N+1, N+2 and the chosen posture, each planned again, with the price of each hour of risk removed."""
     chosen = plan.scenario.availability.host_failures
     risks = {posture.host_failures: posture for posture in plan.postures}
     postures: list[PostureCost] = []

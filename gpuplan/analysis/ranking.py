@@ -1,7 +1,5 @@
 """Ranking: the cheapest valid design first, and why each other one is not the winner."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -28,7 +26,6 @@ class BoardWork:
     """The board that the demand is stated in."""
     groups: tuple[str, ...]
     ratio: float
-    """Ratio in GPUs of that board."""
     how: str
     basis: str
     sources: tuple[str, ...]
@@ -42,14 +39,12 @@ class Exploration:
     """Valid and priced: those that tolerate the failures required, then those that tolerate more, last those that
     tolerate fewer; among them those whose board is surely still sold, the cheapest by net present cost first."""
     unpriced: tuple[Option, ...]
-    """Valid, but GPUs or servers have no price."""
     rejected: tuple[Option, ...]
     frontier: tuple[Option, ...]
     """Ranked options unbeaten in cost, capacity shortfall and waiting together; of chassis with the same cost, one."""
     winner: Option | None
     """The cheapest that tolerates the failures required, or more if none does."""
     asked: Option
-    """The current design."""
     currency: str
     works: tuple[BoardWork, ...]
     """Basis on which the ranked boards were compared."""
@@ -96,7 +91,6 @@ def sorted_out(
 
 
 def _rank(current: Candidate, option: Option) -> tuple[Any, ...]:
-    """Return the order of an option beside the current design."""
     failures = option.candidate.host_failures
     return (
         2 if failures < current.host_failures else int(failures > current.host_failures),
@@ -155,13 +149,11 @@ def frontier(options: Sequence[Option]) -> tuple[Option, ...]:
 
 def _aims(option: Option) -> tuple[float, ...]:
     """Return the figures to minimise; unknown ones count as large."""
-    return tuple(
-        float("inf") if x is None else x for x in (option.net_present, option.short_h, option.waiting_pct)
-    )
+    aims = (option.net_present, option.short_h, option.waiting_pct)
+    return tuple(float("inf") if aim is None else aim for aim in aims)
 
 
 def _notes_on_costs(scenario: Scenario, ranked: Sequence[Option], winner: Option | None) -> Iterator[str]:
-    """Yield notes that a reader of the costs needs."""
     if left_out := dict.fromkeys(name for option in ranked for name in option.excludes):
         yield said("ranking.some exclude", names="; ".join(left_out))
     if winner and winner.excludes and winner.net_present:
@@ -175,7 +167,6 @@ def _notes_on_costs(scenario: Scenario, ranked: Sequence[Option], winner: Option
 def _notes_on_boards(
     scenario: Scenario, catalog: Catalog, options: Sequence[Option], ranked: Sequence[Option]
 ) -> Iterator[str]:
-    """Yield notes on how GPUs are compared, and on questions to ask before one is bought."""
     board = scenario.hardware.gpu
     if any(option.candidate.gpu != board for option in ranked):
         yield said("ranking.same work", gpu=catalog.gpus[board].name)
@@ -188,7 +179,6 @@ def _notes_on_boards(
 def _notes_on_missing(
     scenario: Scenario, catalog: Catalog, options: Sequence[Option], beyond: Sequence[str]
 ) -> Iterator[str]:
-    """Yield notes on suitable boards that are not ranked, and on how to rank them."""
     board = scenario.hardware.gpu
     boards = dict.fromkeys(option.candidate.gpu for option in options if option.candidate.gpu != board)
     homeless = [gpu for gpu in boards if not takers(gpu, catalog) and not too_little(gpu, scenario, catalog)]
@@ -229,7 +219,6 @@ def why_not(option: Option, winner: Option | None, scenario: Scenario) -> tuple[
 
 
 def _cost_apart(option: Option, winner: Option) -> Iterator[str]:
-    """Yield the cost of an option relative to the winner, and items counted in only one of the two costs."""
     if not option.unpriced and option.net_present is not None and winner.net_present:
         dearer = option.net_present / winner.net_present - 1
         more = "ranking.costs more" if dearer > 0 else "ranking.costs less"
@@ -252,7 +241,6 @@ WORSE, BETTER = NAMES["worse than the winner"], NAMES["better than the winner"]
 
 
 def _measured_apart(option: Option, winner: Option) -> tuple[list[str], list[str]]:
-    """Return the points in which an option is worse than the winner, and those in which it is better."""
     worse: list[str] = []
     better: list[str] = []
     for name, (unit, least) in MEASURED.items():

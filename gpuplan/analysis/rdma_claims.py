@@ -1,7 +1,5 @@
 """Conditions for the vendor's claim that PVRDMA doubles the efficiency of training on four hosts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +12,6 @@ from gpuplan.plan.training.speed import gpu_speed, tcp_rate
 from gpuplan.scenario import Scenario
 
 CLAIMED_GBIT_S = 100
-"""Link of the vendor's test with PVRDMA."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +48,9 @@ def claims(scenario: Scenario, catalog: Catalog) -> tuple[Claim, ...]:
             "overlap": Overlap(network["late_share"]),
         }
         rdma = training_step_s(compute_s, **values, over=over)
-        usual, fast, slow = (
-            training_step_s(compute_s, **values, over=GpuHosts(4, Link(CLAIMED_GBIT_S, "tcp", rate)))
-            for rate in rates
-        )
-        results.append(
-            Claim(
-                preset.id,
-                preset["name"],
-                compute_s / usual,
-                compute_s / rdma,
-                fast / rdma,
-                usual / rdma,
-                slow / rdma,
-                tcp_rate_for_speedup_gbit_s(compute_s, speedup=2.0, over=over, **values),
-            )
-        )
+        links = (Link(CLAIMED_GBIT_S, "tcp", rate) for rate in rates)
+        usual, fast, slow = (training_step_s(compute_s, **values, over=GpuHosts(4, link)) for link in links)
+        efficiency, speedups = (compute_s / usual, compute_s / rdma), (fast / rdma, usual / rdma, slow / rdma)
+        rate = tcp_rate_for_speedup_gbit_s(compute_s, speedup=2.0, over=over, **values)
+        results.append(Claim(preset.id, preset["name"], *efficiency, *speedups, rate))
     return tuple(results)

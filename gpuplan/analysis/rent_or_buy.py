@@ -1,7 +1,5 @@
 """Rent or buy: the design against its GPU-hours rented from a cloud, and the cost of tokens on either."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -28,7 +26,6 @@ class RentRow:
     term: str
     gpus: float
     gpu_hour_price: float
-    """Price of one GPU for an hour, in the currency of the plan."""
     as_of: str
     basis: str
     sources: tuple[str, ...]
@@ -42,7 +39,6 @@ class RentOrBuy:
     row: RentRow | None
     """The offer that is compared, the cheapest of its term; None if the scenario states the rent."""
     rows: tuple[RentRow, ...]
-    """All offers of this GPU, the cheapest first."""
     term: str
     """Term of the rent: on demand, for the hours used; any other, for all hours of the GPUs without spare hosts."""
     own_cash: tuple[float, ...]
@@ -55,11 +51,9 @@ class RentOrBuy:
     crossover_year: float | None
     """Year when the spending on the design is first no more than the rent paid; None if never in these years."""
     cheaper: str
-    """``buy`` or ``rent``, by the net present cost."""
     utilisation: float
     currency: str
     excludes: tuple[str, ...]
-    """Items without a known price, left out of the cost of buying."""
     spare_gpus: int
     """GPUs of the design for failures or from its division into clusters, which are not rented."""
 
@@ -84,10 +78,7 @@ def _offer(row: Row, rate: float) -> RentRow:
 
 
 def rent_or_buy(plan: Plan, term: str = "on-demand") -> RentOrBuy | None:
-    """The design bought against its GPU-hours rented; None if no provider rents out this GPU.
-
-    Where no provider offers the term, the one that binds least counts.
-    """
+    """The design bought against its GPU-hours rented, if need be by another term; None if none is offered."""
     if term not in TERMS:
         raise ValueError(f"term is {term!r}; it must be one of {', '.join(TERMS)}")
     costs, rows, stated = plan.costs, rentals(plan), stated_rent(plan)
@@ -155,14 +146,10 @@ def no_rental(plan: Plan) -> str:
     """Say why the design is not compared with renting, naming GPUs of the same architecture that are rented out."""
     gpus, gpu = plan.catalog.gpus, plan.catalog.gpus[plan.scenario.hardware.gpu]
     rented = [gpus[row["gpu"]] for row in plan.catalog.rows("rentals") if row["gpu"]]
-    alike = dict.fromkeys(
-        other.name for other in rented if other.value("architecture") == gpu.value("architecture")
-    )
+    kind = gpu.value("architecture")
+    alike = dict.fromkeys(other.name for other in rented if other.value("architecture") == kind)
     near = said("alternative.no rental near", names=", ".join(alike)) if alike else ""
     return said("alternative.no rental", gpu=gpu.name, near=near)
-
-
-# Tokens
 
 
 LOADS = (1.0, 0.5, 0.25)
@@ -175,7 +162,6 @@ class TokenPrice(NamedTuple):
     group: str
     name: str
     way: str
-    """``design``, ``rent`` or ``price``."""
     load: float
     million_in: float
     million_out: float
@@ -207,7 +193,6 @@ def _prices(plan: Plan, each: TokenCost) -> Iterator[TokenPrice]:
 
 
 def _by_year(each: TokenCost, way: str, load: float, year: float, note: str) -> TokenPrice:
-    """Return the token cost for a yearly cost of the GPUs at a given load."""
     more = load / each.load_share
     into = million_tokens_cost(year, share=each.prompt_share, tokens=each.tokens_in * more)
     out = million_tokens_cost(year, share=1 - each.prompt_share, tokens=each.tokens_out * more)

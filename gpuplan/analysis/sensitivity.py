@@ -1,9 +1,4 @@
-"""Sensitivity: which inputs move cost and hosts most, each within its own low and high, and where the hosts change.
-
-Every end of a range is planned anew; nothing is worked out on ranges.
-"""
-
-from __future__ import annotations
+"""Sensitivity: which inputs move cost and hosts most, each planned at its low and high, and where the hosts change."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -25,14 +20,8 @@ from gpuplan.units import exact
 from gpuplan.wording import said
 
 FACTORS = (
-    "discount_rate",
-    "support_share",
-    "residual_share",
-    "pue",
-    "host_base_w",
-    "rack_kw",
-    "sockets",
-    "cores_per_socket",
+    *("discount_rate", "support_share", "residual_share", "pue"),
+    *("host_base_w", "rack_kw", "sockets", "cores_per_socket"),
 )
 """Factors of the catalog that a scenario can state and that cost follows."""
 
@@ -49,7 +38,6 @@ class Range:
     low: float
     high: float
     basis: str
-    """Basis of the range."""
     note: str
     """Reason for the width of the range, and for an end that cannot be planned."""
 
@@ -59,7 +47,6 @@ class Bar(Range):
     """An input at its low and at its high, everything else as it is."""
 
     cost_low: float | None
-    """Net present cost at the low end; None if it cannot be planned."""
     cost_high: float | None
     hosts_low: int | None
     hosts_high: int | None
@@ -71,9 +58,8 @@ class Bar(Range):
 def tornado(plan: Plan, progress: Progress | None = None) -> tuple[Bar, ...]:
     """Plan every input whose range is known at both ends, the one that moves the cost most first.
 
-    A range is that of the scenario, else that of the catalog for prices and factors in use, else the planning range for
-    the demand. Inputs that move neither cost nor hosts are left out unless the scenario states their range; a plan
-    without hosts has no bars. ``progress`` receives the number of inputs done and the total.
+    A range is that of the scenario, else that of the catalog, else the planning range for the demand. Inputs that
+    move nothing are left out unless the scenario states their range; a plan without hosts has no bars.
     """
     return plan.once("tornado", lambda: _bars(plan, progress))
 
@@ -96,7 +82,6 @@ def _bars(plan: Plan, progress: Progress | None) -> tuple[Bar, ...]:
 
 
 def _bar(plan: Plan, given: Range) -> Bar:
-    """Plan one input at both ends."""
     notes, ends = [given.note], list[dict[str, Any]]()
     of_money, left_out = given.path.startswith("prices."), plan.costs.excludes if plan.costs else ()
 
@@ -116,13 +101,8 @@ def _bar(plan: Plan, given: Range) -> Bar:
         totals = outcome.plan.totals if outcome.plan else None
         if unplaced := totals and totals.unplaced_vms:
             notes.append(said("sensitivity.unplaced", end=end, vms=unplaced))
-        ends.append(
-            {
-                f"cost_{end}": outcome.net_present,
-                f"hosts_{end}": totals and totals.hosts,
-                f"unplaced_{end}": totals and totals.unplaced_vms,
-            }
-        )
+        hosts = totals and totals.hosts
+        ends.append({f"cost_{end}": outcome.net_present, f"hosts_{end}": hosts, f"unplaced_{end}": unplaced})
     return Bar(**asdict(given) | {"note": _joined(*notes)} | ends[0] | ends[1])
 
 
@@ -142,7 +122,6 @@ def _ranges(plan: Plan) -> Iterator[Range]:
 
 
 def _stated(plan: Plan) -> Iterator[Range]:
-    """Ranges of the scenario."""
     scenario = plan.scenario
     for path, (low, high) in scenario.ranges:
         now, origin = plan.planned(path), scenario.origin(f"ranges.{path}")
@@ -152,7 +131,6 @@ def _stated(plan: Plan) -> Iterator[Range]:
 
 
 def _prices(plan: Plan) -> Iterator[Range]:
-    """Prices of the catalog that the plan counts with."""
     for price in plan.costs.prices if plan.costs else ():
         fact = price.given
         if fact.low is not None and fact.high is not None:
@@ -163,7 +141,6 @@ def _prices(plan: Plan) -> Iterator[Range]:
 
 
 def _factors(plan: Plan) -> Iterator[Range]:
-    """Factors for which the planning value of the catalog is taken."""
     scenario, catalog = plan.scenario, plan.catalog
     server = catalog.servers[scenario.hardware.server] if scenario.hardware.server else None
     planned = {"cores_per_socket": plan.cores}
@@ -175,10 +152,8 @@ def _factors(plan: Plan) -> Iterator[Range]:
             continue
         fact = planned[name] if name in planned else catalog_factor(catalog, name)
         spec = field_of(f"cost.{name}")
-        whole = spec.kind == "int"
-        now, low, high = (
-            int(end or 0) if whole else float(end or 0) for end in (fact.value, fact.low, fact.high)
-        )
+        kind = int if spec.kind == "int" else float
+        now, low, high = (kind(end or 0) for end in (fact.value, fact.low, fact.high))
         yield Range(f"cost.{name}", spec.label, fact.unit, now, low, high, fact.basis, fact.note)
 
 
@@ -199,10 +174,8 @@ def _demand(plan: Plan) -> Iterator[Range]:
 def _planning_range(scenario: Scenario, row: Row, path: str, now: float) -> Range:
     """Return the planning range of the catalog for an input, cut to its permitted values."""
     spec = field_of(path)
-    low, high = (
-        exact(now) * exact(row[end]) if row["way"] == "times" else exact(now) + exact(row[end])
-        for end in ("low", "high")
-    )
+    ends_by = [exact(row[end]) for end in ("low", "high")]
+    low, high = (exact(now) * end if row["way"] == "times" else exact(now) + end for end in ends_by)
     most = exact(spec.high)
     if row["field"] == "off_hours_share":
         most = exact(scenario.get(path.replace("off_hours_share", "active_share")))
@@ -230,7 +203,6 @@ def _asked(scenario: Scenario, catalog: Catalog, group: Group) -> Iterator[tuple
 
 
 def _bursts(scenario: Scenario, catalog: Catalog) -> Range:
-    """Return the range of the demand's burstiness, as stated or as the planning value has it."""
     demand, bursts, path = scenario.demand, burst_fact(catalog), "demand.peakedness"
     even = poisson_peakedness(scenario, catalog)
     value, low, high = (even * float(x or 0) for x in (bursts.value, bursts.low, bursts.high))
@@ -260,7 +232,6 @@ class Threshold:
     above: float | None
     hosts_above: int | None
     unplaced_below: int | None = None
-    """VMs without a GPU at the smaller value."""
     unplaced_above: int | None = None
 
 

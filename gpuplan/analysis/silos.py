@@ -1,7 +1,5 @@
 """Silos: each group on its own hosts compared with all on shared ones, in hosts, GPUs and cost, at the same target."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Container
 from contextlib import suppress
@@ -29,7 +27,6 @@ class Silo:
     busy_gpus: float
     """GPUs needed on average, over the whole week."""
     hosts: int
-    """Hosts with the failover capacity of the posture."""
     installed_gpus: int
     standing: Standing
 
@@ -66,10 +63,7 @@ class Silos:
 
 
 def silos(plan: Plan, *, week: WeekDemand | None = None) -> Silos:
-    """Plan each group by itself with the same rule, hardware and posture, and the pool; ignore a stated total.
-
-    ``week`` is the one with the highest peak, if already computed.
-    """
+    """Plan each group by itself, and the pool, without a stated total; ``week`` is the busiest, if known."""
     week = week or week_demand(plan)[0]
     alone, pool = silo_plans(plan)
     rows = [_silo(design, group, float(week.gpus[group].mean())) for group, design in alone.items()]
@@ -82,10 +76,7 @@ def _silo(plan: Plan, group: str, busy_gpus: float) -> Silo:
 
 
 def silo_plans(plan: Plan) -> tuple[dict[str, Plan], Plan]:
-    """Return the plan of each silo, by its group's id, and of the pool; without a stated total and existing hosts.
-
-    A group whose VMs no new host takes, as they are on existing hosts, is left out of both.
-    """
+    """Return the plan of each silo by its group's id, and of the pool, without groups that no new host takes."""
     scenario = _unstated(plan.scenario)
     alone = {}
     for group in scenario.groups:
@@ -144,7 +135,6 @@ class SiloCost:
     total: float
     net_present: float
     unplaced_vms: int
-    """VMs without a GPU while all hosts are up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +167,6 @@ class PricedSilos:
     """Silos by their group's id, with switches for nothing: silos in one data centre are joined as the pool is."""
     pool: Plan
     unjoined: Plan
-    """The pool with switches for nothing."""
 
     def cost(self, group: str, what: str) -> float:
         """Return the cost of a silo, named as in `paid`: its own, and its share by hosts of switches and cables."""
@@ -221,8 +210,7 @@ def priced_silos(plan: Plan) -> PricedSilos:
 def silo_costs(plan: Plan) -> SiloCosts | None:
     """Return the cost of silos beside the pool; None without hosts or groups.
 
-    A stated total and existing hosts are ignored. So is what the design has once, however GPUs are divided: storage,
-    management and compute hosts, boards on the shelf. A host of a silo costs as much for switches as one of the pool.
+    Both are without a stated total, existing hosts, storage, management and compute hosts, and spare boards.
     """
     if plan.costs is None or not plan.groups:
         return None
@@ -260,12 +248,9 @@ def silo_costs(plan: Plan) -> SiloCosts | None:
 
 
 def _claimed(costs: Costs, catalog: Catalog) -> tuple[float, float, float] | None:
-    """Return the cost of a used GPU-hour at the utilisation claimed for silos."""
     if costs.gpu_hour_installed is None:
         return None
     fact = catalog.assumptions["silo-gpu-utilisation"].fact("utilisation_pct")
-    high, value, low = (
-        cost.gpu_hour_cost(costs.gpu_hour_installed, gpu_hours=float(pct or 0) / 100)
-        for pct in (fact.high, fact.value, fact.low)
-    )
+    shares = (float(pct or 0) / 100 for pct in (fact.high, fact.value, fact.low))
+    high, value, low = (cost.gpu_hour_cost(costs.gpu_hour_installed, gpu_hours=share) for share in shares)
     return high, value, low

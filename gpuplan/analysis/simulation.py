@@ -1,7 +1,5 @@
 """Simulation: a plan's people and jobs on its own hosts, with its placement policy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -45,7 +43,6 @@ class PoolSimulation:
     disappointed: float
     """Chance of the target's disappointment: of the unluckiest group, or of all requests."""
     half_width: float | None
-    """Half-width of its 95 % interval."""
 
 
 def request_streams(plan: Plan, pool_id: str, when: str) -> tuple[Stream, ...]:
@@ -65,11 +62,9 @@ def _week_parts(week: Week) -> list[tuple[int, tuple[float, ...]]]:
     if not week.closed:
         return [(0, _once(week.rates.tolist()))]
     off_share = week.group.off_hours_share or 0.0
-    return [
-        (n, _once(np.where(on, week.group.active_share, off_share).tolist()))
-        for n, on in zip(week.people, week.on, strict=True)
-        if n
-    ]
+    pairs = zip(week.people, week.on, strict=True)
+    active = week.group.active_share
+    return [(n, _once(np.where(on, active, off_share).tolist())) for n, on in pairs if n]
 
 
 def _once(rates: list[float]) -> tuple[float, ...]:
@@ -88,10 +83,8 @@ def simulate_pool(
 ) -> PoolSimulation:
     """Simulate a pool with some hosts (None: the plan's), of which ``down``, those with most GPUs, are always down.
 
-    A request takes a host of any cluster that has VMs of its group. The hosts for the demand come first.
-
-    ``progress`` is called now and then and ends the simulation by returning False. A ValueError if a request does not fit
-    on these hosts at all.
+    A request takes a host of any cluster with VMs of its group, hosts for the demand first. ``progress`` ends it by
+    returning False. A ValueError if a request does not fit on these hosts at all.
     """
     clusters, target = [c.layout for c in plan.divisions[pool_id].clusters], sizing_target(plan.scenario)
     if (hosts is not None and hosts < 1) or down < 0:

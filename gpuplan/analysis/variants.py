@@ -1,7 +1,5 @@
 """Variants: a scenario with something changed, the plan that it gives or why it is refused, and the figures by which plans are compared."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
@@ -10,12 +8,11 @@ from gpuplan.facts import own_rows
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.cost import Costs
-from gpuplan.scenario import FIELD_BY_PATH, GROUP_FIELD_BY_NAME, Problem, Scenario, ScenarioError
+from gpuplan.scenario import FIELD_BY_PATH, GROUP_FIELD_BY_NAME, MAPS, Problem, Scenario, ScenarioError
 from gpuplan.wording import said
 
 T = TypeVar("T")
 Progress = Callable[[int, int], object]
-"""Called with how many steps are done, and how many there are."""
 
 
 def stepwise(items: Sequence[T], progress: Progress | None) -> Iterator[T]:
@@ -36,7 +33,6 @@ class Standing(NamedTuple):
     stops: tuple[str, ...] = ()
     """Codes of the messages that say stop."""
     low: float | None = None
-    """Net present cost with prices at their low ends; None without hosts."""
     high: float | None = None
     checked: bool = True
     """False if a rule by risk has only its answer by formula, which its hosts may not hold."""
@@ -153,7 +149,6 @@ FIGURES: Mapping[str, Callable[[Plan], Any]] = {
     "low": lambda plan: standing(plan).low,
     "high": lambda plan: standing(plan).high,
 }
-"""Figures of a plan that are not lines of it."""
 
 
 COMPARED: dict[str, dict[str, str]] = {}
@@ -166,12 +161,11 @@ def changed_inputs(scenarios: Sequence[Scenario]) -> Iterator[str]:
     """Yield the paths of inputs that differ between the scenarios; a group that not all have counts as one."""
     for path in FIELD_BY_PATH:
         head = path.partition(".")[0]
-        if _differ(getattr(item, head) for item in scenarios) and _differ(
-            item.get(path) for item in scenarios
-        ):
+        heads, values = (getattr(item, head) for item in scenarios), (item.get(path) for item in scenarios)
+        if _differ(heads) and _differ(values):
             yield path
     yield from _changed_in_groups(scenarios)
-    for head in ("prices", "ranges"):
+    for head in MAPS:
         stated = [dict(getattr(item, head)) for item in scenarios]
         for key in dict.fromkeys(key for item in stated for key in item):
             if _differ(item.get(key) for item in stated):
@@ -179,7 +173,6 @@ def changed_inputs(scenarios: Sequence[Scenario]) -> Iterator[str]:
 
 
 def _changed_in_groups(scenarios: Sequence[Scenario]) -> Iterator[str]:
-    """Yield the paths of inputs of groups that differ, or of a group that not all scenarios have."""
     having = [{group.id: group for group in item.groups} for item in scenarios]
     for id in dict.fromkeys(id for groups in having for id in groups):
         groups = [item[id] for item in having if id in item]
@@ -192,7 +185,6 @@ def _changed_in_groups(scenarios: Sequence[Scenario]) -> Iterator[str]:
 
 
 def _differ(values: Iterable[object]) -> bool:
-    """True if not all are the same."""
     return len(set(values)) > 1
 
 

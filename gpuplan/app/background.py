@@ -1,10 +1,4 @@
-"""Work in the background: a long command of gpuplan in a process of its own, its progress, and its design.
-
-The page never waits for it. The command prints one line of JSON for each step done. Cancelling ends the process; its memory
-goes with it.
-"""
-
-from __future__ import annotations
+"""Work in the background: a long command of gpuplan in a process of its own, which prints JSON for each step."""
 
 import asyncio
 import contextlib
@@ -28,7 +22,6 @@ from gpuplan.wording import said
 T = TypeVar("T")
 log = logging.getLogger("gpuplan.app")
 PATH = re.compile(r"(?<![\w/])(/[\w.~+-]+){2,}|\b[A-Za-z]:\\")
-"""A path of this machine."""
 BAD_INPUT = 2
 """Exit code of a command that refuses what it was given, in words for a user."""
 
@@ -47,13 +40,11 @@ class Runner:
         self.done = 0.0
         """Share of the work done, 0 to 1."""
         self.step = ""
-        """Current step of the work, in words."""
         self.started = False
         """True once the work has begun; until then it is only being prepared."""
         self.left_s = 0.0
         """Remaining time at the pace so far [s]; 0 while unknown."""
         self.found: list[dict[str, Any]] = []
-        """Lines that hold more than progress."""
         self.error = ""
         self._catalog = ["--catalog", folder] if folder else []
         """Options for a folder with catalog rows of the user's own."""
@@ -65,7 +56,6 @@ class Runner:
 
     @property
     def busy(self) -> bool:
-        """True while the command runs."""
         return self.state == "running"
 
     def start(self, arguments: Sequence[str], given: bytes = b"") -> None:
@@ -89,9 +79,8 @@ class Runner:
     def start_on(self, scenarios: Scenario | Sequence[Scenario], *arguments: str) -> None:
         """Run ``gpuplan`` on a design, or on one and those beside it."""
         designs = [scenarios] if isinstance(scenarios, Scenario) else scenarios
-        self.start(
-            [*arguments, *self._catalog], BETWEEN.join(design.to_yaml() for design in designs).encode()
-        )
+        texts = BETWEEN.join(design.to_yaml() for design in designs)
+        self.start([*arguments, *self._catalog], texts.encode())
 
     def cancel(self) -> None:
         """End the command, if one runs; results found so far are kept."""
@@ -103,7 +92,6 @@ class Runner:
             self._on_change()
 
     def clear(self) -> None:
-        """Discard the results."""
         self.cancel()
         self.state, self.done, self.step, self.found, self.error = "idle", 0.0, "", [], ""
         self.started, self.left_s = False, 0.0
@@ -170,10 +158,7 @@ class Runner:
 
 
 def _of_command(code: int, text: str) -> str:
-    """Return the error of a command for the page: a refusal in its own words, else a reference to the text in the log.
-
-    What is no refusal may name files of this machine, and helps only those who have the log.
-    """
+    """Return a refusal in its own words, else a reference to the log: the text may name files of this machine."""
     if code == BAD_INPUT and not text.startswith("usage:") and not PATH.search(text):
         return text or said("screen.ended")
     reference = new_reference()
@@ -201,7 +186,6 @@ class Simulating:
         self.runner.start_on(scenario, "demand", "-", "--simulate", "--progress", *around)
 
     def forget(self) -> None:
-        """End a running simulation and discard what was found."""
         self.runner.clear()
         self.scenario, self.when = None, ""
 
@@ -219,19 +203,15 @@ class Exploring:
         self.plan: Plan | None = None
         """Design that the command was started for."""
         self._command, self._key = command, key
-        self._on_change = on_change
         self._later = idle_work.Later(on_change)
         self.once = self._later.once
-        """Function for the result of work on the design it was started for, worked out on first request."""
 
     def start(self, plan: Plan) -> None:
-        """Run the command on a design."""
         self.plan = plan
         self._later.forget()
         self.runner.start_on(plan.scenario, self._command, "-", "--progress")
 
     def forget(self) -> None:
-        """End the running command and discard its results."""
         self.runner.clear()
         self.plan = None
         self._later.forget()
@@ -243,7 +223,6 @@ class Exploring:
 
     @property
     def busy(self) -> bool:
-        """True while the command runs, or work on its results."""
         return self.runner.busy or self._later.busy
 
     def later(self, key: str, work: Callable[[Plan], T]) -> T | None:

@@ -33,7 +33,6 @@ class Card:
     """True if it is sent last, because its data takes long to work out."""
 
     def __call__(self, workbook: Workbook) -> Mapping[str, Any]:
-        """Return its current data."""
         return self.data(workbook)
 
 
@@ -45,10 +44,8 @@ class Picture:
     draw: Callable[[Any, Look], Spec]
     slow: bool = False
     wide: bool = True
-    """True if it is as wide as its place."""
 
     def __call__(self, workbook: Workbook) -> Any:
-        """Return its current rows."""
         return self.rows(workbook)
 
 
@@ -71,7 +68,6 @@ class Tab:
     title: str
     content: Box
     badge: Callable[[Workbook], str] = lambda _workbook: ""
-    """Text beside its title, such as the number of open points."""
     needs: str = ""
     """What it is empty without: ``workloads`` or ``hosts``."""
 
@@ -93,10 +89,6 @@ Body = dict[str, Any] | Table
 Contents = Body | str | None
 """Contents of a card: data for its file in ``widgets/static``, a table or a sentence alone; None hides the card."""
 T = TypeVar("T")
-
-
-Carding = Callable[[Callable[..., Contents]], Card]
-"""Decorator that makes a card of a function returning its contents."""
 
 
 HEADS = {row["card"]: {"title": row["heading"], "hint": row["hint"]} for row in own_rows("words/pages")}
@@ -124,7 +116,9 @@ def card(draws: str, *, slow: bool = False) -> Callable[[Data], Card]:
     return carded
 
 
-def panel(*, needs: str = "", draws: str = "panel", slow: bool = False) -> Carding:
+def panel(
+    *, needs: str = "", draws: str = "panel", slow: bool = False
+) -> Callable[[Callable[..., Contents]], Card]:
     """Return a card under its heading; it is hidden without the part of the plan that it ``needs``, and made from that, or without rows."""
 
     def carded(contents: Callable[..., Contents]) -> Card:
@@ -152,10 +146,7 @@ def details(
     old: Callable[[Workbook], bool] = lambda _workbook: False,
     slow: bool = False,
 ) -> Callable[[Callable[..., Body]], Card]:
-    """Return details whose contents are made from what is ``shown`` while they are open; ``old`` are those of another design.
-
-    The hint may count what is shown, or follow from it.
-    """
+    """Return details made, while they are open, from what is ``shown``; ``old`` are those of another design."""
 
     def folded(contents: Callable[..., Body]) -> Card:
         head = {"title": "", "hint": ""} | _head(contents)
@@ -231,10 +222,8 @@ def sheet(table: Table, ids: Sequence[str]) -> dict[str, Any]:
     """Return a table with inputs in it; its rows have ids, and their first cells as names."""
     shown = screen(table)
     rows = zip(ids, shown["rows"], strict=True)
-    return {
-        "heads": shown["heads"],
-        "rows": [{"id": row_id, "name": cells[0]["text"], "cells": cells} for row_id, cells in rows],
-    }
+    listed = [{"id": row_id, "name": cells[0]["text"], "cells": cells} for row_id, cells in rows]
+    return {"heads": shown["heads"], "rows": listed}
 
 
 FIGURES = {row["figure"]: row for row in own_rows("words/figures")}

@@ -1,9 +1,4 @@
-"""Delivering: the files of a design made in a process of its own, so that no session carries their libraries.
-
-They come back through the output of that process, not through a folder: nothing is left when a page closes meanwhile.
-"""
-
-from __future__ import annotations
+"""Delivering: the files of a design, made in a process of its own, which prints them and leaves none behind."""
 
 import base64
 from collections.abc import Callable
@@ -18,7 +13,6 @@ from gpuplan.scenario import Scenario
 DRESS = {"docx": "--docx-template", "pptx": "--pptx-template", "brand": "--brand"}
 """Template or brand that the user can upload -> its option of the command."""
 COMPARING = ("html", "docx", "pptx", "xlsx")
-"""Kinds of file that compare the design with those beside it."""
 
 
 class Order(NamedTuple):
@@ -29,7 +23,6 @@ class Order(NamedTuple):
     internal: bool
     """True if they are internal, with notes and margin."""
     beside: tuple[Scenario, ...] = ()
-    """Designs to compare it with."""
 
 
 class Source(NamedTuple):
@@ -59,14 +52,11 @@ class Delivering:
         """Kind of file, and whether it is internal -> source of the last one."""
         self.previewer = Runner(self._previewed, folder)
         self.preview: Preview | None = None
-        """First pages made last."""
         self.order: Order | None = None
-        """Order being made, or the last one made."""
         self._waiting: list[Order] = []
         self._on_change = on_change
         self._ready: list[tuple[str, bytes]] = []
         self._sources: dict[tuple[str, bool], Source] = {}
-        """Sources of the files being made."""
         self._previewing: tuple[bool, Source]
         """Kind of the preview being made (True if internal), and its source."""
 
@@ -81,7 +71,6 @@ class Delivering:
             self._waiting.append(order)
 
     def cancel(self) -> None:
-        """Cancel the order in progress and those that wait."""
         self._waiting, self._ready = [], []
         self.runner.cancel()
 
@@ -94,12 +83,10 @@ class Delivering:
                 self._make(self._waiting.pop(0))
 
     def start_preview(self, order: Order) -> None:
-        """Make the first pages of the document."""
         self._previewing = order.internal, self.source(order, "html")
         self.previewer.start_on((order.scenario, *order.beside), *self._arguments(order))
 
     def forget_preview(self) -> None:
-        """Show no first pages any more: they belong to another design, or to another reader."""
         self.previewer.clear()
         self.preview = None
 
@@ -117,6 +104,11 @@ class Delivering:
         """Return the source of a file of a kind if it is ordered now."""
         turns = tuple(dress.turn for name, dress in self.templates.items() if name in (kind, "brand"))
         return Source(order.scenario, order.beside if kind in COMPARING else (), turns)
+
+    def offer(self, name: str, content: bytes) -> None:
+        """Give the browser a file that is made already."""
+        self._ready.append((name, content))
+        self._on_change()
 
     def take(self) -> tuple[str, bytes] | None:
         """Return name and content of the next finished file, once."""

@@ -1,8 +1,5 @@
 """Editing of one design: its scenario, the last good plan, what was typed and refused, undo and redo. No widgets."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -31,13 +28,6 @@ MOST_PLANS = 8
 """Most plans remembered, of a third of a megabyte each."""
 
 
-class Settled(NamedTuple):
-    """A plan that was on the screen before something was typed, with its messages."""
-
-    plan: Plan
-    messages: tuple[Message, ...]
-
-
 class Draft(NamedTuple):
     """Text typed into a field that does not accept it."""
 
@@ -63,9 +53,7 @@ class Editing(PlanView):
         self.scenario = scenario or from_dict({})
         """The internal version: it is edited, undone, and carried by the address of the page."""
         self.seen: Scenario = self._seen(self.scenario)
-        """The version that is on the screen."""
         self._plans: tuple[Plan, ...] = ()
-        """Last plans made: undo and redo need them again."""
         super().__init__(self._made(self.seen))
         self.planned = self.scenario
         """The internal version of the design of ``plan``."""
@@ -74,7 +62,6 @@ class Editing(PlanView):
         """The plan before the last change; None where a design was opened."""
         self.messages_before: tuple[Message, ...] = ()
         self.turn = 0
-        """Number of plans made so far."""
         self.drafts: dict[str, Draft] = {}
         """Texts typed into fields that do not accept them, by path, the latest last."""
         self.refused: tuple[Problem, ...] = ()
@@ -82,17 +69,15 @@ class Editing(PlanView):
         self.cause = ""
         """Path of the input whose change caused it; the refused input may be another one that conflicts with it."""
         self.notice: tuple[str, str] = ("", "")
-        """(level, text) of the last message that belongs to no field."""
         self.typing = ""
         """Path of the field that is being typed into: all its text is undone at once."""
         self.history = History(catalog)
         self.design = new_design()
         """Identity of the design that is worked on."""
         self.customer_of_design = self.scenario.customer
-        """The last customer named in it."""
-        self._settled: Settled | None = None
-        """Screen before the field was typed into; None while no field is."""
-        self._linked: tuple[Scenario, Link] | None = None
+        self._settled: tuple[Plan, tuple[Message, ...]] | None = None
+        """Plan and messages before the field was typed into; None while no field is."""
+        self._linked: tuple[Scenario, Link | None] = (self.scenario, None)
         self._check()
 
     @property
@@ -114,7 +99,6 @@ class Editing(PlanView):
         return set_up_as(self.seen, self.plan.set_up) if path in OPEN else self.seen
 
     def problem_of(self, path: str) -> str:
-        """Describe the problem of the field at ``path``; empty if it has none."""
         if path in self.drafts:
             return self.drafts[path].problem.words
         blamed = [problem for problem in self.refused if problem.path]
@@ -142,8 +126,7 @@ class Editing(PlanView):
     def edit(self, path: str, given: Any, live: bool = False) -> None:
         """Set one input from a value of a form; one that cannot be read stays in the field with its problem.
 
-        ``live`` marks a value that is still being typed: several on one field are undone at once, and one
-        that cannot be read yet is left alone.
+        ``live`` marks a value that is still being typed: undone at once, and left alone while it cannot be read.
         """
         if why := self.locked(path):
             self.say("warn", why)
@@ -160,8 +143,8 @@ class Editing(PlanView):
             return
         drafted = self.drafts.pop(path, None)
         if path.endswith(".use_case"):  # it sets others of the group
-            set_too = [path.replace(".use_case", f".{name}") for name in groups.PRESET]
-            self.drafts = {path: draft for path, draft in self.drafts.items() if path not in set_too}
+            for name in groups.PRESET:
+                self.drafts.pop(path.replace(".use_case", f".{name}"), None)
         if scenario != self.scenario or drafted or live:
             self._take(scenario, path, live)
         elif self.typing:  # a field is left as it was typed
@@ -169,10 +152,7 @@ class Editing(PlanView):
             self._changed()
 
     def _refused(self, path: str, given: Any, error: ScenarioError, live: bool, number: bool) -> None:
-        """Keep the typed text beside its field with its problem; while typing goes on, no message appears.
-
-        The design is again the one before the typing: a half-typed number must not replace the whole one.
-        """
+        """Keep the typed text beside its field with its problem, unless typing goes on; no half-typed number counts."""
         if number or not live:
             self.untype(path)
         if not live:
@@ -190,50 +170,22 @@ class Editing(PlanView):
             self._plan(self.history.scenario(self.history.past.pop()), news=False)
 
     def say(self, level: str, text: str) -> None:
-        """Show a message that belongs to no field."""
         self.notice = (level, text)
         self._changed()
 
     @property
     def link(self) -> Link:
-        """The internal version as text."""
-        if (
-            self._linked is None
-            or self._linked[0] is not self.scenario
-            or self._linked[1].design != self.design
-        ):
-            self._linked = (self.scenario, link_of(self.scenario, self.design))
-        return self._linked[1]
-
-    def take_up(self, design: str) -> None:
-        """Go on with the design of an identity that a page remembers; an empty one changes nothing."""
-        self.design = design or self.design
-
-    def _to_another(self, side: Sequence[Link]) -> bool:
-        """True if the last design of one side of the history is a version of another design."""
-        return bool(side) and side[-1].design != self.design
+        scenario, link = self._linked
+        if link is None or scenario is not self.scenario or link.design != self.design:
+            link = link_of(self.scenario, self.design)
+            self._linked = (self.scenario, link)
+        return link
 
     def _leave(self, design: str = "") -> None:
         """Work on another design, by its identity if it had been left before; what belongs to this one ends with it."""
         self.design, self.customer_of_design = design or new_design(), ""
         self.drafts, self.refused, self.cause = {}, (), ""
         self._end_typing()
-
-    def _carried(self, read: Callable[[], Scenario], where: str = "screen.open.link") -> Scenario | None:
-        """Return the scenario that a link carries, or None and show the problem on the screen."""
-        try:
-            return read()
-        except ValueError as error:
-            why = self._first(error) if isinstance(error, ScenarioError) else said("screen.open.damaged")
-            self.say("stop", said(where, why=why))
-            return None
-
-    def _first(self, error: ScenarioError) -> str:
-        """Return the first error in a file or a link, hidden from the customer if it is internal."""
-        first = error.problems[0]
-        if self.customer and first.path.startswith("internal."):
-            return said("screen.open.internal")
-        return str(first)
 
     def _take(
         self,
@@ -250,7 +202,7 @@ class Editing(PlanView):
         if changed and not goes_on:
             self.history.took(left or self.link, self.scenario)
         if not goes_on:
-            self._settled = Settled(self.plan, self.messages) if live and changed else None
+            self._settled = (self.plan, self.messages) if live and changed else None
         self.typing = path if live and (changed or goes_on) else ""
         self.notice = ("", "")
         if not self.refused:
@@ -323,9 +275,9 @@ class Editing(PlanView):
             plan = self._made(self.seen)
         except ScenarioError as error:
             self.refused = error.problems
-            if self._settled is not None and self._settled.plan is not self.plan:
+            if self._settled is not None and self._settled[0] is not self.plan:
                 # a half-typed number must not replace the whole one
-                self._show(self._settled.plan, self.history.scenario(self.history.past[-1]))
+                self._show(self._settled[0], self.history.scenario(self.history.past[-1]))
         except ValueError as error:  # a model that cannot answer; which input is to blame is not known
             self.refused = (Problem("", "", str(error)),)
             self.notice = ("stop", said("screen.open.last plan", why=error))
@@ -341,38 +293,10 @@ class Editing(PlanView):
         self._changed()
 
     def _show(self, plan: Plan, own: Scenario) -> None:
-        """Show a plan made from a scenario, as seen now; all typing into one field is one change."""
         self.before, self.messages_before = self._settled or (self.plan, self.messages)
         self.turn += 1
         self.planned, self.messages = own, check_plan(plan)
         self.show(plan)
-
-    def _return(self, there: list[Link], left: list[Link]) -> bool:
-        """Return to the last design of one side of the history, moving this one to the other; True if it was done."""
-        if not there:
-            return False
-        scenario = self._carried(lambda: self.history.scenario(there[-1]), "screen.open.history")
-        if scenario is None:
-            there.pop()
-            self._changed()
-            return False
-        if self._sold_otherwise(scenario):
-            self.say("warn", said("screen.undo.other margin"))
-            return False
-        if self._to_another(there) and self.customer:
-            self.say("warn", said("screen.undo.other design"))
-            return False
-        left.append(self.link)
-        self.history.remember(self.link, self.scenario)
-        if self._to_another(there):
-            self._leave(there[-1].design)
-        there.pop()
-        self._plan(scenario)
-        return True
-
-    def _sold_otherwise(self, scenario: Scenario) -> bool:
-        """True in the customer view if another design is sold with another margin."""
-        return self.customer and (scenario.internal.margin or 0) != (self.scenario.internal.margin or 0)
 
     def _seen(self, scenario: Scenario) -> Scenario:
         return customer_scenario(scenario, self.catalog, whole_catalog=True) if self.customer else scenario

@@ -1,7 +1,5 @@
 """Events that the browser reports, by name, and the workbook's response to each."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,7 +7,7 @@ from typing import Any
 from gpuplan.app import header
 from gpuplan.app.groups import Answers
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps import compare, deliver, explore, hardware
+from gpuplan.app.steps import compare, deliver, explore, hardware, models, validation
 from gpuplan.audit.step import EVENTS as AUDIT_EVENTS
 from gpuplan.scenario import MAX_FILE_BYTES, shown_name
 from gpuplan.wording import said
@@ -20,9 +18,7 @@ Handler = Callable[[Workbook, Content], object]
 
 def _calls(action: Callable[..., object], **arguments: type) -> Handler:
     """Return a handler that calls an action with these values of the event, each converted to its type."""
-    return lambda workbook, content: action(
-        workbook, *(kind(content[name]) for name, kind in arguments.items())
-    )
+    return lambda book, content: action(book, *(kind(content[name]) for name, kind in arguments.items()))
 
 
 def _look(workbook: Workbook, content: Content) -> None:
@@ -45,13 +41,10 @@ def _deliver(workbook: Workbook, content: Content) -> None:
 
 
 def _template(kind: str) -> dict[str, Handler]:
-    """Return the handlers for the template of one kind of file, or the brand of all."""
     return {
         f"{kind}-template": lambda workbook, content: workbook.delivering.templates[kind].arrived(content),
         f"remove-{kind}-template": lambda workbook, _: workbook.delivering.templates[kind].remove(),
-        f"{kind}-firm": lambda workbook, content: workbook.delivering.templates[kind].set_firm(
-            bool(content["firm"])
-        ),
+        f"{kind}-firm": lambda book, content: book.delivering.templates[kind].set_firm(bool(content["firm"])),
     }
 
 
@@ -87,10 +80,11 @@ EVENTS: Mapping[str, Handler] = {
     "guide": lambda workbook, content: workbook.start_guided(
         Answers(*({str(at): str(text) for at, text in content[part].items()} for part in ("counts", "where")))
     ),
-    "open": lambda workbook, content: workbook.open_file(
-        str(content["name"]), base64.b64decode(content["base64"])
-    ),
+    "open": lambda book, content: book.open_file(str(content["name"]), base64.b64decode(content["base64"])),
     "too-large": _too_large,
+    "model-file": lambda workbook, content: models.take_model(
+        workbook, str(content["id"]), str(content["name"]), base64.b64decode(content["base64"])
+    ),
     "hosts-file": lambda workbook, content: hardware.take_hosts(
         workbook, str(content["name"]), base64.b64decode(content["base64"])
     ),
@@ -119,11 +113,10 @@ EVENTS: Mapping[str, Handler] = {
     "watch-reading": _calls(lambda workbook, value: workbook.watch_on(reading=value), value=str),
     "watch-seed": _calls(lambda workbook, value: workbook.watch_on(seed=value), value=int),
     # work beside the page
-    "simulate": lambda workbook, _: workbook.simulating.start(
-        workbook.plan.scenario, workbook.looked.get("when", "busiest")
-    ),
+    "simulate": lambda book, _: book.simulating.start(book.plan.scenario, book.looked.get("when", "busiest")),
     "cancel-simulate": lambda workbook, _: workbook.simulating.runner.cancel(),
     **AUDIT_EVENTS,
+    **validation.EVENTS,
     "explore": lambda workbook, _: workbook.exploring.start(workbook.plan),
     "cancel-explore": lambda workbook, _: workbook.exploring.runner.cancel(),
     "sensitivity": lambda workbook, _: workbook.sensitivity.start(workbook.plan),
@@ -134,8 +127,5 @@ EVENTS: Mapping[str, Handler] = {
     "cancel-deliver": lambda workbook, _: workbook.delivering.cancel(),
     "preview": lambda workbook, _: workbook.delivering.start_preview(deliver.order(workbook, "html")),
     "cancel-preview": lambda workbook, _: workbook.delivering.previewer.cancel(),
-    **_template("brand"),
-    **_template("docx"),
-    **_template("pptx"),
+    **(_template("brand") | _template("docx") | _template("pptx")),
 }
-"""Name of an event -> action of the workbook; ``screen`` has those that concern the page itself."""

@@ -1,7 +1,5 @@
 """Inputs on the screen: the place and form of each as in ``data/words/input_places.csv``, and its field."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
@@ -23,7 +21,6 @@ from gpuplan.wording import NAMES, said, stated_percent, unit_of
 CONTROLS = {"bool": "checkbox", "choice": "select", "id": "select", "int": "number", "area": "area"}
 """Kind of an input -> its control, where it is not a text field."""
 Options = Sequence[tuple[str, str]]
-"""Values to choose from, and their names."""
 
 
 class Found(NamedTuple):
@@ -37,12 +34,10 @@ class Asked(NamedTuple):
     """A row of the file: where an input is asked for, and what counts while it is empty."""
 
     path: str
-    """Path of an input, or a pattern of several."""
     place: Found
     form: str
     """Name of a form, which has its inputs in this order; empty where another card asks for it."""
     empty: str
-    """Words for an empty field."""
     planned: str
     """Item of the catalog with the planning value that counts instead; the fact is named as the input, or here."""
 
@@ -70,8 +65,7 @@ def form(
 ) -> Card:
     """Return a form with its inputs, under its heading; ``more`` returns the rest of its data.
 
-    Of that, ``empties`` has words or planning values for empty fields, ``options`` their choices, and ``without`` the inputs
-    that are not asked for, all by path. ``hint`` makes the hint from the fields.
+    ``empties`` (words or planning values), ``options`` and ``without`` are by path; ``hint`` is made from fields.
     """
 
     def data(workbook: Workbook) -> dict[str, Any]:
@@ -90,10 +84,7 @@ def form(
 def field_data(
     workbook: Workbook, path: str, options: Options | None = None, *, empty: str | Fact | None = None
 ) -> contract.Field:
-    """Return one input for a form: its label, value, options, the question to ask, and its problem.
-
-    ``empty`` is what counts while nothing is stated, as the field shows it, or a planning value; else that of the file.
-    """
+    """Return one input for a form; ``empty`` is what counts while nothing is stated: words, or a planning value."""
     spec, value = field_of(path), _typed(workbook, path)
     empty = _empty_words(workbook.catalog, path, spec, empty)
     if options is None:
@@ -123,7 +114,6 @@ def field_data(
 
 
 def _typed(workbook: Workbook, path: str) -> str | bool | None:
-    """Return the value of an input as it is typed; None while nothing is stated."""
     spec, value = field_of(path), workbook.text_of(path)
     if value is not None and path not in workbook.drafts and spec.kind in WORDED:
         value = WORDED[spec.kind](path, value)
@@ -131,7 +121,6 @@ def _typed(workbook: Workbook, path: str) -> str | bool | None:
 
 
 def _empty_words(catalog: Catalog, path: str, spec: Field, empty: str | Fact | None) -> str:
-    """Return the words for an empty field: those given, of a planning value, or of the file."""
     if empty is None and (entry := EMPTIES.get(table_path(path))):
         empty = entry.empty or _planned(catalog, entry)
     if not isinstance(empty, Fact):
@@ -168,9 +157,7 @@ def range_words(path: str, ends: tuple[float, float]) -> str:
     """Return a range as it is typed: ``20 to 60``, of a share ``20% to 60%``."""
     within = path.removeprefix("ranges.")
     share = not within.startswith("prices.") and field_of(within).kind == "share"
-    return " to ".join(
-        stated_percent(end).replace(" ", "") if share else written(end, ".10g") for end in ends
-    )
+    return " to ".join(stated_percent(x).replace(" ", "") if share else written(x, ".10g") for x in ends)
 
 
 def _gpus_words(path: str, value: Any) -> str:

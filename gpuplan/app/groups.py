@@ -1,7 +1,5 @@
 """Groups added, copied and moved, a guided start with some, and rows edited cell by cell: a scenario becomes another one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import chain, count, product
@@ -34,7 +32,6 @@ from gpuplan.wording import NAMES, said
 PRESET = ("gpus_each", "vms_each", "remote_allowed", "low_latency", "model")
 """Inputs of a group that its workload kind sets."""
 OF_MODELS = tuple(dict.fromkeys(name for names in INPUTS.values() for name in names if name != "model"))
-"""Inputs of groups that use a language model."""
 
 
 def presets(catalog: Catalog) -> dict[str, Row]:
@@ -70,7 +67,6 @@ def configured(scenario: Scenario, catalog: Catalog, group: str, use_case: str) 
 
 
 def _planned(scenario: Scenario, catalog: Catalog, group: str, names: Iterable[str]) -> Scenario:
-    """Return a group with the catalog's planning values for users of a language model, where they exist."""
     kind = next(entry.use_kind for entry in scenario.groups if entry.id == group)
     facts = planned(catalog, kind)
     for name in names:
@@ -89,7 +85,7 @@ def edited(scenario: Scenario, catalog: Catalog, path: str, given: Any) -> Scena
         return scenario.with_value(cell.path, parse_value(field_of(cell.path), rows, cell.path))
     typed = as_typed(path, given, locale, scenario.cost.currency) if isinstance(given, str) else given
     scenario = scenario.with_value(path, value := parse_value(field_of(path), typed, path))
-    group = path.split(".")[1]
+    group = path.partition(".")[2].partition(".")[0]
     if path.endswith(".use_kind"):
         own = [name for name in INPUTS[SERVING] if name not in BEHIND]
         assumed = [name for name in own if scenario.fact(f"groups.{group}.{name}").basis == "assumed"]
@@ -205,25 +201,20 @@ class Cell(NamedTuple):
     """Place of a value in the rows of an input."""
 
     path: str
-    """Path of the input."""
     row: int
     """Number of the row, from 1; one more than the last is a new row."""
     key: str
-    """Name of the column in a file."""
 
 
 ROWS: Mapping[str, Mapping[str, str]] = {"hardware.existing": HOST_KEYS, "hardware.other_vms": VM_KEYS}
-"""Path of an input -> its columns."""
 COUNT = {"hardware.existing": "hosts", "hardware.other_vms": "vms"}
 """Column that every row needs."""
 
 
 def cell_at(path: str) -> Cell | None:
     """Return the cell that a path such as ``hardware.existing.2.hosts`` names."""
-    whole, _, rest = next(
-        ((p, "", path.removeprefix(p)) for p in ROWS if path.startswith(p + ".")), ("", "", "")
-    )
-    row, _, key = rest[1:].partition(".")
+    whole = next((rows for rows in ROWS if path.startswith(f"{rows}.")), "")
+    row, _, key = path.removeprefix(f"{whole}.").partition(".")
     return Cell(whole, int(row), key) if row.isdigit() and key in ROWS.get(whole, {}).values() else None
 
 

@@ -1,7 +1,5 @@
 """The frame around every step: the bar, the list of steps, the head of a step, the drawer with explanations."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -70,25 +68,20 @@ def _recent(workbook: Workbook) -> contract.Recent | None:
     if not workbook.started or workbook.customer or workbook.typing:
         return None
     plan, cost = workbook.plan, cost_figures(workbook.plan)
-    figures = (
-        said("screen.recent.figures", totals=plan.totals),
-        plan.unchecked().verdict.short,
-        cost.price if cost else "",
-    )
+    figures = [said("screen.recent.figures", totals=plan.totals), plan.unchecked().verdict.short]
+    figures += [cost.price] if cost else []
     return {
         "design": workbook.design,
         "customer": workbook.scenario.customer,
-        "figures": "" if workbook.stale else ", ".join(filter(None, figures)),
+        "figures": "" if workbook.stale else ", ".join(figures),
     }
 
 
 def _chance(percentage: float) -> str:
-    """Return a chance in per cent, as short as a figure must be."""
     return percent(percentage / 100).replace("under ", "< ").replace("over ", "> ")
 
 
 SHORT: Mapping[str, Callable[[float], str]] = {**dict.fromkeys(CHANCES, _chance), POWER: short_watts}
-"""Key of a line -> its format in the strip."""
 
 
 def nav_data(workbook: Workbook) -> contract.Nav:
@@ -102,7 +95,6 @@ def nav_data(workbook: Workbook) -> contract.Nav:
 
 
 MOST_TITLES = 3
-"""Most sources named below a message."""
 
 
 def head_data(workbook: Workbook, step: str, page: Page) -> contract.HeadData:
@@ -193,17 +185,12 @@ def excluded(costs: Costs) -> list[contract.Piece]:
 def message_data(workbook: Workbook, message: Message) -> dict[str, Any]:
     """Return a message with a link to the input it concerns."""
     sources = workbook.plan.catalog.sources
+    titles = list(dict.fromkeys(sources[source].title for source in message.sources if source in sources))
+    left = len(titles) - MOST_TITLES
     return attributes(message, "level", "code", "text", "change", "path", "locator") | {
         "where": _where(workbook, message.path),
-        "sources": _few_titles([sources[source].title for source in message.sources if source in sources]),
+        "sources": [*titles[:MOST_TITLES], *([said("screen.more sources", left=left)] if left > 0 else [])],
     }
-
-
-def _few_titles(titles: list[str]) -> list[str]:
-    """Return the titles of a few sources, each once, and the number of others."""
-    alone = list(dict.fromkeys(titles))
-    left = len(alone) - MOST_TITLES
-    return alone if left <= 0 else [*alone[:MOST_TITLES], said("screen.more sources", left=left)]
 
 
 def _where(workbook: Workbook, path: str) -> str:
@@ -226,7 +213,6 @@ def price_name(key: str, *plans: Plan) -> str:
 
 
 SHOWN = tuple(step for step, _ in STEPS if step not in ("start", "deliver"))
-"""Steps that are presented, in order."""
 
 
 def present(workbook: Workbook) -> None:

@@ -1,7 +1,5 @@
 """The history of a workbook: designs as text, those that undo and redo return to, and changes in words."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json
@@ -15,22 +13,17 @@ from gpuplan.locales import LOCALES, PLAIN
 from gpuplan.report import amount, number
 from gpuplan.report.tables.plan import catalog_name
 from gpuplan.report.workloads import KIND_NAMES
-from gpuplan.scenario import MAX_FILE_BYTES, Scenario, field_of, from_dict, table_path
+from gpuplan.scenario import MAPS, MAX_FILE_BYTES, Scenario, field_of, from_dict, table_path
 from gpuplan.wording import MODE_NAMES, NAMES, RULE_NAMES, money, said, stated_percent
 
 MOST_TEXT = 40
-"""Most characters of a quoted text."""
 MOST_NAMES = 3
 """Most inputs named where many changed at once."""
-MAPS = ("prices", "ranges")
 LOCALE = "format.locale"
 
 
 def change_words(old: Scenario, new: Scenario, catalog: Catalog, unsaid: tuple[str, ...] = ()) -> str:
-    """Describe how one design became another: one input by its values, one group by its change, else by its name.
-
-    Of the sections ``unsaid`` nothing is said.
-    """
+    """Describe how one design became another: by an input, a group or its name, without sections ``unsaid``."""
     if words := _of_groups(old, new):
         return words
     every = list(changed_inputs((old, new)))
@@ -62,7 +55,6 @@ def _named(old: Scenario, new: Scenario, changed: list[str]) -> str:
 
 
 def _name(scenario: Scenario, path: str) -> str:
-    """Name an input by its label, or a group that was added or removed."""
     head, _, rest = path.partition(".")
     if head == "groups" and "." not in rest:
         return said("screen.undo.group", name=scenario.get(f"{path}.name"))
@@ -100,9 +92,8 @@ def _of_groups(old: Scenario, new: Scenario) -> str:
 def _of_origins(old: Scenario, new: Scenario, unsaid: tuple[str, ...]) -> str:
     """Name the input that was confirmed, or no longer is."""
     before, after = dict(old.origins), dict(new.origins)
-    changed = {
-        path: origin for path, origin in {**before, **after}.items() if before.get(path) != after.get(path)
-    }
+    every = {**before, **after}.items()
+    changed = {path: origin for path, origin in every if before.get(path) != after.get(path)}
     path = min(changed, key=len, default="")
     if path.partition(".")[0] in unsaid:
         return said("screen.undo.not shown")
@@ -115,7 +106,6 @@ def _of_origins(old: Scenario, new: Scenario, unsaid: tuple[str, ...]) -> str:
 
 
 def _value(scenario: Scenario, path: str, catalog: Catalog) -> str:
-    """Return the value of an input as a reader sees it."""
     value = scenario.get(path)
     spec, head = field_of(path), path.partition(".")[0]
     if path == LOCALE:
@@ -125,6 +115,8 @@ def _value(scenario: Scenario, path: str, catalog: Catalog) -> str:
     if spec.kind == "range":
         inner = field_of(path.removeprefix("ranges.")).kind
         return " to ".join(stated_percent(end) if inner == "share" else number(end) for end in value)
+    if head == "models":
+        return str(dict(value).get("name") or path.partition(".")[2])
     if head == "prices":
         return money(value, scenario.cost.currency)
     if path.endswith(".use_case"):
@@ -150,9 +142,7 @@ class Link(NamedTuple):
     """A design as text."""
 
     id: str
-    """Short id, equal for equal designs."""
     fragment: str
-    """Text for the fragment of an address."""
     design: str = ""
     """Identity of the design of which it is a version: another customer's has another, whatever it looks like."""
 
@@ -196,9 +186,7 @@ class History:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self.past: list[Link] = []
-        """Designs that undo returns to."""
         self.future: list[Link] = []
-        """Designs that redo returns to."""
         self._read: dict[str, Scenario] = {}
 
     def took(self, link: Link, scenario: Scenario) -> None:
@@ -217,20 +205,13 @@ class History:
             self.remember(link, scenario_of(link.fragment))
         return self._read[link.id]
 
-    def undo_words(self, now: Scenario, unsaid: tuple[str, ...] = ()) -> str:
-        """Describe the change that undo takes back, without some sections; empty if there is none that can be read."""
-        return self._words(self.past, now, unsaid, back=True)
-
-    def redo_words(self, now: Scenario, unsaid: tuple[str, ...] = ()) -> str:
-        """Describe the change that redo brings back."""
-        return self._words(self.future, now, unsaid, back=False)
-
-    def _words(self, there: list[Link], now: Scenario, unsaid: tuple[str, ...], back: bool) -> str:
+    def words(self, now: Scenario, unsaid: tuple[str, ...], *, back: bool) -> str:
+        """Describe the change that undo takes back, or redo brings back; empty if there is none that can be read."""
+        if not (there := self.past if back else self.future):
+            return ""
         try:
-            other = self.scenario(there[-1]) if there else None
+            other = self.scenario(there[-1])
         except ValueError:
-            other = None
-        if other is None:
             return ""
         old, new = (other, now) if back else (now, other)
         return change_words(old, new, self._catalog, unsaid)

@@ -1,11 +1,7 @@
-"""Work between changes: tasks that take longer than a change may, and collecting garbage.
+"""Work between changes: long tasks, in a process of their own where sessions are forked, and collecting garbage.
 
-Long work has a process of its own where sessions are forked. In a thread it would slow the user's changes: a change of
-40 ms took 150 to 340 beside one. Collecting all garbage takes up to a tenth of a second, and Python would begin it in the
-middle of a change.
+In a thread, long work made a change of 40 ms take 150 to 340; Python would collect in the middle of a change.
 """
-
-from __future__ import annotations
 
 import asyncio
 import contextlib
@@ -64,16 +60,12 @@ def _give_way() -> None:
 
 
 def _planned(work: Callable[[Plan], T], scenario: Scenario, folders: Sequence[Path]) -> T:
-    """Return the result of ``work`` for the plan of a scenario, in the process for long work."""
     with speaking(locale_of(scenario)):
         return work(make_plan(scenario, load_catalog(*folders)))
 
 
 class Later:
-    """Results of work on a plan. Long work is done one task at a time, each begun once nothing changes.
-
-    A result for an earlier plan, because the design has changed meanwhile, is dropped.
-    """
+    """Results of work on the current plan. Long work is done one task at a time, each begun once nothing changes."""
 
     def __init__(self, changed: Callable[[], None]) -> None:
         self._worked: dict[str, Any] = {}

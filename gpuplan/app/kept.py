@@ -1,17 +1,16 @@
 """Designs put aside beside the one that is edited, to be compared with it, and changes of that as a whole. No widgets."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from gpuplan.analysis.differences import design_name
+from gpuplan.analysis.compare import design_name
 from gpuplan.analysis.variants import has_input
 from gpuplan.app.editing import HELD_BACK, Editing
 from gpuplan.app.history import Link, scenario_of
 from gpuplan.plan import Plan
 from gpuplan.plan.over_time.recommended import set_up_as
 from gpuplan.plan.over_time.rules import OPEN
-from gpuplan.scenario import Scenario, one_line
+from gpuplan.scenario import Scenario, ScenarioError, one_line
 from gpuplan.wording import amount, said
 
 MOST_NOTE = 80
@@ -19,7 +18,6 @@ MOST_NOTE = 80
 MOST_QUOTED = 80
 """Most characters of a text that was typed, where a sentence quotes it."""
 MOST_KEPT = 3
-"""Most designs kept beside the current one."""
 
 
 @dataclass(frozen=True)
@@ -27,13 +25,10 @@ class Kept:
     """A design that was put aside to be compared, with its plan."""
 
     name: str
-    """Name of its own among the kept designs."""
     plan: Plan
-    """Plan as it is shown now."""
     scenario: Scenario
     """The internal version of it."""
     link: Link
-    """The internal version as text."""
 
 
 class KeptDesigns(Editing):
@@ -44,10 +39,7 @@ class KeptDesigns(Editing):
 
     @property
     def kept(self) -> tuple[Kept, ...]:
-        """Designs to compare with; they are no part of the history, so undo leaves them alone.
-
-        The customer sees only designs with the margin of the one on the screen: others would reveal it.
-        """
+        """Designs to compare with; the customer sees only those with the margin of the one on the screen."""
         return tuple(design for design in self._beside if not self._sold_otherwise(design.scenario))
 
     @property
@@ -77,7 +69,6 @@ class KeptDesigns(Editing):
         self._changed()
 
     def _unused(self, name: str) -> str:
-        """Return a name that no design beside this one has."""
         taken = {kept.name for kept in self._beside}
         numbered = (f"{name} ({n})" for n in range(2, MOST_KEPT + 2))
         return next(title for title in (name, *numbered) if title not in taken)
@@ -107,7 +98,6 @@ class KeptDesigns(Editing):
         return True
 
     def open_kept(self, name: str) -> None:
-        """Work on a design that was kept; undo returns to the one before."""
         for kept in self.kept:
             if kept.name == name:
                 self._put(kept.scenario, said("screen.kept.open", name=name))
@@ -115,18 +105,14 @@ class KeptDesigns(Editing):
     def rename_kept(self, name: str, to: str) -> None:
         """Rename a kept design; a name that is empty or taken changes nothing."""
         if (to := _note(to)) and to not in {kept.name for kept in self._beside}:
-            self.aside = tuple(
-                replace(kept, name=to) if self._is_mine(kept, name) else kept for kept in self.aside
-            )
+            self.aside = tuple(replace(k, name=to) if self._is_mine(k, name) else k for k in self.aside)
         self._changed()
 
     def forget_kept(self, name: str) -> None:
-        """Discard a kept design."""
         self.aside = tuple(kept for kept in self.aside if not self._is_mine(kept, name))
         self._changed()
 
     def _is_mine(self, kept: Kept, name: str) -> bool:
-        """True if a kept design is the one of this name beside the design that is worked on."""
         return (kept.name, kept.link.design) == (name, self.design)
 
     @property
@@ -138,14 +124,13 @@ class KeptDesigns(Editing):
             return said(key, text=text, name=self.name_of(path))
         if self._to_another(self.history.past):
             return "" if self.customer else said("screen.undo.opened", name=self.scenario.name)
-        return self.history.undo_words(self.scenario, self._unsaid)
+        return self.history.words(self.scenario, self._unsaid, back=True)
 
     @property
     def redo_words(self) -> str:
-        """Description of what redo brings back."""
         if self.customer and self._to_another(self.history.future):
             return ""
-        return self.history.redo_words(self.scenario, self._unsaid)
+        return self.history.words(self.scenario, self._unsaid, back=False)
 
     @property
     def _unsaid(self) -> tuple[str, ...]:
@@ -158,12 +143,10 @@ class KeptDesigns(Editing):
 
     @property
     def can_undo(self) -> bool:
-        """True if there is a change to take back."""
         return bool(self.history.past or self.drafts)
 
     @property
     def can_redo(self) -> bool:
-        """True if there is a change to bring back."""
         return bool(self.history.future)
 
     def undo(self) -> None:
@@ -182,6 +165,53 @@ class KeptDesigns(Editing):
         words = self.redo_words
         if self._return(self.history.future, self.history.past):
             self.say("note", said("screen.undo.redone", what=words))
+
+    def _to_another(self, side: Sequence[Link]) -> bool:
+        """True if the last design of one side of the history is a version of another design."""
+        return bool(side) and side[-1].design != self.design
+
+    def _carried(self, read: Callable[[], Scenario], where: str = "screen.open.link") -> Scenario | None:
+        """Return the scenario that a link carries, or None and show the problem on the screen."""
+        try:
+            return read()
+        except ValueError as error:
+            why = self._first(error) if isinstance(error, ScenarioError) else said("screen.open.damaged")
+            self.say("stop", said(where, why=why))
+            return None
+
+    def _first(self, error: ScenarioError) -> str:
+        """Return the first error in a file or a link, hidden from the customer if it is internal."""
+        first = error.problems[0]
+        if self.customer and first.path.startswith("internal."):
+            return said("screen.open.internal")
+        return str(first)
+
+    def _return(self, there: list[Link], left: list[Link]) -> bool:
+        """Return to the last design of one side of the history, moving this one to the other; True if it was done."""
+        if not there:
+            return False
+        scenario = self._carried(lambda: self.history.scenario(there[-1]), "screen.open.history")
+        if scenario is None:
+            there.pop()
+            self._changed()
+            return False
+        if self._sold_otherwise(scenario):
+            self.say("warn", said("screen.undo.other margin"))
+            return False
+        if self._to_another(there) and self.customer:
+            self.say("warn", said("screen.undo.other design"))
+            return False
+        left.append(self.link)
+        self.history.remember(self.link, self.scenario)
+        if self._to_another(there):
+            self._leave(there[-1].design)
+        there.pop()
+        self._plan(scenario)
+        return True
+
+    def _sold_otherwise(self, scenario: Scenario) -> bool:
+        """True in the customer view if another design is sold with another margin."""
+        return self.customer and (scenario.internal.margin or 0) != (self.scenario.internal.margin or 0)
 
     def confirm(self, path: str, yes: bool, by: str = "") -> None:
         """Mark the assumption at ``path`` as confirmed by the customer, or undo that; ``by`` says who, and when."""

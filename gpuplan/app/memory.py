@@ -1,9 +1,4 @@
-"""Memory of a page: the state of its workbook, from which it continues when it is loaded again.
-
-The page keeps it in the browser, see ``gpuplan.js``. Data from there may be anything: damaged parts are left out.
-"""
-
-from __future__ import annotations
+"""Memory of a page, from which it continues when loaded again; ``gpuplan.js`` keeps it, damaged parts are left out."""
 
 import contextlib
 from collections.abc import Callable
@@ -16,9 +11,7 @@ from gpuplan.app.state import Before, Workbook
 from gpuplan.wording import said
 
 AS_IT_IS = ("started", "click", "typing", "customer", "step", "tabs", "workload", "drawer")
-"""Attributes of the workbook that are remembered unchanged."""
 MOST_DRAFTS = 100
-"""Most fields whose refused text is restored."""
 
 
 def memory_of(workbook: Workbook) -> tuple[dict[str, Any], dict[str, str]]:
@@ -50,7 +43,7 @@ def resume(workbook: Workbook, memory: Any, designs: Any, address: str) -> None:
         return
     stored = memory if isinstance(memory, dict) else {"design": "lost"}
     has, damaged = _checked(stored)
-    links = partial(_links, designs if isinstance(designs, dict) else {})
+    links = partial(_links, designs)
     with workbook.hold_trait_notifications():  # nothing is drawn before it is known who looks on
         if has["customer"] and not workbook.customer:
             workbook.look_as(True)
@@ -58,7 +51,7 @@ def resume(workbook: Workbook, memory: Any, designs: Any, address: str) -> None:
             workbook.restore(link.fragment)
         if has["started"] and stored.get("design"):
             damaged |= _restore(workbook, links([has["design"], ""]), address)
-        workbook.take_up(has["identity"])
+        workbook.design = has["identity"] or workbook.design
         workbook.history.past, workbook.history.future = links(*has["past"]), links(*has["future"])
         for name, *design in has["kept"]:
             for link in links(design):
@@ -83,8 +76,9 @@ def _checked(given: dict[Any, Any]) -> tuple[dict[str, Any], bool]:
     return {name: sound.get(name, empty) for name, (_, empty) in SHAPES.items()}, bool(damaged)
 
 
-def _links(fragments: dict[Any, Any], *ids: list[str]) -> list[Link]:
+def _links(designs: Any, *ids: list[str]) -> list[Link]:
     """Return the designs still stored, by the id of each and its identity: a page without room drops the oldest."""
+    fragments = designs if isinstance(designs, dict) else {}
     return [Link(key, fragments[key], design) for key, design in ids[-MOST:] if _is_text(fragments.get(key))]
 
 
@@ -97,7 +91,6 @@ def _restore(workbook: Workbook, links: list[Link], address: str) -> bool:
 
 
 def _put_down(workbook: Workbook, failed: dict[str, list[int]], maintenance: dict[str, list[int]]) -> None:
-    """Take down the hosts that were down, if the plan has them."""
     for pool in workbook.plan.pools:
         hosts = range(1, pool.hosts + 1)
         lost = {host: True for host in failed.get(pool.id, []) if host in hosts}
@@ -129,9 +122,8 @@ def _fits(shape: Any, given: Any) -> bool:
         case [each]:
             return isinstance(given, list) and all(_fits(each, one) for one in given)
         case {}:
-            return (
-                isinstance(given, dict) and _fits([str], [*given]) and _fits([shape[str]], [*given.values()])
-            )
+            whole = isinstance(given, dict)
+            return whole and _fits([str], [*given]) and _fits([shape[str]], [*given.values()])
         case tuple():
             return isinstance(given, list) and len(given) == len(shape) and all(map(_fits, shape, given))
     return bool(shape(given))
@@ -142,25 +134,15 @@ def _or_empty(shape: Any) -> Callable[[Any], bool]:
 
 
 SHAPES: dict[str, tuple[Any, Any]] = {
+    **dict.fromkeys(("design", "planned", "identity", "typing", "step", "workload", "drawer"), (str, "")),
     "started": (bool, True),
-    "design": (str, ""),
-    "planned": (str, ""),
-    "identity": (str, ""),
-    "past": ([(str, str)], []),
-    "future": ([(str, str)], []),
+    "customer": (bool, False),
+    **dict.fromkeys(("past", "future"), ([(str, str)], [])),
     "kept": ([(str, str, str)], []),
-    "failed": ({str: [int]}, {}),
-    "maintenance": ({str: [int]}, {}),
+    **dict.fromkeys(("failed", "maintenance"), ({str: [int]}, {})),
+    **dict.fromkeys(("drafts", "typed_in", "tabs"), ({str: str}, {})),
     "click": (lambda given: given in ("fail", "maintain"), "fail"),
     "watched": (_or_empty((str, str, str, lambda seed: type(seed) is int and 0 <= seed < 2**31, int)), []),
     "presenting": (_or_empty((str, {str: str}, bool)), []),
-    "drafts": ({str: str}, {}),
-    "typed_in": ({str: str}, {}),
-    "typing": (str, ""),
-    "customer": (bool, False),
-    "step": (str, ""),
-    "tabs": ({str: str}, {}),
-    "workload": (str, ""),
-    "drawer": (str, ""),
 }
 """Shape of each part of a memory, and its replacement if it is damaged."""

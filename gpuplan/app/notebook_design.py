@@ -1,7 +1,5 @@
 """A design in a notebook: its scenario and plan are values to watch, and every widget of it follows them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -20,40 +18,26 @@ from gpuplan.scenario import Problem, ScenarioError, field_of, show
 from gpuplan.widgets.chart import Chart
 
 OFFERED = (
-    "catalog",
-    "chart",
-    "choice",
-    "failed",
-    "observe",
-    "plan",
-    "scenario",
-    "set",
-    "slider",
-    "unobserve",
-    "widget",
-    "workbook",
+    *("catalog", "chart", "choice", "failed", "observe", "plan"),
+    *("scenario", "set", "slider", "unobserve", "widget", "workbook"),
 )
 """Names that Tab offers for a design: traits have many names of their own."""
 WIDTH = "min(100%, 34rem)"
 """Width of a slider: its label, a track that a hand can set, and its value."""
 REFUSED = "#d55e00"
-"""Colour of a handle whose last value was refused."""
 STYLE = {"description_width": "initial"}
 
 
 class Design(WorkbookTraits):
     """A scenario with its plan, for use in a notebook.
 
-    ``scenario``, ``plan`` and ``failed`` are traits: ``observe``, ``ipywidgets.link`` and ``interact`` work with them. A change by code, by a
-    slider or by a click in one of its widgets reaches all of them. Invalid values are refused; the last good plan stays.
+    ``scenario``, ``plan`` and ``failed`` are traits: ``observe``, ``ipywidgets.link`` and ``interact`` work with
+    them, and a change anywhere reaches all. Invalid values are refused; the last good plan stays.
     ``design["groups.research.people"]`` is an input, completed by Tab, to read and to set.
 
     Parameters:
         scenario (Scenario, Plan, Design or str): A scenario, or an object with one, or the name of an example or a file. [-]
         catalog: The plan's catalog, or the shipped one if none is given. [-]
-
-    Raises:
-        ScenarioError: Naming each field that the catalog or the hardware does not allow.
     """
 
     def __init__(self, scenario: Asked, catalog: Catalog | None = None) -> None:
@@ -94,15 +78,11 @@ class Design(WorkbookTraits):
         return WorkbookApp(self.state)
 
     def slider(self, path: str, low: float, high: float, step: float = 1) -> FloatSlider:
-        """Return a slider for a number; it springs back from a value that cannot be planned, and says so.
-
-        Its ends give way to a value set elsewhere.
-        """
+        """Return a slider for a number; it springs back from a value that cannot be planned, and says so."""
         spec, now = field_of(path), self.plan.planned(path)
         if isinstance(now, str | bool) or spec.kind in ("id", "bool"):
-            raise ScenarioError(
-                [Problem(path, show(now), "a number for a slider; design.choice offers what it may be")]
-            )
+            why = "a number for a slider; design.choice offers what it may be"
+            raise ScenarioError([Problem(path, show(now), why)])
         whole = spec.kind == "int" and all(float(end).is_integer() for end in (low, high, step))
         kind, form = (IntSlider, "d") if whole else (FloatSlider, _form(spec.kind, step))
         ends = {"value": low, "min": low, "max": high, "step": step}

@@ -1,9 +1,4 @@
-"""Numbers as people type them, converted for a scenario: thousands, decimals of the locale, per cent, units, k, M.
-
-Files and Python are read by ``gpuplan/scenario/kinds.py`` alone, and keep their meaning.
-"""
-
-from __future__ import annotations
+"""Numbers as people type them, converted for a scenario: thousands, decimals of the locale, per cent, units, k, M."""
 
 import re
 from decimal import Decimal, localcontext
@@ -13,7 +8,6 @@ from gpuplan.scenario import Field, field_of
 from gpuplan.wording import PLURALS
 
 NUMERIC = ("int", "number", "share", "gpus", "range")
-"""Kinds of inputs that hold numbers."""
 SPACES = re.compile(r"[\u00a0\u2007\u2009\u202f\t ]+")
 QUOTES = re.compile(r"[\u2019\u02bc']")
 GROUPED = r"(?P<whole>\d{1,3}(?:SIGN\d{3})+|\d{1,2}(?:SIGN\d{2})*SIGN\d{3})"
@@ -29,10 +23,7 @@ def _readings(decimal: str, other: str) -> list[tuple[str, re.Pattern[str]]]:
         (other, rf"(?!0)GROUPED\{decimal}(?P<part>{unsigned}*)"),
         (decimal, rf"(?!0)GROUPED\{other}(?P<part>{unsigned}*)"),
         (other, r"(?!0)GROUPED"),
-        (
-            "",
-            rf"(?P<whole>\d+)\{other}(?P<part>\d+)",
-        ),  # one sign that cannot separate thousands is a decimal sign
+        ("", rf"(?P<whole>\d+)\{other}(?P<part>\d+)"),  # it cannot separate thousands
         ("", rf"(?P<whole>{unsigned}*)\{decimal}(?P<part>{unsigned}*)"),
         (decimal, "GROUPED"),
         ("", rf"(?P<whole>{unsigned}+)"),
@@ -48,16 +39,12 @@ LARGER = {"k": 3, "K": 3, "M": 6, "bn": 9, "lakh": 5, "crore": 7}
 NOT_THOUSAND = ("GiB", "token")
 """Units of which k may mean 1000 or 1024."""
 SIGNS_OF = {"USD": "$", "EUR": "\u20ac", "GBP": "\u00a3", "INR": "\u20b9", "JPY": "\u00a5"}
-"""Currency -> its sign."""
 PLAIN_NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
 RANGE_TYPED = re.compile(r"(.+?)\s*(?:\bto\b|\.\.|\u2013)\s*(.+)|([^-]+?)\s*-\s*([^-]+)")
 
 
 def as_typed(path: str, text: str, locale: Locale, currency: str) -> str:
-    """Return the text of an input as a scenario reads it; text that is no number is unchanged, and refused as typed.
-
-    ``currency`` may be written beside a price; a share of 1 or more without a sign is per cent.
-    """
+    """Return typed text as a scenario reads it; a share of 1 or more without a sign is per cent."""
     spec = field_of(path)
     if spec.kind not in NUMERIC:
         return text
@@ -113,12 +100,8 @@ def _number(spec: Field, given: str, locale: Locale, currency: str) -> str | Non
 
 
 def _without_unit(spec: Field, given: str, currency: str) -> str:
-    """Return the text without the unit of the field, or without the currency of a price."""
-    units = (
-        {spec.unit, f"{spec.unit}s", PLURALS.get(spec.unit, spec.unit)}
-        if spec.unit not in ("", "%")
-        else set()
-    )
+    known = spec.unit not in ("", "%")
+    units = {spec.unit, f"{spec.unit}s", PLURALS.get(spec.unit, spec.unit)} if known else set()
     if spec.unit in ("us", "\u00b5s"):
         units |= {"\u00b5s", "\u03bcs"}
     if spec.kind == "share":

@@ -1,44 +1,16 @@
 """The pages of the steps, as ``data/words/pages.csv`` lays them out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
 from itertools import groupby
 from typing import Any
 
 from gpuplan.app.cards import Box, Page, Place, Tab
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps import (
-    alternatives,
-    compare,
-    cost,
-    deliver,
-    demand,
-    design,
-    explore,
-    fabric,
-    failures,
-    hardware,
-    hosts,
-    methods,
-    network,
-    over_time,
-    posture,
-    prices,
-    sensitivity,
-    start,
-    training,
-    usecases,
-    week,
-)
+from gpuplan.app.steps import compare, design
 from gpuplan.facts import own_rows
 from gpuplan.report.headlines import HEADLINES, Headline
 
-MODULES = (
-    *(alternatives, compare, cost, deliver, demand, design, explore, fabric, failures, hardware, hosts),
-    *(methods, network, over_time, posture, prices, sensitivity, start, training, usecases, week),
-)
-BY_NAME = {module.__name__.rpartition(".")[2]: module for module in MODULES}
 MESSAGES: Mapping[str, Callable[[Workbook], Headline]] = {
     "start": lambda _workbook: Headline(""),
     "compare": compare.message,
@@ -51,7 +23,7 @@ MESSAGES: Mapping[str, Callable[[Workbook], Headline]] = {
 def _named(name: str) -> Any:
     """Return a card, a chart or a badge by its module and its name there."""
     module, _, what = name.partition(".")
-    return getattr(BY_NAME[module], what)
+    return getattr(import_module(f"gpuplan.app.steps.{module}"), what)
 
 
 def _laid_out(rows: Iterable[tuple[list[str], Place]]) -> tuple[Place, ...]:
@@ -81,4 +53,3 @@ def _page(step: str, rows: Iterable[Mapping[str, str]]) -> Page:
 
 
 PAGES = {step: _page(step, rows) for step, rows in groupby(own_rows("words/pages"), lambda row: row["step"])}
-"""Step -> its page."""

@@ -1,9 +1,4 @@
-"""The plan on the screen and its view: hosts that are down, details that are open. No part of it changes a design.
-
-Views watch ``revision``: it counts every change that may be seen.
-"""
-
-from __future__ import annotations
+"""The plan on the screen and its view: hosts that are down, open details. ``revision`` counts what may be seen."""
 
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
@@ -34,11 +29,8 @@ class Watched(NamedTuple):
     order: str = ""
     """Order of its VMs; empty: the first in the list."""
     reading: str = ""
-    """Assumed placement rules of vSphere; empty: the first in the list."""
     seed: int = 0
-    """Seed of the random order."""
     at: int = 0
-    """Number of VMs powered on."""
 
 
 class PlanView(HasTraits):
@@ -51,9 +43,7 @@ class PlanView(HasTraits):
         self.plan = plan
         self._later = Later(self._changed)
         self.once = self._later.once
-        """Function for the result of work on the plan on the screen, worked out on first request."""
         self.failed: dict[str, tuple[int, ...]] = {}
-        """Failed hosts by pool, in the order of the clicks."""
         self.maintenance: dict[str, tuple[int, ...]] = {}
         """Hosts in maintenance by pool; failed hosts are not among them."""
         self.click = "fail"
@@ -65,12 +55,9 @@ class PlanView(HasTraits):
         self.looked: dict[str, str] = {}
         """Choices of the view, such as the clock of a chart; they change no plan."""
         self.workload = ""
-        """Group open for editing."""
         self.tabs: dict[str, str] = {}
-        """Step -> its tab on the screen; for other steps, the first."""
 
     def show(self, plan: Plan) -> None:
-        """Put another plan on the screen."""
         self.plan = plan
         self._later.forget()
 
@@ -78,14 +65,11 @@ class PlanView(HasTraits):
         """Fail a host of a pool, or put it in maintenance, by the current click setting; or bring it back."""
         if host not in range(1, self._hosts().get(pool, 0) + 1):
             return  # a click on a picture that has changed since
-        down = self.failed if self.click == "fail" else self.maintenance
+        fails = self.click == "fail"
+        down = self.failed if fails else self.maintenance
         added = () if host in down.get(pool, ()) else (host,)
         failed, maintenance = self._without(pool, host)
-        if self.click == "fail":
-            failed += added
-        else:
-            maintenance += added
-        self.put_down(pool, failed, maintenance)
+        self.put_down(pool, failed + added * fails, maintenance + added * (not fails))
 
     def _hosts(self) -> dict[str, int]:
         return {pool.id: pool.hosts for pool in self.plan.pools}
@@ -96,17 +80,13 @@ class PlanView(HasTraits):
         return tuple(h for h in failed if h != host), tuple(h for h in maintenance if h != host)
 
     def fail_worst(self, pool: str, lost: int) -> None:
-        """Fail the host of a pool with the worst loss, or with ``lost=2`` the worst pair.
-
-        Hosts in maintenance stay in it, and the worst failure beside them is taken; all others run.
-        """
+        """Fail the host of a pool with the worst loss, or the worst pair, beside those in maintenance."""
         maintenance = self.maintenance.get(pool, ())
         if lost in (1, 2) and self._hosts().get(pool, 0) - len(maintenance) >= lost:
             worst = self.worst(pool, lost, maintenance)[0]
             self.put_down(pool, worst.hosts, maintenance)
 
     def bring_back(self, pool: str, host: int) -> None:
-        """Bring one host of a pool back, whether it failed or is in maintenance."""
         self.put_down(pool, *self._without(pool, host))
 
     def maintain(self, pool: str, host: int) -> None:
@@ -115,7 +95,6 @@ class PlanView(HasTraits):
             self.put_down(pool, (), () if host in self.maintenance.get(pool, ()) else (host,))
 
     def restore_hosts(self) -> None:
-        """Bring all hosts back."""
         self.watched = None
         self.failed = self.maintenance = {}
         self._changed()
@@ -138,7 +117,6 @@ class PlanView(HasTraits):
             self._changed()
 
     def stop_watching(self) -> None:
-        """Return to the picture of the plan as before."""
         self.watched = None
         self._changed()
 
@@ -170,18 +148,15 @@ class PlanView(HasTraits):
         return self.plan
 
     def set_click(self, what: str) -> None:
-        """Set the effect of a click on a host: ``fail`` or ``maintain``."""
         if what in ("fail", "maintain"):
             self.click = what
             self._changed()
 
     def fold(self, key: str, opened: bool) -> None:
-        """Open or close details."""
         self.opened = self.opened | {key} if opened else self.opened - {key}
         self._changed()
 
     def look(self, what: str, value: str) -> None:
-        """Choose a view, such as the clock of a chart."""
         self.looked = self.looked | {what: value}
         self._changed()
 
@@ -191,7 +166,6 @@ class PlanView(HasTraits):
         self._changed()
 
     def open_tab(self, step: str, tab: str) -> None:
-        """Show another tab of a step."""
         if self.tabs.get(step) != tab:
             self.tabs = self.tabs | {step: tab}
             self._changed()

@@ -1,7 +1,5 @@
 """The workbook app: cards of the screen around one `Workbook`, each drawn from plain data."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os
@@ -39,19 +37,14 @@ Show = Callable[[], None]
 
 
 class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
-    """The whole workbook as one widget: bar, answer strip, steps, drawer; or one step alone inside a notebook.
-
-    ``scenario``, ``plan`` and ``failed`` are traits, as in a `Design`.
-    """
+    """The whole workbook as one widget, or one step of it; ``scenario``, ``plan`` and ``failed`` are traits."""
 
     def __init__(self, workbook: Workbook, step: str = "") -> None:
         self.workbook = workbook
         self._own_step = step
-        """The one step that it shows; the whole workbook shows the current one."""
         whole = not step
         self.look = LIGHT
         self._taken = 0
-        """Number of the last event of the page that was carried out."""
         self._remembered: dict[str, Any] = {}
         """Memory that the page was last sent, see ``memory.py``."""
         self._held: set[str] = set()
@@ -104,9 +97,8 @@ class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
         return lambda: part.show(data(self.workbook))
 
     def _draws(self, place: ChartPlace, picture: Picture) -> Show:
-        return lambda: place.show(
-            picture.rows(self.workbook), picture.draw, self.look, stale=self.workbook.stale
-        )
+        state = self.workbook
+        return lambda: place.show(picture.rows(state), picture.draw, self.look, stale=state.stale)
 
     def _at(self) -> tuple[str, Page]:
         step = self._own_step or self.workbook.step
@@ -147,10 +139,7 @@ class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
             self._tell({"type": "download", "name": ready[0]}, ready[1])
 
     def _build(self, at: Found, content: Box) -> ipywidgets.Box:
-        """Make the widgets of a tab, when it is entered for the first time.
-
-        Charts are sent first and ``slow`` cards last: the browser draws while the session works.
-        """
+        """Make the widgets of a tab when it is first entered; charts are sent first, ``slow`` cards last."""
         shown: list[tuple[bool, bool, Show]] = []
 
         def made(place: Place) -> ipywidgets.Widget:
@@ -187,7 +176,6 @@ class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
         collect_later()
 
     def _act(self, kind: str, content: Mapping[str, Any]) -> None:
-        """Carry out an event reported by the browser."""
         if kind in EVENTS:
             self._acting = True
             try:
@@ -219,15 +207,12 @@ class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
     def _visit(self, content: Mapping[str, Any]) -> None:
         path = str(content["path"])
         self.workbook.drawer = ""
-        self._show_input(path)
-        self._tell({"type": "focus", "path": path})
-
-    def _show_input(self, path: str) -> None:
         step, tab = place_of(path)
         if (step, tab) == WORKLOADS and path.startswith("groups."):
             self.workbook.workload = path.split(".")[1]
         self.workbook.open_tab(step, tab)
         self.workbook.go(step)
+        self._tell({"type": "focus", "path": path})
 
     def _save(self, _content: Mapping[str, Any]) -> None:
         workbook = self.workbook
@@ -255,9 +240,7 @@ class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
 
 
 FOCUS: Mapping[str, Callable[[Workbook, Mapping[str, Any]], str]] = {
-    **dict.fromkeys(
-        ("add", "duplicate"), lambda book, _: f"groups.{book.workload}.name" * bool(book.workload)
-    ),
+    **dict.fromkeys(("add", "duplicate"), lambda book, _: book.workload and f"groups.{book.workload}.name"),
     "look": lambda _, content: "look-other" * (content["what"] == "other"),
     "stop-watching": lambda _, content: f"{content['pool']}-watch",
 }
@@ -269,7 +252,6 @@ ON_PAGE: Mapping[str, Callable[[WorkbookApp, Mapping[str, Any]], None]] = {
     "again": WorkbookApp._again,
     "theme": WorkbookApp._theme,
 }
-"""Events of the page itself; ``events`` has the events of the workbook."""
 
 
 def sent_in(widget: ipywidgets.Widget) -> Iterator[Sent]:
@@ -294,11 +276,7 @@ def step_named(name: str) -> str:
 
 
 def workbook(scenario: Asked = "", step: str = "", catalog: Catalog | None = None) -> WorkbookApp:
-    """Return the workbook as a widget, for the last line of a notebook cell.
-
-    Without arguments it is the whole app, opened with the scenario and the catalog folder that
-    ``gpuplan app`` was given.
-    """
+    """Return the workbook as a widget for a notebook cell; without arguments, as ``gpuplan app`` was started."""
     folder, source = os.environ.get("GPUPLAN_CATALOG"), scenario or os.environ.get("GPUPLAN_SCENARIO")
     step = step and step_named(step)
     loaded = scenario_of(source) if source else None

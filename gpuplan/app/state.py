@@ -1,7 +1,5 @@
 """The state of one open workbook: the design that is edited, those beside it, and work in the background. No widgets."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -18,6 +16,7 @@ from gpuplan.app.groups import Answers, first_design
 from gpuplan.app.history import link_of, scenario_of
 from gpuplan.app.idle_work import Later
 from gpuplan.app.kept import KeptDesigns
+from gpuplan.app.validating import Validating
 from gpuplan.audit.upload import Auditing
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import (
@@ -60,9 +59,7 @@ class Workbook(KeptDesigns):
         self.examples: list[contract.Example] | None = None
         """Descriptions of the examples on the start page; worked out once."""
         self.unread: tuple[Problem, ...] = ()
-        """Answers on the start page that cannot be read."""
         self.before_presenting: Before | None = None
-        """View before presenting; None while not presenting."""
 
     @property
     def _own_rows(self) -> list[str]:
@@ -73,6 +70,7 @@ class Workbook(KeptDesigns):
         """Make the work in the background of a design, without results."""
         self.simulating = Simulating(self._changed, *self._own_rows)
         self.auditing = Auditing(self._changed, *self._own_rows)
+        self.validating = Validating(self._changed)
         self.exploring = Exploring("explore", "exploration", self._changed, *self._own_rows)
         self.sensitivity = Exploring("sensitivity", "sensitivity", self._changed, *self._own_rows)
         self.powering_on = Exploring("power-on", "tried", self._changed, *self._own_rows)
@@ -108,9 +106,7 @@ class Workbook(KeptDesigns):
             if changed or (background.plan and background.plan.scenario.internal != Internal()):
                 background.forget()
         if changed:
-            self.aside = tuple(
-                replace(kept, plan=self._made(self._seen(kept.scenario))) for kept in self.aside
-            )
+            self.aside = tuple(replace(k, plan=self._made(self._seen(k.scenario))) for k in self.aside)
         if self.refused:  # the plan before it stays on the screen, and may not be seen as it is
             self._show(self._made(self._seen(self.planned)), self.planned)
         self._plan(self.scenario, news=False)  # the difference between the two views is no change
@@ -130,7 +126,6 @@ class Workbook(KeptDesigns):
         self.drawer = "" if self.drawer == key else key
 
     def dismiss(self, text: str) -> None:
-        """Dismiss a message that was read; a newer one stays."""
         if text == self.notice[1]:
             self.say("", "")
 
@@ -150,11 +145,9 @@ class Workbook(KeptDesigns):
             self._take(scenario)
 
     def delete_group(self, group_id: str) -> None:
-        """Remove a group; undo brings it back."""
         self._take(self.scenario.with_groups(g for g in self.scenario.groups if g.id != group_id))
 
     def move_group(self, group_id: str, by: int) -> None:
-        """Move a group up (-1) or down (+1) in the table."""
         self._take(groups.moved(self.scenario, group_id, by))
 
     def open_example(self, name: str) -> None:
@@ -203,15 +196,10 @@ class Workbook(KeptDesigns):
         self.unread, self.opened, self.looked = (), frozenset(), {}
         self.failed = self.maintenance = {}
         self.watched, self.workload, self.drawer, self.notice = None, "", "", ("", "")
-        for work in (
-            self.simulating,
-            self.auditing,
-            self.exploring,
-            self.sensitivity,
-            self.powering_on,
-            self.delivering,
-        ):
+        trying = (self.exploring, self.sensitivity, self.powering_on)
+        for work in (self.simulating, self.auditing, *trying, self.delivering):
             work.forget()
+        self.validating.forget_all()
         self._make_work()
 
     def use_audit(self) -> None:
@@ -234,7 +222,6 @@ class Workbook(KeptDesigns):
             self._open(scenario)
 
     def fragment(self, customer: bool = False) -> str:
-        """The internal version, or the customer's, as text for the fragment of a link."""
         return (link_of(self.for_customer()) if customer else self.link).fragment
 
     def restore(self, fragment: str) -> bool:

@@ -1,7 +1,5 @@
 """The answer strip: six figures with their derivation, and the effect of the last change and of hosts down."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -139,7 +137,6 @@ def _cost(plan: Plan) -> Figure:
 
 
 def _to_confirm(plan: Plan, messages: Sequence[Message]) -> Figure:
-    """Return the number of points to fix or to confirm, and of planning values."""
     stops, warns, planning = open_points(plan, messages)
     if stops:
         note, label = said("screen.strip.to confirm", count=warns), said("screen.strip.to fix")

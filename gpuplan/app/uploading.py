@@ -1,10 +1,4 @@
-"""Uploading: a file that the browser sends in chunks; templates and brands are checked when they have arrived.
-
-A file stays in a temporary folder of this session, which is removed with it; nothing leaves the machine. It is kept under a
-name of our own: the user's name for it is only shown.
-"""
-
-from __future__ import annotations
+"""Uploading: a file that the browser sends in chunks, kept in a folder of this session under a name of our own."""
 
 import os
 import shutil
@@ -41,14 +35,11 @@ class Upload:
         self._on_change = on_change
         self._most_bytes = most_bytes
         self._advice = advice
-        """Advice for a file that is too large."""
         self._folder: Path | None = None
         self._given = ""
-        """Name that the browser gives with each chunk."""
 
     @property
     def folder(self) -> Path:
-        """The folder of this upload, made when it is first needed."""
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix="gpuplan-upload-", dir=os.environ.get(SCRATCH)))
             weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
@@ -56,16 +47,13 @@ class Upload:
 
     @property
     def path(self) -> Path:
-        """Path of the file, whatever its name."""
         return self.folder / "arriving"
 
     @property
     def complete(self) -> bool:
-        """True if a whole file has arrived."""
         return bool(self.name) and self.got == self.size
 
     def arrived(self, content: Mapping[str, Any]) -> bool:
-        """Take a chunk of a file as the browser sends it; return whether it was the last one."""
         return self.receive(str(content["name"]), content["size"], content["at"], bytes(content["buffer"]))
 
     def receive(self, name: str, size: int, at: int, piece: bytes) -> bool:
@@ -90,7 +78,6 @@ class Upload:
         return self.complete
 
     def _refusal(self, shown: str, size: Any) -> str:
-        """Say why a file of this size is not accepted; empty if it is."""
         if not _is_count(size) or size < 0:
             return said("screen.upload.no size", name=shown)
         if size == 0:
@@ -107,7 +94,6 @@ class Upload:
         return False
 
     def forget(self) -> None:
-        """Remove the file."""
         if self._folder is not None:
             self.path.unlink(missing_ok=True)
         self.name, self._given, self.size, self.got, self.error = "", "", 0, 0, ""
@@ -125,7 +111,6 @@ class Dress(Upload):
         self.kind = kind
         """``docx`` or ``pptx`` for a template, or ``brand``: a YAML file, or a ZIP file with that and the logo."""
         self.used = ""
-        """Name of the file in use; empty if none."""
         self.note = ""
         """Parts of the file in use that were left out; empty if none."""
         self.turn = 0
@@ -174,7 +159,6 @@ class Dress(Upload):
         return True
 
     def remove(self) -> None:
-        """Stop using it."""
         self.kept.unlink(missing_ok=True)
         if self.kind == BRAND:
             shutil.rmtree(self.kept.parent, ignore_errors=True)
@@ -184,7 +168,6 @@ class Dress(Upload):
         self._on_change()
 
     def set_firm(self, firm: bool) -> None:
-        """Set whether it is that of the presenter's firm, for all designs."""
         self.firm = firm and bool(self.used)
         self._on_change()
 

@@ -1,7 +1,5 @@
 """Cards of work beside the page: the button that starts it, its progress, and files that are uploaded."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,22 +17,17 @@ ADD_GROUP: contract.Button = {
     "key": "add-group",
     "primary": True,
 }
-"""The button of a card without workloads."""
 
 
 STARTING = said("screen.starting")
 IDLE: Mapping[str, Any] = {
     "shown": True,
-    "hint": "",
-    "inputs": [],
-    "buttons": [],
-    "progress": None,
-    "problem": "",
-    "text": [],
-    "tables": [],
-    "after": [],
     "old": False,
     "stale": False,
+    "hint": "",
+    "problem": "",
+    "progress": None,
+    **{name: [] for name in ("inputs", "buttons", "text", "tables", "after")},
 }
 """Contents of a work card with nothing to show."""
 
@@ -42,11 +35,7 @@ IDLE: Mapping[str, Any] = {
 def background_card(
     workbook: Workbook, runner: Runner, key: str, text: str, *, off: bool = False, empty: bool = False
 ) -> dict[str, Any]:
-    """Return the data that the cards of background work share.
-
-    ``key`` names its events (``KEY`` and ``cancel-KEY``), ``text`` is that of its button; ``off`` is true if it cannot be
-    started, ``empty`` if a group comes first.
-    """
+    """Return the data of a card of background work; ``key`` names its events, ``empty``: a group comes first."""
     running = runner.busy
     stop = {"text": said("screen.stop"), "event": f"cancel-{key}", "key": f"{key}-stop"}
     go = {"text": text, "event": key, "key": f"{key}-go", "primary": True, "off": off or workbook.stale}

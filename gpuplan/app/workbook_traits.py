@@ -1,7 +1,5 @@
 """Traits of a design and its widgets in a notebook: the scenario, its plan, and the hosts that are down."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from traitlets import Dict, HasTraits, Instance, observe, validate
@@ -19,10 +17,7 @@ class _Question(Instance[Any]):
 
 
 class WorkbookTraits(HasTraits):
-    """Traits that follow an open workbook, and lead it: ``observe``, ``ipywidgets.link`` and ``interact`` work with them.
-
-    A value that cannot be planned is refused, and the last good plan stays.
-    """
+    """Traits that follow an open workbook, and lead it; a value that cannot be planned is refused."""
 
     scenario = _Question(
         Scenario, help="The customer's question; assign another one, or the name of an example or a file."

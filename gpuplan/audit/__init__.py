@@ -1,10 +1,6 @@
 """The audit: files of jobs, of samples or of requests -> how GPUs are used today -> groups of a scenario, and a replay on its hosts.
 
-``read_trace`` reads a file, ``cut_days`` takes some of its days, ``audit`` gives its findings, ``suggest_groups`` and
-``suggested_scenario`` make a scenario of it, and ``compare`` replays its jobs on proposed hosts.
-
-The rest of the slice is in higher layers: ``tables`` and ``report`` in the reports, ``upload`` and ``step`` in the app,
-``command`` in the command line.
+Higher layers hold the rest: ``tables`` and ``report``, ``upload`` and ``step`` of the app, ``command`` of the CLI.
 """
 
 from gpuplan.audit.arrivals import Arrivals

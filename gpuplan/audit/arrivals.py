@@ -1,7 +1,5 @@
 """Arrivals: how many requests to a language model came in which hour, how bursty they were, and how long."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
@@ -24,7 +22,6 @@ class Lengths:
 
     mean: float
     spread: float
-    """Standard deviation over the mean."""
     p50: float
     p95: float
     p99: float
@@ -38,13 +35,11 @@ class RequestGroup:
     name: str
     requests: int
     share: float
-    """Share of all tokens."""
     busiest_per_second: float
     """Requests a second in its busiest hour."""
     tokens_in: Lengths
     tokens_out: Lengths
     longest: float
-    """Tokens of its longest prompt and answer together."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +55,6 @@ class Arrivals:
     busiest_per_second: float
     """Requests a second in the busiest hour."""
     busiest_s: float
-    """Start of that hour."""
     day_per_second: np.ndarray
     """Mean requests a second in each hour of the day by the clock; 0 for hours missing from the trace."""
     peakedness: float

@@ -1,7 +1,5 @@
 """``gpuplan audit``: how GPUs are used today."""
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import replace
 from pathlib import Path
@@ -93,7 +91,6 @@ def _run_requests(
     base: Scenario,
     target: Scenario | None,
 ) -> int:
-    """Audit requests to a language model: their groups, and a replay on the planned replicas."""
     if args.model and args.model not in {row.id for row in catalog.rows("llm_models")}:
         meant = did_you_mean(args.model, [row.id for row in catalog.rows("llm_models")])
         raise refusal(said("audit.option.model", meant=meant), "--model", show(args.model))
@@ -116,7 +113,6 @@ def _run_requests(
 def _with_hosts(
     base: Scenario, catalog: Catalog, args: argparse.Namespace
 ) -> tuple[Scenario, tuple[str, ...]]:
-    """Return the scenario with the hosts of a file as existing hosts, and the rows left out of it."""
     if not args.hosts:
         return base, ()
     if wrong := [text for text in args.gpu if "=" not in text]:

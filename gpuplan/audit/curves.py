@@ -1,11 +1,7 @@
-"""Concurrent GPUs over the period of a trace, and the hours of the week in it.
+"""Concurrent GPUs over the period of a trace, from the first to the last request, and the hours of the week in it.
 
-The period of jobs is from the first to the last request, since nothing is known of requests after it. Jobs that run on
-after its end count with all their GPU-hours where GPU-hours are counted (``gpu_h``, ``offered_gpus``, groups, sizes), and up to
-its end in curves and hours of the week. Of a trace cut to some days the period is cut as well.
+Jobs that run on count with all their GPU-hours where these are counted, and up to its end in curves and the week.
 """
-
-from __future__ import annotations
 
 import math
 from dataclasses import dataclass

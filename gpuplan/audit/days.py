@@ -1,7 +1,5 @@
 """Cutting a trace to a first and a last day: of a job that crosses an edge the part inside counts."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import replace
@@ -23,22 +21,14 @@ _Trace = TypeVar("_Trace", bound=Jobs | Samples | Requests)
 def cut_days(trace: _Trace, *, first_day: str = "", last_day: str = "", time_zone: str = "UTC") -> _Trace:
     """The part of a trace from the first to the last day, both included, as ``time_zone`` has them; no day, no edge.
 
-    A day is a date, or the number of a day of the trace, whose first is 1. Jobs count by the time in which they had
-    GPUs (needed them, where starts are not known). Of a job that crosses an edge, only the part inside counts; one
-    requested before the first day counts from its begin, and not among the waits. A note says how many these are. A
-    `TraceError` says which day cannot be read, that they are in the wrong order, or that nothing is left.
+    A day is a date, or the number of a day of the trace, from 1. Of a job that crosses an edge only the part inside
+    counts, and no wait before it; a note says how many these are. A `TraceError` names what cannot be read.
     """
     if not first_day and not last_day:
         return trace
     at = np.array(period_s(trace)) if isinstance(trace, Jobs) else trace.time_s
     window, words = _window((float(at.min()), float(at.max())), first_day, last_day, ZoneInfo(time_zone))
-    edges = (
-        "audit.days.between"
-        if first_day and last_day
-        else "audit.days.from"
-        if first_day
-        else "audit.days.to"
-    )
+    edges = "audit.days.from" if not last_day else "audit.days.between" if first_day else "audit.days.to"
     period, crossing = said(edges, **words), 0
     cut: Jobs | Samples | Requests = trace
     if isinstance(cut, Jobs):
@@ -54,7 +44,6 @@ def cut_days(trace: _Trace, *, first_day: str = "", last_day: str = "", time_zon
 
 
 NOTES = {Jobs: "audit.days.jobs", Samples: "audit.days.samples", Requests: "audit.days.requests"}
-"""Kind of trace -> the note on what is left out of it."""
 
 
 def _window(
@@ -77,7 +66,6 @@ def _window(
 
 
 def _day(text: str, what: str, first: date) -> date:
-    """Parse a day as written."""
     try:
         if re.fullmatch(r"\d{1,6}", text, re.ASCII):
             day = first + timedelta(days=int(text) - 1)

@@ -1,7 +1,5 @@
 """Opening a file from outside: its text, packed with gzip or not, within limits that apply before memory is used."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import math

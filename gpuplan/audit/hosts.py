@@ -1,7 +1,5 @@
 """Hosts: a file of existing hosts, one per row or several identical ones, as kinds for a scenario."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections import Counter
@@ -31,7 +29,6 @@ class HostList(NamedTuple):
     existing: str
     """Hosts as in ``hardware.existing`` of a scenario; empty if there are none."""
     left_out: tuple[str, ...]
-    """Rows left out, with the reason."""
 
 
 class _Kind(NamedTuple):
@@ -51,8 +48,7 @@ def read_hosts(path: Path, gpus: Mapping[str, str], models: Mapping[str, str] | 
 def hosts_in(file: BinaryIO, gpus: Mapping[str, str], models: Mapping[str, str] | None = None) -> HostList:
     """The kinds of hosts in a CSV file such as ``openb_nodes.csv``: number, GPUs and their model, vCPUs and memory of each.
 
-    ``gpus`` are the ids and names of the catalog, ``models`` says which id a model of the file is where its name alone
-    does not; hosts of other models, and those without a GPU, are left out.
+    ``gpus`` are names of the catalog by id, ``models`` ids of models of the file; other hosts are left out.
     """
     text, _ = open_text(file)
     counted = _counted(csv.reader(Lines(text)))
@@ -76,7 +72,6 @@ def hosts_in(file: BinaryIO, gpus: Mapping[str, str], models: Mapping[str, str] 
 
 
 def _counted(rows: Iterable[list[str]]) -> Counter[_Kind]:
-    """Count the hosts of each kind."""
     counts: Counter[_Kind] = Counter()
     table = iter(rows)
     heads = [head.strip().lower() for head in next(table, [])]
@@ -103,7 +98,6 @@ def _counted(rows: Iterable[list[str]]) -> Counter[_Kind]:
 
 
 def _matches(model: str, gpus: Mapping[str, str], models: Mapping[str, str]) -> list[str]:
-    """Return the ids of the GPUs that a model may be."""
     if model in models:
         return [models[model]]
     plain = re.sub(r"[^a-z0-9]+", " ", model.lower()).split()

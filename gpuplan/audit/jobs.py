@@ -1,6 +1,7 @@
-"""A CSV of jobs: request, start and end of each, and its number of GPUs."""
+"""A CSV of jobs: request, start and end of each, and its number of GPUs; and one of requests to a language model.
 
-from __future__ import annotations
+Columns of requests are those of Azure [azure-llm-inference-2023]_, BurstGPT [burstgpt-2024]_ and logs of engines.
+"""
 
 from collections.abc import Mapping
 from functools import partial
@@ -8,10 +9,10 @@ from functools import partial
 import numpy as np
 
 from gpuplan.audit.table import COLUMNS, Log, Rows, Table
-from gpuplan.audit.trace import ALL, Collected, Jobs, Reading
-from gpuplan.audit.values import Clock, duration_s, gpus_of, gpus_of_milli
+from gpuplan.audit.trace import ALL, Collected, Jobs, Reading, Requests
+from gpuplan.audit.values import Clock, duration_s, gpus_of, gpus_of_milli, tokens_of
 
-JOB_COLUMNS = COLUMNS["jobs"]
+JOB_COLUMNS, REQUEST_COLUMNS = COLUMNS["jobs"], COLUMNS["requests"]
 WAITING = {"pending", "pd", "queued", "waiting"}
 
 
@@ -105,3 +106,23 @@ def read_jobs(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
         "audit.note.only starts": "start" in at and "submit" not in at,
     }
     return jobs.done(log.reading("jobs", len(jobs), table.columns(at), notes))
+
+
+def read_requests(table: Table, given: Mapping[str, str], clock: Clock) -> Requests:
+    """Read the requests of a file with one request per row."""
+    at = table.find(REQUEST_COLUMNS, given)
+    if not at.keys() >= {"time", "tokens_in", "tokens_out"}:
+        raise table.missing("audit.needs.requests")
+    log, requests = Log(clock), Collected("time_s", "tokens_in", "tokens_out")
+    for rows in table.rows(at, log, header_again="time"):
+        time = rows.time("time")
+        tokens_in, tokens_out = (rows.read(key, tokens_of) for key in ("tokens_in", "tokens_out"))
+        rows.leave_out(tokens_in == 0, "audit.row.no prompt", rows.columns["tokens_in"])
+        rows.leave_out(tokens_out == 0, "audit.row.no answer", rows.columns["tokens_out"])
+        requests.add(rows.kept, time_s=time, tokens_in=tokens_in, tokens_out=tokens_out)
+        requests.add_names(group=rows.texts("group", ALL))
+    log.check(len(requests), "audit.none.requests")
+    notes = {"audit.note.no group of requests": "group" not in at}
+    reading = log.reading("requests", len(requests), table.columns(at), notes)
+    order = np.argsort(requests["time_s"], kind="stable")
+    return Requests(**requests.columns(), reading=reading).where(order)

@@ -3,8 +3,6 @@
 The answer follows [prometheus-http-api]_, MIG instances of a GPU [nvidia-mig-user-guide-610]_.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import re
@@ -115,7 +113,6 @@ def _series(labels: Labels, group_label: str | None, found: SampleRows) -> _Seri
 
 
 def _take(rows: Rows, series: Sequence[_Series], metric: str, found: SampleRows) -> None:
-    """Append pairs of a time and a value, each with its series."""
     texts = rows.columns["value"]
     rows.leave_out([is_missing(text) for text in texts], "audit.row.no value", texts)
     time = rows.time("time", "a time or value")
@@ -127,18 +124,12 @@ def _take(rows: Rows, series: Sequence[_Series], metric: str, found: SampleRows)
 def _done(
     found: SampleRows, log: Log, metric: str, columns: Mapping[str, str], metrics: Sequence[str] = ()
 ) -> Samples:
-    """Return the samples of one of the counters in the file."""
     log.check(len(found), "audit.none.samples")
     log.clock.relative = False
-    notes = {
-        "audit.note.not used": ", ".join(sorted({*metrics} - {metric})),
-        "audit.note.slices": found["weight"].min() < 1,
-    }
+    unused = ", ".join(sorted({*metrics} - {metric}))
+    notes = {"audit.note.not used": unused, "audit.note.slices": found["weight"].min() < 1}
     reading = log.reading("prometheus", len(found), columns, notes, counter=metric)
     return found.done(metric, reading)
-
-
-# ---- the answer to a query
 
 
 def read_json(text: io.TextIOWrapper, given: Mapping[str, str], clock: Clock) -> Samples:
@@ -174,7 +165,6 @@ def _parsed(text: io.TextIOWrapper) -> Any:
 
 
 def _result_of(answer: Any) -> list[dict[str, Any]]:
-    """Return the series of an answer after checking its shape."""
     if not isinstance(answer, dict):
         raise refusal("audit.answer", where="line 1", value=type(answer).__name__)
     if answer.get("status") == "error":
@@ -192,11 +182,8 @@ def _result_of(answer: Any) -> list[dict[str, Any]]:
 
 
 def _is_series(series: Any) -> bool:
-    return (
-        isinstance(series, dict)
-        and isinstance(series.get("metric"), dict)
-        and isinstance(series.get("values"), list)
-    )
+    fits = {"metric": dict, "values": list}
+    return isinstance(series, dict) and all(isinstance(series.get(key), kind) for key, kind in fits.items())
 
 
 def _pairs(pairs: list[Any], line: int, log: Log) -> Rows:
@@ -216,9 +203,6 @@ def _pairs(pairs: list[Any], line: int, log: Log) -> Rows:
         which = np.isin(np.arange(len(pairs)), broken)
         rows.leave_out(which, "audit.row.no pair", [str(pair) for pair in pairs], fault=True)
     return rows
-
-
-# ---- tables
 
 
 def read_table(table: Table, given: Mapping[str, str], clock: Clock) -> Samples:
@@ -261,7 +245,8 @@ def _read_long(table: Table, given: Mapping[str, str], clock: Clock, time_at: in
                 labels = {table.header[at]: text for at, text in zip(label_at, key, strict=True)}
                 chosen = _same_counter(labels, given, line, chosen)
                 series[key] = _series(labels, given.get("group"), samples)
-        columns = {"time": [row[time_at] for row in cells], "value": [row[value_at] for row in cells]}
+        column = list(zip(*cells, strict=True))
+        columns = {"time": column[time_at], "value": column[value_at]}
         _take(Rows(log, lines, columns), [series[key] for key in keys], chosen, samples)
     used = {"time": table.header[time_at], "value": table.header[value_at], **given}
     return _done(samples, log, chosen, used)
@@ -279,9 +264,8 @@ def _same_counter(labels: Labels, given: Mapping[str, str], line: int, before: s
 def _read_wide(
     table: Table, given: Mapping[str, str], clock: Clock, time_at: int, wide: Mapping[int, Labels]
 ) -> Samples:
-    metric_of = {
-        at: _counter(labels, given) or table.header[at].split("{")[0].strip() for at, labels in wide.items()
-    }
+    names = {at: table.header[at].split("{")[0].strip() for at in wide}
+    metric_of = {at: _counter(labels, given) or names[at] for at, labels in wide.items()}
     for at, metric in metric_of.items():
         _check_counter(metric, f"column {at + 1}")
     metrics = list(metric_of.values())
@@ -290,10 +274,8 @@ def _read_wide(
     read = [at for at, metric in metric_of.items() if metric == chosen]
     series = [_series(wide[at], given.get("group"), samples) for at in read]
     for lines, cells in table.blocks(log):
-        columns = {
-            "time": [row[time_at] for row in cells for _ in read],
-            "value": [row[at] for row in cells for at in read],
-        }
+        times = [row[time_at] for row in cells for _ in read]
+        columns = {"time": times, "value": [row[at] for row in cells for at in read]}
         rows = Rows(log, [line for line in lines for _ in read], columns)
         _take(rows, series * len(cells), chosen, samples)
     return _done(samples, log, chosen, {"time": table.header[time_at]}, metrics)

@@ -1,10 +1,7 @@
 """Reading a trace: a file of jobs, samples of GPU activity, or requests -> numbers, and an account of the reading.
 
-Nothing is guessed in silence. A row that cannot be read is left out and counted with its reason and its first line; a
-file of which less than half can be read is refused.
+A row that cannot be read is left out and counted with its reason; a file with less than half that can is refused.
 """
-
-from __future__ import annotations
 
 import csv
 import gzip
@@ -19,9 +16,8 @@ from typing import BinaryIO
 from zoneinfo import ZoneInfo, available_timezones
 
 from gpuplan.audit.files import open_text
-from gpuplan.audit.jobs import JOB_COLUMNS, read_jobs
+from gpuplan.audit.jobs import JOB_COLUMNS, REQUEST_COLUMNS, read_jobs, read_requests
 from gpuplan.audit.prometheus import read_json, read_table
-from gpuplan.audit.requests import REQUEST_COLUMNS, read_requests
 from gpuplan.audit.samples import SAMPLE_COLUMNS, read_samples
 from gpuplan.audit.slurm import read_sacct
 from gpuplan.audit.table import Table
@@ -53,11 +49,9 @@ def read_trace(
     """Read jobs, samples or requests from a file, with a `Reading` that says what was used, what was left out and why.
 
     A CSV (comma, semicolon, tab or |, UTF-8 or UTF-16 with its mark) or the JSON of Prometheus, with or without gzip.
-    ``format`` is one of `FORMATS`; ``auto`` goes by the header. ``columns`` names a column for each value: keys of
-    `JOB_COLUMNS`, `REQUEST_COLUMNS`, `SACCT_COLUMNS`, `SAMPLE_COLUMNS` or `PROMETHEUS_KEYS`; for Prometheus ``group``
-    names a label and ``metric`` the counter if a query dropped it. ``time_zone`` is the IANA name of the zone of times
-    without an offset. Of a local time that comes twice the first is taken, one that a clock change skips is read with
-    the offset before it; the notes count both. Unusable data raises a `TraceError` with the line and what is expected.
+    ``format`` is one of `FORMATS`; ``columns`` names a column for each value, for Prometheus the label of ``group``
+    and the counter (``metric``). ``time_zone`` is that of times without an offset: of a time that comes twice the
+    first counts, one that is skipped has the offset before it. A `TraceError` says the line and what is expected.
     """
     if format not in FORMATS:
         raise refusal("audit.one of", where="format", value=show(format), names=", ".join(FORMATS))

@@ -1,7 +1,5 @@
 """The jobs of a trace on proposed hosts, by replay and by formula, and silos against the pool."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -11,13 +9,7 @@ import numpy as np
 
 from gpuplan.audit.curves import needed_steps, period_s
 from gpuplan.audit.trace import Jobs
-from gpuplan.models.demand.queueing import (
-    hayward_b,
-    hayward_wait_longer_chance,
-    kaufman_roberts,
-    least_servers,
-    peakedness_of_mix,
-)
+from gpuplan.models.demand import queueing
 from gpuplan.simulation.jobs import Progress, Replayed, replay
 from gpuplan.units import exact
 from gpuplan.wording import said
@@ -62,12 +54,10 @@ class Comparison:
     peakedness: float
     poisson_peakedness: float
     waiting: Replayed
-    """Replay on the hosts where jobs wait and none is denied."""
     denied_share: float
     """Share denied on the hosts if no job waits: one that finds no room is denied."""
     denied: tuple[Method, ...]
     waits_long: tuple[Method, ...]
-    """Chance of waiting longer than the limit."""
     silos: tuple[Silo, ...]
     silo_gpus: int
     silo_utilisation: float
@@ -92,12 +82,11 @@ def compare(
 ) -> Comparison:
     """Run the jobs on proposed hosts, by replay and by formula, and silos against the pool; requests count, not starts.
 
-    At most a ``share`` of the jobs may wait longer than ``wait_limit_h``, or be denied. ``peakedness`` for Hayward's
-    formulas defaults to the value of the GPUs needed in the trace. ``progress`` is called with each step, and ends the
-    comparison by returning False: `Cancelled`. A ValueError names an input out of its range, or a job that needs more
-    GPUs than all hosts have. Only ``replay on the hosts`` knows hosts and policy (pack or spread); the others see one
-    pool of as many GPUs. The fewest GPUs in replays are found by bisection, as if more GPUs never made more jobs wait;
-    first come first served does not promise that for every trace. Jobs larger than a host run as VMs of whole hosts.
+    At most a ``share`` of the jobs may wait longer than ``wait_limit_h``, or be denied. ``peakedness`` defaults to
+    the one of the trace. ``progress`` ends it by returning False: `Cancelled`. A ValueError names an input out of
+    range, or a job larger than all hosts. Only ``replay on the hosts`` knows hosts and policy; the others see one
+    pool. The fewest GPUs in replays are found by bisection, though first come first served does not promise that for
+    every trace.
     """
     if not 0 < share < 1 or not 0 <= wait_limit_h < math.inf:
         raise ValueError(said("audit.replay.range", share=share, limit=wait_limit_h))
@@ -111,7 +100,7 @@ def compare(
     wanted = needed_steps(jobs).curve(first, last)
     sizes, count = np.unique(jobs.gpus, return_counts=True)
     loads = [float(jobs.duration_s[jobs.gpus == size].sum()) / 3600 / hours for size in sizes]
-    poisson = peakedness_of_mix(loads, sizes=sizes.tolist())
+    poisson = queueing.peakedness_of_mix(loads, sizes=sizes.tolist())
     z = wanted.peakedness if peakedness is None else peakedness
     mean_size = float(jobs.gpus.mean())
     mean_h = float((jobs.gpus * jobs.duration_s).sum() / jobs.gpus.sum()) / 3600
@@ -119,20 +108,19 @@ def compare(
     start = max(1, math.ceil(offered))
 
     def needed(chance: Callable[[int], float]) -> int:
-        return least_servers(chance, target=share, start=start)
+        return queueing.least_servers(chance, target=share, start=start)
 
     def pooled(name: str, assumption: str, chance: Callable[[int], float]) -> Method:
         return Method(name, assumption, chance(gpus), needed(chance))
 
     def bursty_b(n: int) -> float:
-        return hayward_b(n, load=offered, peakedness=z) if z > 0 else float(n < offered)
+        return queueing.hayward_b(n, load=offered, peakedness=z) if z > 0 else float(n < offered)
 
     def long_wait(n: int, by: float) -> float:
         if by <= 0:
             return float(n < offered)
-        return hayward_wait_longer_chance(
-            n, load=offered, peakedness=by, duration_h=mean_h, wait_h=wait_limit_h
-        )
+        bursts = {"load": offered, "peakedness": by, "duration_h": mean_h}
+        return queueing.hayward_wait_longer_chance(n, **bursts, wait_h=wait_limit_h)
 
     def longer(replayed: Replayed) -> float:
         return replayed.longer_share(wait_limit_h)
@@ -177,8 +165,6 @@ def compare(
 
 @dataclass(frozen=True, slots=True)
 class _Replays:
-    """Replays of the same jobs."""
-
     jobs: Jobs
     policy: str
     wait_limit_h: float
@@ -226,7 +212,7 @@ def _kaufman_roberts(
     units = [round(float(size) * parts) for size in sizes]
     capacity = max(gpus * parts, max(units))
     while True:
-        curve = kaufman_roberts(capacity, loads=loads, sizes=units) @ (count / count.sum())
+        curve = queueing.kaufman_roberts(capacity, loads=loads, sizes=units) @ (count / count.sum())
         enough = np.flatnonzero(curve[::parts] <= share)
         if len(enough):
             break
@@ -253,11 +239,10 @@ def _on_identical_hosts(
         what = said("audit.replay.hosts", n=n, size=size)
         return chance(replays.run([size] * n, what, longest_wait_h))
 
-    return size * least_servers(on, target=share, start=len(hosts))
+    return size * queueing.least_servers(on, target=share, start=len(hosts))
 
 
 def _offered(jobs: Jobs, hours: float) -> float:
-    """Return the offered load in GPUs."""
     return float((jobs.gpus * jobs.duration_s).sum()) / 3600 / hours
 
 
@@ -267,6 +252,6 @@ def _silos(together: _Replays, share: float, hours: float) -> tuple[Silo, ...]:
         alone = jobs.where(at)
         offered = _offered(alone, hours)
         chance = replace(together, jobs=alone).waits_long
-        gpus = least_servers(chance, target=share, start=max(1, math.ceil(offered)))
+        gpus = queueing.least_servers(chance, target=share, start=max(1, math.ceil(offered)))
         silos.append(Silo(group, len(alone.gpus), offered, gpus, offered / gpus))
     return tuple(sorted(silos, key=lambda s: -s.gpus))

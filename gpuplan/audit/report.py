@@ -1,7 +1,5 @@
 """An audit of the existing use as plain data and as text."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -21,7 +19,6 @@ from gpuplan.simulation.batching import Simulated
 from gpuplan.wording import counted, points, rough, said, wait_words
 
 Replay = tuple[GroupTraffic, Simulated]
-"""Requests of a trace on the replicas of a plan."""
 MOST_GROUPS = 20
 """Groups of a trace in a table; the rest is counted."""
 
@@ -39,10 +36,7 @@ class Findings(NamedTuple):
 
 
 def audit_dict(findings: Findings) -> dict[str, Any]:
-    """An audit as plain JSON values, all finite.
-
-    Keys ``reading``, ``time_zone``, ``allocation``, ``activity``, ``arrivals``, ``notes``, ``suggestions``, ``comparison``; of requests ``serving`` and ``replayed``.
-    """
+    """An audit as plain JSON values, all finite; the keys are those of the call of ``as_json``."""
     audit, suggestions, comparison, left_out, serving, replay = findings
     data = as_json(
         reading=audit.trace.reading,
@@ -104,9 +98,8 @@ def audit_text(findings: Findings) -> str:
 
 
 def _reading(reading: Reading) -> Iterator[str]:
-    yield said(
-        "audit.reading", format=reading.format, used=reading.used, rows=reading.rows, zone=reading.time_zone
-    )
+    values = {"used": reading.used, "rows": reading.rows, "zone": reading.time_zone}
+    yield said("audit.reading", format=reading.format, **values)
     if reading.columns:
         named = (said("audit.column", what=what, name=repr(name)) for what, name in reading.columns.items())
         yield said("audit.columns read", names=", ".join(named))
@@ -120,7 +113,6 @@ def _day(seconds: float, zone: str) -> str:
 
 
 def _period(use: Mapping[str, Any], zone: str) -> dict[str, str]:
-    """Return the period of a trace, for a sentence."""
     return {"first": _day(use["first_s"], zone), "last": _day(use["last_s"], zone), "zone": zone}
 
 
@@ -171,7 +163,6 @@ AT_ONCE = {
 
 
 def _largest(table: Table) -> Block:
-    """Return the largest groups, and the number of the others."""
     more = more_groups(table, MOST_GROUPS)
     return Block(text(table.top(MOST_GROUPS)) + (more and f"\n{more}"))
 
@@ -267,10 +258,8 @@ def again(found: Mapping[str, Any]) -> list[str]:
 def _comparison(found: Mapping[str, Any]) -> Iterator[Content]:
     title = said("audit.same jobs", hosts=len(found["hosts"]), gpus=sum(found["hosts"]))
     yield chapter(title, *replayed(found))
-    yield from (
-        Block(f"{table.title}:\n{text(table)}")
-        for table in (tables.few_denied(found), tables.few_wait(found))
-    )
+    parts = (tables.few_denied(found), tables.few_wait(found))
+    yield from (Block(f"{table.title}:\n{text(table)}") for table in parts)
     yield silos(found)
 
 

@@ -3,8 +3,6 @@
 The counters of DCGM follow [nvidia-dcgm-header]_, their readings under MIG [dcgm-exporter-216]_ and [dcgm-80]_.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import partial
@@ -53,7 +51,7 @@ def read_samples(table: Table, given: Mapping[str, str], clock: Clock, *, format
     log.check(len(samples), "audit.none.samples")
     by_index = "host" not in at and "gpu" in at and table.names[at["gpu"]] in ("index", "gpu_index")
     notes = {
-        "audit.note.mig": smi and empty,
+        "audit.note.mig": smi * empty,
         "audit.note.ratio": scale == 1 and samples["percent"].max() <= 1,
         "audit.note.no group of samples": not group_from,
         "audit.note.index": smi and by_index,

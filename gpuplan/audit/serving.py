@@ -1,7 +1,5 @@
 """Groups served by language models, made from the requests of a trace, and the scenario with them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo
@@ -24,24 +22,13 @@ from gpuplan.wording import counted, said
 
 USE_CASE = "llm-serving"
 MEASURED = (
-    "requests_per_s",
-    "tokens_in",
-    "tokens_out",
-    "spread_in",
-    "spread_out",
-    "peakedness",
-    "longest_context",
+    *("requests_per_s", "tokens_in", "tokens_out", "spread_in", "spread_out"),
+    *("peakedness", "longest_context"),
 )
 """Inputs of a group that a trace of requests gives."""
 KEPT = (
-    "model",
-    "weights",
-    "cache",
-    "first_token_s",
-    "tokens_per_s",
-    "least_replicas",
-    "replica_gpus",
-    "kept_share",
+    *("model", "weights", "cache", "first_token_s", "tokens_per_s"),
+    *("least_replicas", "replica_gpus", "kept_share"),
 )
 """Fields missing from a trace, taken from a serving group that the design already has."""
 
@@ -52,7 +39,6 @@ class ServingGroup:
 
     name: str
     group: str
-    """Group of the trace."""
     requests_per_s: float
     tokens_in: int
     tokens_out: int
@@ -66,10 +52,7 @@ class ServingGroup:
 
 
 def suggest_serving(audit: Audit, *, most: int = 6) -> tuple[ServingGroup, ...]:
-    """Groups of a scenario that send the requests of a trace, those with most tokens first; none for jobs and samples.
-
-    Each has the rate of its own busiest hour, and hours where nearly all its requests are within them, seen in a week or more.
-    """
+    """Groups of a scenario with the requests of a trace, each at the rate of its busiest hour; most tokens first."""
     use = audit.arrivals
     if use is None or not isinstance(audit.trace, Requests):
         return ()
@@ -105,9 +88,10 @@ def suggest_serving(audit: Audit, *, most: int = 6) -> tuple[ServingGroup, ...]:
 def serving_scenario(
     base: Scenario, groups: Sequence[ServingGroup], file: str = "a trace", model: str = ""
 ) -> Scenario:
-    """Return a scenario with the suggested groups instead of those that language models serve in ``base``; others stay.
+    """Return a scenario with the suggested groups instead of those that language models serve in ``base``.
 
-    ``model`` is a row of ``llm_models``; if none is given, it and its promises are those of the first such group of ``base``.
+    ``model`` is a row of ``llm_models``; without one, it and its promises are those of the first such group of
+    ``base``.
     """
     before = next((group for group in base.groups if group.use_case == USE_CASE), None)
     kept = {name: getattr(before, name) for name in KEPT} if before else {}

@@ -3,8 +3,6 @@
 Its meaning follows [slurm-sacct]_, GPUs for each node [slurm-sbatch]_ and the total of a job [slurm-gres-header]_.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

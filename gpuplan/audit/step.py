@@ -1,7 +1,5 @@
 """The audit in the demand step: a file of existing use, its findings and groups, and the replay on planned hosts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -63,19 +61,13 @@ def _buttons(workbook: Workbook, audit: Auditing) -> list[contract.Button]:
 
     use = button("audit.use groups" if groups > 1 else "audit.use group", "use-audit", "audit-use", groups)
     on = "audit.replay on replicas" if requests else "audit.replay on hosts"
+    jobs = findings and findings["allocation"] and workbook.plan.pools
     return [
         *button("audit.again", "audit", "audit-again", audit.complete),
         *(each | {"primary": True} for each in use),
-        *button(on, "replay", "audit-replay", findings and _can_replay(workbook, findings)),
+        *button(on, "replay", "audit-replay", workbook.plan.llm.serving if requests else jobs),
         *button("audit.forget", "forget-audit", "audit-forget", audit.name),
     ]
-
-
-def _can_replay(workbook: Workbook, found: dict[str, Any]) -> bool:
-    """True if the design has hosts for the jobs, or replicas for the requests."""
-    if found["arrivals"]:
-        return bool(workbook.plan.llm.serving)
-    return bool(found["allocation"] and workbook.plan.pools)
 
 
 def _progress(audit: Auditing) -> contract.Progress | None:
@@ -86,7 +78,6 @@ def _progress(audit: Auditing) -> contract.Progress | None:
 
 
 def _said(workbook: Workbook, found: dict[str, Any]) -> list[str]:
-    """Return the reading and the findings in sentences."""
     notes, zone = dict.fromkeys([*found["reading"]["notes"], *found["notes"]]), found["time_zone"]
     changed = workbook.auditing.replayed != workbook.plan.scenario
     return [
@@ -123,10 +114,8 @@ def audit_tables(workbook: Workbook) -> dict[str, Any]:
 
 def _tables(found: dict[str, Any]) -> list[dict[str, Any]]:
     parts = [build(found[part]) for part, (_, _, build) in PARTS.items() if found[part]]
-    drawn = [
-        screen(part.top(SHOWN_GROUPS), title=part.title, more=more_groups(part, SHOWN_GROUPS))
-        for part in parts
-    ]
+    tops = [(part, more_groups(part, SHOWN_GROUPS)) for part in parts]
+    drawn = [screen(part.top(SHOWN_GROUPS), title=part.title, more=more) for part, more in tops]
     for made, build in (("suggestions", tables.suggestions), ("serving", tables.serving)):
         if found[made]:
             drawn.append(screen(build(found[made]), title=said("audit.groups")))
@@ -181,4 +170,3 @@ EVENTS: dict[str, Callable[[Workbook, Mapping[str, Any]], None]] = {
     "cancel-audit": lambda workbook, _: workbook.auditing.runner.cancel(),
     "forget-audit": lambda workbook, _: workbook.auditing.forget(),
 }
-"""Name of an event -> action of the workbook."""

@@ -1,7 +1,5 @@
 """Groups of a scenario that request the GPU-hours of a trace, and the scenario made of them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -69,25 +67,21 @@ class _Class:
 def suggest_groups(audit: Audit, *, most: int = 12, gpus_per_host: int = 8) -> tuple[Suggestion, ...]:
     """Return groups of a scenario that request the GPU-hours of a trace's jobs; none for samples, which name no users.
 
-    There is one for each group and size, those with most GPU-hours first; the small ones together by size, rounded up to
-    the next power of 2, until there are at most ``most``. Jobs with more than ``gpus_per_host`` GPUs become several VMs. Where
-    GPUs are rounded up, the length of a job goes down, so GPU-hours stay. Only a class too small for any scenario
-    asks for more than the trace, which its note says. A group has hours and weekdays where nearly all its GPU-hours are
-    within them, else it runs around the clock.
+    One for each group and size, most GPU-hours first; small ones together by size, rounded up to a power of 2, at
+    most ``most``. Jobs of more than ``gpus_per_host`` GPUs become several VMs; where GPUs are rounded up, jobs are
+    shorter. Only a class too small for any scenario asks for more. Hours and weekdays hold nearly all its GPU-hours.
     """
     if not 1 <= most <= MAX_GROUPS or not 1 <= gpus_per_host <= 16:
-        raise ValueError(
-            f"most is {most}, gpus_per_host {gpus_per_host}: must be from 1 to {MAX_GROUPS}, and from 1 to 16"
-        )
+        given = f"most is {most}, gpus_per_host {gpus_per_host}"
+        raise ValueError(f"{given}: must be from 1 to {MAX_GROUPS}, and from 1 to 16")
     if audit.allocation is None or not isinstance(audit.trace, Jobs):
         return ()
     jobs = audit.trace
     first, last = audit.allocation.first_s, audit.allocation.last_s
     edges, hour = week_edges(first, last, ZoneInfo(audit.time_zone))
     names: set[str] = set()
-    return tuple(
-        _suggestion(c, jobs, edges, hour, audit.time_zone, gpus_per_host, names) for c in _classes(jobs, most)
-    )
+    how = (jobs, edges, hour, audit.time_zone, gpus_per_host, names)
+    return tuple(_suggestion(part, *how) for part in _classes(jobs, most))
 
 
 def _classes(jobs: Jobs, most: int) -> list[_Class]:
@@ -173,9 +167,8 @@ def _suggestion(
     real = edges[0] >= REAL_TIME_S and seen_days >= WINDOW_DAYS and len(begin) >= WINDOW_JOBS
     start, hours = window(week.reshape(7, 24).sum(axis=0)) if real else (0, 24)
     workday = np.roll(week, -start).reshape(7, 24).sum(axis=1)
-    weekdays = (
-        real and seen_days >= WEEKDAY_DAYS and workday[:5].sum() >= WINDOW_SHARE * max(workday.sum(), 1e-9)
-    )
+    most = workday[:5].sum() >= WINDOW_SHARE * max(workday.sum(), 1e-9)
+    weekdays = real and seen_days >= WEEKDAY_DAYS and most
     days_seen = float(np.roll(there_h, -start)[:120].sum() / 24 if weekdays else seen_days)
 
     gpus_each, vms_each, pieces = _shape(part.gpus, per_host)
@@ -209,7 +202,6 @@ def _suggestion(
 
 
 AROUND = "00:00-24:00"
-"""Hours of a group that works around the clock."""
 
 
 def hours_text(start: int, length: int) -> str:
@@ -232,17 +224,15 @@ def suggested_scenario(
 ) -> Scenario:
     """Return a scenario with the suggested groups in place of those of ``base``, and the measured peakedness.
 
-    A stated total is dropped; few of the requests wait longer than ``base`` says unless it accepts another risk. Jobs are
-    no closed group, so an assumption of known people is dropped as well. ``file`` is the trace's name for the origins. A
-    ValueError if there are no jobs, a VM has more GPUs than a host of ``base``, or no design is as large as the trace.
+    A stated total and an assumption of known people are dropped; unless ``base`` accepts another risk, few requests
+    wait. A ValueError if there are no jobs, or no host or design of ``base`` is large enough.
     """
     use = found.allocation
     if use is None:
         raise ValueError(said("audit.samples without jobs"))
     _refuse(base, suggestions)
-    scenario = replace(
-        base, groups=(), origins=tuple(o for o in base.origins if not o[0].startswith("groups"))
-    )
+    others = tuple(o for o in base.origins if not o[0].startswith("groups"))
+    scenario = replace(base, groups=(), origins=others)
     note = said("audit.origin.days", file=one_line(file)[:80], days=f"{use.days:.0f}")
     measured = Origin("measured", "scenario", note=note)
     guessed = Origin("assumed", "scenario", note=said("audit.origin.guessed"))
@@ -297,7 +287,6 @@ def with_group(scenario: Scenario, group: Group, origins: Mapping[str, Origin]) 
 
 
 def _refuse(base: Scenario, suggestions: Sequence[Suggestion]) -> None:
-    """Stop if no scenario can have these groups."""
     per_host = base.hardware.gpus_per_host
     widest = max((s.gpus_each for s in suggestions), default=0.0)
     if widest > per_host:
@@ -314,7 +303,6 @@ def _refuse(base: Scenario, suggestions: Sequence[Suggestion]) -> None:
 
 
 def _window_h(hours: str) -> int:
-    """Return the length of the hours of a suggestion."""
     start, end = (int(clock[:2]) for clock in hours.split("-"))
     return (end - start - 1) % 24 + 1
 

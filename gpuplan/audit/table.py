@@ -1,7 +1,4 @@
-"""Tables of a trace: columns by their names, rows a block at a time, and an account of what is left out and why.
-
-Rows are read a block at a time, and a block column by column.
-"""
+"""Tables of a trace: columns by their names, rows a block at a time, and an account of what is left out and why."""
 
 from __future__ import annotations
 
@@ -36,14 +33,11 @@ for _row in own_rows("words/trace_columns"):
 
 @dataclass(slots=True)
 class _Left:
-    """Rows left out for one reason."""
-
     reason: str
     fault: bool
     """True if the file is at fault, False if the row merely contains no data."""
     rows: int
     first: tuple[int, int]
-    """Line, and position among the rows read."""
     example: str
 
 
@@ -97,13 +91,10 @@ class Log:
         if used and 2 * bad <= self.rows:
             return
         worst = [entry for entry in self.left.values() if entry.fault or 2 * bad <= self.rows]
-        worst.sort(key=lambda e: (-e.rows, e.fault, e.first))
+        shown = sorted(worst, key=lambda e: (-e.rows, e.fault, e.first))[:SHOWN_REASONS]
         raise TraceError(
             Problem("", "", said("audit.bad rows" if bad else none, bad=bad, rows=self.rows)),
-            *(
-                Problem(f"line {e.first[0]}", e.example, f"{e.reason} ({e.rows} rows)")
-                for e in worst[:SHOWN_REASONS]
-            ),
+            *(Problem(f"line {e.first[0]}", e.example, f"{e.reason} ({e.rows} rows)") for e in shown),
         )
 
 
@@ -113,7 +104,6 @@ class Rows:
     def __init__(self, log: Log, lines: Sequence[int], columns: Mapping[str, Sequence[str]]) -> None:
         self.columns = columns
         self.kept = np.ones(len(lines), dtype=bool)
-        """The rows that are still in."""
         self._log, self._lines = log, lines
         log.rows += len(lines)
         if log.rows > MAX_ROWS:
@@ -214,10 +204,7 @@ class Table:
             raise refusal("audit.no delimiter", where="line 1", value=show(first.strip()))
 
     def blocks(self, log: Log) -> Iterator[tuple[list[int], list[list[str]]]]:
-        """Lines and cells of the rows that have as many cells as the header, a block at a time.
-
-        A last empty cell, as ``sacct --parsable`` writes it, does no harm.
-        """
+        """Yield lines and cells of rows as long as the header, a block at a time; a last empty cell does no harm."""
         width = len(self.header)
         rows = 0
         lines: list[int] = []

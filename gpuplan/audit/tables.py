@@ -1,7 +1,5 @@
 """The tables of an audit: GPU users, how busy they are, requests to language models, groups for a scenario, and formulas beside the replay."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,9 +10,7 @@ from gpuplan.report.tables.models import few_digits
 from gpuplan.wording import NAMES, number, said
 
 Found = Mapping[str, Any]
-"""A part of the result of ``audit_dict``."""
 METHOD_TITLES = NAMES["replay method"]
-"""Formulas by their names in the field."""
 
 
 def holders(use: Found) -> Table:

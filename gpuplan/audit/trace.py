@@ -1,9 +1,4 @@
-"""Contents of a trace: jobs with GPUs, samples of their activity, or requests to a language model, and omissions.
-
-Jobs give the GPUs allocated, samples the activity of the chips, requests the prompts: three figures, in three records.
-"""
-
-from __future__ import annotations
+"""Contents of a trace: jobs with GPUs allocated, samples of chip activity, or requests to a language model."""
 
 from array import array
 from collections import defaultdict
@@ -20,7 +15,6 @@ MOST_GROUPS = 100
 OTHERS = "other groups"
 MAX_NAME = 60
 MAX_NAMES = 200_000
-"""Groups, users or GPUs of a file."""
 NO_GROUP = "no group"
 
 ALL = "all"
@@ -33,10 +27,7 @@ class TraceError(ValueError):
     def __init__(self, *problems: Problem) -> None:
         self.problems = problems
         super().__init__(
-            "\n".join(
-                ": ".join(part for part in (p.path, p.value, p.message) if part) if p.path else p.message
-                for p in problems
-            )
+            "\n".join(": ".join(filter(None, (p.path, p.value * bool(p.path), p.message))) for p in problems)
         )
 
 
@@ -75,7 +66,6 @@ class Trace:
     """Rows of a trace: one element of each array for each row."""
 
     group: np.ndarray
-    """Index into ``groups``."""
     groups: tuple[str, ...]
     reading: Reading
 
@@ -126,7 +116,6 @@ class Jobs(Trace):
     users: int
     """Distinct users, 0 if they are not known."""
     period_s: tuple[float, float] | None = None
-    """Begin and end of the days to which the trace was cut, where it was."""
 
     @property
     def amount(self) -> np.ndarray:
@@ -146,7 +135,6 @@ class Samples(Trace):
 
     time_s: np.ndarray
     gpu: np.ndarray
-    """Index into ``gpus``."""
     percent: np.ndarray
     weight: np.ndarray
     """Share of the GPU sampled: 1, or for a MIG instance its compute slices over those of the GPU."""

@@ -1,9 +1,4 @@
-"""Auditing: a file of jobs or samples that the browser sends, read and replayed in the background.
-
-The file stays on this machine, and only as long as the session.
-"""
-
-from __future__ import annotations
+"""Auditing: a file of jobs or samples that the browser sends, read and replayed in the background."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,7 +23,6 @@ class Auditing(Upload):
         self.columns = ""
         self.first_day = self.last_day = ""
         self.replayed: Scenario | None = None
-        """The design on whose hosts the jobs were replayed."""
         self._before: list[dict[str, Any]] = []
 
     @property
@@ -53,11 +47,9 @@ class Auditing(Upload):
         """Audit the file; with ``replay`` also run its jobs on the hosts of ``base``."""
         if not self.complete:
             return
-        self._before = [
-            line | {"audit": line["audit"] | {"comparison": None, "replayed": None}}
-            for line in self.lines
-            if "audit" in line
-        ]
+        audits = [line for line in self.lines if "audit" in line]
+        none = {"comparison": None, "replayed": None}
+        self._before = [line | {"audit": line["audit"] | none} for line in audits]
         self.error, self.replayed = "", base if replay else None
         columns = [text.strip() for text in self.columns.split(",") if text.strip()]
         arguments = ["audit", str(self.path), f"--name={self.name}", "--progress"]

@@ -1,10 +1,7 @@
-"""Audit of a trace of existing use: which users have GPUs when, how bursty it is, and how other hosts would have done.
+"""Audit of a trace of existing use: which users have GPUs when, and how bursty it is.
 
-Allocation and activity are two figures. Jobs give the GPUs requested and allocated: ``Allocation``, samples the
-activity of the chips: ``Activity``. Neither follows from the other.
+``Allocation`` (of jobs) and ``Activity`` of the chips (of samples) are two figures; neither follows from the other.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -34,13 +31,11 @@ class GroupUse:
     jobs: int
     gpu_h: float
     share: float
-    """Share of all GPU-hours."""
     mean_duration_h: float
     duration_cv: float
     mean_size_gpus: float
     largest_gpus: float
     users: int
-    """0 where users are not known."""
     mean_gpus: float
     """Mean concurrent GPUs allocated; where starts are not known, needed."""
     peak_gpus: float
@@ -66,7 +61,6 @@ class Waits:
     mean_h: float
     p90_h: float
     long_share: float
-    """Share of the jobs that waited more than 10 minutes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,7 +89,6 @@ class Allocation:
     week_gpus: np.ndarray
     """Mean GPUs needed: 168 hours of the week, Monday 00:00 first, by group."""
     week_hours: np.ndarray
-    """Hours of the period that were in each hour of the week."""
     waits: Waits | None
     installed_gpus: int | None
     utilisation: float | None
@@ -110,7 +103,6 @@ class ActivityGroup:
     samples: int
     mean_activity_pct: float
     active_share: float
-    """Share of the samples above 0."""
     busy_share: float
     """Share of the samples above 5 %."""
     gpus_seen: float
@@ -161,10 +153,8 @@ def audit(
 ) -> Audit:
     """Return the findings of a trace: of jobs an allocation, of samples an activity, of requests their arrivals.
 
-    Hours of the week are in ``time_zone``; one that comes twice when clocks go back counts twice. ``installed_gpus``
-    gives the utilisation of the allocation. ``skip_share`` of the period of jobs, its beginning, is left out of curves,
-    hours of the week and waits, for a trace that starts cold; jobs that began in it still keep their GPUs after it, and
-    jobs and GPU-hours count in full. A ValueError names an input that is out of its range.
+    Hours of the week are in ``time_zone``; ``installed_gpus`` gives the utilisation. ``skip_share`` of the period of
+    jobs, its beginning, is left out of curves, hours of the week and waits. A ValueError names an input out of range.
     """
     if installed_gpus is not None and installed_gpus < 1:
         raise ValueError(said("audit.installed", value=installed_gpus))
@@ -194,7 +184,6 @@ FEW_TOLD = {
     Samples: "audit.note.most samples",
     Requests: "audit.note.most tokens",
 }
-"""Kind of trace -> the note on groups that are told apart."""
 
 
 def _allocation(jobs: Jobs, zone: ZoneInfo, installed: int | None, skip: float) -> Allocation:

@@ -1,7 +1,5 @@
 """Values of a trace: times, durations, GPUs and per cents as written, parsed or rejected with the reason."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Mapping
@@ -102,10 +100,7 @@ def percent_of(text: str, scale: float) -> float:
 
 
 class Clock:
-    """Reads times. Most of the work is remembered for ten minutes of clock time, in which no zone changes its offset.
-
-    Without that a file of jobs takes nearly four times as long to read.
-    """
+    """Reads times; ten minutes of clock time are remembered, else a file of jobs takes nearly four times as long."""
 
     TIME = re.compile(
         r"(\d{4})[-/](\d\d?)[-/](\d\d?)(?:[ T](\d\d?):(\d\d)(?::(\d\d(?:[.,]\d+)?))?\s*(Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?)?",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -93,6 +93,8 @@ class Catalog(Brief):
     _later: Mapping[str, Callable[[], Mapping[str, Row]]] = field(repr=False)
     """Tables of measurements, each read on first use."""
     _profiles: Mapping[str, tuple[Row, ...]] = field(repr=False)
+    beneath: Catalog | None = field(default=None, repr=False)
+    """The catalog under the rows of a design; None if it has none."""
 
     def items(self, table: str) -> Mapping[str, Item]:
         """Items of a fact table such as ``gpus``, by id; CatalogError if there is no such table."""
@@ -116,6 +118,11 @@ class Catalog(Brief):
 
     def _records(self, table: str) -> Mapping[str, Row]:
         return self._later[table]() if table in self._later else _pick(self._rows, table, "relation table")
+
+    def with_rows(self, rows: Mapping[str, Mapping[str, Row]]) -> Catalog:
+        """Return this catalog with more rows of some tables, which replace those of the same id."""
+        merged = {**self._rows, **{table: {**self._rows[table], **more} for table, more in rows.items()}}
+        return replace(self, _rows=merged, beneath=self)
 
     def profiles_of(self, gpu_id: str) -> tuple[Row, ...]:
         """Shared-GPU profiles of a GPU in table order, empty if none is known; CatalogError if the GPU is unknown."""

@@ -3,8 +3,6 @@
 A command and its options are rows of ``data/words``; the module that runs it is loaded when it is chosen.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import os
@@ -21,9 +19,7 @@ from gpuplan.facts import did_you_mean, own_rows
 
 BAD_INPUT = 2
 MOST_LINES = 20
-"""Most errors in a file reported at once."""
 INTERRUPTED = 130
-"""Exit code after Ctrl-C."""
 COMMANDS = {row["command"]: (row["module"], row["help"]) for row in own_rows("words/commands")}
 """Command -> its module, here or in the room that is named, where ``run_NAME`` runs it, and its help; its options are in ``data/words/options.csv``."""
 KINDS: Mapping[str, Mapping[str, Any]] = {

@@ -1,7 +1,5 @@
 """``gpuplan completion``: a script that lets the shell complete commands, options, examples and files."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator
 

@@ -1,6 +1,4 @@
-"""``gpuplan report``: the files that a customer keeps."""
-
-from __future__ import annotations
+"""``gpuplan report`` and ``validate``: the files that a customer keeps."""
 
 import argparse
 import base64
@@ -8,16 +6,16 @@ import sys
 from pathlib import Path
 
 from gpuplan.analysis.compare import MOST
-from gpuplan.cli.options import catalog_of, path_text, refusal, tell_progress
+from gpuplan.cli.options import catalog_of, path_text, plan_of, refusal, tell_progress, with_configs
 from gpuplan.cli.terminal import clear_bar
-from gpuplan.deliver import KINDS, design_files
+from gpuplan.deliver import KINDS, design_files, zipped
 from gpuplan.deliver.brand import PLAIN, load_brand
 from gpuplan.deliver.template import left_out_text, read_template
 from gpuplan.deliver.untrusted import TemplateError
 from gpuplan.facts import did_you_mean_file
 from gpuplan.locales import SPOKEN, locale_of
 from gpuplan.plan import Plan, make_plan
-from gpuplan.scenario import BETWEEN, MAX_FILE_BYTES, ScenarioError, decode_scenario, load_scenario
+from gpuplan.scenario import BETWEEN, MAX_FILE_BYTES, ScenarioError, decode_scenario, load_scenario, one_line
 from gpuplan.wording import said
 
 
@@ -61,6 +59,21 @@ def run_report(args: argparse.Namespace) -> int:
     return 0
 
 
+def run_validate(args: argparse.Namespace) -> int:
+    """``gpuplan validate``."""
+    from gpuplan.deliver.validation import kit_files
+
+    plan = plan_of(args)
+    if not plan.llm.serving:
+        raise refusal(said("terminal.no model"), "file", one_line(args.file))
+    try:
+        args.to.write_bytes(zipped(kit_files(plan, args.engine)))
+    except OSError as error:
+        raise refusal(said("kit.no file", path=path_text(args.to), why=error.strerror)) from None
+    print(args.to)
+    return 0
+
+
 def _designs(args: argparse.Namespace) -> tuple[Plan, list[Plan]]:
     """Return the design, and those to compare it with: from files, and those that follow it in the input."""
     catalog = catalog_of(args)
@@ -74,7 +87,9 @@ def _designs(args: argparse.Namespace) -> tuple[Plan, list[Plan]]:
     beside = [*map(decode_scenario, more), *map(load_scenario, args.beside)]
     if len(beside) >= MOST:
         raise refusal(f"at most {MOST - 1} designs", "--beside", str(len(beside)))
-    return make_plan(scenario, catalog), [make_plan(design, catalog) for design in beside]
+    designs = [with_configs(design, args.model_config) for design in (scenario, *beside)]
+    plan, *others = (make_plan(design, catalog) for design in designs)
+    return plan, others
 
 
 def _missing(error: ModuleNotFoundError) -> ScenarioError:

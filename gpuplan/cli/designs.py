@@ -1,10 +1,9 @@
 """``gpuplan plan``, ``network``, ``cost``, ``sensitivity``, ``compare`` and ``demand``: answers about designs."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator
 
+from gpuplan import report
 from gpuplan.analysis.compare import FEWEST, MOST, compare_plans
 from gpuplan.analysis.customer import customer_scenario
 from gpuplan.analysis.sensitivity import thresholds, tornado
@@ -20,39 +19,25 @@ from gpuplan.cli.options import (
 )
 from gpuplan.plan import Plan, fail_hosts, make_plan
 from gpuplan.plan.hosts import whole_pools
-from gpuplan.report import (
-    compare_dict,
-    compare_text,
-    cost_dict,
-    cost_text,
-    demand_dict,
-    demand_text,
-    failure_dict,
-    failure_text,
-    network_dict,
-    network_text,
-    plan_dict,
-    plan_text,
-    sensitivity_dict,
-    sensitivity_text,
-)
-from gpuplan.scenario import Scenario
 from gpuplan.simulation.jobs import Progress
 from gpuplan.wording import said
 
+AT_ENDS = 0.6
+"""Share of the work of ``gpuplan sensitivity`` that plans the ends of ranges; the rest looks for where the hosts change."""
 
-def _shown_plan(args: argparse.Namespace, scenario: Scenario) -> Plan:
+
+def _shown_plan(args: argparse.Namespace) -> Plan:
     """Return the plan of a scenario, or of the customer's version."""
-    catalog = catalog_of(args)
+    catalog, scenario = catalog_of(args), read_scenario(args.file, args.model_config)
     plan = make_plan(scenario, catalog)  # errors name the scenario, not a version made from it
     return make_plan(customer_scenario(scenario, catalog), catalog) if args.customer else plan
 
 
 def run_plan(args: argparse.Namespace) -> int:
     """``gpuplan plan``."""
-    plan = _shown_plan(args, read_scenario(args.file))
+    plan = _shown_plan(args)
     if not args.fail:
-        return print_answer(args, plan_dict, plan_text, plan)
+        return print_answer(args, report.plan_dict, report.plan_text, plan)
     lost: dict[str, set[int]] = {}
     for failure in args.fail:
         cluster, colon, listed = failure.partition(":")
@@ -64,21 +49,19 @@ def run_plan(args: argparse.Namespace) -> int:
     ((cluster, failed),) = lost.items()
     hosts = tuple(sorted(failed))
     outcome = fail_hosts(plan, cluster, hosts)
-    return print_answer(args, failure_dict, failure_text, plan, plan.pool(cluster), hosts, outcome)
+    return print_answer(
+        args, report.failure_dict, report.failure_text, plan, plan.pool(cluster), hosts, outcome
+    )
 
 
 def run_network(args: argparse.Namespace) -> int:
     """``gpuplan network``."""
-    return print_answer(args, network_dict, network_text, plan_of(args))
+    return print_answer(args, report.network_dict, report.network_text, plan_of(args))
 
 
 def run_cost(args: argparse.Namespace) -> int:
     """``gpuplan cost``."""
-    return print_answer(args, cost_dict, cost_text, _shown_plan(args, read_scenario(args.file)))
-
-
-AT_ENDS = 0.6
-"""Share of the work of ``gpuplan sensitivity`` that plans the ends of ranges; the rest looks for where the hosts change."""
+    return print_answer(args, report.cost_dict, report.cost_text, _shown_plan(args))
 
 
 def run_sensitivity(args: argparse.Namespace) -> int:
@@ -94,9 +77,9 @@ def run_sensitivity(args: argparse.Namespace) -> int:
 
     bars, limits = tornado(plan, planned), thresholds(plan, looked)
     if args.progress:
-        tell_progress(args, done=1, sensitivity=sensitivity_dict(plan, bars, limits))
+        tell_progress(args, done=1, sensitivity=report.sensitivity_dict(plan, bars, limits))
         return 0
-    return print_answer(args, sensitivity_dict, sensitivity_text, plan, bars, limits)
+    return print_answer(args, report.sensitivity_dict, report.sensitivity_text, plan, bars, limits)
 
 
 def run_compare(args: argparse.Namespace) -> int:
@@ -105,20 +88,20 @@ def run_compare(args: argparse.Namespace) -> int:
         allowed = said("terminal.designs", fewest=FEWEST, most=MOST)
         raise refusal(allowed, "file", str(len(args.files)))
     catalog = catalog_of(args)
-    comparison = compare_plans([make_plan(read_scenario(file), catalog) for file in args.files])
-    return print_answer(args, compare_dict, compare_text, comparison)
+    scenarios = [read_scenario(file, args.model_config) for file in args.files]
+    comparison = compare_plans([make_plan(scenario, catalog) for scenario in scenarios])
+    return print_answer(args, report.compare_dict, report.compare_text, comparison)
 
 
 def run_demand(args: argparse.Namespace) -> int:
     """``gpuplan demand``."""
-    read_numbers(args, "--around", "--down", "--seed")
     args.hosts = args.hosts.split(",") if args.hosts else []
-    read_numbers(args, "--hosts")
+    read_numbers(args, "--around", "--down", "--seed", "--hosts")
     plan = plan_of(args)
     simulations = list(_simulations(plan, args)) if args.simulate else []
     if args.progress:
         return 0
-    return print_answer(args, demand_dict, demand_text, plan, simulations)
+    return print_answer(args, report.demand_dict, report.demand_text, plan, simulations)
 
 
 def _simulations(plan: Plan, args: argparse.Namespace) -> Iterator[PoolSimulation]:

@@ -1,7 +1,5 @@
 """``gpuplan explore``: many designs for the same demand."""
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import replace
 
@@ -9,15 +7,7 @@ from gpuplan.analysis.break_even import to_win
 from gpuplan.analysis.candidates import Space, default_space
 from gpuplan.analysis.explore import explore
 from gpuplan.catalog import Catalog
-from gpuplan.cli.options import (
-    catalog_of,
-    own_folders,
-    print_answer,
-    read_numbers,
-    read_scenario,
-    refusal,
-    tell_progress,
-)
+from gpuplan.cli.options import catalog_of, print_answer, read_numbers, read_scenario, refusal, tell_progress
 from gpuplan.cli.terminal import clear_bar
 from gpuplan.facts import did_you_mean
 from gpuplan.plan import make_plan
@@ -33,7 +23,7 @@ def run_explore(args: argparse.Namespace) -> int:
     """``gpuplan explore``."""
     read_numbers(args, "--workers")
     catalog = catalog_of(args)
-    scenario = read_scenario(args.file)
+    scenario = read_scenario(args.file, args.model_config)
     make_plan(scenario, catalog)  # errors of the design itself come first
     space = _space(args, scenario, catalog)
 
@@ -49,7 +39,7 @@ def run_explore(args: argparse.Namespace) -> int:
             engine=args.engine,
             scheduler=args.scheduler,
             progress=tell,
-            folders=own_folders(args),
+            folders=(args.catalog,) if args.catalog else (),
         )
     except ValueError as error:
         raise refusal(f"cannot explore: {error}") from None

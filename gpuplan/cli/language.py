@@ -1,7 +1,5 @@
 """``gpuplan words`` and ``gpuplan report --language FILE``: the texts of the files, for a translator and in another language."""
 
-from __future__ import annotations
-
 import argparse
 import csv
 import string
@@ -35,6 +33,7 @@ TRANSLATED = {
     "words/upgrade_order": (("part",), ("part", "what")),
 }
 """Table of texts -> the columns by which a row is known, and those that a reader sees."""
+Address = tuple[str, str, str]
 
 
 class Text(NamedTuple):
@@ -44,10 +43,6 @@ class Text(NamedTuple):
     row: int
     column: str
     english: str
-
-
-Address = tuple[str, str, str]
-"""File, key and column of a text."""
 
 
 def texts() -> dict[Address, Text]:
@@ -115,7 +110,6 @@ def _translation(path: Path, known: dict[Address, Text]) -> dict[Address, str]:
 
 
 def _rows(path: Path) -> Iterator[dict[str, str]]:
-    """Return the rows of the file."""
     try:
         content = path.read_bytes()
     except OSError as error:

@@ -1,11 +1,9 @@
 """Options and answers that several commands share."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ from gpuplan.cli.terminal import clear_bar, coloured, show_bar
 from gpuplan.facts import own_rows
 from gpuplan.locales import SPOKEN, locale_of
 from gpuplan.plan import Plan, make_plan
+from gpuplan.plan.llm.own_models import own_model
 from gpuplan.scenario import (
     MAX_FILE_BYTES,
     Field,
@@ -92,24 +91,31 @@ def path_text(path: Path) -> str:
 
 def catalog_of(args: argparse.Namespace) -> Catalog:
     """Return the shipped catalog, with the user's own folder over it."""
-    return load_catalog(*own_folders(args))
+    return load_catalog(args.catalog) if args.catalog else load_catalog()
 
 
-def own_folders(args: argparse.Namespace) -> tuple[Path, ...]:
-    """Return the user's own folder, if there is one."""
-    return (args.catalog,) if args.catalog else ()
-
-
-def read_scenario(file: str) -> Scenario:
-    """Return the scenario in a file, of an example, or from the input; output then follows its locale."""
+def read_scenario(file: str, configs: Sequence[str] = ()) -> Scenario:
+    """Return the scenario in a file, of an example, or from the input, with models; output then follows its locale."""
     scenario = (
         decode_scenario(sys.stdin.buffer.read(MAX_FILE_BYTES + 1)) if file == "-" else load_scenario(file)
     )
     SPOKEN.set(locale_of(scenario))
+    return with_configs(scenario, configs)
+
+
+def with_configs(scenario: Scenario, configs: Sequence[str]) -> Scenario:
+    """Return a scenario with the models of these files, each ``FILE`` or ``NAME=FILE``; what was read of them is said."""
+    for config in configs or ():
+        name, _, file = config.rpartition("=")
+        model = own_model(file, name)
+        print(model.words, file=sys.stderr)
+        scenario = model.put_in(scenario)
     return scenario
 
 
-def plan_of(args: argparse.Namespace) -> Plan:
-    """Return the plan of the named scenario."""
-    catalog = catalog_of(args)
-    return make_plan(read_scenario(args.file), catalog)
+def plan_of(args: argparse.Namespace, stated: Mapping[str, Any] | None = None) -> Plan:
+    """Return the plan of the named scenario, with some inputs as stated; None leaves one as it is."""
+    catalog, scenario = catalog_of(args), read_scenario(args.file, args.model_config)
+    for path, value in (stated or {}).items():
+        scenario = scenario if value is None else scenario.with_value(path, value)
+    return make_plan(scenario, catalog)

@@ -1,24 +1,13 @@
 """``gpuplan power-on`` and ``gpuplan rehearse``: VMs as vSphere places them when they start, in upgrades, after failures and through a week."""
 
-from __future__ import annotations
-
 import argparse
 
 from gpuplan.analysis.power_on import Watched, power_on, studies_plain, thorough, watched
-from gpuplan.cli.options import (
-    catalog_of,
-    plan_of,
-    print_answer,
-    read_numbers,
-    read_scenario,
-    refusal,
-    tell_progress,
-)
-from gpuplan.plan import Plan, make_plan
+from gpuplan.cli.options import plan_of, print_answer, read_numbers, refusal, tell_progress
+from gpuplan.plan import Plan
 from gpuplan.plan.over_time.rehearsal import Rehearsed
 from gpuplan.report import over_time_report as report
 from gpuplan.report.tables.over_time import NOT_REHEARSED, TOO_LARGE
-from gpuplan.scenario import Scenario
 from gpuplan.wording import said
 
 NAMED = ("worst", "largest", "smallest", "priority", "groups")
@@ -29,7 +18,13 @@ def run_power_on(args: argparse.Namespace) -> int:
     read_numbers(args, "--orders", "--reserve")
     if args.order not in (None, *NAMED) and not args.order.isdecimal():
         raise refusal(f"{', '.join(NAMED)}, or a number", "--order", args.order)
-    plan = make_plan(_set(args, read_scenario(args.file)), catalog_of(args))
+    settings = {
+        "platform.gpu_policy": args.policy,
+        "platform.vgpu_sizes": args.sizes,
+        "platform.drs_consolidation": args.consolidate or None,
+        "availability.reserved_hosts": args.reserve,
+    }
+    plan = plan_of(args, settings)
     if args.watch or args.order:
         return print_answer(args, report.watched_dict, report.watched_text, plan, _watched(plan, args))
 
@@ -45,22 +40,7 @@ def run_power_on(args: argparse.Namespace) -> int:
     return print_answer(args, report.power_on_dict, report.power_on_text, plan, studies)
 
 
-def _set(args: argparse.Namespace, scenario: Scenario) -> Scenario:
-    """Return the scenario with the given settings."""
-    settings = {
-        "platform.gpu_policy": args.policy,
-        "platform.vgpu_sizes": args.sizes,
-        "platform.drs_consolidation": args.consolidate or None,
-        "availability.reserved_hosts": args.reserve,
-    }
-    for path, value in settings.items():
-        if value is not None:
-            scenario = scenario.with_value(path, value)
-    return scenario
-
-
 def _watched(plan: Plan, args: argparse.Namespace) -> list[Watched]:
-    """Return one order of each cluster."""
     orders = []
     for study in plan.power_on.values():
         study = thorough(study, args.orders)

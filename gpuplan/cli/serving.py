@@ -1,7 +1,5 @@
 """``gpuplan app``: the workbook as a web app."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import os

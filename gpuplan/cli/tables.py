@@ -11,12 +11,13 @@ from pathlib import Path
 from gpuplan.analysis.benchmarks import read_results
 from gpuplan.analysis.benchmarks.customer import calibrate, write_factors
 from gpuplan.analysis.llm_left_out import LeftOut, left_out
-from gpuplan.cli.options import catalog_of, path_text, print_answer, read_scenario, refusal
+from gpuplan.cli.options import catalog_of, path_text, print_answer, read_scenario, refusal, with_configs
 from gpuplan.facts import did_you_mean
 from gpuplan.plan import make_plan
+from gpuplan.plan.llm.own_models import with_models
 from gpuplan.report import catalog_text
 from gpuplan.report.llm_report import calibrated_dict, calibrated_text, left_out_dict, left_out_text
-from gpuplan.scenario import json_schema
+from gpuplan.scenario import from_dict, json_schema
 from gpuplan.wording import said
 
 
@@ -24,14 +25,14 @@ def run_calibrate(args: argparse.Namespace) -> int:
     """``gpuplan calibrate``."""
     if not args.llm and not args.left_out:
         raise refusal(said("terminal.file of runs"))
-    catalog = catalog_of(args)
     if args.left_out:
-        return print_answer(
-            args, left_out_dict, left_out_text, tuple(_told(left_out(catalog, args.left_out)))
-        )
-    plan = None
-    if design := getattr(args, "for"):
-        plan = make_plan(read_scenario(design), catalog)
+        groups = tuple(_told(left_out(catalog_of(args), args.left_out)))
+        return print_answer(args, left_out_dict, left_out_text, groups)
+    design, configs, plan = getattr(args, "for"), args.model_config, None
+    scenario = read_scenario(design, configs) if design else with_configs(from_dict({}), configs)
+    catalog = with_models(scenario, catalog_of(args))
+    if design:
+        plan = make_plan(scenario, catalog)
         if not plan.llm.serving:
             raise refusal(said("terminal.no model"), "--for", path_text(Path(design)))
     found = calibrate(catalog, read_results(args.llm, catalog), plan)

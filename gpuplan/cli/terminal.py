@@ -1,7 +1,5 @@
 """Output for a terminal alone: its own width, colour, and a bar with the progress of long work."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -9,10 +7,8 @@ import sys
 from typing import TextIO
 
 NARROWEST, WIDEST = 72, 160
-"""Characters of a readable line."""
 BAR = 24
-"""Characters of a full bar."""
-BOLD, DIM = "\033[1m", "\033[2m"
+BOLD = "\033[1m"
 LEVELS = {"STOP": "\033[1;31m", "WARN": "\033[33m", "NOTE": "\033[36m"}
 PLAIN, CLEAR = "\033[0m", "\r\033[K"
 

@@ -1,7 +1,5 @@
 """``gpuplan traffic``: wait times of a language model's users when requests arrive at random."""
 
-from __future__ import annotations
-
 import argparse
 
 from gpuplan.analysis.llm_traffic import played, traffic_of
@@ -13,7 +11,7 @@ from gpuplan.wording import said
 
 def run_traffic(args: argparse.Namespace) -> int:
     """``gpuplan traffic``."""
-    plan = make_plan(read_scenario(args.file), catalog_of(args))
+    plan = make_plan(read_scenario(args.file, args.model_config), catalog_of(args))
     served = [group for group, serving in plan.llm.serving.items() if serving.replicas]
     if not served:
         raise refusal(said("terminal.LLM workload"), "file", args.file)

@@ -1,7 +1,5 @@
 """The brand of a firm in its files: name, logo, colours, fonts, footer, currency and paper, from a small YAML file."""
 
-from __future__ import annotations
-
 import re
 import struct
 import warnings

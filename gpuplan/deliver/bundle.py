@@ -97,38 +97,32 @@ class _Files:
 
     @cached_property
     def document(self) -> Document:
-        """Content of the two documents."""
         from gpuplan.deliver.document import design_document
 
         return design_document(self.plan, self.compared, summary=self.summary)
 
     def html(self) -> bytes:
-        """The document for browser and print."""
         from gpuplan.deliver.document.html_file import html_text
 
         return html_text(self.document, brand=self.brand).encode()
 
     def docx(self) -> bytes:
-        """The editable document."""
         from gpuplan.deliver.document.docx_file import docx_bytes
 
         return docx_bytes(self.document, brand=self.brand, template=self.docx_template)
 
     def pptx(self) -> bytes:
-        """The deck."""
         from gpuplan.deliver.pptx import pptx_bytes
 
         template = self.pptx_template
         return pptx_bytes(self.plan, self.summary, self.compared, brand=self.brand, template=template)
 
     def xlsx(self) -> bytes:
-        """The workbook."""
         from gpuplan.deliver.xlsx import xlsx_bytes
 
         return xlsx_bytes(self.plan, self.summary, self.compared, brand=self.brand)
 
     def whatif(self) -> bytes:
-        """The what-if page."""
         from gpuplan.deliver.what_if import what_if, what_if_page
 
         answers = what_if(self.plan, lambda done, of: self.tell(done / of))
@@ -151,7 +145,6 @@ def _planned(plan: Plan, scenario: Scenario) -> Plan:
 
 
 def _for_customer(plan: Plan) -> Plan:
-    """Return the plan of the customer's version."""
     return _planned(plan, customer_scenario(plan.scenario, plan.catalog))
 
 

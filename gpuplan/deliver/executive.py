@@ -1,9 +1,4 @@
-"""The design for the executive: recommendation, capacity, failure tolerance, cost, alternatives, drivers, decisions.
-
-The first page of the document, the second slide, the overview of the workbook and the preview in the app say it from here.
-"""
-
-from __future__ import annotations
+"""The design for the executive, with which document, deck, workbook and the preview in the app begin."""
 
 import datetime
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +7,6 @@ from typing import NamedTuple
 
 from gpuplan.analysis.alternatives import Alternative, planned_alternatives, with_cheapest_rent
 from gpuplan.analysis.sensitivity import Bar, tornado
-from gpuplan.analysis.variants import Progress
 from gpuplan.deliver.priced_items import PricedItems
 from gpuplan.locales import spoken
 from gpuplan.plan import Plan
@@ -27,6 +21,9 @@ MOST_ALTERNATIVES, MOST_DRIVERS, MOST_DECISIONS, MOST_ITEMS = 4, 3, 5, 6
 ORDER = ("posture", "board", "rent", "silos", "other posture", "orders", "best", "no-growth")
 """Kinds of alternatives, the most informative for an executive first; the first ones are shown."""
 OWNERS = NAMES["owner"]
+OUT_OF_SUPPORT = ("bitfusion-end-of-life", "vsphere-support-ended")
+"""Messages about products of the design that get no more fixes."""
+STANDING_CODE = "decide-"
 
 
 class Priced(NamedTuple):
@@ -42,7 +39,6 @@ class Driver(NamedTuple):
 
     label: str
     low: str
-    """Its low end as readers see it."""
     high: str
     cost_low: float
     cost_high: float
@@ -59,9 +55,7 @@ class Action(NamedTuple):
     why: str
     owner: str
     due: str
-    """ISO day."""
     code: str
-    """Code of the message that requires it."""
     level: str = "stop"
     """Level of that message; decisions that every design requires go first."""
 
@@ -76,7 +70,6 @@ class Executive:
     unsupported: str
     """Products of the design that are out of support; empty without any."""
     money: str
-    """Net present cost with its range."""
     money_about: str
     choices: tuple[Alternative, ...]
     """Alternatives, each with why it is not recommended instead of its drawbacks."""
@@ -96,18 +89,18 @@ class Executive:
 
 
 @spoken
-def executive(plan: Plan, tell: Progress | None = None) -> Executive:
-    """Summarise a plan for an executive; ``tell`` receives the number of auxiliary plans completed."""
-    candidates = tuple(_priced(plan))
+def executive(plan: Plan) -> Executive:
+    """Summarise a plan for an executive."""
+    candidates, figures = tuple(_priced(plan)), Figures(plan)
     return Executive(
         recommendation=recommendation(plan),
         carries=_carries(plan),
-        survives=_survives(plan),
+        survives=" ".join([*plan.verdict.sentences[1:], figures.said("executive.left")]),
         unsupported=_unsupported(plan),
-        money=Figures(plan).money,
+        money=figures.money,
         money_about=_money_about(plan),
         choices=tuple(choices(plan, [candidate.alternative for candidate in candidates])),
-        drivers=tuple(drivers(plan, tornado(plan, tell))),
+        drivers=tuple(drivers(plan, tornado(plan))),
         decisions=tuple(decisions(plan)),
         priced=candidates,
     )
@@ -116,9 +109,6 @@ def executive(plan: Plan, tell: Progress | None = None) -> Executive:
 def document_day(plan: Plan) -> str:
     """Return the ISO day of the documents: as stated, else the day of the prices."""
     return plan.scenario.document.date or price_day(plan.scenario, plan.catalog)
-
-
-# Recommendation
 
 
 def recommendation(plan: Plan) -> tuple[str, str]:
@@ -133,7 +123,6 @@ def recommendation(plan: Plan) -> tuple[str, str]:
 
 
 def _carries(plan: Plan) -> str:
-    """The workloads, the largest first."""
     ranked = sorted(plan.groups, key=lambda group: -group.demand_gpus)
     if not ranked:
         return Figures(plan).said("executive.carries a total")
@@ -141,26 +130,12 @@ def _carries(plan: Plan) -> str:
     return said("executive.carries", names=names)
 
 
-def _survives(plan: Plan) -> str:
-    """Say whether its VMs start and restart, and the capacity that remains after failures."""
-    words = [*plan.verdict.sentences[1:], Figures(plan).said("executive.left")]
-    return " ".join(words)
-
-
-OUT_OF_SUPPORT = ("bitfusion-end-of-life", "vsphere-support-ended")
-"""Messages about products of the design that get no more fixes."""
-
-
 def _unsupported(plan: Plan) -> str:
-    """Say what is out of support, and how much of the design depends on it."""
     texts = {message.code: message.text for message in check_plan(plan) if message.code in OUT_OF_SUPPORT}
     remote = sum(group.demand_gpus for group in plan.groups if group.mode == "bitfusion")
     if remote and OUT_OF_SUPPORT[0] in texts:
         texts[OUT_OF_SUPPORT[0]] += " " + Figures(plan).said("executive.on bitfusion", remote=whole(remote))
     return " ".join(texts.values())
-
-
-# Cost
 
 
 def _money_about(plan: Plan) -> str:
@@ -178,11 +153,7 @@ def _money_about(plan: Plan) -> str:
     return text
 
 
-# Alternatives
-
-
 def _priced(plan: Plan) -> Iterator[Priced]:
-    """The plan and its alternatives."""
     for alternative, planned in planned_alternatives(plan):
         if planned is None:
             yield Priced(alternative, None if alternative.hosts else {})
@@ -215,9 +186,6 @@ def _why_not(plan: Plan, each: Alternative) -> str:
     return each.gives_up
 
 
-# Cost drivers
-
-
 def drivers(plan: Plan, bars: Sequence[Bar]) -> Iterator[Driver]:
     """The assumptions that move the cost, the strongest first."""
     now = plan.costs.net_present if plan.costs else 0.0
@@ -228,9 +196,6 @@ def drivers(plan: Plan, bars: Sequence[Bar]) -> Iterator[Driver]:
         if ends[-1] > ends[0]:
             low, high = (value_words(bar.path, end, bar.unit) for end in (bar.low, bar.high))
             yield Driver(bar.label, low, high, ends[0], ends[-1], at_low, at_high)
-
-
-# Decisions and next steps
 
 
 def actions(plan: Plan, messages: Sequence[Message] | None = None) -> list[Action]:
@@ -263,12 +228,8 @@ def due(plan: Plan, days: int, *, decided: bool = False) -> str:
     stated = plan.scenario.document.decide_by
     if decided and stated:
         return stated
-    return (
-        datetime.date.fromisoformat(f"{document_day(plan)}-01-01"[:10]) + datetime.timedelta(days)
-    ).isoformat()
-
-
-STANDING_CODE = "decide-"
+    start = datetime.date.fromisoformat(f"{document_day(plan)}-01-01"[:10])
+    return (start + datetime.timedelta(days)).isoformat()
 
 
 def decisions(plan: Plan) -> Iterator[Action]:

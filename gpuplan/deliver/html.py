@@ -18,6 +18,10 @@ FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-
 """Characters that XML or HTML cannot hold."""
 FILLED = re.compile("(\u2039[^\u203a]*\u203a)")
 """Placeholders that the customer or the delivery team fills in."""
+LONGEST_WORD = 24
+"""Characters of a word that stay on one line; a longer one may be broken, so that no table grows beyond the page."""
+_BREAKS = re.compile(rf"[^\s]{{{LONGEST_WORD + 1},}}")
+_PIECES = re.compile(rf"[^-/_.,;:=&?]{{1,{LONGEST_WORD}}}[-/_.,;:=&?]*|[-/_.,;:=&?]+")
 
 
 def clean(text: str) -> str:
@@ -28,12 +32,6 @@ def clean(text: str) -> str:
 def one_line(text: str) -> str:
     """The text on one line, without the characters that XML cannot hold; spaces that do not break stay."""
     return re.sub("[ \t\r\n]+", " ", clean(text)).strip()
-
-
-LONGEST_WORD = 24
-"""Characters of a word that stay on one line; a longer one may be broken, so that no table grows beyond the page."""
-_BREAKS = re.compile(rf"[^\s]{{{LONGEST_WORD + 1},}}")
-_PIECES = re.compile(rf"[^-/_.,;:=&?]{{1,{LONGEST_WORD}}}[-/_.,;:=&?]*|[-/_.,;:=&?]+")
 
 
 def environment(kind: str, **more: Any) -> Environment:
@@ -60,7 +58,6 @@ def templates(kind: str) -> Environment:
 
 
 def _plain(text: str) -> Markup:
-    """Text for an attribute or a title."""
     from markupsafe import Markup
 
     return Markup(escape(clean(text)))

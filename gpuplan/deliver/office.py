@@ -1,7 +1,5 @@
 """Common parts of Office files: their relations and properties, and the same bytes for the same content."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime

@@ -4,8 +4,6 @@ The cost is linear in each price: price times its quantity of every year, discou
 be priced with other prices without planning it again. The workbook lays the same quantities out as formulas.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -27,7 +25,6 @@ RUNNING = {
     "Space": "rack-year",
     "Administration": "administration-host-year",
 }
-"""Part -> key of its price."""
 
 
 class Item(NamedTuple):
@@ -38,7 +35,6 @@ class Item(NamedTuple):
     material: int
     """Index of its material in the bill, which has the discount."""
     price: str
-    """Key of its price."""
     units: int
     """Index of the item whose units it counts: support has the units of the supported item."""
     lots: tuple[float, ...]
@@ -115,7 +111,6 @@ class PricedItems:
         return items
 
     def _included(self, material: Material) -> int:
-        """Years of GPU software that come with a new board."""
         if material.key == EXISTING_SOFTWARE:
             return 0
         return included_years(self.plan.scenario, self.plan.catalog)
@@ -238,7 +233,6 @@ class PricedItems:
 
 
 def _price_keys(plan: Plan, materials: Sequence[Material]) -> dict[str, str]:
-    """Map each material that is paid for to the key of its price."""
     scenario, costs = plan.scenario, plan.costs
     assert costs is not None
     link, fabric = scenario.network.link_gbit_s, plan.cabling

@@ -5,8 +5,6 @@ entities, and what is handed on is a new file of the parts that the document or 
 layouts. What loads from elsewhere or runs is refused in those parts and left out with all the others.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,16 +13,7 @@ from posixpath import basename
 from typing import NamedTuple
 from xml.sax.saxutils import quoteattr
 
-from gpuplan.deliver.office import (
-    LINKED,
-    MACROS,
-    Relation,
-    packed_parts,
-    relations_xml,
-    rels_of,
-    target_of,
-    xml_part,
-)
+from gpuplan.deliver.office import MACROS, Relation, packed_parts, relations_xml, rels_of, target_of, xml_part
 from gpuplan.deliver.untrusted import (
     CUT_FROM_SETTINGS,
     OLD,
@@ -41,9 +30,7 @@ from gpuplan.scenario import one_line
 from gpuplan.wording import NAMES, said
 
 MOST_TEMPLATE_BYTES = 30_000_000
-"""Most bytes of a template."""
 SHOWN = 3
-"""Most parts that a message names."""
 
 OFFICE = "application/vnd.openxmlformats-officedocument"
 MAIN_TYPES = {
@@ -51,7 +38,8 @@ MAIN_TYPES = {
     "pptx": (f"{OFFICE}.presentationml.presentation.main+xml", f"{OFFICE}.presentationml.template.main+xml"),
 }
 """Kind of file -> content type of the main part of an ordinary file, and of a template."""
-PROGRAMS, EMBEDDED = {"docx": "Word", "pptx": "PowerPoint"}, NAMES["embedded part"]
+PROGRAMS = {"docx": "Word", "pptx": "PowerPoint"}
+EMBEDDED, LINKED = NAMES["embedded part"], NAMES["linked part"]
 LOOKS = (
     "styles", "stylesWithEffects", "numbering", "settings", "webSettings", "theme", "fontTable", "header", "footer",
     "footnotes", "endnotes",
@@ -123,8 +111,6 @@ def _listed(names: Iterable[str]) -> str:
 
 
 class _Package:
-    """The parts of an Office file."""
-
     def __init__(self, parts: dict[str, bytes], kind: str) -> None:
         self.parts, self.kind = parts, kind
         self.reader = Reader()

@@ -4,8 +4,6 @@ Members are inflated in turn, counted, and compared with what the file declares.
 entities, its elements are counted, and content that would load from elsewhere or run is noted.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -19,14 +17,11 @@ from gpuplan.scenario import one_line
 from gpuplan.wording import NAMES, said
 
 MOST_BYTES = 50_000_000
-"""Most bytes of the file's content."""
 MOST_XML_BYTES = 20_000_000
-"""Most bytes of its XML."""
 MOST_PARTS = 5_000
 MOST_NODES = 600_000
 """Most tags and attributes of all parts together."""
 MOST_LISTED = 50_000
-"""Most relationships and content types."""
 MOST_DEPTH = 200
 MOST_TOKEN = 2_000_000
 """Most bytes of one tag, comment or text."""
@@ -95,9 +90,6 @@ def shown_part(name: str) -> str:
     """The name of a part as a message shows it."""
     text = one_line(name)
     return text if len(text) <= 80 else f"{text[:77]}..."
-
-
-# ---- the zip file
 
 
 class Broken(Exception):
@@ -169,9 +161,6 @@ def _inflated(packed: ZipFile, entry: ZipInfo, shown: str) -> bytes:
     if not whole:
         raise Broken(said("template.damaged", name=shown, size=f"{entry.file_size:,}"))
     return content
-
-
-# ---- its XML
 
 
 class Unreadable(Exception):

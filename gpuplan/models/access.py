@@ -66,6 +66,9 @@ class Case(NamedTuple):
     licence_to_buy: bool = False
     own_hosts_cost_more: bool = False
     nvswitch: bool = False
+    serves_model: bool = False
+    large_model: bool = False
+    vision_model: bool = False
 
     @property
     def partial(self) -> bool:
@@ -128,6 +131,9 @@ FACTS: Mapping[str, Callable[[Case, str], bool]] = {
     "licence to buy": lambda case, _: case.licence_to_buy,
     "own hosts cost more": lambda case, _: case.own_hosts_cost_more,
     "NVSwitch": lambda case, _: case.nvswitch,
+    "serves a model": lambda case, _: case.serves_model,
+    "large model": lambda case, _: case.large_model,
+    "vision model": lambda case, _: case.vision_model,
 }
 """Fact that a rule may name -> whether it holds for a case and a mode."""
 LATE_FACTS = (

@@ -232,10 +232,7 @@ def bill(
     """List all items of a design; items that only its growth takes are listed with none at the start."""
     builder, scenario, many = _Bill(trail, prices, counts), counts.scenario, counts.of(counts.at_start())
     years = [counts.of(hosts, year) for year, hosts in enumerate(growth)]
-    materials = [
-        *_hardware(builder, counts, growth),
-        _platform(builder, counts, many["platform"]),
-    ]
+    materials = [*_hardware(builder, counts, growth), _platform(builder, counts, many["platform"])]
     if counts.ai_add_on and many["ai-add-on"]:
         price = TERM_PRICES["private-ai"][scenario.cost.licence_term_years]
         words = {"cores": number(many["ai-add-on"]), "price": price}

@@ -27,19 +27,8 @@ from gpuplan.wording import said
 RESIDUAL = "Residual value"
 """Value left at the end, the only part below zero."""
 PARTS = (
-    "Servers",
-    "GPUs",
-    "Network",
-    "Spares",
-    "Workload domain",
-    "Platform licences",
-    "GPU software",
-    "Hardware support",
-    "Power",
-    "Cooling",
-    "Space",
-    "Administration",
-    RESIDUAL,
+    *("Servers", "GPUs", "Network", "Spares", "Workload domain", "Platform licences", "GPU software"),
+    *("Hardware support", "Power", "Cooling", "Space", "Administration", RESIDUAL),
 )
 HARDWARE = ("Servers", "GPUs", "Network", "Spares", "Workload domain")
 """Parts that are bought, supported, and worth something at the end."""

@@ -142,11 +142,7 @@ def shaped(scenario: Scenario, catalog: Catalog, weighed: Mapping[str, Weighed])
     if problems := request_problems(scenario, one_each, members, rooms):
         raise ScenarioError(problems)
     by_season = weeks(scenario, catalog, plans)
-    return Shaped(
-        requests,
-        {pool: mixes(by_season, groups) for pool, groups in members.items()},
-        rooms,
-    )
+    return Shaped(requests, {pool: mixes(by_season, groups) for pool, groups in members.items()}, rooms)
 
 
 def _at_peak(scenario: Scenario, catalog: Catalog, group: Group) -> Wanted:

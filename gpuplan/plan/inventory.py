@@ -81,13 +81,7 @@ def inventory_of(
         return sum(n for (kind, group), n in vms.items() if kind in hosts and (not groups or group in groups))
 
     groups = tuple(
-        GroupUse(
-            r.group,
-            levels.get(r.group, 1),
-            r.vms,
-            on({*kinds} - other, r.group),
-            on(other, r.group),
-        )
+        GroupUse(r.group, levels.get(r.group, 1), r.vms, on({*kinds} - other, r.group), on(other, r.group))
         for r in requests.by_group.values()
     )
     uses = tuple(

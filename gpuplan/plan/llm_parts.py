@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from gpuplan.catalog import Catalog, Item, Row
+from gpuplan.facts import own_rows
 from gpuplan.models.llm.memory import Overheads
 from gpuplan.models.llm.shape import Board, Shape, shape_of
 from gpuplan.models.llm.speeds import Ranges, Speeds
@@ -83,11 +84,15 @@ def ranges_of(catalog: Catalog, load: str, *, experts: bool, known: bool) -> Ran
     return Ranges(*((float(row["low"]), float(row["high"])) for row in rows))
 
 
+LLM_SPEEDS = ("llm-own", "llm-serving")
+"""Items of the assumptions that hold the parameters of serving."""
+
+
 def speeds_of(catalog: Catalog, model: str = "", gpu: str = "") -> Speeds:
     """The fitted parameters of serving, with a customer's own factors for a model on a GPU, where there are some."""
-    own = catalog.assumptions.get(f"llm-serving/{model}/{gpu}")
-    facts = {**catalog.assumptions["llm-serving"].facts, **(own.facts if own else {})}
-    return Speeds(**{f.name: float(facts[f.name].value) for f in fields(Speeds) if f.name in facts})
+    items = [catalog.assumptions.get(f"llm-own/{model}/{gpu}"), *map(catalog.assumptions.get, LLM_SPEEDS)]
+    facts = {name: fact for item in reversed(items) if item for name, fact in item.facts.items()}
+    return Speeds(**{field.name: float(facts[field.name].value) for field in fields(Speeds)})
 
 
 def overheads_of(catalog: Catalog) -> Overheads:
@@ -111,23 +116,27 @@ def key_of(name: str) -> str:
     return re.sub(r"[^a-z0-9.]", "", plain.replace("meta-", ""))
 
 
-ALIKE = {
-    "mistral7b": "mistral-7b-v0.3",
-    "mistrallarge123b": "mistral-large-2407",
-    "mistrallarge": "mistral-large-2407",
-    "deepseekv3.1": "deepseek-v3",
-    "deepseekv30324": "deepseek-v3",
-    "deepseekr10528": "deepseek-r1",
-    "llama38b": "llama-3.1-8b",
-    "llama370b": "llama-3.1-70b",
-    "mistralsmall24b": "mistral-small-24b-2501",
-}
+ALIKE = {row["name"]: row["model"] for row in own_rows("words/alike_models")}
 """Names of models of the same shape, as sources write them -> id."""
 
 
 def model_named(catalog: Catalog, name: str) -> Row | None:
     """The row of ``llm_models`` for a name; None if the catalog has none."""
     return _models(catalog).get(key_of(name))
+
+
+MIG_MODEL_B = 8.5
+"""Parameters up to which a model is one of the 8 billion that NVIDIA NIM serves on MIG, in 10^9."""
+
+
+def is_large(model: Row) -> bool:
+    """Return whether a model has more parameters than NVIDIA NIM serves on MIG."""
+    return float(model["total_parameters"] or 0) > MIG_MODEL_B
+
+
+def is_vision(model: Row) -> bool:
+    """Return whether a model is one of vision and language, by its name."""
+    return bool(re.search(r"(?<![a-z])(vl|vlm|vision)(?![a-z])", str(model["name"]).lower()))
 
 
 @lru_cache(maxsize=4)

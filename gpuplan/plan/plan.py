@@ -31,6 +31,7 @@ from gpuplan.plan.hosts import Pool, WholePool, whole_pools
 from gpuplan.plan.inventory import Inventory, inventory_of
 from gpuplan.plan.layouts import Layout, layouts
 from gpuplan.plan.llm import Llm, llm_of
+from gpuplan.plan.llm.own_models import with_models
 from gpuplan.plan.llm.token_costs import TokenCost, token_costs
 from gpuplan.plan.management import ManagementDomain, management_domain
 from gpuplan.plan.network import NetworkUse, network_use
@@ -63,35 +64,14 @@ from gpuplan.showing import WAYS, Carded
 from gpuplan.wording import said
 
 CHAPTERS = (
-    "llm",
-    "demand",
-    "requests",
-    "pools",
-    "power_on",
-    "inventory",
-    "waiting",
-    "totals",
-    "postures",
-    "network",
-    "cabling",
-    "held_gpus",
-    "power",
-    "management",
-    "host_line",
-    "costs",
-    "token_costs",
+    *("llm", "demand", "requests", "pools", "power_on", "inventory", "waiting", "totals", "postures"),
+    *("network", "cabling", "held_gpus", "power", "management", "host_line", "costs", "token_costs"),
 )
 """Chapters that have lines, in the order in which a plan is read."""
 BEFORE_HOSTS = ("weighed", "demand", "requests", "groups", "weeks")
 BEFORE_NETWORK = (
     *BEFORE_HOSTS,
-    "layouts",
-    "divisions",
-    "pools",
-    "waiting",
-    "totals",
-    "postures",
-    "held_gpus",
+    *("layouts", "divisions", "pools", "waiting", "totals", "postures", "held_gpus"),
 )
 """Chapters independent of the network, in the order of reading; so is growth, but it is read with the cost."""
 
@@ -170,6 +150,7 @@ class Plan(Carded):
             self.sized,
             self.catalog,
             lambda asked, check: _outcome(asked, self.catalog, check and self.check),
+            {id: self.catalog.row("llm_models", model) for id, model in self.llm.models.items()},
         )
 
     @chapter
@@ -562,6 +543,7 @@ def make_plan(scenario: Scenario, catalog: Catalog | None = None, *, check: bool
     """
     catalog = load_catalog() if catalog is None else catalog
     _check_kinds(scenario, catalog)
+    catalog = with_models(scenario, catalog)
     plan = Plan(scenario, catalog, check)
     if problems := scenario_problems(scenario, catalog, lambda: plan.sized):
         raise ScenarioError(problems)
@@ -582,7 +564,7 @@ def make_plan(scenario: Scenario, catalog: Catalog | None = None, *, check: bool
 def planned(asked: Asked, catalog: Catalog | None = None) -> Plan:
     """Return the plan of any reference to a design; an existing plan is reused, unless another catalog is given."""
     plan = getattr(asked, "plan", asked)
-    if isinstance(plan, Plan) and catalog in (None, plan.catalog):
+    if isinstance(plan, Plan) and catalog in (None, plan.catalog, plan.catalog.beneath):
         return plan
     return make_plan(scenario_of(asked), catalog)
 

@@ -28,18 +28,9 @@ MODULE_HOSTS = {4: "module-host-4-without-gpus", 8: "module-host-8-without-gpus"
 """Price of a host for this many SXM modules, without them."""
 
 UNLISTED = (
-    "electricity-kwh",
-    "rack-year",
-    "administration-host-year",
-    "nvaie-support-year",
-    "private-ai-core-year",
-    "platform-socket",
-    "platform-support-socket-year",
-    "storage-tb",
-    "compute-host",
-    "management-host",
-    "tokens-in",
-    "tokens-out",
+    *("electricity-kwh", "rack-year", "administration-host-year", "nvaie-support-year"),
+    *("private-ai-core-year", "platform-socket", "platform-support-socket-year", "storage-tb"),
+    *("compute-host", "management-host", "tokens-in", "tokens-out"),
 )
 """Prices that can be stated even if the catalog has no row for them."""
 

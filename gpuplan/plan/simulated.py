@@ -284,10 +284,7 @@ def _in_mix(promise: Promise, hosts: tuple[Host, ...]) -> Kept:
     target = promise.target
     try:
         found = played(
-            promise,
-            hosts,
-            most_requests=MOST_REQUESTS,
-            enough=lambda found: holds(found, target) is not None,
+            promise, hosts, most_requests=MOST_REQUESTS, enough=lambda found: holds(found, target) is not None
         )
     except ValueError:  # some VMs can never start together
         return Kept(1.0, 0.0, False)

@@ -69,15 +69,7 @@ class Line(Carded):
     def _asdict(self) -> dict[str, Any]:
         """Return a record, with the gathered facts instead of the function and its inputs."""
         names = (
-            "key",
-            "label",
-            "value",
-            "unit",
-            "function",
-            "sentence",
-            "formula",
-            "inputs",
-            "sources",
+            *("key", "label", "value", "unit", "function", "sentence", "formula", "inputs", "sources"),
             "basis",
         )
         return {name: getattr(self, name) for name in names}

@@ -347,12 +347,7 @@ def _cluster_size(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
 
 
 MUST_BE_KNOWN = (
-    _unknown_ids,
-    _unknown_boards,
-    _no_training,
-    _other_models,
-    _unknown_origins,
-    _price_problems,
+    *(_unknown_ids, _unknown_boards, _no_training, _other_models, _unknown_origins, _price_problems),
     _unknown_notes,
 )
 
@@ -374,15 +369,8 @@ def _trained_model(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
 
 
 MUST_BE_POSSIBLE = (
-    _too_many_gpus_in_a_host,
-    _divided_boards,
-    _uncounted_vms,
-    _refused_mix,
-    _refused_placement,
-    _sums_in_switches,
-    _demand_problems,
-    _cluster_size,
-    _trained_model,
+    *(_too_many_gpus_in_a_host, _divided_boards, _uncounted_vms, _refused_mix, _refused_placement),
+    *(_sums_in_switches, _demand_problems, _cluster_size, _trained_model),
 )
 OF_THE_VMS = (_group_problems, _too_large)
 """Checks of the groups of a scenario, in this order; the last runs once models are replicas."""

@@ -9,10 +9,11 @@ from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
-from gpuplan.catalog import Catalog, CatalogError, Item
+from gpuplan.catalog import Catalog, CatalogError, Item, Row
 from gpuplan.facts import Brief, did_you_mean
 from gpuplan.models import access, availability, sharing
 from gpuplan.plan.hardware import has_nvswitch
+from gpuplan.plan.llm_parts import is_large, is_vision
 from gpuplan.plan.owned_licences import software_years
 from gpuplan.plan.sharing import share_each, smallest_profile, supports_board
 from gpuplan.scenario import Group, Scenario, host_kinds
@@ -64,20 +65,26 @@ def filled(text: str, words: Mapping[str, object]) -> str:
     return text
 
 
+SERVES = ("inference", "llm-serving", "rag")
+"""Workload kinds that serve models."""
 MOST_CHECKED = 4
 """Ways up to which each is checked on its hosts where a rule by risk sizes it; of more the choice is by formula."""
 MOST_FLIPPED, MOST_VMS = 4, 16_000
 """Up to this many groups, and VMs in all designs tried, whole GPUs are weighed group by group, not only all together."""
 
 
-def weigh(scenario: Scenario, catalog: Catalog, outcome_of: OutcomeOf) -> dict[str, Weighed]:
+def weigh(
+    scenario: Scenario, catalog: Catalog, outcome_of: OutcomeOf, models: Mapping[str, Row] | None = None
+) -> dict[str, Weighed]:
     """Return the access of each group, by its id; it is the same at the peak of all its users as in some hours.
 
     Each group is weighed by itself; this shows which groups share hosts. Where the access depends on cost, the design
-    is planned each way.
+    is planned each way. ``models`` are the language models of groups that use one.
     """
     profiles = {g.id: _fitting(scenario, catalog, g) for g in scenario.groups}
     alone = {g.id: _case(scenario, catalog, g, profiles[g.id]) for g in scenario.groups}
+    for id, model in (models or {}).items():
+        alone[id] = alone[id]._replace(large_model=is_large(model), vision_model=is_vision(model))
     first = {id: _applied(catalog, case).mode for id, case in alone.items()}
     sharing_hosts = {id for id, mode in first.items() if mode in ("vgpu", "mig")}
     if scenario.platform.bitfusion_servers != "passthrough":
@@ -275,6 +282,7 @@ def _case(
         licence_to_buy=licence_to_buy(scenario, catalog),
         own_hosts_cost_more=False,
         nvswitch=has_nvswitch(scenario, catalog),
+        serves_model=group.use_case in SERVES,
     )
 
 

@@ -1,7 +1,5 @@
 """The logical and the physical design as drawings: domains, clusters and networks; racks with hosts and switches."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -21,20 +19,16 @@ ACCENT, TINT = "#0b5cad", "#e7eff8"
 PAD, GAP = 10, 12
 
 
-# Logical
-
-
 class _Box(NamedTuple):
-    """A box with a title and lines."""
-
     title: str
     lines: Sequence[str]
 
 
 def logical_svg(plan: Plan) -> str:
     """Draw the management domain, the GPU workload domain with its clusters, users, storage and network."""
-    drawing = Drawing()
-    y = _band(drawing, 0, [_users(plan)], fill=WHITE)
+    drawing, names = Drawing(), [group.name for group in plan.groups]
+    users = wrapped(said("logical.names", names=names), WIDTH - 2 * PAD) if names else ()
+    y = _band(drawing, 0, [_Box(said("logical.users"), users)], fill=WHITE)
     y = _arrow(drawing, y)
     top, y = y, y + PAD + LINE
     y = _band(drawing, y, _clusters(plan), fill=WHITE, inset=PAD)
@@ -48,13 +42,6 @@ def logical_svg(plan: Plan) -> str:
     return drawing.svg(y, said("logical.about", clusters=len(plan.pools)))
 
 
-def _users(plan: Plan) -> _Box:
-    names = [group.name for group in plan.groups]
-    return _Box(
-        said("logical.users"), wrapped(said("logical.names", names=names), WIDTH - 2 * PAD) if names else ()
-    )
-
-
 def _clusters(plan: Plan) -> list[_Box]:
     """Draw the clusters, one box for identical ones."""
     kinds: dict[tuple[object, ...], list[Pool]] = {}
@@ -63,18 +50,14 @@ def _clusters(plan: Plan) -> list[_Box]:
         kinds.setdefault(alike, []).append(pool)
     shown = list(kinds.values())
     wide = _wide(min(len(shown), MOST_BOXES), PAD) - 2 * PAD
-    boxes = [_Box(_named(pools), _cluster_lines(plan, pools[0], wide)) for pools in shown[:MOST_BOXES]]
+    names = [p[0].name if len(p) == 1 else said("logical.alike", count=len(p)) for p in shown[:MOST_BOXES]]
+    boxes = [_Box(name, _cluster_lines(plan, p[0], wide)) for name, p in zip(names, shown, strict=False)]
     if len(shown) > MOST_BOXES:
         rest = [pool for pools in shown[MOST_BOXES - 1 :] for pool in pools]
         hosts, gpus = sum(pool.hosts for pool in rest), sum(pool.gpus for pool in rest)
         more = said("logical.more", count=len(rest))
         boxes[-1] = _Box(more, [amount(hosts, "host"), amount(gpus, "GPU")])
     return boxes
-
-
-def _named(pools: Sequence[Pool]) -> str:
-    """The name of a cluster, or how many there are."""
-    return pools[0].name if len(pools) == 1 else said("logical.alike", count=len(pools))
 
 
 def _cluster_lines(plan: Plan, pool: Pool, wide: float) -> list[str]:
@@ -90,7 +73,6 @@ def _cluster_lines(plan: Plan, pool: Pool, wide: float) -> list[str]:
 
 
 def _services(plan: Plan) -> _Box:
-    """Draw the services of every cluster in the domain."""
     lines = [said("logical.services")]
     if plan.scenario.management.supervisor not in (None, "none") or on_kubernetes(plan):
         lines.append(
@@ -100,7 +82,6 @@ def _services(plan: Plan) -> _Box:
 
 
 def _below(plan: Plan) -> list[_Box]:
-    """Management domain, network and storage."""
     domain, fabric = plan.management, plan.cabling
     wide = _wide(3, 0) - 2 * PAD
     managed = said("logical.management", hosts=domain.hosts, vcpus=round(domain.vcpus)) if domain else ""
@@ -137,9 +118,6 @@ def _arrow(drawing: Drawing, y: float) -> float:
     """Draw a link between two bands; return where the next begins."""
     drawing.line(WIDTH / 2, y, WIDTH / 2, y + 20, stroke=EDGE, width=2)
     return y + 20
-
-
-# Physical
 
 
 def racks_svg(plan: Plan) -> str | None:

@@ -1,7 +1,5 @@
 """Bitfusion servers: the VMs that hold the GPUs which clients use over the network. The plan places the clients' shares; this says which server has which GPUs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -30,13 +28,11 @@ class Servers:
     """The Bitfusion servers of a cluster."""
 
     pool: str
-    """Id of the cluster."""
     vms: tuple[Server, ...]
     profile: str
     """The vGPU profile of each of its GPUs; empty where it holds them by passthrough."""
     least_vcpus: int
     least_memory_gib: int
-    """Of each."""
 
 
 def servers_of(plan: Plan, pool: Pool) -> Servers | None:

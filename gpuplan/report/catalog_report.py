@@ -1,7 +1,5 @@
 """The catalog as text: an overview, one of its tables, or the results of a search."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from gpuplan.catalog import Catalog, Item, Row
@@ -31,7 +29,6 @@ def _grid(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], right
 
 
 def _overview(catalog: Catalog) -> list[str]:
-    """List the number of entries in each table, and the items by name."""
     others = [name for name in catalog.titles if name not in (*ITEM_TABLES, "sources")]
     rows = [(name, number(len(catalog.items(name)))) for name in ITEM_TABLES]
     rows += [(name, number(len(catalog.rows(name)))) for name in others]

@@ -1,7 +1,5 @@
 """Letters and colours by which groups and parts of the cost are told apart, the same in the workbook and in documents."""
 
-from __future__ import annotations
-
 from gpuplan.plan.cash_flow import RESIDUAL
 
 OKABE_ITO = ("#0072b2", "#56b4e9", "#009e73", "#e69f00", "#cc79a7", "#d55e00", "#f0e442", "#9b8cd6")

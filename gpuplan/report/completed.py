@@ -1,7 +1,5 @@
 """Tab completions inside quotes: inputs, figures, charts, steps and tables, as in ``design.set("hardware.``."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -28,19 +26,14 @@ def _keys(of: Any) -> Iterable[str]:
     return planned(of).lines
 
 
-def _steps(_of: Any) -> Iterable[str]:
-    return STEP_OF
-
-
 METHODS: Mapping[str, Names] = {
     **dict.fromkeys(("set", "slider", "choice", "with_value", "get", "label", "origin"), _paths),
     "chart": lambda _: SPECS,
     "line": _keys,
-    "widget": _steps,
+    "widget": lambda _: STEP_OF,
 }
 """Method -> what its first argument may be."""
 FUNCTIONS: Mapping[str, Names] = {"sweep": _paths, "explain": _keys, "plan_table": lambda _: TABLES}
-"""Function -> what its second argument may be."""
 
 
 def offered(text: str, names: Mapping[str, Any]) -> list[str]:

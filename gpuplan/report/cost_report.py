@@ -1,7 +1,5 @@
 """The cost of a plan as plain data and as text: by year, part and group, the bill of materials, prices, and the alternatives."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 
@@ -73,7 +71,6 @@ def cost_text(plan: Plan) -> str:
 
 
 def _answer(plan: Plan, costs: Costs, use: PowerUse) -> str:
-    """Say what the plan costs in total, and what that excludes."""
     span = cost.headlines(plan)
     exact = said("cost.answer net present", **span, costs=costs)
     used = "cost.answer installed" if costs.gpu_hour_used is None else "cost.answer installed and used"
@@ -91,7 +88,6 @@ def _answer(plan: Plan, costs: Costs, use: PowerUse) -> str:
 
 
 def _known(costs: Costs) -> str:
-    """Say how certain the prices are."""
     counts = Counter(price.fact.basis for price in costs.prices)
     return said(
         "cost.prices known",
@@ -104,7 +100,6 @@ def _known(costs: Costs) -> str:
 
 
 def _unknown(costs: Costs) -> str:
-    """Explain the keys of unknown prices."""
     prices = "; ".join(said("cost.price unknown", item=item) for item in costs.unknown)
     return said("cost.prices unknown", prices=prices) if prices else ""
 
@@ -118,7 +113,6 @@ def _rent_by_year(plan: Plan) -> str:
 
 
 def _internal(plan: Plan) -> str:
-    """Say what the seller pays and earns by part."""
     table = cost.margin(plan)
     if table is None:
         return ""

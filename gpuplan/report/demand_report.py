@@ -1,7 +1,5 @@
 """The demand of a plan as plain data and as text: the week, the rules, the methods, silos against the pool, growth."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,13 +19,11 @@ from gpuplan.report.tables.demand import believe_words, years_left_out
 from gpuplan.report.text import chapter, page
 from gpuplan.wording import NAMES, RULE_NAMES, said
 
+ENDED = NAMES["end of simulation"]
+
 
 def demand_dict(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> dict[str, Any]:
-    """Return the demand of a plan as plain JSON values, all finite.
-
-    Keys ``rule``, ``stated_gpus``, ``gpus_demanded``, ``groups_gpus``, ``rules``, ``weeks``, ``mixes``,
-    ``methods``, ``silos``, ``purchase_plan``, ``simulated``.
-    """
+    """Return the demand of a plan as plain JSON values, all finite."""
     against = silos(plan)
     inputs, alone, pooled = plan.scenario.demand, against.together, against.pool
     names = ("season", "peak_gpus", "sum_of_peaks_gpus", "everybody_gpus")
@@ -53,11 +49,8 @@ def demand_dict(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> dict[
         methods=[_methods(plan, methods(plan, pool)) for pool in _asked(plan)],
         silos={
             "groups": demand.silos(plan, against),
-            "together": {
-                "gpus": alone.installed_gpus,
-                "hosts": alone.hosts,
-                "utilisation": alone.utilisation,
-            },
+            "together": {"gpus": alone.installed_gpus, "hosts": alone.hosts}
+            | {"utilisation": alone.utilisation},
             "pool": {"gpus_demanded": pooled.gpus, "hosts": pooled.hosts}
             | {"gpus": pooled.installed_gpus, "utilisation": pooled.utilisation},
         },
@@ -111,7 +104,6 @@ def demand_text(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> str:
 
 
 def _planned(plan: Plan) -> str:
-    """Say how many GPUs are planned, and why."""
     inputs = plan.scenario.demand
     key = "demand.planned" if inputs.stated_gpus is None else "demand.planned and stated"
     text = Figures(plan).said(key, rule=RULE_NAMES[inputs.rule].lower(), stated=inputs.stated_gpus)
@@ -120,7 +112,6 @@ def _planned(plan: Plan) -> str:
 
 
 def _queue(plan: Plan) -> str:
-    """Say how likely requests beyond the plan wait; empty without requests."""
     if (chances := waits(plan)) is None:
         return ""
     now, after = chances
@@ -133,9 +124,6 @@ def _methods_text(plan: Plan, found: Methods, name: str) -> str:
     believed = believe_words(found.believe, float(bursts.low or 1), float(bursts.high or 1), measured)
     about = f"{believed} {said('demand.one pool')}"
     return chapter(demand.methods(found), about, title=f"{name}: {target.words}")
-
-
-ENDED = NAMES["end of simulation"]
 
 
 def _simulation(plan: Plan, simulation: PoolSimulation) -> str:

@@ -1,7 +1,5 @@
 """Drawing of the hosts with their workloads, and the look of a workload in all drawings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -30,15 +28,15 @@ from gpuplan.report.tables.plan import clusters_alike, equipment, unassigned_wor
 from gpuplan.wording import MODE_NAMES, amount, number, said
 
 OTHER = "#b9c0ca"
-"""Colour of GPUs that belong to no group."""
 MOST_HOSTS = 24
-"""Most hosts that are drawn individually."""
 MOST_CLUSTERS = 5
 """Most clusters that are drawn, so that the text stays legible on paper; the tables cover the others."""
 MOST_PIECES = 8
 """Most parts of one group on a GPU that are separated by lines."""
 MOST_LISTED = 24
 """Most groups in the legend; beyond them only those drawn."""
+COLUMNS, GAP, PAD = 4, 12, 6
+TILE = (WIDTH - (COLUMNS - 1) * GAP) / COLUMNS
 
 
 class Symbol(NamedTuple):
@@ -58,12 +56,6 @@ def group_symbols(plan: Plan) -> dict[str, Symbol]:
         letter = group.letter if group.letter.isalpha() else str(at + 1)
         symbols[group.id] = Symbol(letter, colour, pen_on(colour))
     return symbols
-
-
-# Hosts
-
-COLUMNS, GAP, PAD = 4, 12, 6
-TILE = (WIDTH - (COLUMNS - 1) * GAP) / COLUMNS
 
 
 def hosts_svg(plan: Plan) -> str:
@@ -88,8 +80,6 @@ def hosts_svg(plan: Plan) -> str:
 
 
 class _Hosts:
-    """The hosts of a pool."""
-
     def __init__(self, drawing: Drawing, plan: Plan, pool: Pool) -> None:
         self.drawing, self.plan, self.pool = drawing, plan, pool
         self.symbols = group_symbols(plan)
@@ -151,7 +141,6 @@ class _Hosts:
             drawing.text(inside[0], area.y + area.high - PAD, more, room=inside[2], fill=SOFT)
 
     def _whole_gpu(self, load: Load, area: Area, *, numbered: bool) -> None:
-        """Draw a GPU that belongs to one VM."""
         slot = load.slots[0]
         symbol = self.symbols[slot.group]
         with_number = numbered and slot.group in self.numbered and symbol.letter.isalpha()

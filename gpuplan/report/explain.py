@@ -1,7 +1,5 @@
 """Explanation of a number by its line: sentence, formula with the numbers in it, inputs, sources, basis."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 
@@ -12,6 +10,12 @@ from gpuplan.plan import Plan, of_design
 from gpuplan.plan.inputs import Input
 from gpuplan.plan.trail import Line
 from gpuplan.wording import NAMES, amount, bare_amount, basis_word, number
+
+BASIS_TEXT = NAMES["weakest basis"]
+WHOLE = ("totals.", "cost.", "pools.", "demand.", "power.", "postures.")
+"""Beginnings of the keys of lines that count or price the whole design."""
+ALIKE = re.compile(r"(?<![^ ])([^ ]+)(?: \+ \1(?![^ ])){3,}")
+"""Four terms of a sum or more that follow each other and are alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +56,6 @@ class Explanation(Brief):
     basis: str
     basis_text: str
     function: str
-
-
-BASIS_TEXT = NAMES["weakest basis"]
-WHOLE = ("totals.", "cost.", "pools.", "demand.", "power.", "postures.")
-"""Beginnings of the keys of lines that count or price the whole design."""
-ALIKE = re.compile(r"(?<![^ ])([^ ]+)(?: \+ \1(?![^ ])){3,}")
-"""Four terms of a sum or more that follow each other and are alike."""
 
 
 @of_design

@@ -1,7 +1,5 @@
 """Designs side by side as plain data, text and CSV: explored designs, drivers of the answer, and plans in columns."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -138,10 +136,7 @@ def exploration_csv(found: Exploration, scenario: Scenario) -> str:
 
 
 def sensitivity_dict(plan: Plan, bars: Sequence[Bar], limits: Sequence[Threshold]) -> dict[str, Any]:
-    """Return the strongest drivers of the answer as plain JSON values, all finite.
-
-    Keys ``net_present`` and ``hosts`` (as planned), ``currency``, ``bars`` and ``thresholds``.
-    """
+    """Return the strongest drivers of the answer as plain JSON values, all finite."""
     return as_json(
         net_present=plan.costs.net_present if plan.costs else None,
         hosts=plan.totals.hosts,
@@ -172,10 +167,7 @@ def sensitivity_text(plan: Plan, bars: Sequence[Bar], limits: Sequence[Threshold
 
 
 def compare_dict(found: Comparison) -> dict[str, Any]:
-    """Return plans in columns as plain JSON values.
-
-    Keys ``names``, ``rows`` (``key``, ``label``, ``unit``, ``values``, ``differs``) and ``sentences``.
-    """
+    """Return plans in columns as plain JSON values."""
     return as_json(**fields_of(found))
 
 

@@ -15,15 +15,9 @@ if TYPE_CHECKING:
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """Characters that a spreadsheet reads as the beginning of a formula."""
 KIND_UNITS = {
-    "number": "1",
-    "whole": "1",
-    "mean": "1",
-    "hours": "h",
-    "wait": "h",
+    **dict.fromkeys(("number", "whole", "mean", "share", "portion", "range"), "1"),
+    **dict.fromkeys(("hours", "wait"), "h"),
     "watts": "W",
-    "share": "1",
-    "portion": "1",
-    "range": "1",
     "points": "%",
 }
 """Units of kinds whose values need no unit in the head: counts, and shares, of which 1 is all."""
@@ -45,10 +39,7 @@ def _harmless(value: Any) -> Any:
 
 
 def frame(table: Table) -> pd.DataFrame:
-    """The records as a pandas frame; pandas comes with ``gpuplan[app]``.
-
-    ``attrs`` has the title, the units of columns with a single unit, and the heads of the columns as ``labels``.
-    """
+    """The records as a pandas frame; its ``attrs`` have title, units of columns, and heads as ``labels``."""
     import pandas as pd
 
     rows = [[flat(value) for value in row.values()] for row in records(table)]

@@ -1,7 +1,5 @@
 """Drawing of the fabric: spines, leaves in pairs and hosts, with the links between them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from gpuplan.plan import Plan
@@ -14,9 +12,7 @@ from gpuplan.wording import amount, capital, number, said
 MOST_SWITCHES = 6
 """Most spines, and most leaves, that are drawn individually."""
 MOST_FABRICS = 4
-"""Most fabrics that are drawn, those alike once."""
 SIDE = 192
-"""Width of the column of words."""
 
 
 def fabric_svg(plan: Plan) -> str | None:
@@ -152,7 +148,6 @@ class _Fabric:
         return [(x, self.found.ports)]
 
     def _hosts(self, x: float, y: float) -> None:
-        """The hosts on a pair of leaves."""
         places = self._host_places(x)
         wide = min(self.cell - 10, 400.0) / len(places)
         on_it, per_pair = self.hosts, self.shape.hosts_per_pair
@@ -195,5 +190,4 @@ def _head(text: str, left_out: int) -> str:
 
 
 def _width(links: int) -> float:
-    """Width of the line that represents ``links`` links."""
     return min(6.0, 1.5 + links.bit_length() / 2)

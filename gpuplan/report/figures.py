@@ -1,7 +1,5 @@
 """The headline figures of a plan, and their words: the common source of text, page, document, slides and workbook."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from string import Formatter
@@ -13,19 +11,7 @@ from gpuplan.plan.checks.message import Message
 from gpuplan.plan.known import unconfirmed
 from gpuplan.plan.prices import price_day
 from gpuplan.report.tables.alternatives import count_over_years
-from gpuplan.wording import (
-    NAMES,
-    TEXTS,
-    amount,
-    headline_money,
-    number,
-    percent,
-    priced,
-    rounded_money,
-    said,
-    watts,
-    whole,
-)
+from gpuplan.wording import NAMES, TEXTS, number, percent, priced, rounded_money, said, watts, whole
 
 CHANGES = NAMES["what to do"]
 """Actions on messages whose checks address the person at the workbook, not the customer."""
@@ -41,13 +27,11 @@ class CostFigures:
     low: float
     high: float
     upfront: float
-    """Payment at the start."""
     gpu_hour_used: float | None
     """Cost of a used GPU-hour; None where nothing is used."""
     utilisation: float
     hosts_at_start: int
     hosts_at_end: int
-    """Hosts in the last year, including growth."""
     excludes: tuple[str, ...]
     """Items without a price, or that cannot be counted."""
 
@@ -70,7 +54,7 @@ class CostFigures:
     @property
     def start(self) -> str:
         """Payment at the start, rounded."""
-        return headline_money(self.upfront, self.currency)
+        return priced(rounded_money(self.upfront)[0], self.currency)
 
     @property
     def left_out(self) -> int:
@@ -226,8 +210,7 @@ def total_words(plan: Plan) -> str:
     stated = plan.scenario.demand.stated_gpus
     if not stated:
         return said("writing.no workloads yet")
-    total = amount(stated, "GPU")
-    return said("writing.the customer states and", total=total)
+    return said("writing.the customer states and", total=stated)
 
 
 def what_to_do(message: Message) -> str:

@@ -1,7 +1,5 @@
 """The message of each step in one sentence: the answer first, true for any design; for screen, slides and notebooks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -18,6 +16,15 @@ from gpuplan.scenario import RISKS
 from gpuplan.wording import TRANSPORT_NAMES, amount, counted, joined, said
 
 EMPTY = said("headline.empty")
+LINK_IS = {
+    "good": said("headline.link good"),
+    "fair": said("headline.link fair"),
+    "bad": said("headline.link bad"),
+}
+"""Verdict -> text about the link and its dependents."""
+VMOTION_IS = {"over": said("headline.vmotion over"), "unknown": said("headline.vmotion unknown")}
+"""Verdict -> text about vMotion where the link does not decide."""
+NO_NETWORK = said("headline.no network")
 
 
 class Headline(NamedTuple):
@@ -25,7 +32,6 @@ class Headline(NamedTuple):
 
     sentence: str
     about: str = ""
-    """Hint for reading it, in a few words."""
 
 
 def workloads(plan: Plan) -> Headline:
@@ -78,17 +84,6 @@ def network(plan: Plan) -> Headline:
     text = "; ".join([first, *(item.removeprefix("is ") for item in others)])
     stun = "".join(f"; {VMOTION_IS[item.verdict]}" for item in verdicts if item.verdict in VMOTION_IS)
     return Headline(f"{f'{link} {text}' if sentences else NO_NETWORK}{stun}.")
-
-
-LINK_IS = {
-    "good": said("headline.link good"),
-    "fair": said("headline.link fair"),
-    "bad": said("headline.link bad"),
-}
-"""Verdict -> text about the link and its dependents."""
-VMOTION_IS = {"over": said("headline.vmotion over"), "unknown": said("headline.vmotion unknown")}
-"""Verdict -> text about vMotion where the link does not decide."""
-NO_NETWORK = said("headline.no network")
 
 
 def _depending(found: Sequence[LinkVerdict], verdict: str) -> list[str]:
@@ -151,10 +146,7 @@ def to_confirm(plan: Plan, messages: Sequence[Message]) -> str:
 
 def compare(plan: Plan) -> Headline:
     """Say what to do while there is no other design for comparison."""
-    about = said("headline.about compare")
-    if not plan.pools:
-        return Headline(EMPTY, about)
-    return Headline(said("headline.compare"), about)
+    return Headline(said("headline.compare") if plan.pools else EMPTY, said("headline.about compare"))
 
 
 HEADLINES: Mapping[str, Callable[[Plan], Headline]] = {
@@ -165,9 +157,5 @@ HEADLINES: Mapping[str, Callable[[Plan], Headline]] = {
     "cost": cost,
     "compare": compare,
     "design": design,
-    "deliver": lambda _plan: Headline(
-        said("headline.deliver"),
-        said("headline.about deliver"),
-    ),
+    "deliver": lambda _: Headline(said("headline.deliver"), said("headline.about deliver")),
 }
-"""Step -> its message."""

@@ -1,7 +1,5 @@
 """Hosts as tiles: the load of each GPU, and what may join it, for every drawing of them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,23 +1,13 @@
 """Kinds of quantities in a table: how a value whose unit is in the head is written, and whether it is a number."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from gpuplan.locales import written, written_day
-from gpuplan.wording import (
-    TOLD,
-    basis_word,
-    hours,
-    number,
-    percent,
-    points,
-    share_words,
-    unsigned,
-    wait_words,
-    watts,
-)
+from gpuplan.wording import TOLD, basis_word, hours, number, percent, points, unsigned, wait_words, watts
+
+KEY = "key"
+"""The kind of an id that programs join tables by; no reader sees it."""
 
 
 def one_place(value: float) -> str:
@@ -43,8 +33,6 @@ class Kind(NamedTuple):
     numeric: bool = True
 
 
-KEY = "key"
-"""The kind of an id that programs join tables by; no reader sees it."""
 KINDS: Mapping[str, Kind] = {
     "text": Kind(str, numeric=False),
     KEY: Kind(str, numeric=False),
@@ -57,8 +45,8 @@ KINDS: Mapping[str, Kind] = {
     "price": Kind(TOLD["money"]),
     "change": Kind(TOLD["money"]),
     "share": Kind(percent),
-    "portion": Kind(share_words),
-    "range": Kind(share_words, numeric=False),
+    "portion": Kind(TOLD["share"]),
+    "range": Kind(TOLD["share"], numeric=False),
     "points": Kind(points),
     "hours": Kind(hours),
     "wait": Kind(wait_words),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from gpuplan.analysis.benchmarks import Result
@@ -56,15 +57,26 @@ def _errors(found: Sequence[Prediction]) -> list[tuple[str, Errors]]:
 
 def calibrated_text(found: Calibration) -> str:
     """A customer's runs beside their predictions, the errors before and after the fit, and the design before and after."""
-    read = (_read(each) for each in found.results if each.tool != "runs")
-    plans = filled("llm_replanned", tuple(_plans(found)), title=said("llm.replanned"))
+    read = (read_words(each) for each in found.results if each.tool != "runs")
     return "\n".join(
         (
             page("", chapter(said("llm.read"), *read), llm_runs_text(found.predictions).rstrip()),
-            page("", chapter(error_table(found.refitted), said("llm.formula"), title=said("llm.refitted"))),
-            page("", found.why and said("llm.not replanned", why=found.why), plans) if found.plan else "",
+            page("", errors_again(found)),
+            page("", found.why and said("llm.not replanned", why=found.why), replanned_table(found))
+            if found.plan
+            else "",
         )
     )
+
+
+def errors_again(found: Calibration) -> Table:
+    """Errors of predictions with factors from the other runs."""
+    return replace(error_table(found.refitted), title=said("llm.refitted"), notes=(said("llm.formula"),))
+
+
+def replanned_table(found: Calibration) -> Table:
+    """Figures of the design before and after."""
+    return filled("llm_replanned", tuple(_plans(found)), title=said("llm.replanned"))
 
 
 def _plans(found: Calibration) -> Iterator[tuple[str, str, str]]:
@@ -85,7 +97,8 @@ def _seconds(made: Serving) -> Range:
     return Range(*(ms / 1e3 for ms in made.found.first_token_ms))
 
 
-def _read(found: Result) -> str:
+def read_words(found: Result) -> str:
+    """What was read of a file: its tool, its load, and what is doubtful."""
     run, rate, hit = found.run, found.figures.get("requests_per_s"), found.figures.get("prefix_hit")
     timed = run.ttft_ms or run.tpot_ms or run.tokens_per_s or run.tokens_per_s_per_gpu
     load = (
@@ -106,23 +119,27 @@ def _read(found: Result) -> str:
 
 def llm_runs_text(found: Sequence[Prediction]) -> str:
     """Measured figures of runs beside their predictions, and their errors."""
+    missing = [p for p in found if p.predicted is None]
+    why = tabulate("llm_not_predicted", missing[:LISTED], quantity=_quantity, title=said("llm.not predicted"))
+    return page("", runs_table(found), why, error_table(found))
+
+
+def runs_table(found: Sequence[Prediction]) -> Table:
+    """Measured figures beside predicted ones; of many those furthest off."""
     ranked = sorted((p for p in found if p.error is not None), key=lambda p: -abs(p.error or 0.0))
     short = len(found) > LISTED
-    shown = ranked[:LISTED] if short else [p for p in found if p.predicted is not None]
+    all_of = said("llm.runs shown", shown=LISTED, runs=written(len(ranked), ","))
     digits: dict[str, Any] = dict.fromkeys(("measured", "predicted", "low", "high"), Worded(_digits))
-    rows = tabulate(
+    return tabulate(
         "llm_runs",
-        shown,
+        ranked[:LISTED] if short else [p for p in found if p.predicted is not None],
+        notes=(all_of,) if short else (),
         **digits,
         quantity=_quantity,
         error=Worded(lambda error: per_cent(f"{100 * error:+.0f} %")),
         held=Worded(lambda held: "" if held else said("llm.outside")),
         title=said("llm.runs"),
     )
-    all_of = said("llm.runs shown", shown=LISTED, runs=written(len(ranked), ",")) if short else ""
-    missing = [p for p in found if p.predicted is None]
-    why = tabulate("llm_not_predicted", missing[:LISTED], quantity=_quantity, title=said("llm.not predicted"))
-    return page("", chapter(rows, all_of), why, error_table(found))
 
 
 def left_out_dict(found: Sequence[LeftOut]) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """The network of a plan as plain data and as text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -23,11 +21,7 @@ from gpuplan.wording import AGGREGATION_NAMES, amount, basis_word, said
 
 
 def network_dict(plan: Plan) -> dict[str, Any]:
-    """Return the network of a plan as plain JSON values, all finite.
-
-    Keys ``link``, ``remote``, ``training``, ``rules``, ``carried``, ``scaling`` (a row for each number of
-    hosts), ``claims`` and ``cabling``.
-    """
+    """Return the network of a plan as plain JSON values, all finite; ``scaling`` by number of hosts."""
     scenario, catalog, inputs = plan.scenario, plan.catalog, plan.scenario.network
     trip, tcp = round_trip(scenario, catalog), tcp_rate(scenario, catalog)
     return as_json(
@@ -94,7 +88,6 @@ def _link(plan: Plan) -> str:
 
 
 def _fact(fact: Fact) -> str:
-    """Return a value with its range and basis."""
     key = "network.fact" if fact.low is None or fact.high is None else "network.fact with range"
     return said(key, value=amount(fact.value, fact.unit), basis=basis_word(fact.basis), fact=fact)
 
@@ -112,7 +105,6 @@ def _work(use: RemoteUse) -> str:
 
 
 def _with_changes(sentence: str, changes: Sequence[str]) -> str:
-    """Return a sentence and what would change the result."""
     return f"{sentence} {said('network.would help', changes='; '.join(changes))}" if changes else sentence
 
 
@@ -122,7 +114,6 @@ def _job(use: TrainingUse) -> str:
 
 
 def _fabric(fabric: Cabling | None) -> Iterator[Content]:
-    """Yield the switches and cables, the settings, and the capacity that remains when a part fails."""
     if fabric is None:
         yield chapter(said("network.fabric"), said("network.no fabric"))
         return

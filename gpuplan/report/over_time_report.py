@@ -1,7 +1,5 @@
 """Placement over time as text and as plain data: orders of power-on, a single one VM by VM, and rehearsals."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -39,7 +37,6 @@ def power_on_text(plan: Plan, studies: Sequence[PowerOnStudy]) -> str:
 
 
 def _tables(studies: Sequence[PowerOnStudy]) -> dict[str, Table]:
-    """The settings of some clusters, the orders with a name, and the readings of the rules."""
     trials = [study.made for study in studies]
     return {
         "settings": power_on.settings(studies),
@@ -122,7 +119,6 @@ def picture(plan: Plan, play: Play, at: int | None = None) -> str:
 
 
 def _gpu(play: Play, host: int, gpu: int, load: Load | None, letters: dict[str, str]) -> str:
-    """One GPU, as wide as all."""
     if load is None:
         return FREE * CELLS
     marks = [letters[slot.group][-1] for slot in load.slots]

@@ -1,7 +1,5 @@
 """Proposed names and addresses to assign, and racks that are alike."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -19,6 +17,7 @@ TAKEN_ADDRESSES = 3
 PREFIX_BITS = 32
 TUNNEL_ENDPOINTS = 2
 """Tunnel endpoints of NSX on a host with two teamed ports: one for each."""
+NETWORKS = NAMES["network of a host"]
 
 
 class Named(NamedTuple):
@@ -33,12 +32,8 @@ class Named(NamedTuple):
 def names(plan: Plan) -> Iterator[Named]:
     """Yield the things to name, with the names that drawings and Terraform files use."""
     for pool in plan.pools:
-        yield Named(
-            said("physical.hosts of", cluster=pool.name),
-            pool.hosts,
-            host_name(pool, 1),
-            host_name(pool, pool.hosts),
-        )
+        ends = (host_name(pool, 1), host_name(pool, pool.hosts))
+        yield Named(said("physical.hosts of", cluster=pool.name), pool.hosts, *ends)
     switches = plan.cabling.switches if plan.cabling else None
     if switches:
         yield from _switches(switches)
@@ -58,9 +53,6 @@ def _switches(switches: Switches) -> Iterator[Named]:
             ends = (f"spine-{spines + 1:02}", f"spine-{spines + more:02}")
             yield Named(said("physical.spines") + where, more, *ends)
             spines += more
-
-
-NETWORKS = NAMES["network of a host"]
 
 
 class Network(NamedTuple):
@@ -94,7 +86,6 @@ def networks(plan: Plan) -> tuple[Network, ...]:
 
 
 def _vms(plan: Plan) -> Iterator[int]:
-    """VMs of the workloads, and those that serve them."""
     yield from (group.vms for group in plan.groups)
     yield from (len(servers.vms) for servers in all_servers(plan))
     yield from (retrieval.database_vms for retrieval in plan.llm.retrieval.values())

@@ -1,7 +1,5 @@
 """A plan as plain data: the ``--json`` contract."""
 
-from __future__ import annotations
-
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -75,10 +73,7 @@ def power_dict(power: PowerUse | None) -> dict[str, Any] | None:
 
 
 def costs_dict(plan: Plan) -> dict[str, Any] | None:
-    """Return the cost of a plan as plain JSON values, in one currency and unrounded; None without hosts.
-
-    ``ranges`` has the low and the high of each total.
-    """
+    """Return the cost as plain JSON values, unrounded, with ``ranges`` of totals; None without hosts."""
     costs = plan.costs
     if costs is None:
         return None
@@ -149,18 +144,9 @@ def _power_on(made: PowerOn) -> dict[str, Any]:
 
 def _pool(pool: Pool) -> dict[str, Any]:
     named = (
-        "placement",
-        "requests",
-        "rooms",
-        "new_room",
-        "access",
-        "shared",
-        "bound",
-        "method",
-        "failures",
-        "laid",
-        "whole",
-    )
+        "placement", "requests", "rooms", "new_room", "access", "shared", "bound", "method", "failures",
+        "laid", "whole",
+    )  # fmt: skip
     data = {f.name: plain(getattr(pool, f.name)) for f in fields(pool) if f.name not in named}
     data["access_modes"] = list(pool.access)
     data["new_needed"] = plain(pool.new_needed)

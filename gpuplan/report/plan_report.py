@@ -1,7 +1,5 @@
 """The design as text, and the VMs that a failure of its hosts affects."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sized
 from typing import Any
 
@@ -23,7 +21,7 @@ from gpuplan.report.text import Block, chapter, indented, page, pairs, wrapped
 from gpuplan.wording import said
 
 MOST_HOSTS = 24
-"""Most hosts of a cluster that are listed individually."""
+AFFECTED = ("restarted", "moved", "unplaced")
 
 
 @spoken
@@ -52,7 +50,6 @@ def plan_text(plan: Plan) -> str:
 
 
 def _access(plan: Plan) -> Iterator[str]:
-    """Yield the reason for each group's access to its GPUs."""
     for group in plan.groups:
         yield said("summary.access", group=group, why=" ".join(reason.text for reason in group.reasons))
         yield from (said("summary.access but", reason=reason) for reason in group.against)
@@ -116,9 +113,6 @@ def failure_text(plan: Plan, pool: Pool, hosts: tuple[int, ...], outcome: Outcom
     )
     title = lost_title(pool, hosts, ", ".join(map(str, hosts)))
     return page(title, " ".join(filter(None, sentences)), failed_vms(plan, pool, outcome))
-
-
-AFFECTED = ("restarted", "moved", "unplaced")
 
 
 def lost_title(pool: Pool, hosts: Sized, names: str) -> str:

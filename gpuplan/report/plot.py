@@ -1,10 +1,4 @@
-"""The charts of a plan as altair charts, for notebooks: ``plan.plot.cost()``.
-
-Each is the chart of the screen and of the documents, to be changed like any chart of altair. A chart in a cell asks no other host: JupyterLab,
-Notebook and Voila draw it with the Vega that they bring, and pictures go with it for pages without (see `offline`).
-"""
-
-from __future__ import annotations
+"""The charts of a plan for notebooks, ``plan.plot.cost()``: altair charts that ask no other host."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -53,6 +47,7 @@ Drawn = tuple[Spec | None, str]
 """A chart, or None, and the text where there is nothing to draw."""
 TOP_ONLY = ("$schema", "config", "padding", "autosize")
 """Keys that altair rejects in layered or concatenated charts."""
+MANY_PLANS = ("tornado", "frontier")
 
 
 class Plot:
@@ -79,15 +74,15 @@ class Plot:
 
     def cost(self) -> Any:
         """Draw the payments at the start and in each year, by part."""
-        return _chart(*_cost(self._plan))
+        return _chart(*SPECS["cost"](self._plan))
 
     def demand(self, place: str = "UTC") -> Any:
         """GPUs needed on average in each hour of a Wednesday and a Saturday, by group, on the clock of a place."""
-        return _chart(*_demand(self._plan, place))
+        return _chart(*SPECS["demand"](self._plan, place))
 
     def waiting(self, pool: str = "") -> Any:
         """The probability of waiting by the number of GPUs of a pool, for each assumption about arrivals."""
-        return _chart(*_waiting(self._plan, pool))
+        return _chart(*SPECS["waiting"](self._plan, pool))
 
     def capacity(self) -> Any:
         """GPUs left when hosts are lost, against those that the placed VMs occupy."""
@@ -98,10 +93,7 @@ class Plot:
         return _chart(*_network(self._plan, view))
 
     def tornado(self, view: str = "cost", progress: Progress | None = None) -> Any:
-        """Draw how far each input moves the answer within its range, two plans each; the view is ``cost`` or ``hosts``.
-
-        ``progress`` receives the number of completed inputs and their total.
-        """
+        """Draw how far each input moves ``cost`` or ``hosts``; ``progress`` receives inputs done, and all."""
         plan = self._plan
         pick(NAMES["view of the tornado"], view, "view")
         if plan.costs is None:
@@ -111,26 +103,11 @@ class Plot:
         return _chart(tornado_chart(rows, NOTEBOOK) if rows["rows"] else None, said("chart.none.tornado"))
 
     def frontier(self, progress: Progress | None = None) -> Any:
-        """Draw net present cost against capacity shortfall of hundreds of priced designs, planned within half a minute.
-
-        ``progress`` receives the number of completed designs and their total; a notebook shows it by itself.
-        """
+        """Draw cost against shortfall of many designs; ``progress`` receives designs done, and all."""
         plan = self._plan
         exploration = explore(plan.scenario, plan.catalog, progress=progress or _progress())
         rows = frontier_rows(exploration_dict(exploration, plan.scenario))
         return _chart(frontier_chart(rows, NOTEBOOK) if rows else None, said("chart.none.frontier"))
-
-
-def _cost(plan: Plan) -> Drawn:
-    return years_spec(plan, NOTEBOOK), NO_COST
-
-
-def _demand(plan: Plan, place: str = "UTC") -> Drawn:
-    return day_spec(plan, NOTEBOOK, place), said("chart.none.demand")
-
-
-def _waiting(plan: Plan, pool: str = "") -> Drawn:
-    return waiting_spec(plan, NOTEBOOK, pool), said("chart.none.waiting")
 
 
 def _capacity(plan: Plan) -> Drawn:
@@ -145,19 +122,17 @@ def _network(plan: Plan, view: str = "efficiency") -> Drawn:
 
 
 SPECS: Mapping[str, Callable[..., Drawn]] = {
-    "cost": _cost,
-    "demand": _demand,
-    "waiting": _waiting,
+    "cost": lambda plan: (years_spec(plan, NOTEBOOK), NO_COST),
+    "demand": lambda plan, place="UTC": (day_spec(plan, NOTEBOOK, place), said("chart.none.demand")),
+    "waiting": lambda plan, pool="": (waiting_spec(plan, NOTEBOOK, pool), said("chart.none.waiting")),
     "capacity": _capacity,
     "network": _network,
 }
 """Charts of one plan that can follow a design."""
-MANY_PLANS = ("tornado", "frontier")
 CHARTS = (*SPECS, *MANY_PLANS)
 
 
 def _words(nothing: str) -> Spec:
-    """Text where there is nothing to draw."""
     text = {"type": "text", "text": nothing, "color": NOTEBOOK.ink}
     return {"data": {"values": [{}]}, "layer": [{"mark": text}]}
 
@@ -181,10 +156,9 @@ def _rounded(part: Any) -> Any:
 
 
 def offline() -> None:
-    """Have altair show the charts of this session without the internet, unless it was told to show them otherwise.
+    """Have altair show charts without the internet: data for the notebook's renderer, and a picture.
 
-    By itself altair writes a page that loads Vega from another host. In a notebook that uses gpuplan, charts in cells are data for the renderer
-    of JupyterLab, Notebook or Voila, with a picture beside it, which ``nbconvert`` keeps. Nothing is done where altair is not loaded.
+    A chart shown otherwise by the user's choice stays so; nothing is done where altair is not loaded.
     """
     if (altair := sys.modules.get("altair")) is None:
         return
@@ -201,10 +175,7 @@ def bundle_of(chart: Any, **_which: Any) -> Any:
 
 
 def _shown(spec: Spec, **_options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A chart as a cell keeps it: what it is drawn from, its pictures, and what it shows in words.
-
-    The picture in PNG keeps Voila from a chart's own attempt to add one, which fails there.
-    """
+    """A chart as a cell keeps it: data, words and pictures, a PNG among them for Voila."""
     spec = _rounded(spec)
     bundle: dict[str, Any] = {MIME: {name: part for name, part in spec.items() if name != "$schema"}}
     with suppress(ValueError):  # its rows are on another host: no picture

@@ -1,9 +1,4 @@
-"""Cards and tables of plain HTML for notebook cells, in the colours and the type of the page around them.
-
-A `Carded` thing asks here, through ``gpuplan.showing``, when a cell shows it; nothing is loaded before.
-"""
-
-from __future__ import annotations
+"""Cards and tables of plain HTML for notebook cells, loaded through ``gpuplan.showing`` on use."""
 
 from collections.abc import Callable, Iterable, Mapping, Sized
 from dataclasses import fields
@@ -39,7 +34,6 @@ STEP_TABLES: Mapping[str, tuple[str, ...]] = {
     "design": ("decisions", "messages"),
     "deliver": ("materials",),
 }
-"""Step -> the tables that represent it."""
 OPEN = 8
 """Most rows of a folding table that is initially open."""
 MOST_ROWS = 40
@@ -64,7 +58,6 @@ def step_html(plan: Plan, step: str, sentence: str) -> str:
 
 
 def _table(table: Table, most: int = MOST_ROWS) -> str:
-    """A table with its title and notes."""
     shown = table.shown()
     right, rows = numeric(shown), texts(shown)
 
@@ -193,7 +186,6 @@ def _item(item: Item) -> str:
 
 
 def _record(record: Brief) -> str:
-    """Any record: its fields with their values."""
     rows = tuple((name, _plain(value)) for name, value in _fields(record).items())
     return _table(
         Table("record", (Column("name", "Name"), Column("value", "Value")), rows, title=type(record).__name__)
@@ -247,4 +239,3 @@ SHOWN: Mapping[type, Callable[[Any], str]] = {
     Named: _named,
     Brief: _record,
 }
-"""Type -> function that shows it."""

@@ -1,15 +1,10 @@
-"""A table is data, defined once; its renderer decides how it looks on paper, screen or terminal.
-
-The tables of a topic are built in ``gpuplan/report/tables/``. Each column says what kind of quantity it holds, and so every
-renderer words, aligns and stores a value alike: ``words`` for readers, ``records`` for programs, ``screen`` for the app.
-The terminal (``gpuplan.report.text``), CSV and pandas (``gpuplan.report.exported``), documents, slides and sheets take the same table.
-"""
+"""A table is data, built once in ``tables/``; renderers word and align it by the kinds of its columns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import islice, starmap
 from math import isfinite
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -25,6 +20,17 @@ UNSORTED = 12
 """Most rows of a table that the screen does not sort; ``MOST`` in ``widgets/static/common.js``."""
 BY_KEY = "\ue000"
 """Marks heads and titles with texts in ``data/words``: ``table.TABLE.COLUMN``, or ``table.COLUMN`` if shared."""
+COLUMNS: dict[str, list[dict[str, str]]] = {}
+"""Table -> its columns: key, kind, unit, whether it is a detail, key of its head, and attribute of the rows' subjects."""
+for _row in own_rows("words/columns"):
+    COLUMNS.setdefault(_row["table"], []).append(_row)
+SETS = {"standing": COLUMNS.pop("standing")}
+"""Columns that several tables have: a row of ``set`` stands for those that the table does not have itself."""
+CELLS: Mapping[tuple[str, str], tuple[str, dict[str, str]]] = {
+    (row["table"], row["column"]): (row["format"], {"line": row["line"], "tone": row["tone"]})
+    for row in own_rows("words/cells")
+}
+"""(table, column) -> format of its values, the line that explains them, and their tone, where it has some."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +53,6 @@ class Column:
     tone: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Its head is in the locale in which the table is made."""
         object.__setattr__(self, "label", per_cent(self.label))
 
     def held(self, thing: Any) -> Any:
@@ -61,19 +66,6 @@ class Column:
             return value
         cell = value if isinstance(value, Cell) else Cell(value, self.words(value) if self.words else None)
         return replace(cell, line=cell.line or self.line.format(row=thing), tone=cell.tone or self.tone)
-
-
-COLUMNS: dict[str, list[dict[str, str]]] = {}
-"""Table -> its columns: key, kind, unit, whether it is a detail, key of its head, and attribute of the rows' subjects."""
-for _row in own_rows("words/columns"):
-    COLUMNS.setdefault(_row["table"], []).append(_row)
-SETS = {"standing": COLUMNS.pop("standing")}
-"""Columns that several tables have: a row of ``set`` stands for those that the table does not have itself."""
-CELLS: Mapping[tuple[str, str], tuple[str, dict[str, str]]] = {
-    (row["table"], row["column"]): (row["format"], {"line": row["line"], "tone": row["tone"]})
-    for row in own_rows("words/cells")
-}
-"""(table, column) -> format of its values, the line that explains them, and their tone, where it has some."""
 
 
 class Worded(NamedTuple):
@@ -94,8 +86,7 @@ def columns(
 ) -> tuple[Column, ...]:
     """Return the columns of a table, as ``data/words/columns.csv`` lists them.
 
-    ``getters`` return the values of columns that are no attributes of a row's subject; ``heads`` and ``hidden`` say
-    which head a column has, and whether it is a detail, where that is not always the same.
+    ``getters`` get what is no attribute of a row's subject; ``heads`` and ``hidden`` differ by design.
     """
     rows = list(_with_sets(COLUMNS[table]))
     if unknown := getters.keys() - {row["column"] for row in rows} - SETS.keys():
@@ -112,10 +103,8 @@ def columns(
             head = told(TEXTS.get(row["head"], row["head"]), {"currency": currency})
         unit = currency if row["unit"] == "currency" else row["unit"]
         detail = (hidden or {}).get(name, row["detail"] == "yes")
-        label = (heads or {}).get(name, head)
-        listing.append(
-            Column(name, label, row["kind"] or "text", unit, detail, of or row["of"], words, **more)
-        )
+        label, kind, of = (heads or {}).get(name, head), row["kind"] or "text", of or row["of"]
+        listing.append(Column(name, label, kind, unit, detail, of, words, **more))
     return tuple(listing)
 
 
@@ -136,7 +125,6 @@ def _part_of(getter: Any, name: str) -> Callable[[Any], Any]:
 
 
 def _format(spec: str) -> Callable[[Any], str | None] | None:
-    """Return the format of a column's values, written as in a text."""
     return (lambda value: None if value is None else worded(value, spec)) if spec else None
 
 
@@ -171,14 +159,12 @@ class Table(Brief):
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Title and heads are in the language and the locale in which the table is made."""
         title = said(f"table.{self.name}") if self.title == BY_KEY else self.title
         object.__setattr__(self, "title", per_cent(title))
         if any(column.label == BY_KEY for column in self.columns):
             object.__setattr__(self, "columns", tuple(map(self._headed, self.columns)))
 
     def _headed(self, column: Column) -> Column:
-        """Return a column with its head; for money, with the currency too."""
         if column.label != BY_KEY:
             return column
         specific, shared = f"table.{self.name}.{column.key}", f"table.{column.key}"
@@ -250,10 +236,8 @@ def listed(
     rows += map(tuple, totals)
     valid = [at for at, column in enumerate(columns) if column.key == "valid"]
     if valid and not all(row[valid[0]] for row in rows):  # then a page shows it, too
-        columns = [
-            replace(column, detail=False) if column.key in ("valid", "unplaced_vms") else column
-            for column in columns
-        ]
+        standing = ("valid", "unplaced_vms")
+        columns = [replace(col, detail=False) if col.key in standing else col for col in columns]
     return Table(name, tuple(columns), tuple(rows), len(totals), tuple(notes), title=title)
 
 
@@ -299,10 +283,7 @@ def numeric(table: Table) -> tuple[int, ...]:
 
 def texts(table: Table) -> list[tuple[str, ...]]:
     """Return the rows as text for readers."""
-    return [
-        tuple(words(cell, column) for cell, column in zip(row, table.columns, strict=True))
-        for row in table.cells()
-    ]
+    return [tuple(starmap(words, zip(row, table.columns, strict=True))) for row in table.cells()]
 
 
 def records(table: Table) -> list[dict[str, Any]]:
@@ -316,10 +297,7 @@ def records(table: Table) -> list[dict[str, Any]]:
 def screen(table: Table, title: str = "", more: str = "") -> dict[str, Any]:
     """Return the table for the app, under a title if its card has several; a long one can be sorted there."""
     shown = table.shown()
-    rows = [
-        [_drawn(cell, column) for cell, column in zip(row, shown.columns, strict=True)]
-        for row in shown.cells()
-    ]
+    rows = [list(starmap(_drawn, zip(row, shown.columns, strict=True))) for row in shown.cells()]
     if len(rows) - shown.totals > UNSORTED:
         for drawn, row in zip(rows, shown.cells(), strict=True):
             for entry, cell in zip(drawn, row, strict=True):
@@ -347,7 +325,6 @@ def _drawn(cell: Cell, column: Column) -> dict[str, Any]:
 
 
 def _order(value: Any) -> float | str | None:
-    """Return the sort key of a value whose text does not sort: the number itself, or the name of a choice."""
     if isinstance(value, int | float):
         return value if isfinite(value) else None
     return value if isinstance(value, str) else None

@@ -1,7 +1,5 @@
 """Layout of a report for a terminal: chapters of sentences and tables, in columns as wide as the page allows."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -15,14 +13,12 @@ NARROWEST = 16
 """Characters that a column of text keeps when a line is too long."""
 SCALES = ((1, ""), (1_000, "thousands of "), (1_000_000, "millions of "))
 """Scales for amounts of money where a page is too narrow."""
+Content = str | Table | Iterable["Content"]
+"""A sentence, lines as they are, a table with its title and notes, or several of these; what is empty is left out."""
 
 
 class Block(str):
     """Lines that are laid out already, as any text of several lines is; a sentence is wrapped."""
-
-
-Content = str | Table | Iterable["Content"]
-"""A sentence, lines as they are, a table with its title and notes, or several of these; what is empty is left out."""
 
 
 def page(title: str, *content: Content) -> str:
@@ -109,7 +105,6 @@ def _grid(heads: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence[i
 
 
 def _set(cells: Sequence[str], widths: Sequence[int], right: Sequence[int]) -> str:
-    """One line of a grid."""
     aligned = (
         cell.rjust(width) if at in right else cell.ljust(width)
         for at, (cell, width) in enumerate(zip(cells, widths, strict=True))

@@ -1,7 +1,5 @@
 """A workload in one row: its users and when, what one VM gets, and what its access mode means for operations."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from gpuplan.plan import Plan

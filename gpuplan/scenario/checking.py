@@ -61,15 +61,14 @@ def from_dict(data: Any) -> Scenario:
             _name_unknown(section, set(_NAMES[head]), f"{head}.", problems)
     groups = _groups(data.get("groups", []), origins, problems)
     notes = _notes(data.get("notes", []), problems)
-    prices, ranges = (_map(data.get(name, {}), name, problems) for name in MAPS)
+    maps: dict[str, Any] = {name: _map(data.get(name, {}), name, problems) for name in MAPS}
     if problems:
         raise ScenarioError(problems)
     scenario = Scenario(
         groups=groups,
-        prices=prices,
-        ranges=ranges,
         notes=notes,
         origins=tuple(origins.items()),
+        **maps,
         **top,
         **{head: SECTIONS[head](**values) for head, values in sections.items()},
     )
@@ -194,7 +193,7 @@ def _entries(given: Any, name: str, wanted: str, most: int, problems: _Problems)
 
 
 def _map(given: Any, name: str, problems: _Problems) -> tuple[tuple[str, Any], ...]:
-    """(key, value) of each entry of ``prices`` or ``ranges``."""
+    """(key, value) of each entry of ``prices``, ``ranges`` or ``models``."""
     entries = _entries(given, name, "file.no map", MAX_ENTRIES, problems)
     named = ((show_key(key), value) for key, value in entries)
     spec = INPUTS[f"{name}.*"]

@@ -51,14 +51,14 @@ def _table() -> dict[str, Field]:
 INPUTS: Mapping[str, Field] = _table()
 FIELDS = tuple(spec for path, spec in INPUTS.items() if "*" not in path)
 GROUP_FIELDS = tuple(spec for path, spec in INPUTS.items() if path.startswith(_ANY_GROUP))
-PRICE, RANGE = INPUTS["prices.*"], INPUTS["ranges.*"]
+PRICE, RANGE, MODEL = INPUTS["prices.*"], INPUTS["ranges.*"], INPUTS["models.*"]
 FIELD_BY_PATH: Mapping[str, Field] = {spec.path: spec for spec in FIELDS}
 GROUP_FIELD_BY_NAME: Mapping[str, Field] = {spec.path: spec for spec in GROUP_FIELDS}
 
 
 def field_of(path: str) -> Field:
-    """Return the field at a path, also of groups, prices and ranges; a ScenarioError names the nearest path."""
-    for spec in (PRICE, RANGE):
+    """Return the field at a path, also of groups, prices, ranges and models; a ScenarioError names the nearest path."""
+    for spec in (PRICE, RANGE, MODEL):
         if path.startswith(spec.path + "."):
             return spec
     if path.startswith("groups."):

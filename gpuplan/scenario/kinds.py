@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -107,6 +107,8 @@ def parse_value(spec: Field, given: Any, path: str) -> Any:
 
 def as_python(spec: Field, given: Any) -> Any:
     """Convert a value of numpy, pandas or an exact type to plain Python, 3.0 to 3 for whole numbers; keep all else."""
+    if spec.kind == "cells" and isinstance(given, Mapping):
+        return tuple(given.items())
     value = [_plain_python(item) for item in given] if isinstance(given, list) else _plain_python(given)
     if spec.optional and (
         type(value).__name__ in MISSING or (isinstance(value, float) and math.isnan(value))
@@ -243,6 +245,23 @@ def _range(spec: Field, given: Any) -> tuple[float, float] | None:
     return _plain(low), _plain(high)
 
 
+def _cells(spec: Field, given: Any) -> tuple[tuple[str, Any], ...] | None:
+    """Columns of a row of the catalog with their values, from a mapping; empty ones are left out."""
+    pairs = (
+        list(given.items() if isinstance(given, Mapping) else given) if isinstance(given, Iterable) else []
+    )
+    if not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs):
+        return None
+    cells = tuple((name, value) for name, value in pairs if value not in (None, ""))
+    fit = all(
+        _as_text(name) == name
+        and (isinstance(value, bool) or _id(spec, value))
+        and len(str(value)) <= spec.high
+        for name, value in cells
+    )
+    return cells if fit and 0 < len(cells) <= spec.high else None
+
+
 def _listed(read: Callable[[Any], str | None]) -> Callable[[Field, Any], str | None]:
     """Return a reader of kinds that are typed or listed in a file, and stored as text; no kinds are no value."""
     return lambda _, given: read(given) or None
@@ -313,6 +332,11 @@ KINDS: Mapping[str, Kind] = {
         _listed(hosts_text), _rows_schema(HOST_KEYS), written=lambda text: file_rows(text, HOST_KEYS)
     ),
     "vms": Kind(_listed(vms_text), _rows_schema(VM_KEYS), written=lambda text: file_rows(text, VM_KEYS)),
+    "cells": Kind(
+        _cells,
+        lambda _: {"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]}},
+        written=dict,
+    ),
     "date": Kind(_typed(date_text), _string("^[0-9]{4}-[0-9]{2}-[0-9]{2}$")),
     "currency": Kind(_typed(_currency_text), _string("^[A-Za-z]{3}$")),
     "choice": Kind(_choice, lambda spec: {"enum": list(spec.choices)}),

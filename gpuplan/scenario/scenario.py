@@ -47,7 +47,7 @@ from gpuplan.scenario.versions import SCHEMA_VERSION
 
 UNASSIGNED = "unassigned"
 """Id of the part of a stated total that no group asks for; no group can have it."""
-MAPS = ("prices", "ranges")
+MAPS = ("prices", "ranges", "models")
 """Parts of a scenario that map any number of keys to one value each."""
 LEFT_OUT: Any = None
 READ: dict[str, Callable[[Scenario], Scenario]] = {}
@@ -95,6 +95,8 @@ class Scenario(Brief):
     """(priced item, price in the currency of the scenario): these win over the catalog."""
     ranges: tuple[tuple[str, tuple[float, float]], ...] = ()
     """(path of an input, its low and high): the range of its possible values."""
+    models: tuple[tuple[str, tuple[tuple[str, Any], ...]], ...] = ()
+    """(id of a language model, columns of ``llm_models`` with their values): these win over the catalog."""
     notes: tuple[Note, ...] = ()
     origins: tuple[tuple[str, Origin], ...] = LEFT_OUT
     """(path, origin): left out, inputs that equal their default are assumed; ``()``: the customer stated all."""
@@ -263,6 +265,8 @@ class Scenario(Brief):
             data["prices"] = dict(self.prices)
         if self.ranges:
             data["ranges"] = {path: list(ends) for path, ends in self.ranges}
+        if self.models:
+            data["models"] = {id: dict(cells) for id, cells in self.models}
         data["notes"] = [_plain(n) for n in self.notes]
         data["origins"] = {path: _plain(o) for path, o in self.origins}
         return data
@@ -281,7 +285,7 @@ def assumed(group: Group) -> Iterable[tuple[str, Origin]]:
 
 def _read(scenario: Scenario) -> bool:
     """True if every part has its own type, and the origins are known."""
-    series = (scenario.groups, scenario.notes, scenario.prices, scenario.ranges, scenario.origins)
+    series = (scenario.groups, scenario.notes, scenario.origins, *(getattr(scenario, head) for head in MAPS))
     return (
         all(type(part) is tuple for part in series)
         and all(type(group) is Group for group in scenario.groups)

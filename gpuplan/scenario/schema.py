@@ -6,7 +6,7 @@ from typing import Any
 
 from gpuplan.facts import BASES
 from gpuplan.scenario.checking import MAX_GROUPS
-from gpuplan.scenario.inputs import FIELDS, GROUP_FIELDS, PRICE, RANGE
+from gpuplan.scenario.inputs import FIELDS, GROUP_FIELDS, MODEL, PRICE, RANGE
 from gpuplan.scenario.kinds import field_schema
 from gpuplan.scenario.scenario import UNASSIGNED
 from gpuplan.scenario.sections import Note, Origin
@@ -29,7 +29,7 @@ def json_schema() -> dict[str, Any]:
     text = {"type": "string", "maxLength": 500}
     origin = dict.fromkeys(Origin.__slots__, text) | {"basis": {"enum": list(BASES)}}
     note = dict.fromkeys(Note.__slots__, text)
-    for spec in (PRICE, RANGE):
+    for spec in (PRICE, RANGE, MODEL):
         properties[spec.path] = {"type": "object", "additionalProperties": field_schema(spec)}
     properties["groups"] = {"type": "array", "maxItems": MAX_GROUPS, "items": _mapping(group, "id")}
     properties["notes"] = {"type": "array", "items": _mapping(note, "text", "source")}

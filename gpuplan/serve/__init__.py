@@ -1,9 +1,4 @@
-"""The server: the workbook for one person or for a team, with Voila in one process and a session of its own for each page.
-
-`server` starts it all. A request comes in through `connections` (limits), is known by `identity` or `hub` (who is it),
-answered by `pages` or, for the connection of an open page, by `channels`; `sessions` has the process of each page, which
-`forking` makes.
-"""
+"""The workbook for one person or for a team, with Voila in one process and a session of its own for each page."""
 
 import sys
 

@@ -4,8 +4,6 @@ The format is Jupyter's ``v1.kernel.websocket.jupyter.org`` and no other: eight 
 offsets, then the name of a channel and the parts of a message one behind the other, all numbers little-endian.
 """
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import json
@@ -32,7 +30,6 @@ MOST_HEADER = 16_384
 FEWEST_OFFSETS, MOST_OFFSETS = 6, 64
 """Channel, header, parent header, metadata, content and the end of them; each buffer brings one more."""
 CHANNELS = ("shell", "control")
-"""Channels that a page sends on."""
 MOST_WAITING_BYTES, MOST_WAITING = 8 << 20, 2_000
 """Most messages waiting for a session; a page that sends more waits."""
 PATIENCE_S = 120.0
@@ -45,6 +42,8 @@ FOR_THE_LOG = ("stream", "error")
 """Messages of a session for the log: its output, and errors with the paths of this machine."""
 WRONG_DATA, TOO_MUCH = 1007, 1008
 LONGEST_REASON = 120
+HEADER, PARENT, CONTENT = 1, 2, 4
+"""Parts of a message by their places; the channel is the first."""
 
 
 class BadFrame(ValueError):
@@ -197,20 +196,17 @@ class ChannelsHandler(OwnSession, KernelWebsocketHandler):  # type: ignore[misc]
         except tornado.websocket.WebSocketClosedError:
             return None
         except tornado.iostream.StreamBufferFullError:
-            self._give_up()
+            self.refuse(TOO_MUCH, "requests and takes no answers")
+            self._cut()
             return None
 
     def _took(self, number: str) -> None:
-        """Record that the session has worked through a message."""
         if number in self.waiting:
             CHANGES.observe(now() - self.waiting.pop(number)[1])
             self.taken.set()
 
     def send_ping(self) -> None:
-        """Ask whether the page is still there; one that has not answered for three intervals is given up.
-
-        After one interval, the limit that tornado accepts, jupyter_server would close an unasked one.
-        """
+        """Ask whether the page is there, giving it three intervals; jupyter_server would give it one."""
         line = self.ws_connection
         if line is None or line.client_terminated:
             super().send_ping()
@@ -222,13 +218,7 @@ class ChannelsHandler(OwnSession, KernelWebsocketHandler):  # type: ignore[misc]
             self.ping(b"")
             self.last_ping = now()
 
-    def _give_up(self) -> None:
-        """End the connection of a page that reads nothing."""
-        self.refuse(TOO_MUCH, "requests and takes no answers")
-        self._cut()
-
     def _cut(self) -> None:
-        """End the connection without a word: the other side is gone."""
         if self.ws_connection is not None and self.ws_connection.stream is not None:
             self.ws_connection.stream.close()
 
@@ -249,12 +239,7 @@ class ChannelsHandler(OwnSession, KernelWebsocketHandler):  # type: ignore[misc]
         self.taken.set()
 
 
-HEADER, PARENT, CONTENT = 1, 2, 4
-"""Parts of a message by their places; the channel is the first."""
-
-
 def _part(message: bytes, place: int) -> dict[str, Any]:
-    """Return a part of a message that a session sends."""
     at = 8 * (place + 1)
     begin, end = (int.from_bytes(message[start : start + 8], "little") for start in (at, at + 8))
     return dict(json.loads(message[begin:end] or b"{}"))

@@ -1,7 +1,5 @@
 """The configuration of Voila: headers, templates, kernels, and who may visit."""
 
-from __future__ import annotations
-
 import gettext
 import hashlib
 import logging
@@ -132,9 +130,7 @@ def config_of(options: Options, *, home: Path, hub: bool, sessions: int) -> Conf
     c.Kernels.transport_encryption = "auto"  # other users of the machine cannot listen in
     c.KernelManager.autorestart = False
     if sys.platform != "win32" and len(os.fsencode(home)) <= LONGEST_HOME:
-        c.KernelManager.transport = (
-            "ipc"  # others may take a port between the choice of it and the start of the kernel
-        )
+        c.KernelManager.transport = "ipc"  # a port may be taken between its choice and the kernel's start
     c.ZMQChannelsWebsocketConnection.iopub_data_rate_limit = 0  # charts bring a megabyte of JavaScript
     c.ZMQChannelsWebsocketConnection.iopub_msg_rate_limit = 0
     return c

@@ -1,9 +1,4 @@
-"""Connections: how many the server keeps, how long a request may take, and which origin it believes.
-
-Rates and connections by address, half-open ones, and clients that take no answer are left to the proxy: `deploy/nginx.conf`.
-"""
-
-from __future__ import annotations
+"""Connections: how many, for how long, and which origin is believed; the proxy limits rates."""
 
 import contextlib
 import ipaddress

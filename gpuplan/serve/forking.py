@@ -5,8 +5,6 @@ before it ever ran anything of a session, so no session can see another. Where f
 Windows has none) or does not work, `Kernel` starts an ordinary kernel.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import gc
@@ -51,35 +49,12 @@ SINGLE = dict.fromkeys(
 )
 """The process may have no thread beside its main one when it forks, and the first three libraries start some when they are
 imported. The last one saves a tenth of a session's memory: its threads take theirs from one heap."""
-PASSED = frozenset(
-    [
-        "GPUPLAN_CATALOG",
-        "GPUPLAN_SCENARIO",
-        "GPUPLAN_VIEW",
-        "HOME",
-        "LANG",
-        "LANGUAGE",
-        "LD_LIBRARY_PATH",
-        "LOGNAME",
-        "PATH",
-        "SYSTEMROOT",
-        "TEMP",
-        "TMP",
-        "TMPDIR",
-        "TZ",
-        "USER",
-        "IPYTHONDIR",
-        "JUPYTER_CONFIG_DIR",
-        "JUPYTER_DATA_DIR",
-        "JUPYTER_PATH",
-        "JUPYTER_PREFER_ENV_PATH",
-        "JUPYTER_RUNTIME_DIR",
-        "PYTHONDONTWRITEBYTECODE",
-        "PYTHONHASHSEED",
-        "PYTHONPATH",
-        "PYTHONUNBUFFERED",
-    ]
-)
+PASSED = frozenset((
+    "GPUPLAN_CATALOG", "GPUPLAN_SCENARIO", "GPUPLAN_VIEW", "HOME", "LANG", "LANGUAGE", "LD_LIBRARY_PATH",
+    "LOGNAME", "PATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "TZ", "USER", "IPYTHONDIR",
+    "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_PATH", "JUPYTER_PREFER_ENV_PATH",
+    "JUPYTER_RUNTIME_DIR", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "PYTHONPATH", "PYTHONUNBUFFERED",
+))  # fmt: skip
 PASSED_KINDS = ("LC_", "NUMBA_")
 """Variables of the server that a session sees: no other, since any may be a secret of the machine."""
 
@@ -169,7 +144,6 @@ class _Parent:
         return Forked(int(answer), handles[0])
 
     def retire(self) -> None:
-        """Fork no more; it ends after the last of its sessions, or at once if it has none."""
         self.line.close()
 
 
@@ -179,11 +153,9 @@ class Nursery:
     def __init__(self, folder: Path, output: int | None = None) -> None:
         self._folder = folder
         self._output = output
-        """Output of sessions; the server's own output if none is given."""
         self._lock = threading.Lock()
-        self._alive, self._held = (
-            os.pipe()
-        )  # sessions read the one end; it breaks when this process and its other end go
+        # sessions read the one end; it breaks when this process and its other end go
+        self._alive, self._held = os.pipe()
         self._parent = _Parent(folder, self._alive, output)
         self._retired: list[_Parent] = []
 
@@ -202,7 +174,6 @@ class Nursery:
         return None
 
     def _renew(self) -> None:
-        """Put a new process in place of the one that forks."""
         self._parent.retire()
         self._retired = [old for old in self._retired if old.process.poll() is None]
         self._retired.append(self._parent)
@@ -272,7 +243,6 @@ def _end_with(alive: int) -> None:
 
 
 def _session(request: dict[str, Any], alive: int) -> None:
-    """Run a kernel, in a process that was just forked."""
     import resource  # Windows has none
 
     os.setsid()
@@ -295,9 +265,7 @@ def _preload() -> None:
     """Import everything a session needs, and do the work common to all sessions once."""
     for name in PRELOADED:
         importlib.import_module(name)
-    sys.modules[
-        "ipywidgets"
-    ].register_comm_target()  # which it leaves undone when it is imported outside a kernel
+    sys.modules["ipywidgets"].register_comm_target()  # undone where it is imported outside a kernel
     sys.modules["gpuplan.app.screen"].warm_up()
     logging.getLogger("Comm").setLevel(logging.ERROR)  # a page may close a closed comm: no news
     gc.collect()

@@ -1,7 +1,5 @@
 """The home of a server: one temporary folder for all that it and its sessions write, and the variables that lead there."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

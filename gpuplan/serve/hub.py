@@ -1,9 +1,4 @@
-"""Visitors under JupyterHub: users of the Hub. Loaded only where a Hub says so, so nothing else needs jupyterhub.
-
-Page, API and connection ask the same question here, and the Hub has the answer; a proxy in front is never the only guard.
-"""
-
-from __future__ import annotations
+"""Visitors under JupyterHub, asked of the Hub for page, API and connection; nothing else needs jupyterhub."""
 
 import json
 import os
@@ -13,11 +8,7 @@ from typing import Any, cast
 import tornado.ioloop
 from jupyter_server.auth.decorator import allow_unauthenticated
 from jupyterhub import __version__
-from jupyterhub.singleuser.extension import (
-    JupyterHubAuthorizer,
-    JupyterHubIdentityProvider,
-    JupyterHubOAuthCallbackHandler,
-)
+from jupyterhub.singleuser import extension
 from tornado.httpclient import AsyncHTTPClient
 from tornado.log import app_log
 
@@ -29,11 +20,11 @@ SIGN_IN = "sign-in"
 ACTIVITY_S = 300
 """Time between two reports of a single-user server to the Hub. [s]"""
 
-HubAuthorizer = JupyterHubAuthorizer
+HubAuthorizer = extension.JupyterHubAuthorizer
 app_log.addFilter(lambda record: record.module != "_xsrf_utils")  # it writes the ids of sign-ins into the log
 
 
-class HubIdentity(JupyterHubIdentityProvider):  # type: ignore[misc]
+class HubIdentity(extension.JupyterHubIdentityProvider):  # type: ignore[misc]
     """Users of a Hub; each of their browsers has sessions of its own."""
 
     def __init__(self, **kwargs: Any) -> None:
@@ -97,7 +88,7 @@ class Secured(Answering):
             self.set_header(name, value)
 
 
-class CallbackHandler(Secured, JupyterHubOAuthCallbackHandler):  # type: ignore[misc]
+class CallbackHandler(Secured, extension.JupyterHubOAuthCallbackHandler):  # type: ignore[misc]
     """Address to which the Hub sends a user who has signed in."""
 
 

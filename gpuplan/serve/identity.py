@@ -1,7 +1,5 @@
 """Identity of a visitor: a browser that has given the token, or any browser of this machine where none is required."""
 
-from __future__ import annotations
-
 import asyncio
 import hmac
 import math
@@ -21,7 +19,6 @@ from gpuplan.serve.metrics import refused
 from gpuplan.serve.sessions import now
 
 SIGNED_IN_DAYS = 7
-"""Days for which a browser stays signed in."""
 FREE_GUESSES = 5
 """Wrong tokens from one address before each next one has to wait."""
 LONGEST_WAIT_S = 300.0
@@ -61,10 +58,7 @@ class Guesses:
 
 
 def is_visit(headers: Any) -> bool:
-    """True if a browser requests a page because a person visits it.
-
-    Not so if the page is fetched for a picture, a script or a frame of another page, or ahead of a visit.
-    """
+    """True if a browser requests a page for a visit, not for another page or ahead of one."""
     if "prefetch" in headers.get("Sec-Purpose", headers.get("Purpose", "")):
         return False
     mode, goal = headers.get("Sec-Fetch-Mode"), headers.get("Sec-Fetch-Dest")

@@ -4,8 +4,6 @@ Any user of the machine could write to that port, and so fill the memory of the 
 Run as a program it is the kernel of a session that is not forked.
 """
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

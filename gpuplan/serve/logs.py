@@ -1,7 +1,5 @@
 """The server's log: one line for each event, and a count where it repeats."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging

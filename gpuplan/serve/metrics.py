@@ -1,7 +1,5 @@
 """Figures for the operator of the server, in Prometheus' format."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Iterable, Mapping
@@ -12,7 +10,6 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from gpuplan.wording import NAMES
 
 REGISTRY = CollectorRegistry()
-"""Counters of the running server."""
 REFUSED = Counter("gpuplan_refused", NAMES["metric"]["refused"], ["what"], registry=REGISTRY)
 for kind in ("channel", "connection", "frame", "full", "page", "token"):
     REFUSED.labels(kind)  # a rate needs a beginning

@@ -1,7 +1,5 @@
 """Options of a server: the given ones, those that follow from them, and the sockets it listens on."""
 
-from __future__ import annotations
-
 import errno
 import ipaddress
 import os
@@ -19,6 +17,8 @@ from gpuplan.wording import said
 HERE = Path(__file__).resolve().parent
 HUB_URL = "JUPYTERHUB_SERVICE_URL"
 """Variable in which a Hub says where its service listens."""
+NOT_LISTENING = {errno.EADDRINUSE: "serve.port in use", errno.EACCES: "serve.port not permitted"}
+"""Error of the system -> why the server cannot listen, where that is particular."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,6 @@ class Options:
     token: str | None = None
     open_browser: bool = False
     notebook: Path | None = None
-    """Notebook to serve instead of the workbook."""
     base_url: str = "/"
     proxies: Sequence[str] = ()
     sessions: int = 0
@@ -49,7 +48,6 @@ class Options:
     json_log: bool = False
     verbose: bool = False
     sockets: Sequence[socket.socket] = ()
-    """Sockets that listen already, if any."""
 
 
 class Refused(Exception):
@@ -93,10 +91,6 @@ def listening(options: Options) -> list[socket.socket]:
     except OSError as error:
         key = NOT_LISTENING.get(error.errno or 0, "serve.cannot listen")
         raise Refused(said(key, host=host, port=port, why=error.strerror or error)) from None
-
-
-NOT_LISTENING = {errno.EADDRINUSE: "serve.port in use", errno.EACCES: "serve.port not permitted"}
-"""Error of the system -> why the server cannot listen, where that is particular."""
 
 
 def url_of(options: Options, token: str = "") -> str:

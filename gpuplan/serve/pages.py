@@ -1,7 +1,5 @@
 """Pages: the server's answers, who gets them, and its error messages."""
 
-from __future__ import annotations
-
 import http.client
 import time
 from traceback import extract_tb
@@ -87,16 +85,9 @@ class Answering(tornado.web.RequestHandler):
             self.set_header("Content-Type", "application/json")
             self.finish({"message": message, "reference": self.reference})
             return
-        self.finish(
-            self.settings["jinja2_env"]
-            .get_template("error.html")
-            .render(
-                status_code=status_code,
-                status_message=message,
-                reference=self.reference,
-                base_url=self.settings["base_url"],
-            )
-        )
+        page = self.settings["jinja2_env"].get_template("error.html")
+        shown = {"status_code": status_code, "status_message": message, "reference": self.reference}
+        self.finish(page.render(shown, base_url=self.settings["base_url"]))
 
 
 def answering(handler: type[Any]) -> type[Any]:

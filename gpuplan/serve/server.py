@@ -1,18 +1,9 @@
 """Serve the workbook as a web page: Voila in this process, for one person or for a team.
 
-Additions to Voila, and their reasons:
-
-* One session for each open page, and only that: a closed page frees its own, one that vanished soon after, a dead one is
-  never restarted empty behind the page's back. A session belongs to the browser that opened it.
-* No visitor can stop the others: connections, messages, pages and wrong tokens have limits.
-* Nothing leaves the machine: own template without CDN links, and a Content-Security-Policy that allows no
-  inline script, no ``eval`` and no other host.
-* The server is the same wherever it is started: it reads no Jupyter or IPython settings of the user and no
-  ``voila.json`` of the folder, runs kernels with its own interpreter in an empty folder, and keeps its files
-  in one temporary folder.
+Nothing leaves the machine: no template has CDN links, and a Content-Security-Policy allows no inline script,
+``eval`` or other host. The server is the same wherever it is started: it reads no settings of Jupyter, IPython
+or Voila, and keeps its files in one temporary folder. `README.md` says the rest.
 """
-
-from __future__ import annotations
 
 import asyncio
 import contextlib
@@ -42,6 +33,7 @@ from voila.static_file_handler import AllowListFileHandler, TemplateStaticFileHa
 from voila.tornado.handler import TornadoVoilaHandler
 from voila.tornado.kernel_websocket_handler import VoilaKernelWebsocketHandler
 
+from gpuplan.serve import pages
 from gpuplan.serve.channels import ChannelsHandler
 from gpuplan.serve.configuration import config_of
 from gpuplan.serve.connections import HttpServer, raise_file_limit
@@ -49,14 +41,6 @@ from gpuplan.serve.forking import FORKING, Nursery
 from gpuplan.serve.home import environment, made_home, set_environment
 from gpuplan.serve.logs import LOG, LineHandler, log_output, start_log
 from gpuplan.serve.options import HUB_URL, Options, Refused, listening, settled, url_of
-from gpuplan.serve.pages import (
-    MetricsHandler,
-    ModelHandler,
-    PageHandler,
-    SessionHandler,
-    ShutdownHandler,
-    answering,
-)
 from gpuplan.serve.sessions import room
 from gpuplan.wording import said
 
@@ -81,10 +65,8 @@ class Server(Voila):  # type: ignore[misc]
     lines: LineHandler
     url: str
     greeting: str
-    """Text printed when the server runs."""
     nursery: Nursery | None = None
     output: int | None = None
-    """Descriptor that sessions print to."""
 
     @property
     def data_dir(self) -> str:
@@ -103,14 +85,14 @@ class Server(Voila):  # type: ignore[misc]
     def init_handlers(self) -> list[Any]:
         """Voila's handlers with ours in their place, without those that tell a kernel about the request, log out or give files."""
         ours = {
-            TornadoVoilaHandler: PageHandler,
-            VoilaShutdownKernelHandler: ShutdownHandler,
+            TornadoVoilaHandler: pages.PageHandler,
+            VoilaShutdownKernelHandler: pages.ShutdownHandler,
             VoilaKernelWebsocketHandler: ChannelsHandler,
-            KernelHandler: ModelHandler,
+            KernelHandler: pages.ModelHandler,
         }
         unused = (RequestInfoSocketHandler, LogoutHandler, AllowListFileHandler)
         rules: list[tuple[Any, ...]] = [rule for rule in super().init_handlers() if rule[1] not in unused]
-        rules = [(rule[0], answering(ours.get(rule[1], rule[1])), *rule[2:]) for rule in rules]
+        rules = [(rule[0], pages.answering(ours.get(rule[1], rule[1])), *rule[2:]) for rule in rules]
         for index, rule in enumerate(rules):
             if not rule[0].startswith(self.server_url):  # signing in, which Voila leaves before the prefix
                 rules[index] = (url_path_join(self.server_url, rule[0]), *rule[1:])
@@ -118,11 +100,10 @@ class Server(Voila):  # type: ignore[misc]
                 # it fails on paths other than <template>/static/<file>
                 path = url_path_join(self.server_url, r"/voila/templates/([\w-]+/static/.+)")
                 rules[index] = (path, *rule[1:])
-        added: list[tuple[str, Any]] = [
-            (url_path_join(self.server_url, "/gpuplan/session/" + _KERNEL), SessionHandler)
-        ]
+        session = url_path_join(self.server_url, "/gpuplan/session/" + _KERNEL)
+        added: list[tuple[str, Any]] = [(session, pages.SessionHandler)]
         if self.options.metrics:
-            added.append((url_path_join(self.server_url, "/metrics"), MetricsHandler))
+            added.append((url_path_join(self.server_url, "/metrics"), pages.MetricsHandler))
         return [*added, *rules]
 
     def listen(self) -> None:

@@ -1,7 +1,5 @@
 """Sessions: the process of each open page, its owner, its end, and the limit on their number."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os
@@ -67,7 +65,6 @@ class Session:
     silent: bool = False
     """True if the last connection ended without a sign of the page: it may sleep, and come back."""
     address: str = ""
-    """As of its visitor."""
     new: bool = False
     """True if the browser came without a cookie and has not connected since."""
 
@@ -116,7 +113,6 @@ class Kernels(AsyncMappingKernelManager):
         self.sessions: dict[str, Session] = {}
         """Kernel -> the session of a page; warm kernels have none yet."""
         self._opening: Counter[Visitor] = Counter()
-        """Visitor -> pages that are waiting for a session."""
         self._leaving: set[str] = set()
 
     @property
@@ -235,8 +231,6 @@ class Kernels(AsyncMappingKernelManager):
             if not session.lines and now() - session.heard > kept_s:
                 LOG.info("A session ends: nothing was heard of its page for %.0f s.", now() - session.heard)
                 await self.free(kernel_id)
-
-    # --- the warm ones, which Voila's manager keeps
 
     @property
     def pools(self) -> dict[str, list[Any]]:

@@ -18,13 +18,12 @@ MOST_ACTIVE = 0.99
 class Stream:
     """One class of requests for GPUs.
 
-    ``gpus`` of one VM are a whole number, or a fraction of one GPU. A request starts ``vms`` VMs together. Fractions
-    share a GPU within their ``family`` ("": equal fractions); ``per_gpu`` of them fit on one GPU by a profile table, 0:
-    as many as their ``gpus`` add up to one. With ``people`` the stream is a closed group: each of them sends another
-    request after a break, and ``rates_per_h`` are the chances that one is active; without, arrivals are Poisson and
-    ``rates_per_h`` are requests per hour; in equal parts of a week. ``cv`` is the coefficient of variation of the
-    duration: 0 fixed, 1 exponential, else lognormal. ``takes`` are the vCPUs and GiB of memory of one VM, and
-    ``clusters`` the numbers of those whose hosts it may take ((): all).
+    ``gpus`` of one VM are whole, or a fraction of one GPU; a request starts ``vms`` VMs together. Fractions share a
+    GPU within their ``family`` ("": equal fractions), ``per_gpu`` of them by a profile table (0: as their ``gpus``
+    add up). With ``people`` the stream is a closed group, and ``rates_per_h`` are chances that one is active;
+    without, requests per hour of a Poisson stream; in equal parts of a week. ``cv`` is that of the duration: 0 fixed,
+    1 exponential, else lognormal. ``takes`` are vCPUs and GiB of memory of a VM, ``clusters`` those whose hosts it
+    may take ((): all).
     """
 
     name: str

@@ -1,17 +1,12 @@
-"""Charts that work offline: Vega in a packaged file, one for the page, and a widget that sends rows apart from the rest.
+"""Charts that work offline: Vega in a packaged file, one for the page, a widget that sends rows apart, and its picture.
 
-``alt.JupyterChart`` loads Vega from the internet, makes a chart again whenever a number changes, and needs altair in
-every session. `Chart` is drawn by ``static/chart.js``: while only the rows change, Vega keeps what it has made.
-
-After an update of altair, make the bundle again with ``python -m gpuplan.widgets.chart``; this needs
-``vl-convert-python``.
+After an update of altair, make the bundle again: ``python -m gpuplan.widgets.chart`` (with ``vl-convert-python``).
 """
-
-from __future__ import annotations
 
 import sys
 from collections.abc import Callable
 from functools import cache
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +23,8 @@ from gpuplan.widgets.part import Sent
 STATIC = Path(__file__).parent / "static"
 BUNDLE = STATIC / "vega.js"
 """Vega, Vega-Lite and Vega-Embed as altair uses them; the altair is named in the first line."""
+PICTURES = ("text/html", "image/svg+xml")
+"""Formats in which a widget shows itself beside its view."""
 
 
 def write_bundle(path: Path = BUNDLE) -> int:
@@ -66,7 +63,6 @@ class Chart(Sent):
     spec = traitlets.Dict().tag(sync=True)
     """The chart as Vega-Lite, with names in place of its rows."""
     rows = traitlets.Dict().tag(sync=True)
-    """Name -> rows."""
     vega = traitlets.Instance(Vega).tag(sync=True, **ipywidgets.widget_serialization)
 
     def __init__(self, chart: Any = None) -> None:
@@ -131,6 +127,39 @@ def with_more(shown: Any, more: dict[str, Any]) -> Any:
     if isinstance(shown, tuple):
         return ({**shown[0], **more}, *shown[1:])
     return shown if shown is None else {**shown, **more}
+
+
+def bundle_of(box: ipywidgets.Box, **which: Any) -> Any:
+    """Return the saved output of a box: its view, and replacements for its widgets if one of them has a picture."""
+    shown = box._repr_mimebundle_(**which)
+    drawn, has_picture = ("", False) if _gives_its_own(box) else _drawn(box)
+    return with_more(shown, {"text/html": drawn}) if has_picture else shown
+
+
+def _gives_its_own(widget: Any) -> bool:
+    """True if a widget defines its own saved output, as those of ipywidgets do not."""
+    return type(widget)._repr_mimebundle_ is not ipywidgets.Widget._repr_mimebundle_
+
+
+def _drawn(widget: Any) -> tuple[str, bool]:
+    """Return (a widget as plain HTML: its picture, its children, or its name and value; whether it has a picture)."""
+    if _gives_its_own(widget):
+        shown = widget._repr_mimebundle_()
+        data = shown[0] if isinstance(shown, tuple) else shown or {}
+        picture = next((str(data[kind]) for kind in PICTURES if kind in data), "")
+        return picture, bool(picture)
+    if isinstance(widget, ipywidgets.HTML):
+        return str(widget.value), False
+    if isinstance(widget, ipywidgets.Box):
+        row = isinstance(widget, ipywidgets.HBox)
+        flow, share = ("row wrap", "flex:1 1 20rem;min-width:0") if row else ("column", "")
+        children = [_drawn(child) for child in widget.children]
+        inner = "".join(f'<div style="{share}">{html}</div>' for html, _ in children if html)
+        box = f'<div style="display:flex;flex-flow:{flow};gap:.5rem 1.5rem">{inner}</div>'
+        return box, any(pictured for _, pictured in children)
+    value = getattr(widget, "label", None) or getattr(widget, "value", "")
+    said = getattr(widget, "description", "")
+    return (f"<div>{escape(str(said))}: <strong>{escape(str(value))}</strong></div>" if said else ""), False
 
 
 def _split(chart: Any) -> tuple[dict[str, Any], dict[str, list[Any]]]:

@@ -1,16 +1,10 @@
-"""The contract between Python and the browser: the data that each script in ``static`` reads.
-
-``tests/widgets/test_contract.py`` holds both sides to it: a script reads no other key and each key is read by one, and the
-workbook sends no other key and no other type.
-"""
+"""The contract between Python and the browser: the data that each script in ``static`` reads."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, Required, TypedDict
 
 Chip = tuple[str, int]
-"""Letter and colour of a group."""
 State = Literal["", "failed", "maintenance", "landing", "spare"]
-"""State of a host."""
 Texts = Sequence[str]
 
 # fmt: off
@@ -22,14 +16,12 @@ Select = TypedDict("Select", {"what": str, "label": str, "value": str, "options"
 Field = TypedDict("Field", {
     "path": str, "label": str, "question": str, "kind": str, "value": str | bool,
     "options": Sequence[Option], "low": float, "high": float, "unit": str, "empty": str, "problem": str,
-    "locked": str, "assumed": bool, "confirmed": NotRequired[bool], "known": str, "by": NotRequired[str],
-})
+    "locked": str, "assumed": bool, "confirmed": NotRequired[bool], "known": str, "by": NotRequired[str]})
 """An input. ``empty`` is shown in an empty field; ``locked`` says why it cannot be changed, ``by`` who confirmed it and when."""
 Fields = Sequence[Field]
 Mark = TypedDict("Mark", {"sign": str, "text": str, "tone": str})
 Range = TypedDict("Range", {
-    "low": float, "high": float, "typical": float, "marks": Sequence[float], "words": str, "text": str,
-})
+    "low": float, "high": float, "typical": float, "marks": Sequence[float], "words": str, "text": str})
 """A range as a bar; its numbers are shares of the whole width."""
 Act = TypedDict("Act", {"event": str, "rest": Mapping[str, Any], "text": str, "name": str})
 """A button in a cell; ``name`` is what it acts on."""
@@ -37,43 +29,33 @@ Cell = TypedDict("Cell", {
     "text": str, "key": str, "numeric": bool, "tone": str, "sort": float | str | None, "title": str,
     "row": str, "chip": Chip, "range": Range, "mark": Mark, "basis": str, "field": Field, "input": Field,
     "visit": str, "visit_text": str, "tag": str, "tag_tone": str, "note": str, "note_tone": str,
-    "acts": Sequence[Act],
-}, total=False)
+    "acts": Sequence[Act]}, total=False)
 """``key`` is the line of the plan that explains it, ``row`` the style of its row, ``input`` an input in a sheet."""
 Head = TypedDict("Head", {"text": str, "numeric": bool})
 TableData = TypedDict("TableData", {
     "title": str, "heads": Sequence[Head], "rows": Sequence[Sequence[Cell]], "totals": int, "more": str,
-    "key": NotRequired[str],
-})
+    "key": NotRequired[str]})
 """``totals`` counts the rows at its end that are totals; ``key`` tells searches apart, and is given by ``hosts.js``."""
 Tables = Sequence[TableData]
 Piece = TypedDict("Piece", {
-    "text": Required[str], "key": str, "visit": str, "strong": bool, "waiting": bool,
-}, total=False)
-"""A piece of a paragraph."""
+    "text": Required[str], "key": str, "visit": str, "strong": bool, "waiting": bool}, total=False)
 Paragraphs = Sequence[Sequence[Piece]]
 Button = TypedDict("Button", {
     "text": str, "key": str, "event": str, "rest": NotRequired[Mapping[str, Any]],
-    "primary": NotRequired[bool], "off": NotRequired[bool],
-})
+    "primary": NotRequired[bool], "off": NotRequired[bool]})
 Ask = TypedDict("Ask", {"key": str, "text": str})
-"""A button for what takes long to work out."""
 Message = TypedDict("Message", {
     "level": Literal["stop", "warn", "note"], "code": str, "text": str, "change": str, "path": str,
-    "where": str, "sources": Texts, "locator": str,
-})
+    "where": str, "sources": Texts, "locator": str})
 Messages = Sequence[Message]
 Named = TypedDict("Named", {"letter": str, "colour": int, "name": str, "about": str})
 Way = TypedDict("Way", {"at": str, "path": str, "value": Any, "text": str})
 Stated = TypedDict("Stated", {"text": str, "tone": str, "ways": Sequence[Way]})
-"""The stated total."""
 Figure = TypedDict("Figure", {"label": str, "value": str, "note": str, "key": str})
 Fact = TypedDict("Fact", {
     "label": str, "value": str, "note": str, "key": str, "range": NotRequired[Range],
-    "basis": NotRequired[str], "mark": NotRequired[Mark],
-})
+    "basis": NotRequired[str], "mark": NotRequired[Mark]})
 Hidden = TypedDict("Hidden", {"shown": Literal[False]})
-"""A card that is not shown."""
 
 # The frame
 
@@ -82,29 +64,24 @@ Recent = TypedDict("Recent", {"design": str, "customer": str, "figures": str})
 Bar = TypedDict("Bar", {
     "name": str, "name_problem": str, "can_undo": bool, "can_redo": bool, "undo": str, "redo": str,
     "started": bool, "notice": Notice, "fragment": str, "customer": bool, "internal": bool, "share": str,
-    "recent": Recent | None,
-})
+    "recent": Recent | None})
 Step = TypedDict("Step", {"id": str, "title": str, "error": str})
 Nav = TypedDict("Nav", {"current": str, "glossary": bool, "steps": Sequence[Step]})
 TabData = TypedDict("TabData", {"name": str, "title": str, "badge": str, "wrong": bool})
 HeadData = TypedDict("HeadData", {
     "step": str, "title": str, "sentence": str, "about": str, "stale": bool, "hint": str, "tab": str,
-    "nothing": str, "tabs": Sequence[TabData],
-}, total=False)
+    "nothing": str, "tabs": Sequence[TabData]}, total=False)
 StripFigure = TypedDict("StripFigure", {
-    "key": str, "label": str, "value": str, "note": str, "tone": str, "was": str,
-})
+    "key": str, "label": str, "value": str, "note": str, "tone": str, "was": str})
 Wrong = TypedDict("Wrong", {"path": str, "name": str, "text": str}, total=False)
 Strip = TypedDict("Strip", {
-    "figures": Sequence[StripFigure], "turn": int, "stale": bool, "wrong": Wrong, "shown": bool, "open": str,
-})
+    "figures": Sequence[StripFigure], "turn": int, "stale": bool, "wrong": Wrong, "shown": bool, "open": str})
 WhyInput = TypedDict("WhyInput", {"label": str, "value": str, "known": str, "basis": str, "key": str})
 Source = TypedDict("Source", {"title": str, "url": str, "where": str})
 Drawer = TypedDict("Drawer", {
     "kind": Required[Literal["closed", "why", "messages", "glossary"]], "title": str, "messages": Messages,
     "key": str, "label": str, "sentence": str, "formula": str, "basis": str, "basis_text": str,
-    "function": str, "more": Sequence[Piece], "inputs": Sequence[WhyInput], "sources": Sequence[Source],
-}, total=False)
+    "function": str, "more": Sequence[Piece], "inputs": Sequence[WhyInput], "sources": Sequence[Source]}, total=False)
 Present = TypedDict("Present", {"on": bool, "name": str, "step": str, "at": int, "of": int})
 Term = TypedDict("Term", {"term": str, "names": Texts, "meaning": str, "sources": str})
 Glossary = TypedDict("Glossary", {"terms": Sequence[Term]})
@@ -118,43 +95,35 @@ Panel = TypedDict("Panel", {
     "shown": Required[bool], "stale": Required[bool], "title": str, "hint": str, "selects": Sequence[Select],
     "acts": Sequence[Button], "legend": Sequence[Curve], "text": Paragraphs, "figures": Sequence[Fact],
     "tables": Tables, "parts": Sequence[Member], "list": Texts, "after": Paragraphs, "button": Ask,
-    "notes": Sequence[Note],
-}, total=False)
+    "notes": Sequence[Note]}, total=False)
 Fold = TypedDict("Fold", {
     "shown": bool, "key": str, "title": str, "hint": str, "open": bool, "stale": bool, "text": Texts,
-    "tables": Tables,
-})
+    "tables": Tables})
 Form = TypedDict("Form", {
     "title": Required[str], "fields": Required[Fields], "fold": bool, "hint": str, "shown": bool,
-    "stale": bool, "text": str, "tables": Tables, "button": Ask | None,
-}, total=False)
+    "stale": bool, "text": str, "tables": Tables, "button": Ask | None}, total=False)
 GridHead = TypedDict("GridHead", {"name": str, "text": str, "question": str, "full": str})
 GridRow = TypedDict("GridRow", {"letter": str, "colour": int, "name": str, "id": str, "cells": Fields})
-File = TypedDict("File", {"label": str, "hint": str, "event": str, "most": int})
+File = TypedDict("File", {"label": str, "hint": str, "event": str, "accept": str, "most": int})
 Grid = TypedDict("Grid", {
     "title": NotRequired[str], "fold": NotRequired[str], "hint": str, "head": NotRequired[str],
-    "heads": Sequence[GridHead], "rows": Sequence[GridRow], "file": NotRequired[File], "stale": bool,
-})
+    "heads": Sequence[GridHead], "rows": Sequence[GridRow], "file": NotRequired[File], "stale": bool})
 """``fold`` is the title of one that is folded."""
 SheetRow = TypedDict("SheetRow", {"id": str, "name": str, "cells": Sequence[Cell]})
 Sheet = TypedDict("Sheet", {
     "shown": bool, "stale": bool, "fold": NotRequired[bool], "title": str, "hint": str, "text": Texts,
-    "heads": Sequence[Head], "rows": Sequence[SheetRow], "more": str,
-})
+    "heads": Sequence[Head], "rows": Sequence[SheetRow], "more": str})
 Upload = TypedDict("Upload", {
-    "label": str, "accept": str, "piece": int, "event": str, "name": str, "got": int,
-})
+    "label": str, "accept": str, "piece": int, "event": str, "name": str, "got": int})
 """``piece`` is the size of a piece, ``got`` what has arrived [bytes]."""
 RunInput = TypedDict("RunInput", {
     "what": str, "label": str, "value": str, "question": NotRequired[str], "empty": NotRequired[str],
-    "options": NotRequired[Sequence[Option]],
-})
+    "options": NotRequired[Sequence[Option]]})
 Progress = TypedDict("Progress", {"done": float | None, "text": str})
 Run = TypedDict("Run", {
     "shown": bool, "stale": bool, "old": bool, "title": str, "hint": str, "upload": NotRequired[Upload],
     "inputs": Sequence[RunInput], "buttons": Sequence[Button], "progress": Progress | None, "problem": str,
-    "text": Texts, "tables": Tables, "after": Texts,
-})
+    "text": Texts, "tables": Tables, "after": Texts})
 
 # Cards of one step
 
@@ -162,11 +131,9 @@ Example = TypedDict("Example", {"id": str, "title": str, "text": str, "answer": 
 Journey = TypedDict("Journey", {"title": str, "text": str})
 Start = TypedDict("Start", {
     "examples": Sequence[Example], "started": bool, "name": str, "journey": Sequence[Journey],
-    "customer": bool,
-})
+    "customer": bool})
 GuideKind = TypedDict("GuideKind", {
-    "id": str, "name": str, "about": str, "label": str, "planned": str, "problem": str,
-})
+    "id": str, "name": str, "about": str, "label": str, "planned": str, "problem": str})
 GuidePlace = TypedDict("GuidePlace", {"path": str, "label": str, "options": Sequence[Texts], "problem": str})
 Guide = TypedDict("Guide", {"kinds": Sequence[GuideKind], "where": Sequence[GuidePlace]})
 MemoryPart = TypedDict("MemoryPart", {"from": float, "share": float, "colour": int, "text": str})
@@ -175,98 +142,76 @@ MemoryBar = TypedDict("MemoryBar", {"label": str, "parts": Sequence[MemoryPart],
 Results = TypedDict("Results", {"bar": MemoryBar | None, "figures": Sequence[Figure], "notes": Texts})
 OpenWorkload = TypedDict("OpenWorkload", {
     "fields": Fields, "more": Fields, "hint": str, "vms": str, "bar": MemoryBar | None,
-    "figures": Sequence[Figure], "notes": Texts,
-})
+    "figures": Sequence[Figure], "notes": Texts, "file": File | None})
 """``vms`` is the path of the first input of its VMs."""
 Workload = TypedDict("Workload", {
     "letter": str, "colour": int, "name": str, "id": str, "kind": str, "words": Texts, "gets": Texts,
-    "access": Texts, "gpus": str, "key": str, "problem": str, "open": OpenWorkload | None,
-})
+    "access": Texts, "gpus": str, "key": str, "problem": str, "open": OpenWorkload | None})
 Kind = TypedDict("Kind", {"id": str, "name": str, "about": str})
 Workloads = TypedDict("Workloads", {
     "sized_for": Fields, "rows": Sequence[Workload], "kinds": Sequence[Kind], "more_kinds": Sequence[Kind],
-    "sum": str, "sum_label": str, "stated": Stated | None, "stale": bool,
-})
+    "sum": str, "sum_label": str, "stated": Stated | None, "stale": bool})
 AccessGroup = TypedDict("AccessGroup", {
     "letter": str, "colour": int, "name": str, "id": str, "profile": str, "profile_reason": str,
-    "profile_key": str, "mode": str, "possible": bool,
-})
+    "profile_key": str, "mode": str, "possible": bool})
 Reason = TypedDict("Reason", {"text": str, "source": str})
 Why = TypedDict("Why", {
-    "held": Texts, "reasons": Sequence[Reason], "against": Sequence[Reason], "cites": str,
-})
-"""Reasons for the access modes of some groups."""
+    "held": Texts, "reasons": Sequence[Reason], "against": Sequence[Reason], "cites": str})
 RuledOut = TypedDict("RuledOut", {"text": str, "source": str, "held": Texts, "mode": str, "possible": bool})
 Trait = TypedDict("Trait", {
     "text": str, "source": str, "held": Texts, "feature": str,
-    "verdict": Literal["yes", "limited", "no", "unknown"],
-})
+    "verdict": Literal["yes", "limited", "no", "unknown"]})
 Access = TypedDict("Access", {
     "groups": Sequence[AccessGroup], "why": Sequence[Why], "ruled_out": Sequence[RuledOut],
-    "traits": Sequence[Trait], "stale": bool,
-})
+    "traits": Sequence[Trait], "stale": bool})
 Rule = TypedDict("Rule", {"value": str, "title": str, "gpus": str, "key": str, "about": str, "formula": str})
 Target = TypedDict("Target", {
-    "chance": Field, "steps": Texts, "at": int, "whom": Field, "words": str, "wait": Field | None,
-})
+    "chance": Field, "steps": Texts, "at": int, "whom": Field, "words": str, "wait": Field | None})
 Demand = TypedDict("Demand", {
     "path": str, "value": str, "question": str, "cards": Sequence[Rule], "problem": str, "sentence": str,
-    "saving": str, "target": Target | None, "stated": Stated | None, "stale": bool,
-})
+    "saving": str, "target": Target | None, "stated": Stated | None, "stale": bool})
 PostureCard = TypedDict("PostureCard", {
-    "value": int, "title": str, "words": str, "key": str, "hosts": str, "gpus": str, "cost": str,
-})
+    "value": int, "title": str, "words": str, "key": str, "hosts": str, "gpus": str, "cost": str})
 Posture = TypedDict("Posture", {
-    "path": str, "value": int, "cards": Sequence[PostureCard], "question": str, "problem": str, "stale": bool,
-})
+    "path": str, "value": int, "cards": Sequence[PostureCard], "question": str, "problem": str, "stale": bool})
 Refused = TypedDict("Refused", {"at": int, "text": str})
 Watch = TypedDict("Watch", {
     "shown": bool, "stale": bool, "pool": str, "title": str, "at": int, "of": int, "label": str,
     "step_ms": int, "selects": Sequence[Select], "another": int, "tone": str, "lead": str, "text": str,
-    "refused": Sequence[Refused], "result": str,
-})
+    "refused": Sequence[Refused], "result": str})
 GpuPiece = TypedDict("GpuPiece", {
     "text": Required[str], "weight": Required[float], "colour": int, "gap": Literal["free", "rest"],
-    "new": bool,
-}, total=False)
+    "new": bool}, total=False)
 Gpu = TypedDict("Gpu", {
-    "parts": Sequence[GpuPiece], "free": float, "rest": float, "title": str, "new": NotRequired[bool],
-})
+    "parts": Sequence[GpuPiece], "free": float, "rest": float, "title": str, "new": NotRequired[bool]})
 Host = TypedDict("Host", {
     "number": int, "at": str, "head": str, "state": State, "word": str, "short": NotRequired[str],
-    "title": str, "name": str, "gpus": Sequence[Gpu], "all_down": NotRequired[bool], "back": NotRequired[int],
-})
+    "title": str, "name": str, "gpus": Sequence[Gpu], "all_down": NotRequired[bool], "back": NotRequired[int]})
 """A host, or all hosts with the same VMs; a click takes the one of this ``number``, if it is not 0."""
 WorstButton = TypedDict("WorstButton", {"lost": int, "text": str, "name": str})
 Worst = TypedDict("Worst", {"beside": str, "buttons": Sequence[WorstButton]})
 Verdict = TypedDict("Verdict", {
     "tone": str, "lead": str, "text": str, "heads": Sequence[Head], "rows": Sequence[Sequence[Cell]],
-    "rest": str,
-})
+    "rest": str})
 Pool = TypedDict("Pool", {
     "id": str, "name": str, "about": str, "zoom": Literal["large", "compact", "kinds"], "wide": bool,
     "worst": Worst, "legend": Sequence[Named], "verdict": Verdict | None, "power_on": str, "watch": bool,
-    "more": int, "hosts": Sequence[Host],
-})
+    "more": int, "hosts": Sequence[Host]})
 Cluster = TypedDict("Cluster", {"id": str, "text": str, "name": str, "state": State, "on": bool})
 Hosts = TypedDict("Hosts", {
     "clusters": Sequence[Cluster], "pools": Sequence[Pool], "click": Literal["fail", "maintain"],
-    "any_down": bool, "stale": bool, "watched": bool,
-})
+    "any_down": bool, "stale": bool, "watched": bool})
 Mode = TypedDict("Mode", {
     "id": str, "name": str, "verdict": Literal["yes", "no", "unknown"], "text": str, "word": str,
-    "source": str,
-})
+    "source": str})
 Allowed = TypedDict("Allowed", {"title": str, "modes": Sequence[Mode]})
 Switches = TypedDict("Switches", {"count": int, "drawn": int, "name": str})
 Spines = TypedDict("Spines", {"count": int, "drawn": int, "name": str, "links": int, "text": str})
 Peer = TypedDict("Peer", {"links": int, "text": str})
 FabricHosts = TypedDict("FabricHosts", {
-    "text": Texts, "pair": str, "ports": Texts, "links": int, "rdma": int, "apart": str,
-})
+    "text": Texts, "pair": str, "ports": Texts, "links": int, "rdma": int, "apart": str})
 OneFabric = TypedDict("OneFabric", {
-    "name": str, "about": str, "spines": Spines, "leaves": Switches, "peer": Peer, "hosts": FabricHosts,
-})
+    "name": str, "about": str, "spines": Spines, "leaves": Switches, "peer": Peer, "hosts": FabricHosts})
 Fabric = TypedDict("Fabric", {"shown": bool, "stale": bool, "fabrics": Sequence[OneFabric]})
 Compared = TypedDict("Compared", {"name": str, "kept": bool})
 Difference = TypedDict("Difference", {"label": str, "values": Texts, "sentence": str})
@@ -275,16 +220,12 @@ Carried = TypedDict("Carried", {"name": str, "design": str, "told": str})
 Compare = TypedDict("Compare", {
     "title": str, "text": str, "empty": bool, "off": bool, "stale": bool, "designs": Sequence[Compared],
     "notes": Texts, "rows": Sequence[Difference], "same": str, "tries": Sequence[Try],
-    "others": Sequence[Carried],
-})
+    "others": Sequence[Carried]})
 Decision = TypedDict("Decision", {
     "number": int, "title": str, "decision": str, "justification": str, "implication": str, "cites": str,
-    "key": str,
-})
+    "key": str})
 Design = TypedDict("Design", {
-    "stale": Required[bool], "decisions": Sequence[Decision], "messages": Messages,
-}, total=False)
-"""Decisions, or messages."""
+    "stale": Required[bool], "decisions": Sequence[Decision], "messages": Messages}, total=False)
 Preview = TypedDict("Preview", {"page": str, "old": bool})
 
 PARTS: Mapping[str, Any] = {
@@ -294,4 +235,3 @@ PARTS: Mapping[str, Any] = {
     "access": Access, "demand": Demand, "posture": Posture, "watch": Watch | Hidden, "hosts": Hosts,
     "allowed": Allowed, "fabric": Fabric | Hidden, "compare": Compare, "design": Design, "preview": Preview,
 }
-"""Name of a script -> its data."""

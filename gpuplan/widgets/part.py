@@ -1,9 +1,4 @@
-"""A part of the screen: plain data goes to the browser, events come back.
-
-Each part is one small JavaScript file in ``static``; ``common.js`` is put in front of it.
-"""
-
-from __future__ import annotations
+"""A part of the screen: its JavaScript file in ``static`` draws plain data and sends events back."""
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,7 +13,6 @@ STATIC = Path(__file__).parent / "static"
 
 
 STYLES = ("app.css", "notebook.css")
-"""Styles of the workbook, and of a notebook alone."""
 _collected: list[dict[str, dict[str, Any]]] = []
 """Model -> part of its state to send, for each ``together`` that is open."""
 
@@ -76,9 +70,8 @@ def together(carrier: Part) -> Iterator[None]:
 @cache
 def _part_class(name: str, styled: bool) -> type[Part]:
     files = [(STATIC / file).read_text(encoding="utf-8") for file in ("common.js", f"{name}.js")]
-    style = (
-        {"_css": "".join((STATIC / file).read_text(encoding="utf-8") for file in STYLES)} if styled else {}
-    )
+    styles = [(STATIC / file).read_text(encoding="utf-8") for file in STYLES if styled]
+    style = {"_css": "".join(styles)} if styled else {}
     return type(f"Part_{name}", (Part,), {"_esm": "".join(files), **style})
 
 

@@ -7,7 +7,7 @@ from approved import has_approved, is_approved
 
 from gpuplan import Plan, make_plan
 from gpuplan.analysis.board_equivalence import on_board
-from gpuplan.analysis.differences import (
+from gpuplan.analysis.compare import (
     caveats,
     counting,
     design_name,

@@ -127,7 +127,7 @@ def test_a_file_that_is_no_text_or_not_there_is_refused(tmp_path: Path, catalog:
 def test_factors_become_a_catalog_that_opens_and_keep_what_is_there(tmp_path: Path, catalog: Catalog) -> None:
     folder = tmp_path / "mine"
     for model, step in (("llama-3.1-8b", 1.2), ("qwen3-32b", 0.9), ("llama-3.1-8b", 1.3)):
-        item = {f"llm-serving/{model}/h100-sxm5-80gb": {"own_step": step, "own_first": 2.0}}
+        item = {f"llm-own/{model}/h100-sxm5-80gb": {"own_step": step, "own_first": 2.0}}
         assert write_own(folder, item, 5) == ("sources.csv", "assumptions.csv")
     mine = load_catalog(folder)
     found = [speeds_of(mine, model, "h100-sxm5-80gb") for model in ("llama-3.1-8b", "qwen3-32b")]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from approved import is_approved
 
 from gpuplan.analysis.llm_predictions import predict
-from gpuplan.analysis.llm_runs import Run, gpu_of, model_of, usual_shape, work_of
+from gpuplan.analysis.llm_runs import NotPredicted, Run, gpu_of, model_of, work_of
 from gpuplan.catalog import Catalog
-from gpuplan.models.llm.memory import weights_gib
 from gpuplan.models.llm.shape import Setup
-from gpuplan.plan.llm_parts import key_of
+from gpuplan.plan.llm_parts import ALIKE, key_of, model_named
 
 CLOSED = Run(
     *("own", "Llama-3.1-70B", "h100-sxm5-80gb"),
@@ -64,12 +64,19 @@ def test_boards_are_known_as_drivers_and_sources_write_them(catalog: Catalog, na
     assert gpu_of(catalog, name).id == id
 
 
-def test_a_model_without_a_shape_is_taken_as_usual_for_its_size(catalog: Catalog) -> None:
-    row, shape = model_of(catalog, Run("x", "Foo-40B-A5B", "l4-24gb"))
-    assert row is None and (shape.total_parameters, shape.active_parameters) == (40, 5)
-    assert not shape.dense and usual_shape(70, 70).dense
-    for total in (1.0, 8.0, 70.0, 400.0):
-        assert weights_gib(usual_shape(total, total), precision="bf16") == pytest.approx(total * 2e9 / 2**30)
+@pytest.mark.parametrize("name", ("Foo-40B-A5B", "Foo-70B", "nvidia/Unheard-Of-8B-FP8", "llama-9-12b"))
+def test_a_model_without_a_shape_is_never_taken_as_dense(catalog: Catalog, name: str) -> None:
+    run = replace(CLOSED, model=name, params_b=70.0)
+    with pytest.raises(NotPredicted) as error:
+        model_of(catalog, run)
+    assert is_approved(str(error.value), name)
+    assert all(prediction.predicted is None for prediction in predict(catalog, [run]))
+
+
+def test_models_of_the_same_shape_are_known_by_their_own_names(catalog: Catalog) -> None:
+    for name in ALIKE:
+        row, shape = model_of(catalog, replace(CLOSED, model=name))
+        assert row.id == ALIKE[name] and shape.layers
 
 
 def test_empty_cells_are_taken_as_engines_do(catalog: Catalog) -> None:
@@ -83,3 +90,16 @@ def test_empty_cells_are_taken_as_engines_do(catalog: Catalog) -> None:
     (found,) = predict(catalog, [bare])
     assert found.predicted and found.predicted > 5
     assert key_of("meta-llama/Meta-Llama-3.1-8B-Instruct") == key_of("Llama 3.1 8B")
+
+
+def test_a_run_that_names_its_checkpoint_has_the_parts_of_that(catalog: Catalog) -> None:
+    for row in catalog.rows("llm_checkpoints"):
+        name = str(row["repository"])
+        if model_named(catalog, name) is None:
+            continue
+        run = replace(
+            CLOSED, model=name, precision_weights=row["precision"], gpu="b200-sxm6-180gb", tp=16, gpus=16
+        )
+        assert {setup.kept for setup, *_ in work_of(catalog, run).setups} == {row["kept"]}, name
+        other = replace(run, model=str(row["model"]))
+        assert {setup.kept for setup, *_ in work_of(catalog, other).setups} == {""}

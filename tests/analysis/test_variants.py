@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuplan import Plan
-from gpuplan.analysis.compare import RESULTS
-from gpuplan.analysis.differences import TOPICS
+from gpuplan.analysis.compare import RESULTS, TOPICS
 from gpuplan.analysis.variants import FIGURES, figure, outcome
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import Scenario

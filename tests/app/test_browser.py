@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import socket
 import subprocess
@@ -14,6 +15,7 @@ from uuid import uuid4
 
 import pytest
 import yaml
+from benchmark_results import Measured, vllm
 from browsing import (
     REVISION,
     STATE,
@@ -41,9 +43,11 @@ from browsing import (
     until,
     wait_figure,
 )
+from model_configs import config_of
 from random_cases import of_the_day
 from waiting import LIMIT_S, LONG_S, soon
 
+from gpuplan import load_catalog
 from gpuplan.app.history import link_of
 from gpuplan.app.screen import PAGES
 from gpuplan.app.state import STEPS
@@ -784,6 +788,27 @@ def test_silos_growth_and_methods(visit: Any) -> None:
     page.locator("tr", has_text="Erlang C, Hayward").locator(".gp-tag").wait_for()
 
 
+def test_a_model_from_a_file_is_chosen_and_there_after_a_reload(visit: Any, tmp_path: Path) -> None:
+    page, path = visit.step("assistant", "usecases"), "groups.assistant.model"
+    chosen = f"document.querySelector('[data-at=\"{path}\"]')?.value"
+    config = config_of(load_catalog().row("llm_models", "qwen3-8b"))
+    (tmp_path / "ours-8b.json").write_text(json.dumps(config))
+    reveal(page, path)
+    with page.expect_file_chooser() as chooser:
+        at(page, "model-file").click()
+    chooser.value.set_files(tmp_path / "ours-8b.json")
+    until(page, chosen, "ours-8b")
+    page.reload()
+    reveal(page, path)
+    until(page, chosen, "ours-8b")
+    dropped = page.evaluate_handle(
+        "() => { const all = new DataTransfer(); all.items.add(new File(['{}'], 'no model.json')); return all; }"
+    )
+    at(page, path).dispatch_event("drop", {"dataTransfer": dropped})
+    page.locator(".gp-notice", has_text="hidden_size").wait_for()
+    until(page, chosen, "ours-8b")
+
+
 # --- simulation and audit: in the background
 
 JOBS = "submit,duration,gpus,group\n" + "".join(
@@ -872,6 +897,26 @@ def test_jobs_are_audited_become_the_design_and_are_replayed(visit: Any, tmp_pat
     at(page, "audit-forget").wait_for(state="detached")
     audit.locator("svg").wait_for(state="detached")
     at(page, "run-file").wait_for()
+
+
+def test_results_of_benchmarks_plan_the_design_again(visit: Any, tmp_path: Path) -> None:
+    page = visit.step("assistant", "demand")
+    open_tab(page, "validation")
+    with page.expect_download() as kit:
+        at(page, "validation-kit").click()
+    assert kit.value.suggested_filename.endswith("-validation.zip")
+    card = have(page, ".gp-card", "validation-kit")
+    for n in (1, 8):
+        run = Measured(concurrency=n, isl=2000, osl=400, model="meta-llama/Llama-3.3-70B-Instruct")
+        (tmp_path / f"assistant--c{n}.json").write_text(json.dumps(vllm(run)))
+        card.locator("input[type=file]").set_input_files(tmp_path / f"assistant--c{n}.json")
+        card.locator(".gp-said", has_text=f"assistant--c{n}.json").first.wait_for(timeout=1000 * LONG_S)
+    assert card.locator("table").count() == 3
+    (tmp_path / "odd.json").write_text("{}")
+    card.locator("input[type=file]").set_input_files(tmp_path / "odd.json")
+    card.get_by_role("alert").filter(has_text="odd.json").wait_for()
+    at(page, "validation-forget").click()
+    card.locator("table").first.wait_for(state="detached")
 
 
 def test_a_file_that_cannot_be_audited_is_named_with_its_line(visit: Any, tmp_path: Path) -> None:

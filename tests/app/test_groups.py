@@ -14,7 +14,7 @@ from gpuplan.scenario import load_scenario
 
 pytest.importorskip("traitlets")
 
-from gpuplan.app.groups import WHERE, Answers, added, count_of, first_design
+from gpuplan.app.groups import WHERE, Answers, added, count_of, edited, first_design
 from gpuplan.app.steps.start import guide_data
 from gpuplan.report.workloads import KIND_NAMES
 from gpuplan.scenario import MAX_GROUPS, STATED, ScenarioError, from_dict
@@ -33,6 +33,18 @@ def test_a_use_case_brings_its_configuration_as_an_assumption(book: Workbook) ->
     assert book.scenario.origin("groups.hpc.use_case") == STATED
     book.undo()
     assert book.scenario == load_scenario("enterprise")
+
+
+def test_a_kind_of_use_replaces_what_is_assumed_and_nothing_that_is_stated(catalog: Catalog) -> None:
+    scenario = added(load_scenario("enterprise"), catalog, "llm-serving")
+    group = scenario.groups[-1].id
+    stated = f"groups.{group}.tokens_out"
+    scenario = edited(scenario, catalog, stated, "900").with_origin(stated, STATED)
+    agent = edited(scenario, catalog, f"groups.{group}.use_kind", "agent").groups[-1]
+    usual = edited(scenario, catalog, f"groups.{group}.use_kind", "").groups[-1]
+    assert (agent.tokens_in, agent.tokens_out, agent.first_token_s) == (47_900, 900, 2)
+    assert (usual.tokens_in, usual.tokens_out) == (2000, 900)
+    assert agent.turns is None and agent.tool_s is None, "shown as planned, not stated"
 
 
 def test_a_preset_replaces_what_was_typed_and_refused(book: Workbook) -> None:

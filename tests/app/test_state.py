@@ -124,6 +124,7 @@ def used(catalog: Catalog, tmp_path: Path) -> Workbook:
     auditing = book.auditing
     auditing.columns, auditing.first_day, auditing.time_zone, auditing.format = SECRET, SECRET, "CET", "sacct"
     auditing.name, auditing.size, auditing.got, auditing.replayed = SECRET, 9, 9, book.scenario
+    book.validating.results = (SECRET,)  # type: ignore[assignment]
     made = book.delivering
     order = Order(book.scenario, "pptx", True, (book.scenario,))
     made.order, made._waiting, made._ready = order, [order], [(SECRET, b"file")]

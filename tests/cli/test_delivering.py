@@ -7,6 +7,7 @@ import json
 from dataclasses import replace
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from approved import has_approved
@@ -110,3 +111,22 @@ def test_at_most_three_designs_are_compared(
     beside = ("--beside", "starter") * 4
     code, _, err = run(capsys, "report", str(mine), *beside, "--to", str(tmp_path), "--only", "yaml")
     assert code == 2 and "at most 3 designs" in err
+
+
+def test_validate_writes_a_kit(capsys, tmp_path) -> None:
+    code, out, _ = run(capsys, "validate", "assistant", "--to", str(tmp_path / "kit.zip"))
+    first = (tmp_path / "kit.zip").read_bytes()
+    assert code == 0 and "kit.zip" in out
+    with ZipFile(tmp_path / "kit.zip") as kit:
+        assert kit.namelist() == ["PROCEDURE.txt", "groups/assistant.sh", "run.sh"]
+    assert run(capsys, "validate", "assistant", "--to", str(tmp_path / "kit.zip"))[0] == 0
+    assert (tmp_path / "kit.zip").read_bytes() == first
+
+
+def test_validate_refuses_a_design_without_a_model_and_a_place_that_cannot_be_written(
+    capsys, tmp_path
+) -> None:
+    code, _, err = run(capsys, "validate", "starter", "--to", str(tmp_path / "kit.zip"))
+    assert code == 2 and "starter" in err and not (tmp_path / "kit.zip").exists()
+    code, _, err = run(capsys, "validate", "assistant", "--to", str(tmp_path / "none" / "kit.zip"))
+    assert code == 2 and "kit.zip" in err

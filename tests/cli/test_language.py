@@ -26,9 +26,11 @@ NOT_READ_IN_FILES = {
     *(
         "about_modes",
         "cells",
+        "alike_models",
         "chapters",
         "columns",
         "commands",
+        "config_fields",
         "compared",
         "figures",
         "screen",

@@ -7,8 +7,12 @@ import json
 from pathlib import Path
 
 import pytest
+from approved import has_approved
+from assistants import assistant
 from command_line import FEW, run
+from model_configs import config_of
 
+from gpuplan.catalog import Catalog
 from gpuplan.scenario import load_scenario
 
 
@@ -99,3 +103,56 @@ def test_wrong_designs_and_options_are_one_sentence(
     assert (code, out) == (2, "")
     assert len(err.splitlines()) == 1
     assert all(word in err for word in words), err
+
+
+@pytest.fixture
+def ours(catalog: Catalog, tmp_path: Path) -> tuple[str, str]:
+    """A scenario with a model of its own, and its configuration."""
+    config, scenario = tmp_path / "Ours-8B" / "config.json", tmp_path / "ours.yaml"
+    config.parent.mkdir()
+    config.write_text(json.dumps(config_of(catalog.row("llm_models", "qwen3-8b"))), encoding="utf-8")
+    scenario.write_text(assistant(model="ours-8b", weights="bf16").to_yaml(), encoding="utf-8")
+    return str(scenario), str(config)
+
+
+@pytest.mark.parametrize("command", ("plan", "network", "cost", "demand", "traffic"))
+def test_a_scenario_may_name_a_model_that_a_file_describes(
+    capsys: pytest.CaptureFixture[str], ours: tuple[str, str], command: str
+) -> None:
+    scenario, config = ours
+    assert run(capsys, command, scenario)[0] == 2
+    code, _, err = run(capsys, command, scenario, "--model-config", config)
+    assert code == 0 and has_approved(err, "ours-8b", "8.19")
+
+
+def test_a_model_of_a_file_may_have_another_name_and_is_in_the_files(
+    capsys: pytest.CaptureFixture[str], ours: tuple[str, str], tmp_path: Path
+) -> None:
+    scenario, config = ours
+    assert run(capsys, "plan", scenario, "--model-config", f"other={config}")[0] == 2
+    code, *_ = run(
+        *(capsys, "report", scenario, "--model-config", f"Ours 8B={config}"),
+        *("--only", "yaml", "--to", str(tmp_path / "out")),
+    )
+    assert code == 0
+    [written] = (tmp_path / "out").rglob("*.yaml")
+    assert [id for id, _ in load_scenario(written).models] == ["ours-8b"]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (None, "No such file"),
+        ("{}", "hidden_size"),
+        ('{"hidden_size": -3}', "config.hidden_size"),
+        ("", "config"),
+    ],
+)
+def test_a_file_that_is_no_model_is_refused_in_one_line(
+    capsys: pytest.CaptureFixture[str], ours: tuple[str, str], tmp_path: Path, content: str | None, words: str
+) -> None:
+    file = tmp_path / "other.json"
+    if content is not None:
+        file.write_text(content, encoding="utf-8")
+    code, out, err = run(capsys, "plan", ours[0], "--model-config", str(file))
+    assert (code, out) == (2, "") and words in err and len(err.splitlines()) == 1

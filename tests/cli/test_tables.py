@@ -80,7 +80,7 @@ def test_calibrate_prints_own_runs_beside_predictions(capsys, tmp_path) -> None:
     rows = json.loads(out)["rows"]
     assert code == 0 and [row["source_id"] for row in rows] == ["a", "b"]
     assert rows[0]["low"] < rows[0]["predicted"] < rows[0]["high"] and rows[0]["held"]
-    assert rows[1]["predicted"] is None and "not known" in rows[1]["why"]
+    assert rows[1]["predicted"] is None and "Unheard-of" in rows[1]["why"]
     code, out, err = run(capsys, "calibrate", "--llm", str(file), "--fit", str(tmp_path / "mine"))
     assert code == 0 and "Time per token" in out and "Wrote" in err
     assert (tmp_path / "mine" / "assumptions.csv").exists()

@@ -12,17 +12,18 @@ from summaries import brief_document, document_of_one_design
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.deliver.document import (
+from gpuplan.deliver.document import chapters, design_document
+from gpuplan.deliver.document.blocks import (
     Bullets,
+    Chapter,
     DecisionBlock,
     Document,
+    Draft,
     Figure,
     Grid,
     Paragraph,
-    chapters,
-    design_document,
+    Section,
 )
-from gpuplan.deliver.document.blocks import Chapter, Draft, Section
 from gpuplan.deliver.document.physical import MOST_HOSTS
 from gpuplan.deliver.document.sources import MOST_SOURCES
 from gpuplan.plan.prices import newest_price

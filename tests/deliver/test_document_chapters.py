@@ -11,19 +11,20 @@ from summaries import document_of_one_design
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.deliver.document import (
+from gpuplan.deliver.document import design_document
+from gpuplan.deliver.document.blocks import (
     Block,
     Bullets,
     Chapter,
+    Citations,
     DecisionBlock,
     Document,
+    Draft,
     Grid,
     KeyFigures,
     Paragraph,
     References,
-    design_document,
 )
-from gpuplan.deliver.document.blocks import Citations, Draft
 from gpuplan.deliver.document.chapters import chapter_of
 from gpuplan.deliver.executive import OWNERS, Executive, due, executive
 from gpuplan.plan.checks import check_plan

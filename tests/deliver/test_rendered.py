@@ -137,7 +137,7 @@ def summary(name: str, plan: Plan) -> Executive:
     if name != "large":
         return executive(plan)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(executive_module, "tornado", lambda plan, tell: ())
+        patch.setattr(executive_module, "tornado", lambda plan: ())
         return executive(plan)
 
 

@@ -214,6 +214,7 @@ def cases() -> list[Case]:
         "boards": tuple(itertools.product(yes_no, yes_no, (2, 8))),
         "nvswitch": yes_no,
         "stun": (None, 39.0, 383.0),
+        "model": ((False, False, False), (True, False, False), (True, True, False), (True, False, True)),
         "money": ((False, False, False), (True, False, False), (True, True, False), (True, True, True)),
     }
     found = []
@@ -222,6 +223,7 @@ def cases() -> list[Case]:
         owned, several, vgpus = given.pop("platform")
         vgpu, mig, devices = given.pop("boards")
         shared, buy, more = given.pop("money")
+        serves, large, vision = given.pop("model")
         stun = given.pop("stun")
         found.append(
             Case(
@@ -244,10 +246,33 @@ def cases() -> list[Case]:
                     "shared_hosts": shared,
                     "licence_to_buy": buy,
                     "own_hosts_cost_more": more,
+                    "serves_model": serves,
+                    "large_model": large,
+                    "vision_model": vision,
                 }
             )
         )
     return found
+
+
+def test_inference_follows_the_table_of_the_vendor(rules: tuple[Rule, ...]) -> None:
+    serves = {"serves_model": True, "mig_profile": True, "several_fractional_vgpus": True, **LOCAL}
+    several = decide(rules, 1, vgpus_each=2, **serves)
+    assert {mode: ruled_out(several)[mode][0] for mode in ("vgpu", "mig")} == dict.fromkeys(
+        ("vgpu", "mig"), "model-over-shares"
+    )
+    assert decide(rules, 2, **serves).mode == "vgpu", "whole frame buffers have peer to peer"
+    seen = decide(rules, 1, vision_model=True, **serves)
+    assert seen.mode == "passthrough" and ruled_out(seen)["vgpu"] == ("vision-model-no-vgpu", False)
+    assert decide(rules, 1, vision_model=True, wish="vgpu", **serves).mode == "vgpu", "without NIM"
+    small, large = (
+        decide(rules, 0.5, isolation=True, large_model=large, **serves) for large in (False, True)
+    )
+    assert small.mode == "mig" and "inference-isolation" in small.reasons
+    assert large.mode == "vgpu" and ruled_out(large)["mig"] == ("large-model-no-mig", False)
+    dense = decide(rules, 0.5, mig_board=False, **(serves | {"mig_profile": False}))
+    assert "inference-density" in dense.reasons and "inference-latency" in dense.against
+    assert not {"inference-density", "inference-latency"} & {*decide(rules, 0.5, **LOCAL).reasons}
 
 
 def test_every_case_is_consistent_and_every_reason_is_given_once(

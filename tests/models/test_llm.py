@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -14,7 +15,6 @@ from gpuplan.models.llm.memory import (
     Overheads,
     cache_bytes,
     held,
-    least_gpus,
     request_gib,
     requests_at_once,
     splits,
@@ -85,10 +85,58 @@ CASES = st.fixed_dictionaries(
 
 def test_a_shape_comes_from_a_row_and_refuses_one_without_widths() -> None:
     row = {"total_parameters": 8.03, "active_parameters": 8.03, "layers": 32, "hidden_size": 4096}
-    row |= {"heads": 32, "kv_heads": 8, "vocabulary": 128256, "context_tokens": 131072, "experts": None}
+    row |= {"heads": 32, "kv_heads": 8, "head_size": 128, "vocabulary": 128256, "context_tokens": 131072}
     assert shape_of(row) == LLAMA_8B
-    with pytest.raises(ValueError, match="layers are not known"):
+    with pytest.raises(ValueError, match="it needs layers"):
         shape_of(row | {"layers": None})
+
+
+ROW: dict[str, Any] = {
+    "total_parameters": 8.0,
+    "active_parameters": 8.0,
+    "layers": 32,
+    "hidden_size": 4096,
+    "heads": 32,
+    "kv_heads": 8,
+    "head_size": 128,
+    "vocabulary": 128256,
+    "context_tokens": 131072,
+}
+
+
+@pytest.mark.parametrize(
+    ("cells", "missing"),
+    [
+        ({"active_parameters": None}, "active parameters"),
+        ({"active_parameters": 3.0}, "experts, experts per token"),
+        ({"active_parameters": 3.0, "experts": 64}, "experts per token"),
+        ({"experts": 64}, "experts per token"),
+        ({"recurrent_layers": True, "full_layers": 8}, "state mb"),
+        ({"kv_heads": None}, "kv heads"),
+        ({"head_size": None}, "head size"),
+        ({"layers": None, "heads": None}, "layers, heads"),
+        ({"active_parameters": 9.0}, "active_parameters are at most total_parameters"),
+        ({"full_layers": 33}, "full_layers are at most layers"),
+        ({"active_parameters": 3.0, "experts": 8, "experts_per_token": 9}, "experts_per_token are at most"),
+    ],
+)
+def test_a_model_that_is_not_known_whole_is_never_taken_as_dense(cells: dict[str, Any], missing: str) -> None:
+    assert shape_of(ROW).dense
+    with pytest.raises(ValueError, match=missing):
+        shape_of({**ROW, **cells})
+
+
+def test_dense_mlps_and_shared_experts_are_counted_from_their_widths() -> None:
+    assert shape_of({**ROW, "mlp_size": 14336}).mlp_parameters == pytest.approx(32 * 3 * 4096 * 14336 / 1e9)
+    sparse = {"active_parameters": 3.0, "experts": 64, "experts_per_token": 4, "dense_layers": 2}
+    shared = {"mlp_size": 14336, "expert_size": 1024, "shared_experts": 2}
+    widths = 2 * 14336 + 30 * 2 * 1024
+    assert shape_of({**ROW, **sparse, **shared}).mlp_parameters == pytest.approx(3 * 4096 * widths / 1e9)
+
+
+def test_a_latent_or_a_width_of_its_own_needs_no_heads_of_keys() -> None:
+    for cells in ({"latent_size": 512, "rope_size": 64}, {"cache_width": 4096}):
+        assert shape_of({**ROW, "kv_heads": None, "head_size": None, **cells}).widths[0]
 
 
 def test_routed_experts_follow_from_what_a_token_leaves_out() -> None:
@@ -212,15 +260,11 @@ def test_longer_contexts_and_more_bits_never_hold_more_requests(case: dict, more
     )
 
 
-def test_the_fewest_gpus_hold_it_and_one_size_less_does_not() -> None:
-    assert least_gpus(DEEPSEEK, weights="fp8", memory_gib=178, tokens=8192) == 8
+def test_eight_gpus_hold_it_and_one_size_less_does_not() -> None:
     assert splits(DEEPSEEK, gpus_per_host=8) == (1, 2, 4, 8)
-    few = Setup("fp8", tensor=4)
-    assert requests_at_once(DEEPSEEK, setup=few, memory_gib=178, tokens=8192) == 0
-    with pytest.raises(ValueError, match="does not fit: its weights take 6"):
-        least_gpus(DEEPSEEK, weights="fp8", memory_gib=79, tokens=8192)
-    with pytest.raises(ValueError, match="beyond the context of the model, 40,960"):
-        least_gpus(QWEN, weights="fp8", memory_gib=178, tokens=50_000)
+    at = {"memory_gib": 178, "tokens": 8192}
+    held = [requests_at_once(DEEPSEEK, setup=Setup("fp8", tensor=gpus), **at) for gpus in (4, 8)]
+    assert held[0] == 0 < held[1]
 
 
 # ---- speed

@@ -9,7 +9,7 @@ from approved import has_approved
 from summaries import brief_document
 
 from gpuplan.catalog import Catalog
-from gpuplan.deliver.document import Paragraph
+from gpuplan.deliver.document.blocks import Paragraph
 from gpuplan.plan import make_plan
 from gpuplan.plan.known import inputs, unconfirmed
 from gpuplan.scenario import STATED, from_dict, load_scenario

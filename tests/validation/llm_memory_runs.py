@@ -48,7 +48,7 @@ def kept(catalog: Catalog) -> tuple[Kept, ...]:
 def _model(catalog: Catalog, row: Row) -> tuple[Row, Shape]:
     """A model of the catalog and its shape; of others weights say nothing about the model."""
     model, shape = model_of(catalog, Run(row.id, row["model"], ""))
-    if model is None or row["precision_weights"] == "nvfp4":
+    if row["precision_weights"] == "nvfp4":
         raise NotPredicted(f"the shape of {row['model']} is not known")
     return model, shape
 

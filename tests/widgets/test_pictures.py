@@ -8,8 +8,7 @@ from typing import Any
 
 from ipywidgets import HTML, Dropdown, HBox, IntSlider, VBox
 
-from gpuplan.widgets.chart import Chart
-from gpuplan.widgets.pictures import bundle_of
+from gpuplan.widgets.chart import Chart, bundle_of
 
 BARS = {
     "data": {"values": [{"x": 1}]},

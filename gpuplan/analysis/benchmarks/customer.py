@@ -7,11 +7,13 @@ log(measured / predicted) of runs like it; how alike runs of one source are is t
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gpuplan.analysis.benchmarks.record import Result
 from gpuplan.analysis.llm_calibration import write_own
@@ -47,6 +49,8 @@ DOUBLINGS = 2.0
 """Doublings of concurrency, lengths and GPUs by which runs of one model stop being at a like load."""
 USUAL = 256.0
 """Concurrency and tokens of a run that does not state them: offline, or of a benchmark."""
+MOST_RUNS = 1000
+"""Most runs that a fit takes."""
 PRIOR_RUNS = 5
 """Runs that the spread counts for, when the customer's own scatter more or less."""
 
@@ -74,20 +78,37 @@ class Own:
         sqrt(s^2 (c - k (K + noise^2 I)^-1 k) / c), with c = k(run, run) + noise^2: what is left, and
         s^2 = (5 + r (K + noise^2 I)^-1 r) / (5 + n) for runs that scatter more or less than those of sources.
         """
+        own, spread = self.runs.get(quantity, ()), SPREADS[quantity]
+        if not any(each.id != run.id for each, _ in own):
+            return Factor()
+        ids, off, inverse = self._solved[quantity]
+        whole = float(_alike(spread, [run], [run])[0, 0]) + spread.noise**2
+        scatter = (PRIOR_RUNS + off @ inverse @ off) / (PRIOR_RUNS + len(off))
+        if run.id in ids:  # what the others say of it follows from the same inverse
+            at = ids.index(run.id)
+            left = 1 / inverse[at, at]
+            log = off[at] - left * (inverse @ off)[at]
+        else:
+            to = _alike(spread, [run], [each for each, _ in own[:MOST_RUNS]])[0]
+            log, left = to @ inverse @ off, whole - to @ inverse @ to
+        return Factor(math.exp(log), math.sqrt(scatter * left / whole))
+
+    @cached_property
+    def _solved(self) -> dict[str, tuple[list[str], Any, Any]]:
+        """By quantity the ids of the runs, their logarithms and the inverse of K + noise^2 I."""
         import numpy as np
 
-        spread = SPREADS[quantity]
-        own = [each for each in self.runs.get(quantity, ()) if each[0].id != run.id]
-        if not own:
-            return Factor()
-        off = np.clip([log for _, log in own], -spread.most, spread.most)
-        among = np.array([[_alike(spread, a, b) for a, _ in own] for b, _ in own])
-        inverse = np.linalg.inv(among + spread.noise**2 * np.eye(len(own)))
-        to = np.array([_alike(spread, run, other) for other, _ in own])
-        whole = _alike(spread, run, run) + spread.noise**2
-        scatter = (PRIOR_RUNS + off @ inverse @ off) / (PRIOR_RUNS + len(own))
-        left = (whole - to @ inverse @ to) / whole
-        return Factor(math.exp(to @ inverse @ off), math.sqrt(scatter * left))
+        solved = {}
+        for quantity, own in ((name, own) for name, own in self.runs.items() if own):
+            runs, spread = [run for run, _ in own[:MOST_RUNS]], SPREADS[quantity]
+            off = np.clip([log for _, log in own[:MOST_RUNS]], -spread.most, spread.most)
+            noise = spread.noise**2 * np.eye(len(runs))
+            solved[quantity] = (
+                [run.id for run in runs],
+                off,
+                np.linalg.inv(_alike(spread, runs, runs) + noise),
+            )
+        return solved
 
     def refitted(self, run: Run, old: Prediction) -> Prediction:
         """Return a prediction of a run with the factor of the customer's other runs."""
@@ -99,11 +120,15 @@ class Own:
         return replace(old, predicted=value, low=low, high=high)
 
 
-def _alike(spread: Spread, one: Run, other: Run) -> float:
-    if key_of(one.model) != key_of(other.model):
-        return spread.all**2
-    away = sum((a - b) ** 2 for a, b in zip(_load(one), _load(other), strict=True)) / DOUBLINGS**2
-    return spread.all**2 + spread.model**2 + spread.near**2 * math.exp(-away / 2)
+def _alike(spread: Spread, ones: Sequence[Run], others: Sequence[Run]) -> Any:
+    """Return how much runs vary together with others, as a matrix."""
+    import numpy as np
+
+    loads = [np.array([_load(run) for run in runs]) for runs in (ones, others)]
+    models = [np.array([key_of(run.model) for run in runs]) for runs in (ones, others)]
+    away = sum((a[:, None] - b[None]) ** 2 for a, b in zip(loads[0].T, loads[1].T, strict=True))
+    near = spread.near**2 * np.exp(-away / DOUBLINGS**2 / 2)
+    return spread.all**2 + (models[0][:, None] == models[1][None]) * (spread.model**2 + near)
 
 
 def _load(run: Run) -> tuple[float, ...]:
@@ -133,7 +158,7 @@ def write_factors(folder: Path, catalog: Catalog, runs: Iterable[Run], own: Own)
         if not own.runs["tpot_ms"]:
             rate = own.factor("tokens_per_s", run)
             token = Factor(1 / rate.value, rate.width)
-        factors[f"llm-serving/{model.id}/{gpu_of(catalog, run.gpu).id}"] = {
+        factors[f"llm-own/{model.id}/{gpu_of(catalog, run.gpu).id}"] = {
             "own_step": token.value,
             "own_first": first.value / token.value,
             "own_width": token.width,
@@ -176,13 +201,15 @@ def of_design(found: Result, plan: Plan) -> Result:
     The group is the one that file or folder name, or the only one with its model; CatalogError where it may be several.
     """
     planned = {id: planned_run(plan, id) for id in plan.llm.serving}
-    named = model_named(plan.catalog, found.run.model)
-    same = [id for id, run in planned.items() if not named or model_named(plan.catalog, run.model) == named]
+    named, nameless = model_named(plan.catalog, found.run.model), found.run.model[:1] in ("", "/", ".")
+    same = [id for id, run in planned.items() if nameless or model_named(plan.catalog, run.model) == named]
     id = found.group if found.group in planned else same[0] if len(same) == 1 else ""
-    if not id and not found.run.model:
+    if not id and nameless:
         raise CatalogError(said("bench.which group", names=", ".join(planned)), file=found.file)
     base = planned.get(id, Run("", "", plan.scenario.hardware.gpu))
     stated = {name: value for name in FILLED if (value := getattr(found.run, name))}
+    if id and named is None:
+        stated.pop("model", None)
     if "tp" in stated or "dp" in stated:
         stated.setdefault("gpus", found.run.all_gpus)
     filled = {name: getattr(base, name) for name in FILLED} | stated
@@ -213,6 +240,12 @@ class Calibration:
 def calibrate(catalog: Catalog, results: Iterable[Result], plan: Plan | None = None) -> Calibration:
     """Compare results with predictions, fit a customer's factors to them, and plan a design again with these."""
     read = tuple(of_design(each, plan) if plan else each for each in results)
+    ids = Counter[str]()
+    for at, each in enumerate(read):
+        ids[each.run.id] += 1
+        if (count := ids[each.run.id]) > 1:
+            again = replace(each.run, id=f"{each.run.id} ({count})")
+            read = (*read[:at], replace(each, run=again), *read[at + 1 :])
     by_id = {each.run.id: each.run for each in read}
     found = predict(catalog, by_id.values())
     own = calibrated(by_id.values(), found)

@@ -49,7 +49,8 @@ def read_results(paths: Iterable[Path], catalog: Catalog) -> tuple[Result, ...]:
     """
     results: list[Result] = []
     for path in paths:
-        results += _of_folder(path, catalog) if path.is_dir() else _of_file(path, path.name, catalog)
+        name = "/".join(path.parts[-2:]) if "--" in path.parent.name else path.name
+        results += _of_folder(path, catalog) if path.is_dir() else _of_file(path, name, catalog)
         if len(results) > MOST:
             raise CatalogError(said("bench.too many", most=MOST), file=one_line(path.name))
     return tuple(replace(each, warnings=(*each.warnings, *doubts(each))) for each in results)

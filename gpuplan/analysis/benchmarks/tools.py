@@ -81,8 +81,8 @@ def _load(at: Mapping[str, float | None], kind: str, stay_s: float | None) -> di
         at_once = seen or (own * stay_s if own and stay_s else cap)
         reached = cap and (not at_once or at_once > UNREACHED * cap) and not seen
         return {"mode": "server", "concurrency": cap if reached else at_once}
-    if cap or seen:
-        return {"mode": "concurrency", "concurrency": cap or seen}
+    if cap or (seen and "rate" not in at):
+        return {"mode": "concurrency", "concurrency": seen or cap}
     prompts = at.get("prompts") or at.get("done")
     return {"mode": "burst", "concurrency": prompts} if prompts else {}
 

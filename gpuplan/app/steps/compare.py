@@ -1,7 +1,5 @@
 """Designs side by side: the kept ones and the one on the screen, with their differences and conditions to win."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,8 +8,7 @@ from typing import Any
 
 from gpuplan.analysis.alternatives import changes, nearby
 from gpuplan.analysis.break_even import Condition, to_win
-from gpuplan.analysis.compare import THIS, CompareRow, Comparison, compare_plans, named
-from gpuplan.analysis.differences import LABELS, design_name
+from gpuplan.analysis.compare import LABELS, THIS, CompareRow, Comparison, compare_plans, design_name, named
 from gpuplan.analysis.option import Option
 from gpuplan.app.cards import Card, Contents, bare, panel, plain, select, tried
 from gpuplan.app.header import price_name
@@ -38,9 +35,8 @@ def _compared(workbook: Workbook) -> Comparison | None:
         return None
 
     def compared() -> Comparison:
-        return compare_plans(
-            [*(named(other.plan, other.name) for other in kept), named(workbook.checked, THIS)]
-        )
+        others = [named(other.plan, other.name) for other in kept]
+        return compare_plans([*others, named(workbook.checked, THIS)])
 
     return workbook.once(f"compare: {[(other.name, other.link.id) for other in kept]}", compared)
 
@@ -83,21 +79,15 @@ def designs_data(workbook: Workbook) -> contract.Compare:
 
 
 def _others(workbook: Workbook) -> list[contract.Carried]:
-    """Return the designs kept beside others that can be carried over, each named by its customer."""
     others = () if workbook.full else workbook.others
     named = ((kept, kept.scenario.customer or kept.scenario.name) for kept in others)
     return [
-        {
-            "name": kept.name,
-            "design": kept.link.design,
-            "told": said("screen.kept.of other", name=kept.name, of=of),
-        }
-        for kept, of in named
+        {"name": k.name, "design": k.link.design, "told": said("screen.kept.of other", name=k.name, of=of)}
+        for k, of in named
     ]
 
 
 def _same(found: Comparison) -> str:
-    """Return inputs that differ, and results that do not."""
     changed = [row.label for row in found.rows if _is_input(row)]
     differs = {difference.key for difference in found.differences}
     same = [label for key, label in LABELS.items() if key not in differs]
@@ -106,15 +96,10 @@ def _same(found: Comparison) -> str:
 
 
 def _tries(workbook: Workbook) -> list[contract.Try]:
-    """Return designs with one decision changed, and the effect on hosts and cost."""
-    plan = workbook.plan
+    plan, planning = workbook.plan, said("screen.planning")
     options, _ = tried(workbook, "compare: nearby", lambda: nearby(plan.scenario, plan.catalog))
     return [
-        {
-            "name": name,
-            "told": workbook.later(f"compare: {name}", partial(_told, other=other))
-            or said("screen.planning"),
-        }
+        {"name": name, "told": workbook.later(f"compare: {name}", partial(_told, other=other)) or planning}
         for name, other in options or ()
     ]
 
@@ -183,9 +168,6 @@ def _label(workbook: Workbook, row: CompareRow) -> str:
     return row.label
 
 
-# What would make another design win
-
-
 NOW = re.compile(r" \(now [^)]*\)")
 """Part of a condition with the present value, which has a column of its own."""
 IMPOSSIBLE = {"sign": "\u2715", "text": "no", "tone": "bad"}
@@ -208,14 +190,9 @@ def to_win_data(workbook: Workbook) -> Contents:
     winner = result["winner"]["label"]
     others = {option["label"]: option for option in result["ranked"] if option["label"] != winner}
     chosen = workbook.chosen("other", ["", *others])
-    named = {label: label for label in [*list(others)[: explore.SHOWN], chosen] if label}
-    data = {
-        "selects": [
-            select(
-                "other", said("screen.compare.design"), chosen, {"": said("screen.compare.choose")} | named
-            )
-        ]
-    }
+    shown = {label: label for label in [*list(others)[: explore.SHOWN], chosen] if label}
+    options = {"": said("screen.compare.choose")} | shown
+    data = {"selects": [select("other", said("screen.compare.design"), chosen, options)]}
     if not chosen:
         return data
     duel = partial(_to_win, options=(result["winner"], others[chosen]))
@@ -234,16 +211,13 @@ def _to_win(plan: Plan, options: tuple[dict[str, Any], dict[str, Any]]) -> tuple
 
 
 def _conditions(found: Sequence[Condition]) -> Table:
-    def mark(each: Condition) -> Cell:
-        return Cell("", tone="whole", more={"mark": LIKELY[each.possible, each.beyond]})
-
     return tabulate(
         "conditions",
         sorted(found, key=lambda each: (not each.possible, each.beyond)),
         title="",
         now=lambda each: _named(each, each.now),
         needed=lambda each: _named(each, each.needed),
-        possible=mark,
+        possible=lambda each: Cell("", tone="whole", more={"mark": LIKELY[each.possible, each.beyond]}),
         text=_words,
     )
 
@@ -253,7 +227,6 @@ def _words(each: Condition) -> Cell:
 
 
 def _named(each: Condition, value: Any) -> Cell:
-    """Return the value of an input, a licence by its name in the form."""
     return Cell(value, words=LICENCE_NAMES.get(each.path, {}).get(value) or _value(value, each.unit))
 
 

@@ -1,17 +1,29 @@
-"""Cost: its inputs, payments by year and purpose, power and space, and the bill of materials."""
+"""Cost: inputs, payments by year and purpose, alternatives priced alike, power and space, and the bill of materials."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
-from gpuplan.app.cards import Contents, Picture, figure, figures, lettered, panel, paragraph, plain
+from gpuplan.analysis.alternatives import Alternative, alternatives
+from gpuplan.analysis.rent_or_buy import no_rental, rent_terms
+from gpuplan.app.cards import (
+    Contents,
+    Picture,
+    asked,
+    figure,
+    figures,
+    lettered,
+    panel,
+    paragraph,
+    plain,
+    tried,
+)
 from gpuplan.app.forms import form, stated_hint
 from gpuplan.app.header import excluded
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.prices import TOKENS, source_cell
 from gpuplan.locales import written_day
+from gpuplan.plan import Plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.cost_ranges import End
 from gpuplan.plan.power import PowerUse
@@ -19,16 +31,17 @@ from gpuplan.plan.prices import PriceList, catalog_factor
 from gpuplan.report.charts import cost as charts
 from gpuplan.report.colours import PARTS
 from gpuplan.report.table import screen
+from gpuplan.report.tables import alternatives as ways
 from gpuplan.report.tables import cost as tables
 from gpuplan.report.tables import models
 from gpuplan.widgets import contract
 from gpuplan.wording import rounded_money, said, short_number, stated_percent
 
 SHOWN_EXCLUDED = 3
-"""Items without a price that are named beside the chart."""
-
-
-# Inputs
+SHOWN_OFFERS = 8
+KEY = "cost-alternatives"
+MANY_HOSTS = 512
+"""Hosts above which the alternatives are planned only on request."""
 
 
 first_form = form("first")
@@ -41,12 +54,9 @@ def money_form(workbook: Workbook) -> dict[str, Any]:
     used = said("screen.cost.from groups")
     if use is not None and cost.utilisation is None:
         used = said("screen.cost.from the groups", used=use.value)
-    dollars = cost.currency == "USD"
+    rate = "1" if cost.currency == "USD" else said("screen.cost.how many", currency=cost.currency)
     return {
-        "empties": {
-            "cost.usd_rate": "1" if dollars else said("screen.cost.how many", currency=cost.currency),
-            "cost.utilisation": used,
-        },
+        "empties": {"cost.usd_rate": rate, "cost.utilisation": used},
         "without": () if cost.platform_licence == "vcf" else ("cost.private_ai",),
         "stale": workbook.stale,
     }
@@ -58,13 +68,12 @@ def factors_form(workbook: Workbook) -> dict[str, Any]:
     scenario, catalog = workbook.plan.scenario, workbook.catalog
     server = catalog.servers.get(scenario.hardware.server or "")
     sockets = server.facts.get("cpu_sockets") if server else None
+    day = written_day(PriceList(scenario, catalog).as_of)
     return {
         "empties": {
             "cost.sockets": sockets or catalog_factor(catalog, "sockets"),
             "cost.cores_per_socket": workbook.plan.cores,
-            "cost.as_of": said(
-                "screen.cost.newest price", day=written_day(PriceList(scenario, catalog).as_of)
-            ),
+            "cost.as_of": said("screen.cost.newest price", day=day),
         }
     }
 
@@ -89,9 +98,6 @@ def internal_form(workbook: Workbook) -> dict[str, Any]:
     }
 
 
-# What it costs
-
-
 @panel()
 def years_head(workbook: Workbook) -> Contents:
     """Return the heading of the chart; without hosts, the next action."""
@@ -104,11 +110,8 @@ def years_head(workbook: Workbook) -> Contents:
 @panel(needs="costs")
 def parts_in_short(_workbook: Workbook, costs: Costs) -> Contents:
     """Return the parts with their letters in the chart, and a line of items without a price."""
-    parts = [
-        {"chip": list(PARTS[part.name]), "name": part.name, "text": short_number(part.total)}
-        for part in costs.parts
-        if part.total
-    ]
+    listed = [part for part in costs.parts if part.total]
+    parts = [{"chip": list(PARTS[p.name]), "name": p.name, "text": short_number(p.total)} for p in listed]
     items = excluded(costs)[: 2 * SHOWN_EXCLUDED - 1]  # and the signs between
     left = len(costs.excludes) - SHOWN_EXCLUDED
     if left > 0:
@@ -151,13 +154,11 @@ def _total(name: str, value: float | None, ends: End | None, values: dict[str, A
     if value is None:
         return {**figure(name, value="\u2013", range="", **values), "note": str(values["currency"])}
     text, low, high = rounded_money(value, ends)
-    return figure(
-        name, value=text, range=said("screen.cost.range", low=low, high=high) if low else "", **values
-    )
+    ends_text = said("screen.cost.range", low=low, high=high) if low else ""
+    return figure(name, value=text, range=ends_text, **values)
 
 
 def _left_out(costs: Costs) -> list[list[contract.Piece]]:
-    """Return the items that the cost excludes, each with a way to its price."""
     notes = []
     if costs.excludes:
         unknown = "screen.cost.excludes unknown" if costs.unknown else "screen.cost.excludes"
@@ -169,11 +170,9 @@ def _left_out(costs: Costs) -> list[list[contract.Piece]]:
     return notes
 
 
-@partial(Picture, draw=charts.years_chart)
-def years_rows(workbook: Workbook) -> dict[str, Any]:
-    """Return the data of the chart of the years."""
-    costs = workbook.plan.costs
-    return {} if costs is None else charts.years_rows(costs)
+years_rows = Picture(
+    lambda workbook: charts.years_rows(workbook.plan.costs) if workbook.plan.costs else {}, charts.years_chart
+)
 
 
 @panel(needs="costs")
@@ -205,9 +204,6 @@ def tokens_data(workbook: Workbook, _costs: Mapping[str, Any]) -> Contents:
     return {"text": text, "tables": [screen(models.token_costs(plan), title="")]}
 
 
-# Power and space
-
-
 @panel(needs="power")
 def power_data(_workbook: Workbook, use: PowerUse) -> Contents:
     """Return power, heat, energy and space in figures."""
@@ -223,12 +219,67 @@ def power_data(_workbook: Workbook, use: PowerUse) -> Contents:
     }
 
 
-# Bill of materials
-
-
 @panel(needs="costs")
 def bill_data(workbook: Workbook, _costs: Costs) -> Contents:
     """Return all items of the design: quantity, rule, price, cost and source."""
-    return tables.bill_of_materials(workbook.plan).dressed(
-        "sources", lambda _, cell: source_cell(workbook, cell.value)
+    bill = tables.bill_of_materials(workbook.plan)
+    return bill.dressed("sources", lambda _, cell: source_cell(workbook, cell.value))
+
+
+class Found(NamedTuple):
+    """The alternatives of a plan, and remarks on them."""
+
+    alternatives: tuple[Alternative, ...] = ()
+    words: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def _planned(plan: Plan) -> Found:
+    try:
+        words = tuple(text for text in ways.alternative_words(plan) if text != no_rental(plan))
+        return Found(alternatives(plan), words)
+    except ValueError as error:
+        return Found(problem=str(error))
+
+
+def _contents(workbook: Workbook, shown: Callable[[Found], dict[str, Any]]) -> Contents:
+    """Return a card of the alternatives; until they are planned, a button if that takes long, else a note."""
+    if not asked(workbook, KEY) or (workbook.plan.totals.hosts > MANY_HOSTS and KEY not in workbook.opened):
+        return {"button": {"key": KEY, "text": said("screen.alternatives.go")}}
+    result = workbook.later("cost: alternatives", _planned)
+    if result is None:
+        return {"text": [[{"text": said("screen.planning"), "waiting": True}]]}
+    return shown(result) if result.alternatives else result.problem or said("screen.alternatives.nothing")
+
+
+@panel(needs="costs")
+def in_short_data(workbook: Workbook, _costs: Costs) -> Contents:
+    """Return the plan and its alternatives, the cost of each rounded."""
+    plan = workbook.plan
+    return _contents(workbook, lambda found: {"tables": [screen(ways.in_short(plan, found.alternatives))]})
+
+
+@panel(needs="costs")
+def alternatives_data(workbook: Workbook, _costs: Costs) -> Contents:
+    """Return one table of the plan and its alternatives, and the conclusions."""
+    return _contents(
+        workbook,
+        lambda found: {
+            "tables": [screen(ways.alternatives(workbook.plan, found.alternatives))],
+            "after": [plain(text) for text in found.words],
+        },
     )
+
+
+@panel(needs="costs", slow=True)
+def rent_data(workbook: Workbook, _costs: Costs) -> Contents:
+    """Return the cost of buying and of each way to rent in each year, and other offers."""
+    rentals, problem = tried(workbook, "cost: rent", lambda: rent_terms(workbook.plan))
+    if not rentals:
+        return problem or no_rental(workbook.plan)
+    by_year, others = ways.rent_by_year(rentals), ways.offers(workbook.plan, rentals)
+    shown, left = [screen(by_year, by_year.title)], len(others.rows) - SHOWN_OFFERS
+    if others.rows:
+        more = said("screen.alternatives.more offers", left=left) if left > 0 else ""
+        shown.append(screen(others.top(SHOWN_OFFERS), others.title, more))
+    return {"tables": shown}

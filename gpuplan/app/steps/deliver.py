@@ -1,7 +1,5 @@
 """The deliver step: files to download, for the customer or internal, in the user's own templates."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -24,10 +22,8 @@ from gpuplan.wording import NAMES, said
 HOLDS = NAMES["what a file holds"]
 FOR_CUSTOMER, INTERNAL = "customer", "internal"
 VERSIONS = NAMES["version of the files"]
-"""Values of ``looked["version"]``, and their words."""
 UP_TO_DATE = {"mark": {"sign": "\u2713", "text": said("screen.deliver.this design"), "tone": "good"}}
 OUTDATED = {"mark": {"sign": "\u2260", "text": said("screen.deliver.before"), "tone": "warn"}}
-"""Mark of a file made from an earlier design."""
 TEMPLATES = {"docx": ".docx,.dotx", "pptx": ".pptx,.potx", "brand": ".yaml,.yml,.zip"}
 """Template that can be uploaded -> the files that are accepted."""
 
@@ -73,7 +69,6 @@ def _made_from(workbook: Workbook, kind: str) -> dict[str, Any]:
 
 
 def _files(workbook: Workbook, *, off: bool) -> Table:
-    """Return every kind of file with its contents and its download."""
 
     def download(kind: str) -> Cell:
         acts = [] if off else [act("deliver", "Download", KINDS[kind], kind=kind)]
@@ -119,11 +114,8 @@ def template_data(kind: str, workbook: Workbook) -> dict[str, Any]:
     """Return the card of a template or of the brand: to choose one, the one in use, and its removal."""
     template = workbook.delivering.templates[kind]
     label = said("screen.deliver.choose another") if template.used else NAMES["to choose a template"][kind]
-    remove = {
-        "text": said("screen.deliver.remove"),
-        "event": f"remove-{kind}-template",
-        "key": f"remove-{kind}",
-    }
+    of = {"event": f"remove-{kind}-template", "key": f"remove-{kind}"}
+    remove = {"text": said("screen.deliver.remove"), **of}
     stays = {
         "text": said("screen.deliver.one design" if template.firm else "screen.deliver.all designs"),
         "event": f"{kind}-firm",
@@ -199,10 +191,8 @@ def format_form(workbook: Workbook) -> dict[str, Any]:
     }
     currency = workbook.seen.cost.currency
     day = written_day(as_of(workbook.plan))
-    return {
-        "options": options,
-        "text": said("screen.deliver.example", number=12_500.5, money=money(2_400_000, currency), day=day),
-    }
+    text = said("screen.deliver.example", number=12_500.5, money=money(2_400_000, currency), day=day)
+    return {"options": options, "text": text}
 
 
 docx_template, pptx_template, brand = (Card("run", partial(template_data, kind)) for kind in TEMPLATES)

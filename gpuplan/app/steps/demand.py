@@ -1,7 +1,5 @@
 """Demand: how many GPUs are needed, hour by hour, by each rule and method, for silos and for the pool, this year and later."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -71,12 +69,7 @@ NOT_COUNTED = {
 
 
 COLUMNS = NAMES["column of the hours"]
-"""Attribute of a group -> its head in the grid."""
 CHANCES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
-"""Steps of the slider."""
-
-
-# GPU demand by each rule
 
 
 @partial(Card, "demand", slow=True)
@@ -100,7 +93,6 @@ def rules_data(workbook: Workbook) -> contract.Demand:
 
 
 def _saving(workbook: Workbook) -> str:
-    """Say how much sharing GPUs across hours and sites saves, or would save."""
     saving = workbook.later("demand: saving", sharing_saves)
     if saving is None:
         return ""
@@ -129,7 +121,6 @@ def _card(workbook: Workbook, rule: str, answer: RuleAnswer | None) -> contract.
 
 
 def _total_card(workbook: Workbook) -> list[contract.Rule]:
-    """Return the stated total as a rule, where there is one."""
     total, rule = workbook.plan.scenario.demand.stated_gpus, workbook.scenario.demand.rule
     if total is None:
         return []
@@ -161,9 +152,6 @@ def _target(workbook: Workbook) -> contract.Target:
         "words": NAMES["target of a rule"][rule],
         "wait": field_data(workbook, "demand.wait_min") if rule == "wait-time" else None,
     }
-
-
-# Users and hours
 
 
 @card("grid")

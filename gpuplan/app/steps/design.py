@@ -1,7 +1,5 @@
 """Design: the numbered decisions, the messages, the values to confirm, and the sources of the plan."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -28,9 +26,7 @@ def decisions_data(workbook: Workbook) -> dict[str, Any]:
         "decisions": [
             attributes(decision, "number", "title", "decision", "justification", "implication")
             | {
-                "cites": run_words(
-                    sorted({numbers[source] for source in decision.sources if source in numbers})
-                ),
+                "cites": run_words(sorted({numbers[s] for s in decision.sources if s in numbers})),
                 "key": decision.lines[0] if decision.lines else "",
             }
             for decision in workbook.plan.decisions
@@ -56,10 +52,8 @@ def _cited(workbook: Workbook) -> Mapping[str, int]:
 @partial(Card, "design")
 def messages_data(workbook: Workbook) -> dict[str, Any]:
     """Return the points to fix and to confirm, then the notes."""
-    return {
-        "stale": workbook.stale,
-        "messages": [message_data(workbook, message) for message in workbook.messages],
-    }
+    messages = [message_data(workbook, message) for message in workbook.messages]
+    return {"stale": workbook.stale, "messages": messages}
 
 
 @panel()

@@ -1,7 +1,5 @@
 """Explore: the designs that serve the same demand, ranked, and why each other one loses."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -28,11 +26,7 @@ SHOWN_ALL = 40
 Option = dict[str, Any]
 
 
-# What is on the screen
-
-
 def _plain(scenario: Scenario) -> Scenario:
-    """Return a scenario without the origins of its inputs, and without its names."""
     return replace(scenario, origins=(), name="", customer="")
 
 
@@ -72,12 +66,8 @@ def use_option(workbook: Workbook, label: str) -> None:
     if plan is None or option is None or on_screen(workbook) is None:
         return  # later changes would be lost
     scenario = candidate_of(option).apply(plan.scenario, workbook.catalog)
-    workbook.use(
-        replace(scenario, name=now.name, customer=now.customer), said("screen.explore.now", label=label)
-    )
-
-
-# Running it
+    other = replace(scenario, name=now.name, customer=now.customer)
+    workbook.use(other, said("screen.explore.now", label=label))
 
 
 @card("run")
@@ -105,16 +95,14 @@ def _said(workbook: Workbook, old: bool) -> list[str]:
             return [said("screen.add a workload first")]
         return [said("screen.explore.every design")]
     old_words = [said("screen.explore.old")] if old else []
-    counts = said(
-        "screen.explore.counts", **{kind: len(result[kind]) for kind in ("ranked", "unpriced", "rejected")}
-    )
+    kinds = ("ranked", "unpriced", "rejected")
+    counts = said("screen.explore.counts", **{kind: len(result[kind]) for kind in kinds})
     if result["winner"] is None:
         return [*old_words, counts, said("screen.explore.no winner")]
     return [*old_words, " ".join(_winner(result["winner"], result["asked"], result["currency"])), counts]
 
 
 def _winner(winner: Option, entered: Option, currency: str) -> Iterator[str]:
-    """Say which design wins, and how much more the current one costs."""
     key = "screen.explore.wins without" if winner["excludes"] else "screen.explore.wins"
     left_out, cost = "; ".join(winner["excludes"]), money(winner["net_present"], currency)
     yield said(key, label=winner["label"], cost=cost, excludes=left_out)
@@ -128,9 +116,6 @@ def _winner(winner: Option, entered: Option, currency: str) -> Iterator[str]:
         yield said(key, cost=money(abs(more), currency))
         if set(entered["excludes"]) != set(winner["excludes"]):
             yield said("screen.explore.other items")
-
-
-# The ranking
 
 
 def _ranking(workbook: Workbook, found: dict[str, Any]) -> dict[str, Any]:
@@ -148,7 +133,6 @@ def _listed_first(found: dict[str, Any]) -> list[Option]:
 
 
 def _designs(workbook: Workbook, found: dict[str, Any], options: list[Option]) -> Table:
-    """Return designs with the winner and the one on the screen marked, and the actions on each."""
     table = tables.designs(found, options)
     table = table.dressed("label", lambda n, _: _name(workbook, found, options[n]))
     table = table.dressed("net_present", lambda n, _: _cost(options[n]))
@@ -185,14 +169,10 @@ def _cost(option: Option) -> dict[str, Any]:
 
 def _why_not(option: Option, wins: bool) -> dict[str, Any]:
     """Say why an option does not win; items left out by the winner are already named above the table."""
-    said = "; ".join(
-        WINNER_LEAVES_OUT if text.startswith(WINNER_LEAVES_OUT) else text for text in option["why_not"]
-    )
-    return {
-        "text": "\u2013" if wins else said,
-        "title": "; ".join(option["why_not"]),
-        "tone": "small gp-why-not",
-    }
+    start = WINNER_LEAVES_OUT
+    said = "; ".join(start if text.startswith(start) else text for text in option["why_not"])
+    why = "; ".join(option["why_not"])
+    return {"text": "\u2013" if wins else said, "title": why, "tone": "small gp-why-not"}
 
 
 def _acts(workbook: Workbook, found: dict[str, Any], option: Option) -> list[contract.Act]:
@@ -211,7 +191,6 @@ def _use(workbook: Workbook, option: Option) -> list[contract.Act]:
 
 
 def _found(workbook: Workbook, what: str) -> list[Option]:
-    """Return the options of one kind, if something was explored."""
     return list((workbook.exploring.found or {}).get(what, ()))
 
 
@@ -258,9 +237,6 @@ def rejected_data(workbook: Workbook, _rejected: Sequence[Any]) -> Body:
     return {"tables": [screen(table.top(SHOWN_ALL), more=_cut(len(table.rows)))]}
 
 
-# The frontier
-
-
 def _priced(workbook: Workbook) -> list[Option]:
     """Return the options that have every number of the chart."""
     result = workbook.exploring.found
@@ -273,11 +249,10 @@ def frontier_head(workbook: Workbook) -> Contents:
     return {} if _priced(workbook) else None
 
 
-@partial(Picture, draw=charts.frontier_chart)
-def frontier_rows(workbook: Workbook) -> dict[str, Any]:
-    """Return the data of the chart of the frontier."""
-    result = workbook.exploring.found
-    return charts.frontier_rows(result) if result else {}
+frontier_rows = Picture(
+    lambda workbook: charts.frontier_rows(workbook.exploring.found) if workbook.exploring.found else {},
+    charts.frontier_chart,
+)
 
 
 @details("explore-frontier", lambda workbook: _priced(workbook) and _found(workbook, "frontier"))

@@ -1,7 +1,5 @@
 """The fabric: its switches and ports in figures and as a drawing, settings, and the capacity left when a part fails."""
 
-from __future__ import annotations
-
 from gpuplan.app.cards import Contents, figures, panel, paragraph, source_titles
 from gpuplan.app.state import Workbook
 from gpuplan.plan.fabric import Cabling
@@ -48,14 +46,13 @@ def drawing_data(workbook: Workbook, cabling: Cabling) -> Contents:
     if cabling.switches is None:
         return None
     infiniband = workbook.plan.scenario.network.transport == "infiniband"
-    return {
-        "fabrics": [_fabric(cabling, cabling.switches, kind, infiniband) for kind in cabling.switches.kinds]
-    }
+    found = cabling.switches
+    return {"fabrics": [_fabric(cabling, found, kind, infiniband) for kind in found.kinds]}
 
 
 def _fabric(found: Cabling, switches: Switches, kind: Kind, infiniband: bool) -> contract.OneFabric:
-    """Return a fabric to draw, or one for all that are alike."""
     shape, hosts, rdma = kind.fabric.shape, kind.fabric.hosts, found.ports.rdma
+    to_leaf = said("screen.fabric.to each leaf", links=shape.host_links_per_leaf)
     speed = f"\u00d7 {number(switches.up_gbit_s)} Gbit/s"
     return {
         "name": capital(kind.name),
@@ -72,10 +69,7 @@ def _fabric(found: Cabling, switches: Switches, kind: Kind, infiniband: bool) ->
             "pair": " and ".join(_hosts_words(hosts))
             if shape.leaves == 2
             else said("screen.fabric.up to", hosts=shape.hosts_per_pair),
-            "ports": [
-                *_ports_words(found, switches),
-                said("screen.fabric.to each leaf", links=shape.host_links_per_leaf),
-            ],
+            "ports": [*_ports_words(found, switches), to_leaf],
             "links": shape.host_links_per_leaf,
             "rdma": 0 if infiniband else rdma,
             "apart": said("screen.fabric.apart", ports=rdma) if infiniband and rdma else "",
@@ -108,9 +102,8 @@ def _about(found: Cabling, switches: Switches, kind: Kind) -> str:
 @panel(needs="cabling")
 def settings_data(workbook: Workbook, cabling: Cabling) -> Contents:
     """Return the settings to configure, and their places."""
-    return settings(cabling).dressed(
-        "what", lambda n, _: {"note": source_titles(workbook, cabling.settings[n].sources)}
-    )
+    rows = cabling.settings
+    return settings(cabling).dressed("what", lambda n, _: {"note": source_titles(workbook, rows[n].sources)})
 
 
 @panel(needs="cabling")

@@ -1,16 +1,12 @@
 """Effects of failures and maintenance: the verdict under the picture, and the tables of every loss."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from functools import partial
 from typing import Any
 
 from gpuplan.app.cards import Contents, Picture, chip, panel
 from gpuplan.app.state import Workbook
 from gpuplan.models.availability.failover import Outcome
-from gpuplan.models.availability.survey import Loss
 from gpuplan.plan.access import GroupPlan, Trait
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.weighing import stun_limit_s
@@ -63,7 +59,9 @@ def verdict(workbook: Workbook, pool: Pool) -> contract.Verdict:
     """Return one sentence about a pool in its present state, and the effect on each group concerned."""
     outcome = workbook.outcome(pool.id)
     if outcome is None:
-        return _all_running(workbook, pool)
+        now = workbook.checked.verdict_on(pool)
+        text = " ".join(filter(None, (now.loss_sentence, now.restart_sentence, _proof(pool))))
+        return {"tone": now.tone, "lead": now.fit_sentence, "text": text, "heads": [], "rows": [], "rest": ""}
     failed, maintenance = workbook.failed.get(pool.id, ()), workbook.maintenance.get(pool.id, ())
     down = (("screen.failures.in maintenance", maintenance), ("screen.failures.failed", failed))
     lead = ", ".join(said(key, hosts=named_hosts(hosts)) for key, hosts in down if hosts)
@@ -79,12 +77,6 @@ def verdict(workbook: Workbook, pool: Pool) -> contract.Verdict:
         "rows": touched["rows"],
         "rest": said("screen.failures.others run") if touched["rows"] and others else "",
     }
-
-
-def _all_running(workbook: Workbook, pool: Pool) -> contract.Verdict:
-    found = workbook.checked.verdict_on(pool)
-    text = " ".join(filter(None, (found.loss_sentence, found.restart_sentence, _proof(pool))))
-    return {"tone": found.tone, "lead": found.fit_sentence, "text": text, "heads": [], "rows": [], "rest": ""}
 
 
 def _proof(pool: Pool) -> str:
@@ -110,16 +102,13 @@ def _outcome_words(pool: Pool, outcome: Outcome, missing: int, remote: Collectio
         key = "screen.failures.without a GPU" if outcome.impossible else "screen.failures.none found"
         effects = [said(key, vms=unplaced), *effects, *room]
         return said("screen.failures.spare", effects="; ".join(effects), hosts=pool.hosts_for_failures)
-    effects = [
-        *(effects or [said("screen.failures.no VM ran")]),
-        *(room or [said("screen.failures.none moves")]),
-    ]
+    effects = effects or [said("screen.failures.no VM ran")]
+    effects += room or [said("screen.failures.none moves")]
     key = "screen.failures.these placed" if missing else "screen.failures.every placed"
     return said(key, effects="; ".join(effects), missing=missing)
 
 
 def _touched(workbook: Workbook, pool: Pool, outcome: Outcome) -> Table:
-    """Return a row for each group affected."""
     evacuated, restarted, moved, missing = (
         Counter(entry[0] for entry in entries)
         for entries in (outcome.evacuated, outcome.restarted, outcome.moved, outcome.unplaced)
@@ -167,12 +156,6 @@ def _trait_text(group: GroupPlan | None, feature: str) -> str:
     return trait.text if trait else ""
 
 
-def _other_pairs(pairs: Sequence[Loss]) -> str:
-    if not all(pair.proven for pair in pairs):
-        return said("screen.failures.too many pairs")
-    return said("screen.failures.none worse") if len(pairs) >= SHOWN_PAIRS else ""
-
-
 SHOWN_CLUSTERS = 3
 """Clusters shown below each other; if there are more, only the chosen one is shown."""
 
@@ -200,13 +183,15 @@ def _loss_tables(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
     left = len(pool.failures) - SHOWN_KINDS
     more = said("screen.failures.more kinds", left=left) if left > 0 else ""
     more = " ".join(filter(None, (more, tables.of_clients(workbook.plan))))
-    shown = [
-        screen(levels, said("screen.failures.combinations", of=of)),
-        screen(singles, said("screen.failures.singles", of=of), more),
-    ]
+    shown = [screen(levels, said("screen.failures.combinations", of=of))]
+    shown.append(screen(singles, said("screen.failures.singles", of=of), more))
     if pairs := workbook.worst(pool.id, 2) if pool.hosts > 1 else ():
-        listed = tables.lost_hosts(pool, pairs[:SHOWN_PAIRS])
-        shown.append(screen(listed, said("screen.failures.pairs", of=of), _other_pairs(pairs)))
+        listed, more = tables.lost_hosts(pool, pairs[:SHOWN_PAIRS]), ""
+        if not all(pair.proven for pair in pairs):
+            more = said("screen.failures.too many pairs")
+        elif len(pairs) >= SHOWN_PAIRS:
+            more = said("screen.failures.none worse")
+        shown.append(screen(listed, said("screen.failures.pairs", of=of), more))
     return shown
 
 
@@ -216,7 +201,6 @@ def capacity_head(_workbook: Workbook, _pools: Sequence[Pool]) -> Contents:
     return {"title": availability.TITLE["text"], "hint": availability.TITLE["subtitle"]}
 
 
-@partial(Picture, draw=availability.capacity_chart, wide=False)
-def capacity_drawn(workbook: Workbook) -> list[dict[str, Any]]:
-    """Return the data of the chart of losses."""
-    return availability.capacity_rows(workbook.plan)
+capacity_drawn = Picture(
+    lambda workbook: availability.capacity_rows(workbook.plan), availability.capacity_chart, wide=False
+)

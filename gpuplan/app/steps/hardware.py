@@ -1,7 +1,5 @@
 """GPU sharing: the hardware, the modes it allows on this version, and shared, idle and stranded GPUs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from io import BytesIO
@@ -79,11 +77,11 @@ def host_line_data(workbook: Workbook, _line: HostLine) -> Body:
     return platform.host_line(workbook.plan).without("sources")
 
 
-def _management_hint(domain: ManagementDomain) -> str:
-    return said("screen.hardware.management", domain=domain)
-
-
-@details("management", lambda workbook: workbook.plan.management, hint=_management_hint)
+@details(
+    "management",
+    lambda workbook: workbook.plan.management,
+    hint=lambda domain: said("screen.hardware.management", domain=domain),
+)
 def management_data(workbook: Workbook, _domain: ManagementDomain) -> Body:
     """Return the appliances of the management domain, and one of its hosts."""
     tables = platform.management(workbook.plan), platform.management_hosts(workbook.plan)
@@ -112,6 +110,7 @@ def existing_grid(workbook: Workbook) -> contract.Grid:
             "label": said("screen.hardware.import"),
             "hint": said("screen.hardware.rows"),
             "event": "hosts-file",
+            "accept": ".csv,.txt,.gz",
             "most": MOST_FILE_BYTES,
         }
     }
@@ -151,7 +150,6 @@ def _grid(
     options: Mapping[str, list[tuple[str, str]]],
     empty: str,
 ) -> contract.Grid:
-    """Return a grid of an input that holds rows."""
     rows, field = rows_of(workbook.seen, path), field_of(path)
     counts = [int(row[COUNT[path]]) for row in rows]
     return {
@@ -182,7 +180,6 @@ def _grid(
 def _cell(
     workbook: Workbook, path: str, label: str, value: Any, options: list[tuple[str, str]], empty: str
 ) -> contract.Field:
-    """Return one cell of such a grid, in the form's format."""
     key = path.rpartition(".")[2]
     shown = workbook.drafts[path][0] if path in workbook.drafts else value
     return {

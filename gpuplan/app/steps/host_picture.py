@@ -1,7 +1,5 @@
 """The hosts of a cluster as tiles: the VMs on each GPU in three degrees of detail, after failures or while VMs are powered on."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,15 +23,12 @@ LARGE, COMPACT = 16, 40
 """Most hosts drawn large, and most drawn compact; above, one tile shows all identical hosts."""
 
 SHORT_NAMES = 8
-"""Characters of VM names for which a tile has room."""
 SHOWN_PARTS = 8
 """Most pieces of one GPU drawn one by one; more are drawn as one piece for each group."""
 
 
 DOWN_HOSTS = {"failed": "screen.hosts.several failed", "maintenance": "screen.hosts.several in maintenance"}
-"""Reason why hosts are down -> the key of its words."""
 DOWN = NAMES["why a host is down"]
-"""Reason why a host is down, and its words."""
 
 
 class Picture:
@@ -58,7 +53,6 @@ class Picture:
         self.back = [n for numbers in order for n in reversed(numbers)]
         """Hosts that are down, in the order in which to bring them back."""
         self.loads = pool.placement
-        """VMs on each host while all of them run."""
         self.outcome = workbook.outcome(pool.id)
         self.arrivals = self._arrivals(self.outcome) if self.outcome else {}
         """Number of a host -> VMs that it receives; a VM that continues there is not one of them."""
@@ -73,7 +67,6 @@ class Picture:
         return arrivals
 
     def _vm(self, group: str, vm: int) -> str:
-        """Return a VM by the letter of its group and its number."""
         letter = self.letters[group]
         return f"{letter}{'.' if letter.isdigit() else ''}{vm}"
 
@@ -88,6 +81,7 @@ class Picture:
         loads, room = self.loads[first], self.pool.rooms[first]
         state, events = self._state(numbers, loads)
         word, spoken = (events or _use_word(loads, room, of) for of in (TILE, TEXT))
+        vms = self._summary(loads)
         return {
             "number": running[0] if running else 0,
             "at": f"kind-{numbers[0]}",
@@ -96,9 +90,7 @@ class Picture:
             "all_down": not running,
             "word": word,
             "title": said("screen.hosts.numbers", hosts=runs(numbers)),
-            "name": said(
-                "screen.hosts.like this", hosts=len(members), state=spoken, vms=self._summary(loads)
-            ),
+            "name": said("screen.hosts.like this", hosts=len(members), state=spoken, vms=vms),
             "gpus": self._gpus(first, loads, room),
             "back": next((n for n in self.back if n in numbers), 0),
         }
@@ -152,9 +144,8 @@ class Picture:
 
     def _summary(self, loads: Host) -> str:
         vms = Counter(group for group, _ in _vms(loads))
-        return ", ".join(f"{number(n)} x {self.names[g]}" for g, n in sorted(vms.items())) or said(
-            "screen.hosts.no VM"
-        )
+        none = said("screen.hosts.no VM")
+        return ", ".join(f"{number(n)} x {self.names[g]}" for g, n in sorted(vms.items())) or none
 
     def _free(self, loads: Host, room: Room) -> str:
         """Return the free CPU and memory of a host, where they are counted."""
@@ -164,15 +155,12 @@ class Picture:
             ("screen.hosts.vCPUs free", room.vcpus, sum(r.vcpus for r in on_it)),
             ("screen.hosts.memory free", room.memory_gib, sum(r.memory_gib for r in on_it)),
         )
-        return ", ".join(
-            said(key, free=offered - used, of=offered) for key, offered, used in counted if offered
-        )
+        return ", ".join(said(key, free=most - used, of=most) for key, most, used in counted if most)
 
     def _gpus(self, index: int, loads: Host, room: Room) -> list[dict[str, Any]]:
         return [self._gpu(index, at, load) for at, load in enumerate(on_each_gpu(loads, room.gpus))]
 
     def _gpu(self, index: int, at: int, load: Load | None) -> dict[str, Any]:
-        """Return one GPU of a host."""
         gpu = (
             _gpu([], 1, True, said("screen.hosts.free"))
             if load is None
@@ -194,14 +182,12 @@ class Picture:
         return {"text": text, "colour": self.colours[group], "weight": weight}
 
     def _shared_gpu(self, load: Load) -> dict[str, Any]:
-        """Return a GPU that several pieces share, in proportion to their frame buffer."""
         left = self.shares.left_mb(load)
         layout, room_for = self._shared_words(load, left)
         who = self._people(load)
         if self.zoom == "large" and len(load.slots) <= SHOWN_PARTS:
-            pieces = [
-                self._piece(s.group, self.shares.piece_mb(s.group), self.letters[s.group]) for s in load.slots
-            ]
+            size, letters = self.shares.piece_mb, self.letters
+            pieces = [self._piece(s.group, size(s.group), letters[s.group]) for s in load.slots]
         else:
             pieces = self._by_group(load)
         title = f"{layout}. {who}. {room_for or said('screen.hosts.no room')}"
@@ -261,10 +247,8 @@ class Arriving(Picture):
     def kinds(self) -> list[list[int]]:
         """Return the kinds with the host that has just got a VM first."""
         just = [n - 1 for n in self.arrivals]
-        others = (
-            [index for index in members if index not in just]
-            for members in host_kinds(replace(self.pool, placement=self.loads))
-        )
+        kinds = host_kinds(replace(self.pool, placement=self.loads))
+        others = ([index for index in members if index not in just] for members in kinds)
         return [members for members in (just, *others) if members]
 
     def _idle(self, index: int) -> str:

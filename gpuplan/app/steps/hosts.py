@@ -1,7 +1,5 @@
 """The picture of the hosts with the VMs on each GPU, in three degrees of detail."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -19,6 +17,7 @@ from gpuplan.widgets import contract
 from gpuplan.wording import MODE_NAMES, said
 
 SHOWN_KINDS = 24
+BESIDE = "screen.hosts.worst beside"
 
 
 @partial(Card, "hosts")
@@ -36,7 +35,6 @@ def picture_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def _legend(workbook: Workbook, pool: Pool) -> list[contract.Named]:
-    """Return the groups on the hosts of a pool."""
     plan = workbook.plan
     present = {request.group for request in pool.requests}
     colours = group_colours(workbook)
@@ -112,11 +110,7 @@ def _worst_buttons(workbook: Workbook, pool: Pool) -> contract.Worst:
     return {
         "beside": said("screen.hosts.beside", hosts=hosts) if down else "",
         "buttons": [
-            {
-                "lost": lost,
-                "text": words,
-                "name": said("screen.hosts.worst beside", worst=words, hosts=hosts) if down else words,
-            }
+            {"lost": lost, "text": words, "name": said(BESIDE, worst=words, hosts=hosts) if down else words}
             for lost, words in worst
             if pool.hosts - len(down) >= lost
         ],

@@ -1,7 +1,5 @@
 """GPU demand by assumption about arrivals: the methods beside each other, their inputs, and the simulation on the hosts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -67,21 +65,16 @@ def odds_data(workbook: Workbook) -> Contents:
         gpus=gpus,
         why=why,
     )
-    return {
-        "text": [_studied(workbook, study)],
-        "tables": [screen(_methods_table(workbook, study))],
-        "after": [after],
-    }
+    found = [screen(_methods_table(workbook, study))]
+    return {"text": [_studied(workbook, study)], "tables": found, "after": [after]}
 
 
 def _studied(workbook: Workbook, known: Methods) -> list[contract.Piece]:
     """Return the target of the methods, and the probability of waiting in the plan."""
     demand, lines = workbook.plan.scenario.demand, workbook.plan.lines
     load_key = f"pools.{known.pool}.busy_gpus"
-    load: contract.Piece = {
-        "text": amount(mean_gpus(known.load_gpus), "GPU"),
-        "key": load_key if load_key in lines else "",
-    }
+    key = load_key if load_key in lines else ""
+    load: contract.Piece = {"text": amount(mean_gpus(known.load_gpus), "GPU"), "key": key}
     key = "screen.methods.target" if demand.rule in RISKS else "screen.methods.what if"
     text = paragraph(key, target=known.target.words, load=load)
     if "totals.waiting" not in lines:
@@ -94,7 +87,6 @@ def _studied(workbook: Workbook, known: Methods) -> list[contract.Piece]:
 
 
 def _methods_table(workbook: Workbook, known: Methods) -> Table:
-    """Return the methods with their formulas, and their ranges below the numbers."""
     lines, key = workbook.plan.lines, f"pools.{known.pool}.gpus_for_target"
     planned = workbook.plan.scenario.demand.rule in RISKS
 
@@ -126,9 +118,8 @@ def assumption_form(workbook: Workbook) -> dict[str, Any]:
     study, _ = _methods(workbook)
     bursty = next((a.peakedness for a in study.answers if a.peakedness), None) if study else None
     ends = ("_low", "", "_high")
-    empties = (
-        [said("screen.assumed", value=float(f"{z:.3g}")) for z in bursty] if bursty else [""] * len(ends)
-    )
+    none = [""] * len(ends)
+    empties = [said("screen.assumed", value=float(f"{z:.3g}")) for z in bursty] if bursty else none
     demand = workbook.scenario.demand
     stated = sum(z is not None for z in (demand.peakedness, demand.peakedness_low, demand.peakedness_high))
     hint = "screen.methods.peakedness stated" if stated else "screen.methods.peakedness traces"
@@ -147,9 +138,8 @@ def odds_rows(workbook: Workbook) -> dict[str, Any]:
     study, _ = _methods(workbook)
     if study is None:
         return {}
-    points, _ = tried(
-        workbook, f"demand: curve {pool}", lambda: chance_curve(workbook.plan, pool, known=study)
-    )
+    plan = workbook.plan
+    points, _ = tried(workbook, f"demand: curve {pool}", lambda: chance_curve(plan, pool, known=study))
     if not points:
         return {}
     return charts.odds_rows(study, points) | {"simulated": _simulated(workbook, pool, study.target.rule)}
@@ -190,7 +180,6 @@ def simulate_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def _said(workbook: Workbook, old: bool) -> list[str]:
-    """Compare the simulation with the formula, in a sentence."""
     simulating = workbook.simulating
     if not simulating.simulations:
         return [said("screen.methods.not simulated")]
@@ -230,7 +219,6 @@ def _tables(workbook: Workbook) -> list[dict[str, Any]]:
 
 
 def _hosts(workbook: Workbook, simulations: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the results by number of hosts: which numbers are planned, and which miss the target."""
     scenario = workbook.simulating.scenario or workbook.plan.scenario
     pools = whole_pools(workbook.plan.pools)
     several = len({simulation["pool"] for simulation in simulations}) > 1
@@ -252,15 +240,13 @@ def _hosts(workbook: Workbook, simulations: list[dict[str, Any]]) -> dict[str, A
 
 
 def _groups(workbook: Workbook, pool: WholePool, simulation: dict[str, Any]) -> dict[str, Any]:
-    """Return the groups on the hosts of the plan."""
     plan = workbook.plan
     table = lettered(workbook, tables.simulated(plan, simulation))
     seen = {one["group"] for one in simulation["groups"]}
     names = {group.id: group.name for group in plan.scenario.groups}
     away = [names.get(group, group) for group in pool.groups if group not in seen]
     several = len(whole_pools(plan.pools)) > 1
-    title = said(
-        "screen.methods.on the hosts of" if several else "screen.methods.on the hosts", name=pool.name
-    )
+    key = "screen.methods.on the hosts of" if several else "screen.methods.on the hosts"
+    title = said(key, name=pool.name)
     more = said("screen.methods.no requests", names=", ".join(away)) if away else ""
     return screen(table, title, more)

@@ -1,7 +1,5 @@
 """Language models: the inputs of a group that uses one, and the results."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from gpuplan.analysis.llm_traffic import traffic_of
@@ -9,15 +7,17 @@ from gpuplan.app.cards import figures
 from gpuplan.app.forms import field_data
 from gpuplan.app.state import Workbook
 from gpuplan.locales import written
+from gpuplan.plan.llm import KINDS as KINDS_OF
 from gpuplan.plan.llm import RETRIEVAL
 from gpuplan.plan.llm.asks import planned
+from gpuplan.plan.llm.own_models import CONFIG, KEPT, own_model, with_models
 from gpuplan.plan.llm.retrieval import Retrieval, why_share
 from gpuplan.plan.llm.serving import Serving, why_size
 from gpuplan.plan.llm.tuning import Tuning, why_job
 from gpuplan.report.llm_report import started
-from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group
+from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, ScenarioError, shown_name
 from gpuplan.widgets import contract
-from gpuplan.wording import NAMES, PLURALS, capital, rough, said, share_words
+from gpuplan.wording import NAMES, PLURALS, capital, kept_share, rough, said, share_words
 
 KINDS = {"model": ("generate",), "reranker": ("rerank",)}
 """Input that chooses a model -> the tasks of that model; in a search it makes embeddings."""
@@ -36,12 +36,38 @@ def model_data(workbook: Workbook, group: Group) -> contract.Results:
     return {"bar": None, "figures": [], "notes": [said("screen.models.choose")]}
 
 
+def model_file(group: Group) -> contract.File | None:
+    """Return the button for the config.json of a model; None for a group that uses none."""
+    if KINDS_OF.get(group.use_case) != "generate":
+        return None
+    label, hint = (said(f"screen.models.file {name}") for name in ("label", "hint"))
+    return {"label": label, "hint": hint, "event": "model-file", "accept": ".json", "most": CONFIG.bytes}
+
+
+def take_model(workbook: Workbook, group: str, name: str, content: bytes) -> None:
+    """Let a group use the model of a config.json; a file that cannot be used leaves everything unchanged."""
+    design = workbook.seen
+    try:
+        model = own_model(name, content=content)
+        if model.id in dict(design.models):
+            model = model._replace(id=f"{model.id}-{len(design.models) + 1}")
+        design = model.put_in(design).with_value(f"groups.{group}.model", model.id)
+        if KEPT in model.cells:  # a quantised checkpoint
+            design = design.with_value(f"groups.{group}.weights", model.cells["native_precision"])
+        with_models(design, workbook.catalog)
+    except ScenarioError as error:
+        why = "; ".join(map(str, error.problems))
+        workbook.say("stop", said("screen.models.not read", name=shown_name(name), why=why))
+        return
+    workbook.use(design, model.words)
+
+
 def model_field(workbook: Workbook, group: Group, name: str) -> contract.Field:
     """Return an input, with the models to choose from, or the planning value used while it is empty."""
     path = f"groups.{group.id}.{name}"
     if name in KINDS:
         kinds = ("embed",) if group.use_case == RETRIEVAL and name == "model" else KINDS[name]
-        rows = [row for row in workbook.catalog.rows("llm_models") if row["kind"] in kinds]
+        rows = [row for row in workbook.plan.catalog.rows("llm_models") if row["kind"] in kinds]
         none = [("", said("screen.models.none" if name == "reranker" else "screen.models.not chosen"))]
         return field_data(workbook, path, none + [(row.id, str(row["name"])) for row in rows])
     facts = planned(workbook.catalog, group.use_kind)
@@ -118,16 +144,14 @@ def _bar(
 
 def _notes(workbook: Workbook, made: Serving) -> list[str]:
     now, fewer = next(step for step in made.steps if step.replicas == made.replicas), made.steps[0]
-    notes = [
-        said("screen.models.users get", now=now, limits=made.limits),
-        started(traffic_of(workbook.plan, made.id)),
-    ]
+    notes = [said("screen.models.users get", now=now, limits=made.limits)]
+    notes.append(started(traffic_of(workbook.plan, made.id)))
     if fewer.replicas < made.replicas:
         key = "screen.models.with fewer" if fewer.keeps else "screen.models.with too few"
         notes.append(said(key, step=fewer))
     if made.reuse:
-        shares = {"hits": made.reuse.hits(made.size.sessions), "kept": made.size.sessions}
-        notes.append(said("screen.models.sessions", **{key: share_words(of) for key, of in shares.items()}))
+        hits, kept = share_words(made.hit_share), kept_share(made.size.sessions)
+        notes.append(said("screen.models.sessions", hits=hits, kept=kept))
     if made.draft_gain != 1:
         notes.append(said("screen.models.drafts", gain=written(made.draft_gain, ".2f")))
     if why := why_size(made):

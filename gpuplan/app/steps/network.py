@@ -1,7 +1,5 @@
 """Network: whether the link is enough, its inputs, remote GPUs, typical work, training on several hosts, and the vendor's claim."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -30,11 +28,8 @@ MET = {
     False: {"sign": "\u2715", "text": "not met", "tone": "bad"},
     None: {"sign": "?", "text": "not measured", "tone": "warn"},
 }
-"""A sign and a word beside each colour."""
 FEW = 3
-"""Most names in a sentence."""
 SHOWN_HELP = 2
-"""Most remedies beside the verdict."""
 
 
 def _link(scenario: Scenario) -> str:
@@ -43,18 +38,13 @@ def _link(scenario: Scenario) -> str:
     return said("screen.network.link", rate=scenario.network.link_gbit_s, transport=transport)
 
 
-# Inputs
-
-
 @partial(form, "network")
 def network_form(workbook: Workbook) -> dict[str, Any]:
     """Return the speeds of a host's link to choose from, and its round trip."""
     links = [(str(g), f"{g} Gbit/s") for g in FIELD_BY_PATH["network.link_gbit_s"].choices]
     trip = round_trip(workbook.plan.scenario, workbook.catalog)
-    return {
-        "options": {"network.link_gbit_s": links},
-        "empties": {"network.latency_us": f"{number(trip.value)} ({trip.basis})"},
-    }
+    empties = {"network.latency_us": f"{number(trip.value)} ({trip.basis})"}
+    return {"options": {"network.link_gbit_s": links}, "empties": empties}
 
 
 @partial(form, "rates")
@@ -66,11 +56,8 @@ def rates_form(workbook: Workbook) -> dict[str, Any]:
         link = workbook.plan.scenario.network.link_gbit_s
         low, high = min(tcp.low, link), min(tcp.high, link)
         more = said("screen.network.without a rate", rate=rate_words, basis=tcp.basis, low=low, high=high)
-    return {
-        "empties": {"network.tcp_gbit_s": f"{rate_words} ({tcp.basis})"},
-        "text": more,
-        "stale": workbook.stale,
-    }
+    empties = {"network.tcp_gbit_s": f"{rate_words} ({tcp.basis})"}
+    return {"empties": empties, "text": more, "stale": workbook.stale}
 
 
 @partial(form, "fabric")
@@ -80,9 +67,6 @@ def fabric_form(workbook: Workbook) -> dict[str, Any]:
     most = cabling.max_oversubscription if cabling else None
     bound = said("screen.network.most by workload" if cabling else "screen.network.by workload", most=most)
     return {"empties": {"network.oversubscription": bound}}
-
-
-# Verdict
 
 
 @panel()
@@ -124,9 +108,6 @@ def _in_short(each: LinkVerdict) -> dict[str, Any]:
     return runs | {"text": said("screen.network.training", hosts=amount(each.use.hosts, each.place))}
 
 
-# GPUs over the network
-
-
 @panel()
 def remote_data(workbook: Workbook) -> Contents:
     """Return the speed that the network leaves each group on remote GPUs."""
@@ -135,9 +116,8 @@ def remote_data(workbook: Workbook) -> Contents:
         return said("screen.network.no remote" if plan.groups else "screen.network.no workloads")
     alike = len({use.speed for use in uses}) == 1
     table = lettered(workbook, tables.remote_gpus(plan), "group", [use.id for use in uses])
-    table = judged(workbook, table, "kept", uses).dressed(
-        "work", lambda n, _: _work(workbook, uses[n], not alike)
-    )
+    table = judged(workbook, table, "kept", uses)
+    table = table.dressed("work", lambda n, _: _work(workbook, uses[n], not alike))
     table = table.dressed("users", lambda n, _: {"title": said("screen.network.all in one", use=uses[n])})
     more = said("screen.network.bars")
     if alike:
@@ -153,9 +133,8 @@ def _work(workbook: Workbook, use: RemoteUse, told: bool) -> dict[str, Any]:
     if group is None:  # deleted, and what is left cannot be planned
         return {}
     usual = usual_workload(workbook.catalog, replace(group, workload=None))
-    field = field_data(
-        workbook, path, [("", said("screen.network.usual", name=names[usual])), *names.items()]
-    )
+    usual_name = said("screen.network.usual", name=names[usual])
+    field = field_data(workbook, path, [("", usual_name), *names.items()])
     field["label"] = said("screen.of", label=field_of(path).label, name=use.name)
     return {"text": "", "field": field, "note": said("screen.network.speed", speed=use.speed) if told else ""}
 
@@ -175,9 +154,6 @@ def rules_data(workbook: Workbook) -> Contents:
     return {"tables": [screen(table, table.title)]}
 
 
-# What this link carries
-
-
 @panel()
 def carries_data(workbook: Workbook) -> Contents:
     """Return how much of each preset the link carries, whatever the groups are."""
@@ -194,9 +170,6 @@ def carries_data(workbook: Workbook) -> Contents:
         table = table.beside(Column(basis, said("table.basis"), "basis"), bases, after=verdict)
         table = judged(workbook, table, column, uses, verdict, basis)
     return {"hint": _link(plan.scenario), "tables": [screen(table)]}
-
-
-# The vendor's claim
 
 
 @panel(slow=True)

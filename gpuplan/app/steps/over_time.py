@@ -1,7 +1,5 @@
 """Placement over time on the hosts step: orders of power-on and settings, one order VM by VM, upgrades and restarts rehearsed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -63,10 +61,7 @@ def power_on_data(workbook: Workbook, _pools: Sequence[Pool]) -> Contents:
     return said("screen.power on.share", share=worst.now.share_words)
 
 
-@partial(form, "power-on")
-def settings_form(workbook: Workbook) -> dict[str, Any]:
-    """Return whether vSphere places VMs by these settings as they start."""
-    return {"shown": bool(workbook.plan.power_on)}
+settings_form = form("power-on", lambda workbook: {"shown": bool(workbook.plan.power_on)})
 
 
 @card("run")
@@ -83,7 +78,6 @@ def tried_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def _tried_words(workbook: Workbook) -> list[str]:
-    """Say how many orders were tried, and the hosts needed for nearly all of them to start every VM."""
     tries = max(trial.orders for trial in made_of(workbook).values())
     text = said("screen.power on.one tried" if tries == 1 else "screen.power on.tried", tries=tries)
     stopped = workbook.powering_on.runner.state == "cancelled"
@@ -91,7 +85,6 @@ def _tried_words(workbook: Workbook) -> list[str]:
 
 
 def _more_hosts(workbook: Workbook) -> str:
-    """Say how much more enough hosts for nearly every order cost."""
     plan = workbook.plan
     share = stated_percent(plan.scenario.availability.orders_share)
     if plan.scenario.availability.sized_for == "orders":
@@ -125,7 +118,6 @@ def _tables(workbook: Workbook, done: tuple[PowerOnStudy, ...]) -> list[dict[str
 
 
 def _with_uses(table: Table, made: PowerOn) -> Table:
-    """Return each setting with a button that takes it, and the chance with its interval below."""
 
     def use(_: int, cell: Cell) -> Mapping[str, Any]:
         other = made.settings.get(cell.value)
@@ -142,8 +134,6 @@ def _with_uses(table: Table, made: PowerOn) -> Table:
 
     return table.dressed("setting", use).dressed("chance", interval).without("interval_low")
 
-
-# ---- one order VM by VM
 
 LONGEST_MS, STEP_MS = 20_000, (120, 700)
 """Longest time in which all VMs arrive, unless a step is shorter or longer than these."""
@@ -183,6 +173,7 @@ def watch_data(workbook: Workbook) -> dict[str, Any]:
     assert play is not None and watched is not None
     trial = made_of(workbook)[pool.id]
     all_vms, refused = len(play.steps), play.refused
+    shown = refused[:SHOWN_REFUSED]
     title = "screen.watch.of cluster" if len(workbook.plan.pools) > 1 else "screen.watch.title"
     return {
         "shown": True,
@@ -196,9 +187,7 @@ def watch_data(workbook: Workbook) -> dict[str, Any]:
         "selects": _selects(trial, watched),
         "another": watched.seed + 1 if order_of(trial, watched) == RANDOM else 0,
         **_arrived(workbook, play),
-        "refused": [
-            {"at": at, "text": _name(workbook, play, play.steps[at - 1])} for at in refused[:SHOWN_REFUSED]
-        ],
+        "refused": [{"at": n, "text": _name(workbook, play, play.steps[n - 1])} for n in shown],
         "result": _result(len(refused), len(refused) - SHOWN_REFUSED),
     }
 
@@ -262,7 +251,6 @@ def orders_of(made: PowerOn) -> list[str]:
 
 
 def _selects(made: PowerOn, watched: Watched) -> list[contract.Select]:
-    """Return the order, and the assumed behaviour of vSphere where it is not known."""
     orders = {order: label(order) for order in orders_of(made)}
     menus = [select("order", said("screen.watch.order"), order_of(made, watched), orders)]
     if len(made.readings) > 1:
@@ -275,9 +263,6 @@ def differing(readings: Sequence[Reading]) -> list[str]:
     """Return the differences of each of several readings."""
     parts = [reading.words.split("; ") for reading in readings]
     return ["; ".join(part for part in words if any(part not in other for other in parts)) for words in parts]
-
-
-# ---- rehearsal
 
 
 @panel(needs="pools", slow=True)
@@ -297,20 +282,15 @@ def rehearse_data(workbook: Workbook, _pools: Sequence[Pool]) -> Contents:
 
 
 def _rehearsed(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
-    """Return the tables of a cluster."""
     plan = workbook.plan
     of, rehearsed = f"{pool.name}: " * (len(plan.pools) > 1), plan.rehearsed[pool.id]
-    upgrades = (
-        tables.upgrades(plan, pool)
-        .without("pool")
-        .dressed("host", lambda _, cell: _evacuate(workbook, pool, cell))
-    )
+    upgrades = tables.upgrades(plan, pool).without("pool")
+    upgrades = upgrades.dressed("host", lambda _, cell: _evacuate(workbook, pool, cell))
+    sentence = plan.restart(pool).sentence
     restarts, weeks = (table(plan, pool).without("pool") for table in (tables.restarts, tables.weeks))
     shown = [
         screen(upgrades, said("screen.rehearsal.upgrades", of=of)),
-        screen(
-            restarts.top(SHOWN_KINDS), said("screen.rehearsal.restarts", of=of), plan.restart(pool).sentence
-        ),
+        screen(restarts.top(SHOWN_KINDS), said("screen.rehearsal.restarts", of=of), sentence),
     ]
     if weeks.rows:
         shown.append(screen(weeks, said("screen.rehearsal.week", of=of), tables.week_sentence(rehearsed)))

@@ -1,7 +1,5 @@
 """Host failure tolerance: the postures side by side, a failure in maintenance, and the inputs of the risk."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -10,7 +8,7 @@ from gpuplan.analysis.purchase_plan import PostureCost, posture_costs
 from gpuplan.app.cards import Card, Contents, panel
 from gpuplan.app.forms import form, stated_hint
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.alternatives import MANY_HOSTS
+from gpuplan.app.steps.cost import MANY_HOSTS
 from gpuplan.app.steps.failures import move_words, stun_text
 from gpuplan.plan import Plan
 from gpuplan.plan.access import GroupPlan
@@ -49,10 +47,7 @@ def posture_data(workbook: Workbook) -> contract.Posture:
     }
 
 
-@partial(form, "maintenance")
-def maintenance_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the effect of a failure in maintenance with the chosen posture."""
-    return {"stale": workbook.stale, "text": _bet(workbook)}
+maintenance_form = form("maintenance", lambda workbook: {"stale": workbook.stale, "text": _bet(workbook)})
 
 
 def _card(workbook: Workbook, failures: int, posture: Posture | None) -> contract.PostureCard:
@@ -76,7 +71,6 @@ def _card(workbook: Workbook, failures: int, posture: Posture | None) -> contrac
 
 
 def _covered(workbook: Workbook, failures: int) -> str:
-    """Say which failures the spare hosts of a posture cover."""
     if workbook.scenario.availability.maintenance_failure_accepted:
         return said("screen.posture.may fail" if failures else "screen.posture.none may fail", hosts=failures)
     key = "screen.posture.and maintenance" if failures else "screen.posture.maintenance only"
@@ -171,11 +165,8 @@ def clusters_form(workbook: Workbook) -> dict[str, Any]:
     """Return the clusters into which the inputs divide the hosts."""
     plan = workbook.plan
     table = plan_tables.pools(plan).only("pool", "hosts_for_demand", "hosts_for_failures", "hosts", "gpus")
-    why = (
-        decision.justification
-        for decision in plan.decisions
-        if f"pools.{plan.pools[0].kind}.clusters" in decision.lines
-    )
+    clusters = f"pools.{plan.pools[0].kind}.clusters" if plan.pools else ""
+    why = (decision.justification for decision in plan.decisions if clusters in decision.lines)
     return {
         "hint": amount(len(plan.pools), "cluster") if plan.pools else "",
         "tables": [screen(table, "", next(why, ""))] if len(plan.pools) > 1 else [],
@@ -183,7 +174,6 @@ def clusters_form(workbook: Workbook) -> dict[str, Any]:
 
 
 def _stun_table(workbook: Workbook) -> Table:
-    """Return how a VM of each group leaves a host that goes into maintenance."""
 
     def leaves(group: GroupPlan) -> Cell:
         how, tone = move_words(workbook, group)
@@ -197,7 +187,6 @@ def _stun_table(workbook: Workbook) -> Table:
 
 def _stun(group: GroupPlan) -> Cell:
     if group.stun_s is None:
-        return Cell(
-            None, words=said("screen.posture.not known" if group.stun_not_known else "screen.posture.none")
-        )
+        unknown = "screen.posture.not known" if group.stun_not_known else "screen.posture.none"
+        return Cell(None, words=said(unknown))
     return Cell(group.stun_s, words=stun_text(group.stun_s), line=f"groups.{group.id}.stun_s")

@@ -1,7 +1,5 @@
 """Prices of the design: each with its range, basis, age and source, to be overwritten in place."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -28,6 +26,10 @@ ORDER = (
 """Beginnings of the keys of prices, in the order of the list; operating items come after them."""
 
 
+def _rank(key: str) -> int:
+    return next((at for at, start in enumerate(ORDER) if key.startswith(start)), len(ORDER))
+
+
 def source_cell(workbook: Workbook, sources: tuple[str, ...], note: str = "") -> dict[str, Any]:
     """Return the first source by its title, the number of others, and all of them on hovering."""
     by_id = workbook.catalog.sources
@@ -43,10 +45,7 @@ def source_cell(workbook: Workbook, sources: tuple[str, ...], note: str = "") ->
 def prices_data(workbook: Workbook, costs: Costs) -> Contents:
     """Return every price that counts and every missing one, to be overwritten in place."""
     margin = workbook.scenario.internal.margin
-    ranks = {start: at for at, start in enumerate((*ORDER, ""))}
-    items = sorted(
-        paid_for(costs), key=lambda item: (min(ranks[s] for s in ranks if item.key.startswith(s)), item.key)
-    )
+    items = sorted(paid_for(costs), key=lambda item: (_rank(item.key), item.key))
     catalog = _catalog_prices(workbook)
     rows = {f"prices.{item.key}": _planned_row(workbook, item, catalog.get(item.key)) for item in items}
     rows |= {f"prices.{key}": _other_row(workbook, key) for key in _others(workbook, costs)}
@@ -105,7 +104,6 @@ Row = tuple[Any, ...]
 
 
 def _planned_row(workbook: Workbook, item: Price | Unknown, catalog: Price | None) -> Row:
-    """Return the row of a price that this design pays, or would pay if it were known."""
     price = bare(float(catalog.given.value)) if catalog else ""
     field = _price_field(workbook, item.key, price or "unknown")
     back = said("screen.prices.back to" if price else "screen.prices.remove", price=price)
@@ -131,7 +129,6 @@ def _planned_row(workbook: Workbook, item: Price | Unknown, catalog: Price | Non
 
 
 def _other_row(workbook: Workbook, key: str) -> Row:
-    """Return the row of a price that this design does not pay."""
     head, _, rest = key.partition("/")
     name, per, empty, why = key, "", "unknown", "screen.prices.not used"
     if head == "rent" and rest in workbook.catalog.gpus:
@@ -146,17 +143,11 @@ def _other_row(workbook: Workbook, key: str) -> Row:
 
 
 TOKENS = {"tokens-in": "in", "tokens-out": "out"}
-"""Price of a service -> the tokens it is for."""
 
 
 def _row(name: Any, field: contract.Field, per: str, known: Row, price: float | None = None) -> Row:
-    """Return the row of a price: its field, unit, range, basis and date, and the way back to the catalog."""
-    return (
-        name,
-        Cell("", more={"input": field, "sort": price}),
-        Cell(PER.get(per, per), tone="small gp-whole"),
-        *known,
-    )
+    price_cell = Cell("", more={"input": field, "sort": price})
+    return (name, price_cell, Cell(PER.get(per, per), tone="small gp-whole"), *known)
 
 
 def _price_field(workbook: Workbook, key: str, empty: str) -> contract.Field:

@@ -1,7 +1,5 @@
 """Sensitivity: which inputs move cost and hosts most, each within its own range, and where the number of hosts changes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -17,7 +15,6 @@ from gpuplan.scenario import field_of
 from gpuplan.wording import NAMES, said
 
 VIEWS = NAMES["view of the tornado"]
-"""Views of the tornado."""
 
 Bar = dict[str, Any]
 
@@ -47,10 +44,8 @@ def sensitivity_data(workbook: Workbook) -> dict[str, Any]:
     old = result is not None and _old(workbook)
     go = said("screen.sensitivity.again" if result else "screen.sensitivity.go")
     runner = workbook.sensitivity.runner
-    return background_card(workbook, runner, "sensitivity", go, off=not workbook.plan.pools) | {
-        "text": _said(workbook, old),
-        "old": old,
-    }
+    card = background_card(workbook, runner, "sensitivity", go, off=not workbook.plan.pools)
+    return card | {"text": _said(workbook, old), "old": old}
 
 
 def _said(workbook: Workbook, old: bool) -> list[str]:
@@ -87,9 +82,6 @@ def tornado_rows(workbook: Workbook) -> dict[str, Any]:
     return charts.tornado_rows(_bars(workbook), view, _now(workbook, view), plan.costs.currency)
 
 
-# Ranges
-
-
 @panel(draws="sheet")
 def ranges_data(workbook: Workbook) -> Contents:
     """Return the range of each input, to be overwritten in place, and the answer at its ends."""
@@ -115,9 +107,8 @@ def _field(workbook: Workbook, path: str, empty: str = "") -> Cell:
 def _ranges(workbook: Workbook, bars: list[Bar], others: list[str]) -> Table:
     """Return the answer at the ends of each range, and its field; below them ranges stated but not tried yet."""
     currency = workbook.plan.costs.currency if workbook.plan.costs else ""
-    fields = [
-        _field(workbook, bar["path"], range_words(bar["path"], (bar["low"], bar["high"]))) for bar in bars
-    ]
+    ranges = [(bar["path"], (bar["low"], bar["high"])) for bar in bars]
+    fields = [_field(workbook, path, range_words(path, ends)) for path, ends in ranges]
     table = (
         tables.bars(bars, _now(workbook, "cost"), currency)
         .without("low", "high")
@@ -139,15 +130,7 @@ def _ranges(workbook: Workbook, bars: list[Bar], others: list[str]) -> Table:
     return replace(table, rows=(*table.rows, *untried))
 
 
-# Thresholds
-
-
-def _thresholds(workbook: Workbook) -> list[dict[str, Any]]:
-    result = workbook.sensitivity.found
-    return result["thresholds"] if result else []
-
-
-@details("thresholds", _thresholds, old=_old)
+@details("thresholds", lambda workbook: (workbook.sensitivity.found or {}).get("thresholds", []), old=_old)
 def thresholds_data(_workbook: Workbook, thresholds: list[dict[str, Any]]) -> Body:
     """Return the nearest values of each demand input at which the number of hosts changes."""
     changing = [row for row in thresholds if row["below"] is not None or row["above"] is not None]

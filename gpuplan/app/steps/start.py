@@ -1,7 +1,5 @@
 """Start: three questions, an example, a blank design, a file, and the questions that the steps answer."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from gpuplan.app.cards import Card
@@ -15,7 +13,6 @@ from gpuplan.widgets import contract
 from gpuplan.wording import NAMES, capital, said
 
 EXAMPLES = NAMES["example"]
-"""Scenarios to begin with, and their titles."""
 
 
 @partial(Card, "start")
@@ -74,13 +71,12 @@ def guide_data(workbook: Workbook) -> contract.Guide:
 
 def _kind(workbook: Workbook, use_case: str, name: str, problems: dict[str, str]) -> contract.GuideKind:
     path, planned = count_of(workbook.catalog, use_case)
+    counted = "screen.start.one at a time" if planned is None else "screen.prices.assumed"
     return {
         "id": use_case,
         "name": name,
         "about": str(workbook.catalog.row("use_cases", use_case)["example"]),
         "label": NAMES["what is counted"][path.rpartition(".")[2]],
-        "planned": said(
-            "screen.start.one at a time" if planned is None else "screen.prices.assumed", count=planned
-        ),
+        "planned": said(counted, count=planned),
         "problem": problems.get(path, ""),
     }

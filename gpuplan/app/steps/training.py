@@ -1,7 +1,5 @@
 """Training on several hosts: the job to try out, the groups that train so, and how both scale."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -40,7 +38,6 @@ MARKS = {
     "over": {"sign": "\u2191", "text": VERDICTS["over"], "tone": "warn"},
     "unknown": {"sign": "?", "text": VERDICTS["unknown"], "tone": "warn"},
 }
-"""A sign and a word beside each colour."""
 
 
 def presets(catalog: Catalog, phase: str = "") -> list[tuple[str, str]]:
@@ -52,15 +49,14 @@ def presets(catalog: Catalog, phase: str = "") -> list[tuple[str, str]]:
 def bar(catalog: Catalog, low: float, typical: float, high: float) -> contract.Range:
     """Return a share with its range as a bar; the marks are the limits of slower and suitable work."""
     planning = catalog.assumptions["network-planning"]
+    shares = {"typical": kept_share(typical), "low": kept_share(low), "high": kept_share(high)}
     return {
         "low": low,
         "typical": typical,
         "high": high,
         "marks": [float(planning.fact(name).value) for name in ("fair_share", "good_share")],
         "text": kept_range(low, high),
-        "words": said(
-            "screen.training.between", typical=kept_share(typical), low=kept_share(low), high=kept_share(high)
-        ),
+        "words": said("screen.training.between", **shares),
     }
 
 
@@ -98,7 +94,6 @@ def with_changes(table: Table, uses: Sequence[RemoteUse | TrainingUse]) -> Table
 
 
 VIEWS = NAMES["view of the scaling"]
-"""Views of the scaling chart."""
 
 
 OF_WORK = ("workload", "gpu_samples_per_s", "aggregation")
@@ -110,7 +105,7 @@ OF_MODEL = ("method", "sharding", "precision", "sequence_tokens", "micro_batch")
 def training_form(workbook: Workbook) -> dict[str, Any]:
     """Return the training job, and the values used where nothing is stated."""
     job, inputs = _job(workbook), workbook.plan.scenario.training
-    rows = workbook.catalog.rows("llm_models")
+    rows = workbook.plan.catalog.rows("llm_models")
     models = [(row.id, str(row["name"])) for row in rows if row["kind"] == "generate" and row["layers"]]
     options = {
         "workload": presets(workbook.catalog, "training"),
@@ -191,11 +186,9 @@ def training_data(workbook: Workbook) -> Contents:
 
 
 OF_A_MODEL = ("tokens", "mfu", "model_step_s", "memory_gib")
-"""Figures of a job that trains a language model."""
 
 
 def _hours(job: TrainingUse) -> contract.Figure:
-    """Return the time for all epochs."""
     takes, key = "\u2013", "screen.training.state tokens" if job.per_gpu else "screen.training.state both"
     low, high = hours(job.hours_low or 0), hours(job.hours_high or 0)
     if job.hours is not None and job.samples and job.epochs:
@@ -208,7 +201,6 @@ def _hours(job: TrainingUse) -> contract.Figure:
 
 
 def _knee(workbook: Workbook, job: TrainingUse) -> contract.Figure:
-    """Return the hosts up to which one more pays."""
     worth = workbook.plan.catalog.assumptions["network-planning"].fact("worth_share").value
     key = {0: "screen.training.none pays", 1: "screen.training.one pays"}.get(job.knee_hosts)
     note = said(key or "screen.training.keeps", share=float(worth))
@@ -241,16 +233,15 @@ def scaling_head(workbook: Workbook) -> Contents:
     return {
         "hint": said(key, workload=job.workload_name, gpus=job.gpus_per_host),
         "selects": [menu(workbook, "scaling", said("screen.show"), VIEWS)],
-        "legend": [
-            {"name": charts.curve_name(curve), **charts.curve_look(curve)} for curve in _curves(workbook)
-        ],
+        "legend": [{"name": charts.curve_name(c), **charts.curve_look(c)} for c in _curves(workbook)],
     }
 
 
-@partial(Picture, draw=charts.scaling_chart, slow=True)
-def scaling_rows(workbook: Workbook) -> dict[str, Any]:
-    """Return the data of the scaling chart."""
-    return charts.scaling_rows(_curves(workbook), workbook.chosen("scaling", VIEWS), _job(workbook).unit)
+scaling_rows = Picture(
+    lambda book: charts.scaling_rows(_curves(book), book.chosen("scaling", VIEWS), _job(book).unit),
+    charts.scaling_chart,
+    slow=True,
+)
 
 
 @details("scaling", lambda workbook: _curves(workbook), slow=True)

@@ -1,7 +1,5 @@
 """Workloads: a sentence for each, which opens for editing, the design's targets, and reasons for access modes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, TypeVar
@@ -10,7 +8,7 @@ from gpuplan.analysis.demand import stated_gap_gpus
 from gpuplan.app.cards import Card, attributes, card, figures, group_colours
 from gpuplan.app.forms import field_data, form
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.models import model_data, model_field
+from gpuplan.app.steps.models import model_data, model_field, model_file
 from gpuplan.facts import own_rows
 from gpuplan.plan.access import GroupPlan, Reason
 from gpuplan.plan.llm import INPUTS, TUNING
@@ -23,7 +21,6 @@ from gpuplan.wording import MODE_NAMES, NAMES, PLURALS, said, whole
 
 T = TypeVar("T")
 PER_VM = NAMES["column of a VM"]
-"""Attribute of a group -> its head in the grid."""
 INPUTS_OF = {row["use_case"]: row["inputs"].split() for row in own_rows("words/workload_inputs")}
 """Workload kind -> its few inputs, those of ``other`` kinds, and those of ``all``, which open with one click."""
 DAYS = list(NAMES["days of a group"].items())
@@ -42,12 +39,13 @@ def workloads_data(workbook: Workbook) -> contract.Workloads:
     plan, shown = workbook.plan, {item.id: item for item in workbook.plan.groups}
     rows = [_row(workbook, group, shown.get(group.id)) for group in workbook.seen.groups]
     order = {use_case: at for at, use_case in enumerate(KIND_NAMES)}
+    targets = (field_data(workbook, path) for path in SIZED_FOR)
     kinds: list[contract.Kind] = [
         {"id": row.id, "name": kind_name(plan, row.id), "about": str(row["example"])}
         for row in workbook.catalog.rows("use_cases")
     ]
     return {
-        "sized_for": [_sized_for(workbook, path) for path in SIZED_FOR],
+        "sized_for": [field | {"unit": PLURALS.get(field["unit"], field["unit"])} for field in targets],
         "rows": rows,
         "kinds": sorted((kind for kind in kinds if kind["id"] in order), key=lambda kind: order[kind["id"]]),
         "more_kinds": [kind for kind in kinds if kind["id"] not in order],
@@ -56,12 +54,6 @@ def workloads_data(workbook: Workbook) -> contract.Workloads:
         "stated": stated_data(workbook),
         "stale": workbook.stale,
     }
-
-
-def _sized_for(workbook: Workbook, path: str) -> contract.Field:
-    """Return an input with all boards, servers or versions to choose from."""
-    field = field_data(workbook, path)
-    return field | {"unit": PLURALS.get(field["unit"], field["unit"])}
 
 
 def _row(workbook: Workbook, group: Group, planned: GroupPlan | None) -> contract.Workload:
@@ -98,6 +90,7 @@ def _open(workbook: Workbook, group: Group, planned: GroupPlan | None) -> contra
         "more": more,
         "hint": said("screen.stated", stated=stated, of=len(more)),
         "vms": f"groups.{group.id}.vcpus_each",
+        "file": model_file(group),
         **results,
     }
 
@@ -114,15 +107,13 @@ def _follows(group: Group, planned: GroupPlan | None) -> contract.Results:
 
 
 WORKED_OUT = ("vms_each", "gpus_each")
-"""Inputs that are worked out for a group that uses a language model."""
 
 
 def group_field(workbook: Workbook, group: Group, name: str) -> contract.Field:
     """Return an input of a group; values that the plan works out are shown and cannot be edited."""
     path = f"groups.{group.id}.{name}"
-    if name in INPUTS.get(group.use_case, ()) or (
-        group.use_case == TUNING and name in ("jobs_per_day", "hours")
-    ):
+    of_job = group.use_case == TUNING and name in ("jobs_per_day", "hours")
+    if of_job or name in INPUTS.get(group.use_case, ()):
         return model_field(workbook, group, name)
     cell = field_data(workbook, path, _options(workbook, name, group))
     if name in WORKED_OUT and workbook.plan.llm.of(group.id):
@@ -165,8 +156,7 @@ def group_heads(columns: Mapping[str, str]) -> list[contract.GridHead]:
     """Return the heads of the columns of a grid of groups."""
     fields = [(name, text, GROUP_FIELD_BY_NAME[name]) for name, text in columns.items()]
     return [
-        {"name": name, "text": text, "question": field.question, "full": field.label}
-        for name, text, field in fields
+        {"name": name, "text": text, "question": of.question, "full": of.label} for name, text, of in fields
     ]
 
 
@@ -188,10 +178,9 @@ def group_rows(workbook: Workbook, columns: Iterable[str]) -> list[contract.Grid
     ]
 
 
-@partial(form, "customer")
-def demand_form(workbook: Workbook) -> dict[str, Any]:
-    """Leave out the input that counts only where the customer owns Bitfusion."""
-    return {"without": () if workbook.scenario.platform.bitfusion else ("platform.bitfusion_servers",)}
+OWNED = ("platform.bitfusion_servers",)
+"""Inputs that count only where the customer owns Bitfusion."""
+demand_form = form("customer", lambda book: {"without": OWNED * (not book.scenario.platform.bitfusion)})
 
 
 @partial(Card, "access")
@@ -229,10 +218,7 @@ def access_data(workbook: Workbook) -> dict[str, Any]:
 def _why(workbook: Workbook, groups: Iterable[GroupPlan]) -> list[dict[str, Any]]:
     """Return the reasons for and against the access modes, together where they hold for the same groups."""
     blocks: dict[tuple[str, ...], dict[str, list[Reason]]] = {}
-    reasons = _once(
-        groups,
-        lambda group: [(reason, reason in group.reasons) for reason in (*group.reasons, *group.against)],
-    )
+    reasons = _once(groups, lambda g: [(each, each in g.reasons) for each in (*g.reasons, *g.against)])
     for (reason, chosen), ids in reasons.items():
         block = blocks.setdefault(tuple(ids), {"reasons": [], "against": []})
         block["reasons" if chosen else "against"].append(reason)

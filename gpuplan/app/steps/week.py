@@ -1,9 +1,6 @@
 """GPU demand by time: hour by hour on a chosen clock, and the mixes of a week that matter."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from gpuplan.analysis.demand import WeekDemand, hour_demand, local_quarters, week_demand
@@ -21,7 +18,6 @@ from gpuplan.widgets import contract
 from gpuplan.wording import mean_gpus, said
 
 SHOWN_MIXES = 12
-"""Mixes of a week that are listed."""
 
 
 def weeks(workbook: Workbook) -> tuple[WeekDemand, ...]:
@@ -43,9 +39,8 @@ def day_head(workbook: Workbook) -> Contents:
     if not workbook.plan.groups:
         return {"title": "", "hint": "", "text": [paragraph("screen.week.no workloads")]}
     places = _places(workbook)
-    return {
-        "selects": [menu(workbook, "clock", said("screen.week.clock"), places)] if len(places) > 1 else []
-    }
+    several = len(places) > 1
+    return {"selects": [menu(workbook, "clock", said("screen.week.clock"), places)] * several}
 
 
 @panel()
@@ -55,9 +50,7 @@ def day_data(workbook: Workbook) -> Contents:
     if not names:
         return None
     shown = [demand.group for demand in hour_demand(week, tuple(charts.SHOWN_DAYS))]
-    rows: list[tuple[Any, ...]] = [
-        (names[group], mean_gpus(week.peaks_gpus[group])) for group in shown if group
-    ]
+    rows: list[tuple[Any, ...]] = [(names[id], mean_gpus(week.peaks_gpus[id])) for id in shown if id]
     if "" in shown:
         rest = week.peaks_gpus.keys() - set(shown)
         gpus = mean_gpus(sum(week.peaks_gpus[group] for group in rest))
@@ -97,10 +90,7 @@ def _peak_text(workbook: Workbook) -> list[list[contract.Piece]]:
     return [plain(" ".join(text))]
 
 
-@partial(Picture, draw=charts.day_chart)
-def day_rows(workbook: Workbook) -> dict[str, Any]:
-    """Return the data of the chart of the hours."""
-    return charts.day_rows(workbook.plan, weeks(workbook)[0], _place(workbook))
+day_rows = Picture(lambda book: charts.day_rows(book.plan, weeks(book)[0], _place(book)), charts.day_chart)
 
 
 @panel()
@@ -135,8 +125,7 @@ def _mixes(workbook: Workbook, pool: PoolDemand) -> Table:
 
     table = tables.week(workbook.plan, [pool], when, place).without("pool")
     table = table.dressed("hosts", lambda n, cell: {"text": number(cell.value)})
-    table = table.dressed(
-        "when", lambda n, _: {"tag": said("screen.week.sized for")} if n == pool.chosen else {}
-    )
+    sized = {"tag": said("screen.week.sized for")}
+    table = table.dressed("when", lambda n, _: sized if n == pool.chosen else {})
     order = sorted(range(len(table.rows)), key=lambda n: (n != pool.chosen, n))
     return replace(table, rows=tuple(table.rows[n] for n in order[:SHOWN_MIXES]))

@@ -1,8 +1,6 @@
 """Parts of a document: paragraphs, tables and figures in chapters, as a page holds them; its renderers add the looks."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -122,7 +120,6 @@ class Document:
     about: str
     """Kind, version, status, day and author in a line."""
     day: str
-    """ISO day of the document."""
     made_with: str
     """Program and catalog that it was made with."""
     front: tuple[Block, ...]
@@ -133,7 +130,6 @@ class Document:
     locale: str = ""
     """In which it is written; empty: as international documents are."""
     paper: str = ""
-    """``a4`` or ``letter`` where it was chosen."""
 
 
 class Citations:
@@ -186,8 +182,6 @@ class Draft(Figures):
         assert self.plan.costs is not None
         return self.plan.costs
 
-    # Values of texts
-
     @property
     def clusters(self) -> int:
         """Number of clusters."""
@@ -221,6 +215,24 @@ class Draft(Figures):
 
 Content = Table | str | Iterable[Block | str] | None
 """Content of a row of a chapter: a table, a text or several, or blocks as they are."""
+
+
+def blocks_of(draft: Draft, row: Mapping[str, str], content: Content) -> Iterator[Block]:
+    """Set the content of a row of ``chapters.csv`` as its style says; a drawing where it describes one."""
+    style, caption = row["style"], draft.said(row["caption"]) if row["caption"] else ""
+    if isinstance(content, Table):
+        cite, widths = draft.cite if style == "cited" else None, tuple(map(float, row["widths"].split()))
+        most, small = int(row["most"] or MOST_ROWS), style == "small"
+        yield from tabled(content, cite, caption=caption, widths=widths, most=most, small=small)
+    elif isinstance(content, str) and row["alt"]:
+        yield Figure(content, caption, draft.said(row["alt"]), float(row["widths"] or 1))
+    else:
+        given: Iterable[Block | str] = [content] if isinstance(content, str) else content or ()
+        parts: list[Block | str] = list(filter(None, given))
+        if parts and style == "list":
+            parts = [Bullets(tuple(map(str, parts)))]
+        for part in parts:
+            yield Paragraph(part, style) if isinstance(part, str) else part
 
 
 def tabled(

@@ -1,24 +1,10 @@
 """The low-level design: its first page, its control and its chapters, as ``data/words/chapters.csv`` lays them out."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 from gpuplan.analysis.compare import Comparison
 from gpuplan.deliver.document import cost, front, physical, requirements, sources, workloads
-from gpuplan.deliver.document.blocks import (
-    MOST_ROWS,
-    Block,
-    Bullets,
-    Chapter,
-    Content,
-    Document,
-    Draft,
-    Figure,
-    Paragraph,
-    Section,
-    tabled,
-)
+from gpuplan.deliver.document.blocks import Block, Chapter, Content, Document, Draft, Section, blocks_of
 from gpuplan.deliver.executive import Executive, document_day
 from gpuplan.facts import own_rows
 from gpuplan.locales import spoken
@@ -31,30 +17,17 @@ from gpuplan.wording import said
 
 Row = Mapping[str, str]
 ROWS: dict[str, list[dict[str, str]]] = {}
-"""Key of the title of a chapter -> its rows."""
 for _row in own_rows("words/chapters"):
     ROWS.setdefault(_row["title"], []).append(_row)
-FRONT, CONTROL = "document.front", "document.control"
 MODULES = {
     module.__name__.rpartition(".")[2]: module
     for module in (cost, front, physical, requirements, sources, workloads)
 }
+DRAWN = (architecture, charts, diagrams, fabric_drawing, figures)
+TABLED = (tables.alternatives, tables.availability, tables.cost, tables.demand, tables.models, tables.network)
 REPORT = {
     module.__name__.rpartition(".")[2]: module
-    for module in (
-        *(acceptance, tables.alternatives, tables.availability, build, tables.cost, tables.demand),
-        *(
-            tables.models,
-            tables.network,
-            tables.plan,
-            tables.platform,
-            architecture,
-            charts,
-            diagrams,
-            fabric_drawing,
-            figures,
-        ),
-    )
+    for module in (*DRAWN, *TABLED, tables.plan, tables.platform, acceptance, build)
 }
 """Name of a module -> where a row finds its content: functions of a draft, and of a plan."""
 NEEDS: Mapping[str, Callable[[Draft], object]] = {
@@ -101,33 +74,11 @@ def chapter_of(title: str, draft: Draft) -> Chapter:
     for row in ROWS[title]:
         needs = row["needs"]
         if bool(NEEDS[needs.removeprefix("no ")](draft)) != needs.startswith("no "):
-            parts.setdefault(row["section"], []).extend(_blocks(draft, row))
+            parts.setdefault(row["section"], []).extend(blocks_of(draft, row, _content(draft, row)))
     own = tuple(parts.pop(""))
     return Chapter(
         said(title), own, tuple(Section(said(key), tuple(part)) for key, part in parts.items() if part)
     )
-
-
-def _blocks(draft: Draft, row: Row) -> Iterator[Block]:
-    """Set the content of a row as its style says; a drawing where it describes one."""
-    content, style = _content(draft, row), row["style"]
-    caption = draft.said(row["caption"]) if row["caption"] else ""
-    if isinstance(content, Table):
-        yield from _grid(draft, content, row, caption)
-    elif isinstance(content, str) and row["alt"]:
-        yield Figure(content, caption, draft.said(row["alt"]), float(row["widths"] or 1))
-    else:
-        parts = [part for part in ([content] if isinstance(content, str) else content or ()) if part]
-        if parts and style == "list":
-            parts = [Bullets(tuple(map(str, parts)))]
-        for part in parts:
-            yield Paragraph(part, style) if isinstance(part, str) else part
-
-
-def _grid(draft: Draft, table: Table, row: Row, caption: str) -> list[Block]:
-    cite, widths = draft.cite if row["style"] == "cited" else None, tuple(map(float, row["widths"].split()))
-    most, small = int(row["most"] or MOST_ROWS), row["style"] == "small"
-    return tabled(table, cite, caption=caption, widths=widths, most=most, small=small)
 
 
 def _content(draft: Draft, row: Row) -> Content:

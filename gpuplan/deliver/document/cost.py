@@ -1,7 +1,5 @@
 """Cost by year, the bill of materials, prices, power and space, what is internal, and designs compared."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -80,9 +78,6 @@ def power_points(draft: Draft) -> list[str]:
     )
 
 
-# Designs compared
-
-
 def differences(draft: Draft) -> Iterator[Block]:
     """Say how this design differs from the others in its results, the largest difference first."""
     assert draft.compared is not None
@@ -100,9 +95,6 @@ def beside(draft: Draft) -> Table:
     """Inputs and results of the designs side by side."""
     assert draft.compared is not None
     return replace(designs_compared(draft.compared, draft.plan.catalog).without("differs"), notes=())
-
-
-# What is internal
 
 
 def internal(draft: Draft) -> tuple[object, ...]:

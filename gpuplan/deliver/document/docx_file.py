@@ -1,7 +1,4 @@
-"""The design document as a Word file: headings, captions and tables that users can go on editing.
-
-Its body is the template ``templates/document.xml.j2``.
-"""
+"""The design document as a Word file that users can go on editing, from ``templates/document.xml.j2``."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ from docx.shared import Mm, Pt
 from lxml import etree
 
 from gpuplan.deliver.brand import PLAIN, Brand
-from gpuplan.deliver.document import Document, Figure
+from gpuplan.deliver.document.blocks import Document, Figure
 from gpuplan.deliver.document.docx_look import OWN_STYLES, add_styles, dress, emptied, filled, references
 from gpuplan.deliver.html import FILLED, clean, one_line
 from gpuplan.deliver.office import same_bytes, set_properties
@@ -127,7 +124,6 @@ class _Writer:
         }
 
     def write(self, document: Document) -> None:
-        """Write the whole document."""
         self._footer(document.title)
         body, last = self.word.element.body, self.word.sections[-1]._sectPr
         below = (document.customer, document.about)
@@ -154,7 +150,6 @@ class _Writer:
             columns.set(qn("w:space"), str(COLUMN_GAP // EMU_PER_TWIP))
 
     def _parts(self, template: str, **given: Any) -> list[Any]:
-        """The elements of a filled template."""
         return list(parse_xml(filled(template, **self.shown, **given)))
 
     def _footer(self, title: str) -> None:
@@ -184,7 +179,6 @@ class _Writer:
         return _widths(cells, shares, int(self.width / EMU_PER_TWIP)) if columns else []
 
     def _logo(self) -> Markup:
-        """The firm's logo, as high as two lines."""
         picture = self._picture(self.brand.logo, self.brand.name, height=Pt(28))
         _shrink(picture, int(self.width * 0.4), picture.extent.cy)
         return _serialised(picture)

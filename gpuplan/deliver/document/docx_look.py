@@ -1,7 +1,5 @@
 """The look of the Word file: its page, styles and numbered headings, or those of a user's template."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from docx.enum.style import WD_STYLE_TYPE
@@ -78,7 +76,6 @@ def dress(word: Any, brand: Brand, paper: str) -> None:
 
 
 def _numbered_headings(word: Any) -> None:
-    """Let Word number chapters and sections."""
     numbering, styles = word.part.numbering_part.element, word.styles
     taken = [int(a.get(qn("w:abstractNumId"))) for a in numbering.iter(qn("w:abstractNum"))]
     identity = max(taken, default=0) + 1

@@ -1,7 +1,5 @@
 """The first page, for executives, with the cost drivers as a drawing, and the control of the document."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 
@@ -14,6 +12,12 @@ from gpuplan.report.table import Table, Worded, columns, tabulate
 from gpuplan.wording import NAMES, capital, number, priced, rounded_money, said
 
 STATUS = NAMES["document.status"]
+LABELS, ROW, BAR = 210.0, 40.0, 16.0
+"""Width of the column of names, height of a row and of its bar."""
+LOW, HIGH = "#56b4e9", "#e69f00"
+"""Colours of the cost with the input at its low and at its high end."""
+EDGES = 64.0
+"""Room for the amounts beside the bars."""
 
 
 def about(plan: Plan) -> str:
@@ -94,14 +98,6 @@ def control(draft: Draft) -> Table:
 def made_with(plan: Plan) -> str:
     """Program and catalog."""
     return said("document.made", version=version("gpuplan"), catalog=plan.catalog.digest)
-
-
-LABELS, ROW, BAR = 210.0, 40.0, 16.0
-"""Width of the column of names, height of a row and of its bar."""
-LOW, HIGH = "#56b4e9", "#e69f00"
-"""Colours of the cost with the input at its low and at its high end."""
-EDGES = 64.0
-"""Room for the amounts beside the bars."""
 
 
 def tornado_svg(plan: Plan, drivers: Sequence[Driver]) -> str | None:

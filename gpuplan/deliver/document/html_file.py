@@ -1,9 +1,4 @@
-"""The design document as one HTML file: for the screen and for print, without scripts or requests.
-
-The file is the template ``templates/document.html.j2``.
-"""
-
-from __future__ import annotations
+"""The design document as one HTML file for screen and print, from ``templates/document.html.j2``."""
 
 import re
 from base64 import b64encode
@@ -18,7 +13,6 @@ from gpuplan.wording import said
 SHORT = 12
 """Characters of a cell at the right that are never wrapped."""
 LINK = re.compile(r"</?a\b[^>]*>")
-"""Beginning or end of a link."""
 PAGE = '<div class="page">'
 
 
@@ -35,10 +29,7 @@ def html_text(document: Document, *, brand: Brand = PLAIN) -> str:
 
 
 def first_pages(page: str) -> str:
-    """Front page, document control and contents of a document, without links, as no chapter is there.
-
-    They take the focus as a whole, so that they can be scrolled with keys where they are shown in a frame.
-    """
+    """Front page, control and contents of a document without links; they take the focus as a whole."""
     label = said("document.first pages")
     front = LINK.sub("", page.partition("<main>")[0])
     reached = front.replace(PAGE, f'{PAGE[:-1]} role="region" aria-label="{label}" tabindex="0">', 1)

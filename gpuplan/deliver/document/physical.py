@@ -1,7 +1,5 @@
 """Hosts with their placement, racks, switches and traffic, and the operation of the clusters: power-on, failures, maintenance."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from gpuplan.analysis import silos
@@ -21,13 +19,11 @@ from gpuplan.wording import MODE_NAMES, NAMES, TRANSPORT_NAMES, amount, hours, s
 MOST_HOSTS = 24
 """Most hosts of a pool that are listed individually; more are counted by their load."""
 MOST_GROUPS = 20
-"""Most groups whose silos are compared with the pool."""
 MOST_CLUSTERS = 12
 """Most clusters with different load that each have a section."""
 PROVEN = NAMES["proof"]
-
-
-# Hosts
+RULES = ("denneman-drs-placement", "denneman-gpu-modes")
+"""Sources that describe the placement rules."""
 
 
 def pools(draft: Draft) -> Table:
@@ -93,9 +89,6 @@ def pods(draft: Draft) -> str:
     return said("software.on kubernetes", names=names) if names else ""
 
 
-# Network
-
-
 def network_verdict(draft: Draft) -> str:
     """Whether the network suffices."""
     return HEADLINES["network"](draft.plan).sentence
@@ -118,9 +111,6 @@ def changes(draft: Draft) -> list[Block]:
         if work.changes and work.verdict != "good"
     ]
     return [Paragraph(said("network.changes")), Bullets(tuple(points[:MOST_ROWS]))] if points else []
-
-
-# Power-on, failures and maintenance
 
 
 def power_on(draft: Draft) -> list[Block]:
@@ -147,10 +137,6 @@ def hours_follow(draft: Draft) -> str:
     """Say what the hours of shortfall follow from."""
     line = draft.plan.lines.get("availability.host_up")
     return said("availability.the hours follow from", sources=draft.cite(line.sources if line else ()))
-
-
-RULES = ("denneman-drs-placement", "denneman-gpu-modes")
-"""Sources that describe the placement rules."""
 
 
 def upgrades(draft: Draft) -> list[Block]:
@@ -186,7 +172,6 @@ def maintenance(draft: Draft) -> Table:
 
 
 def _stun(group: GroupPlan) -> str:
-    """Say how long a VM is stunned while it moves."""
     if group.stun_s is None:
         return said("operations.stun not known" if group.stun_not_known else "operations.no vmotion")
     return f"{round(group.stun_s)} s"

@@ -1,7 +1,5 @@
 """Requirements, given facts, and assumptions in place of missing ones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from gpuplan.deliver.document.blocks import MOST_ROWS, Block, Bullets, Content, Draft, tabled
@@ -16,24 +14,14 @@ from gpuplan.report.table import Table, columns
 from gpuplan.report.tables.known import WORK_NAMES, assumed_name, assumed_range, assumed_value, input_words
 from gpuplan.report.tables.plan import catalog_name
 from gpuplan.scenario import FIELDS, Group, field_of
-from gpuplan.wording import (
-    MODE_NAMES,
-    NAMES,
-    amount,
-    basis_word,
-    capital,
-    counted,
-    number,
-    said,
-    stated_percent,
-)
+from gpuplan.wording import MODE_NAMES, NAMES, amount, basis_word, capital, number, said
 
 Assumption = tuple[str, str, str, tuple[str, ...]]
-"""An assumption: value, range, reason and sources."""
 ASKED = ("groups", "demand", "availability")
 """Parts of a scenario that state requirements; the others, except internal ones, state means."""
 OF_COST = ("cost.years", "cost.as_of")
 """Inputs of the cost that state no means."""
+PROMISES = NAMES["promise of a rule"]
 
 
 def required(draft: Draft) -> Content:
@@ -66,7 +54,6 @@ def _numbered(name: str, number: str, rows: Sequence[tuple[str, str]]) -> Table 
 
 
 def _origin(draft: Draft, path: str) -> str:
-    """Return the basis of an input, with its document."""
     origin = draft.plan.scenario.origin(path)
     return capital(basis_word(origin.basis)) + draft.cite((origin.source,))
 
@@ -103,20 +90,19 @@ def _asked_in_all(plan: Plan) -> dict[str, str]:
     texts = {"demand.stated_gpus": stated, "demand.rule": promise(plan) if groups else ""}
     if not plan.pools:
         return texts
-    lost, share = stand.host_failures, stated_percent(stand.orders_share)
+    lost = stand.host_failures
     kept = said(
         "requirements.when any lost all" if lost else "requirements.the design need not",
         tolerance=plan.verdict.tolerance,
     )
     accepted = stand.maintenance_failure_accepted
     risk = said("requirements.maintenance risk" if accepted else "requirements.maintenance covered")
-    starts = said("requirements.every planned vm starts", share=share)
-    years = counted(plan.scenario.cost.years, "year")
+    starts = said("requirements.every planned vm starts", share=stand.orders_share)
     return texts | {
         "availability.host_failures": kept,
         "availability.maintenance_failure_accepted": risk,
         "availability.sized_for": "" if stand.sized_for == "best" else starts,
-        "cost.years": said("requirements.costs are counted over", years=years),
+        "cost.years": said("requirements.costs are counted over", years=plan.scenario.cost.years),
     }
 
 
@@ -127,20 +113,17 @@ def _group_asks(plan: Plan, group: Group) -> str:
     if model:
         text = f"{planned.name}: {model.model}, {model.said}"
     vmotion = "requirements.vmotion" if group.vmotion == "needed" else "requirements.no vmotion"
-    mode, growth = MODE_NAMES.get(group.access, group.access), stated_percent(group.growth or 0)
+    mode = MODE_NAMES.get(group.access, group.access)
     requests = (
         (said("requirements.own host"), not group.remote_allowed),
         (said("requirements.low latency"), group.low_latency),
         (said("requirements.isolation"), group.isolation),
         (said(vmotion), group.vmotion != "auto"),
         (said("requirements.access by", mode=mode), group.access != "auto"),
-        (said("requirements.more each year", growth=growth), group.growth),
+        (said("requirements.more each year", growth=group.growth or 0), group.growth),
     )
     wishes = [words for words, wanted in requests if wanted]
     return f"{text}; {', '.join(wishes)}." if wishes else f"{text}."
-
-
-PROMISES = NAMES["promise of a rule"]
 
 
 def promise(plan: Plan) -> str:
@@ -161,8 +144,7 @@ def _constraints(draft: Draft) -> list[tuple[str, str]]:
         if states_means and value is not None and scenario.origin(path).basis != "assumed":
             rows.append((f"{label}: {input_words(plan, path, value)}.", _origin(draft, path)))
     if scenario.prices:
-        prices = capital(counted(len(scenario.prices), "price"))
-        text = said("requirements.stated see the prices", prices=prices)
+        text = said("requirements.stated see the prices", prices=len(scenario.prices))
         rows.append((text, said("requirements.stated")))
     rows += [
         (
@@ -209,7 +191,6 @@ def _why(draft: Draft, note: str, sources: tuple[str, ...]) -> str:
 
 
 def _assumed_of_groups(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assumption]:
-    """Yield the assumptions about each group, one line per group."""
     for group in plan.scenario.groups:
         entries = [i for key, i in found.items() if key.startswith(f"groups.{group.id}.")]
         if entries:
@@ -221,7 +202,6 @@ def _assumed_of_groups(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assum
 
 
 def _assumed_of_work(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assumption]:
-    """Yield the assumptions about each kind of work over the network, one line per kind."""
     work: dict[str, list[Input]] = {}
     for key, i in found.items():
         if key.startswith("network_workloads/"):
@@ -235,7 +215,6 @@ def _assumed_of_work(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assumpt
 
 
 def _assumed_facts(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assumption]:
-    """Yield the other assumptions, each with its range."""
     for key, i in found.items():
         if key.startswith(("groups.", "network_workloads/")):
             continue

@@ -1,7 +1,5 @@
 """Acceptance tests, risks with owner and date, design decisions, and the sources and figures that the design rests on."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from gpuplan.deliver.document.blocks import Block, DecisionBlock, Draft, Paragraph, References
@@ -21,7 +19,6 @@ MOST_CITED = 4
 MOST_SOURCES = 140
 """Most sources, as two pages hold."""
 HEADLINE = ("demand.gpus", "power.typical", "power.peak", "cost.net_present")
-"""Main results beside the totals."""
 
 
 def open_points(draft: Draft) -> str:
@@ -49,13 +46,10 @@ def risks(draft: Draft) -> Table:
 
 def decisions(draft: Draft) -> list[Block]:
     """The design decisions in full."""
+    cite = draft.cite
     return [
         DecisionBlock(
-            d.number,
-            d.title,
-            d.decision,
-            d.justification,
-            f"{d.implication}{draft.cite(d.sources[:MOST_CITED])}",
+            d.number, d.title, d.decision, d.justification, d.implication + cite(d.sources[:MOST_CITED])
         )
         for d in draft.plan.decisions
     ] or [Paragraph(said("decisions.nothing"))]

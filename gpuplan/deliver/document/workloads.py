@@ -1,9 +1,4 @@
-"""The workloads: how they reach GPUs and what that means for them, and their demand.
-
-A statement that holds for several workloads appears once, with all their names.
-"""
-
-from __future__ import annotations
+"""The workloads, each statement once: how they reach GPUs, what that means for them, and their demand."""
 
 from collections.abc import Iterable
 
@@ -23,6 +18,13 @@ from gpuplan.report.tables import demand
 from gpuplan.report.tables.plan import groups
 from gpuplan.scenario import RISKS
 from gpuplan.wording import METHOD_NAMES, MODE_NAMES, amount, number, said, some_of, stated_percent, whole
+
+VERDICTS = {
+    "yes": "logical.verdict yes",
+    "limited": "logical.verdict limited",
+    "no": "logical.verdict no",
+    "unknown": "logical.verdict unknown",
+}
 
 
 def workloads(draft: Draft) -> Table:
@@ -60,14 +62,6 @@ def _said_once(draft: Draft, what: str, key: str) -> list[str]:
     ]
 
 
-VERDICTS = {
-    "yes": "logical.verdict yes",
-    "limited": "logical.verdict limited",
-    "no": "logical.verdict no",
-    "unknown": "logical.verdict unknown",
-}
-
-
 def features(draft: Draft) -> Table:
     """Say what each feature of vSphere does for the workloads; identical ones share a row."""
     rows: dict[tuple[str, str, str], list[GroupPlan]] = {}
@@ -102,9 +96,6 @@ def rejected(draft: Draft) -> Table:
         for (mode, possible, text), (sources, affected) in sorted(merged.items(), key=lambda item: item[0][0])
     )
     return Table("modes_not_chosen", columns("modes_not_chosen"), rows, title=said("logical.rejected"))
-
-
-# Demand
 
 
 def language_models(draft: Draft) -> str:

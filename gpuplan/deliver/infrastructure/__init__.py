@@ -1,9 +1,4 @@
-"""Infrastructure as code: Terraform for vSphere and VMware Cloud Foundation, and manifests for Kubernetes.
-
-The files are the filled-in ``templates``. Every number comes from the plan; what it cannot know is a variable.
-"""
-
-from __future__ import annotations
+"""Infrastructure as code: Terraform for vSphere and VMware Cloud Foundation, and manifests for Kubernetes."""
 
 from gpuplan.deliver.infrastructure.kubernetes import kubernetes_files
 from gpuplan.deliver.infrastructure.terraform import shown, terraform_files

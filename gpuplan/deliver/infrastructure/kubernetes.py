@@ -5,8 +5,6 @@ broadcom-vm-class-api, vm-operator-types, vks-manifest-annotated, broadcom-vks-v
 nvidia-gpu-operator-vgpu and nvidia-gpu-operator-install; the README says which parts are composed and nowhere published whole.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -42,12 +40,10 @@ class VmClass:
     profile: str
     vgpus: int
     gpus: int
-    """GPUs in passthrough."""
     vms: int
     vcpus: int | None
     memory_gib: int | None
     pods: bool
-    """True if the group runs on Kubernetes."""
 
     @property
     def sizes(self) -> tuple[Size, Size]:
@@ -137,7 +133,6 @@ def _shown(plan: Plan, classes: list[VmClass]) -> dict[str, Any]:
 
 
 def _since(plan: Plan, version: str) -> bool:
-    """True if the vSphere version of a design is this one or a later one."""
     order = {key: int(item.value("order") or 0) for key, item in plan.catalog.vsphere.items()}
     return order[plan.scenario.platform.vsphere] >= order[version]
 

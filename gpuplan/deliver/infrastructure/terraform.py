@@ -30,6 +30,19 @@ LARGE_CLUSTER = 64
 """Hosts of a cluster that releases of the vSphere provider before 2.16 take."""
 LARGE_SINCE = ">= 2.16.0"
 VSPHERE_9 = (9, 0)
+PORT_GROUPS = ("management", "vmotion", "storage", "vm")
+"""Port groups on the teamed ports."""
+FROM_POOL = ("name", "gpu_mode", "hosts", "hosts_for_failures", "existing_hosts")
+VSPHERE_FILES = (
+    "main.tf", "variables.tf", "cluster.tf", "network.tf", "vms.tf", "outputs.tf", "terraform.tfvars.example",
+)  # fmt: skip
+VCF_FILES = ("main.tf", "variables.tf", "domain.tf", "outputs.tf", "terraform.tfvars.example")
+VCENTER_SIZES = {"x-large": "xlarge"}
+"""Sizes of vCenter Server that the provider spells differently."""
+NSX_SIZES = ("small", "medium", "large")
+"""Sizes of an NSX Manager that the provider accepts."""
+LEAST_HOSTS = {True: 3, False: 2}
+"""With vSAN or without -> fewest hosts of a cluster that the provider accepts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +113,6 @@ def _software(plan: Plan, part: str) -> tuple[str, str] | None:
         ),
         None,
     )
-
-
-PORT_GROUPS = ("management", "vmotion", "storage", "vm")
-"""Port groups on the teamed ports."""
-FROM_POOL = ("name", "gpu_mode", "hosts", "hosts_for_failures", "existing_hosts")
-"""Attributes of a pool that the templates use unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,27 +254,6 @@ def _mig_hosts(plan: Plan, pool: Pool) -> Iterator[str]:
         yield said(key, numbers=words, cluster=cluster_id(pool), gpus=gpus)
 
 
-# Files
-
-
-VSPHERE_FILES = (
-    "main.tf",
-    "variables.tf",
-    "cluster.tf",
-    "network.tf",
-    "vms.tf",
-    "outputs.tf",
-    "terraform.tfvars.example",
-)
-VCF_FILES = ("main.tf", "variables.tf", "domain.tf", "outputs.tf", "terraform.tfvars.example")
-VCENTER_SIZES = {"x-large": "xlarge"}
-"""Sizes of vCenter Server that the provider spells differently."""
-NSX_SIZES = ("small", "medium", "large")
-"""Sizes of an NSX Manager that the provider accepts."""
-LEAST_HOSTS = {True: 3, False: 2}
-"""With vSAN or without -> fewest hosts of a cluster that the provider accepts."""
-
-
 def terraform_files(plan: Plan, given: Mapping[str, Any]) -> dict[str, str]:
     """Path -> text of the Terraform files of both flavours; the second only where its provider supports the version of vSphere."""
     vcf = foundation(plan)
@@ -304,7 +290,6 @@ def _vsphere(both: Mapping[str, Any], folder: str, *, made: bool) -> dict[str, s
 
 
 def _domain(plan: Plan, found: Foundation, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the data for the files of the workload domain."""
     management = plan.management
     assert management is not None
     vsan = plan.scenario.hardware.storage == "vsan"

@@ -1,9 +1,4 @@
-"""VMs of each cluster for Terraform: the VMs of its groups, then its Bitfusion servers.
-
-Groups on Kubernetes are left out: the Supervisor makes their nodes. Sources: vmware-gpus-directpath-2018 (memory-mapped I/O).
-"""
-
-from __future__ import annotations
+"""VMs of each cluster for Terraform: those of its groups, except on Kubernetes, and its Bitfusion servers."""
 
 import math
 from collections import Counter
@@ -52,14 +47,12 @@ class Vms:
     """VMs of one group, or the Bitfusion servers of a cluster."""
 
     slug: str
-    """Identifier of the resource."""
     name: str
     count: int
     kind: str
     """``vgpu``, ``passthrough``, ``client``, ``vgpu-server`` or ``server``."""
     cluster: str
     key: str
-    """Id of the cluster in the plan."""
     label: str = ""
     """Prefix of the VM names: the name of the group, whose VMs may be in several clusters."""
     before: int = 0
@@ -79,9 +72,7 @@ class Vms:
     least_memory_gib: int = 1
     rdma: bool = False
     gpus: int = 0
-    """GPUs of one client."""
     share: str = ""
-    """Share of each GPU of a client."""
     restart: str = ""
     """Restart priority in vSphere HA; empty where all groups have the same."""
     apart: bool = False
@@ -222,7 +213,6 @@ def _pvrdma(plan: Plan) -> bool:
 
 
 def _of_servers(plan: Plan, pool: Pool, servers: Servers) -> Vms:
-    """The Bitfusion servers of a cluster."""
     return Vms(
         slug="bitfusion_server",
         label="bitfusion_server",
@@ -240,7 +230,6 @@ def _of_servers(plan: Plan, pool: Pool, servers: Servers) -> Vms:
 
 
 def _passthrough_spots(plan: Plan, pool: Pool, group: str) -> Iterator[Spot]:
-    """Devices of each VM of a group, as placed."""
     for at, host in enumerate(pool.placement):
         first = 0
         for load in host:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 LONGEST_NAME = 40
+_ARGUMENT = re.compile(r'( *)([\w-]+|"(?:[^"\\]|\\.)*") += (.*[^\[{(])')
+"""Indent, name and value of an argument that ends on its line."""
 
 
 def written(template: str, shown: Mapping[str, Any]) -> str:
@@ -74,10 +76,6 @@ def slug(text: str, taken: set[str], stem: str = "group") -> str:
         result = f"{base}_{count}"
     taken.add(result)
     return result
-
-
-_ARGUMENT = re.compile(r'( *)([\w-]+|"(?:[^"\\]|\\.)*") += (.*[^\[{(])')
-"""Indent, name and value of an argument that ends on its line."""
 
 
 def _aligned(text: str) -> str:

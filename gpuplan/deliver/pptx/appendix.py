@@ -1,7 +1,5 @@
 """The last slides: decisions and next steps with owners and due dates, and the appendix: details for questions in the room, table by table, over as many slides as necessary."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -27,16 +25,11 @@ MOST_STEPS, STEPS = 6, NAMES["step of the deck"]
 """Most steps of the slide, and actions in a few words by the code of their message."""
 WIDTHS = (7, 2.1, 2.3)
 MOST_ROWS = 40
-"""Most rows of a potentially long table; the rest is in the workbook."""
 MOST_FAILURES, MOST_MATERIALS = 10, 24
 LEADING = (
     "totals.hosts", "totals.gpus", "totals.gpus_after_failure", "short_h", "kept", "power.typical", "cost.net_present",
     "cost.gpu_hour_used",
 )  # fmt: skip
-"""Results for the comparison of designs."""
-
-
-# Decisions and next steps
 
 
 def next_steps(deck: Deck) -> tuple[list[Action], list[Action]]:
@@ -83,9 +76,6 @@ def next_steps_slide(deck: Deck) -> Iterator[Slide]:
     title = said(key, count=len(first), more=len(others))
     table = steps_table("next_steps", title, first)
     yield Slide([title], Listing(table, WIDTHS), more=step_reasons(first))
-
-
-# Appendix
 
 
 def details(
@@ -193,4 +183,3 @@ def sources(deck: Deck) -> Iterator[Slide]:
 
 
 APPENDIX = (designs, decisions, availability, materials, host, network, values, risks, more_steps, sources)
-"""All chapters, in order."""

@@ -1,7 +1,5 @@
 """Blocks of slides: words, key figures, charts whose numbers can be edited, pictures of shapes; and text in the placeholders of a layout."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -36,9 +34,6 @@ SCALES = ((1e9, "#,##0.0,,,", "bn"), (1e6, "#,##0.0,,", "M"), (1e4, "#,##0,", "k
 """Thresholds of the multiples in which numbers are shown, with their formats."""
 
 
-# Shapes from templates
-
-
 def render(template: str, /, **values: object) -> Any:
     """Return what the template ``templates/TEMPLATE.xml.j2`` draws, with values filled in."""
     page = templates("pptx").get_template(f"{template}.xml.j2")
@@ -50,9 +45,6 @@ def add(slide: Any, template: str, /, **values: object) -> None:
     """Put a shape on a slide, above all others."""
     tree = slide.shapes._spTree
     tree.append(render(template, number=tree.max_shape_id + 1, **values))
-
-
-# Words and key figures
 
 
 class Words(NamedTuple):
@@ -117,9 +109,6 @@ class Tiles(NamedTuple):
             add(slide, "words", name=name, box=place, paragraphs=parts, **look)
 
 
-# Charts
-
-
 class Label(NamedTuple):
     """Words of a bar."""
 
@@ -140,7 +129,6 @@ class Series(NamedTuple):
     """Colour of each bar; empty where it is that of the series."""
     labels: Sequence[Label | None] = ()
     at: str = "outEnd"
-    """Place of the numbers and labels."""
 
 
 class Chart(NamedTuple):
@@ -149,7 +137,6 @@ class Chart(NamedTuple):
     about: str
     """For readers who cannot see it."""
     names: Sequence[str]
-    """Of the categories."""
     series: Sequence[Series]
     tall: tuple[float, float] | None = None
     """Most height: of everything else, and of each category."""
@@ -162,12 +149,10 @@ class Chart(NamedTuple):
     axis: str = ""
     """Title of the value axis; without one the axis is omitted."""
     pattern: str = "#,##0"
-    """Number format of the axis."""
     start: float | None = 0
     """Limits of the axis; None where the program decides."""
     end: float | None = None
     spans: Sequence[tuple[float, float]] = ()
-    """Range of each bar of the first series."""
     summed: bool = False
     """True if the last series is the sums of the columns, which are written above them."""
 
@@ -200,9 +185,6 @@ def scale_of(most: float) -> tuple[str, str]:
     return next(((pattern, letter) for least, pattern, letter in SCALES if most >= least), ("#,##0", ""))
 
 
-# Pictures
-
-
 class Sketch:
     """Shapes in the order in which they are drawn; places are in points from the corner of the picture."""
 
@@ -211,7 +193,6 @@ class Sketch:
         self.loose = loose
         """Upper bound of its text width relative to the widest font."""
         self.shapes: list[dict[str, object]] = []
-        """What ``templates/sketch.xml.j2`` draws."""
 
     def rect(
         self,
@@ -253,16 +234,12 @@ class Picture(NamedTuple):
     name: str
     draw: Callable[[Sketch], object]
     about: str
-    """For readers who do not see it."""
 
     def put(self, deck: Grid, slide: Any, box: Box) -> None:
         """Draw it."""
         sketch = Sketch(box, deck.loose)
         self.draw(sketch)
         add(slide, "sketch", shapes=sketch.shapes, box=box, name=self.name, about=one_line(self.about))
-
-
-# Text of placeholders
 
 
 def put(shape: Any, text: str, size: int, *, bold: bool | None = None) -> None:

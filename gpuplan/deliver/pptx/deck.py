@@ -33,9 +33,6 @@ SIDE, SIDE_GAP = 0.68, 28
 """Share of the width that a picture takes beside key figures, and the room between them."""
 
 
-# Slides as data
-
-
 class Block(Protocol):
     """Something that is put into a place on a slide."""
 
@@ -53,7 +50,6 @@ class Slide(NamedTuple):
     """Of the lines of the plan behind its figures."""
     sources: Sequence[str] = ()
     more: Sequence[str] = ()
-    """Further remarks."""
     first: str = ""
     """What the presenter says first, if not the first of the titles."""
     top: Tiles | None = None
@@ -62,9 +58,6 @@ class Slide(NamedTuple):
     foot: Words | Tiles | None = None
     gap: float = 10
     """Room between the body and what is above or below it."""
-
-
-# The deck
 
 
 class Deck:
@@ -78,16 +71,13 @@ class Deck:
         self.day = document_day(plan)
         self.layouts = [layout for master in show.slide_masters for layout in master.slide_layouts]
         self.layout, self.title_box = self._content_layout()
-        self.loose, self.narrow = text_widths(font_of(show))
+        self.loose, self.narrow = text_widths(_font_of(show))
         self.cited: dict[str, None] = {}
-        """Sources of the statements on the slides so far."""
         bottom = show.slide_height / POINT - 44
         top = self.title_box.top + self.title_box.height + 8
         self.box = Box(self.title_box.left, top, self.title_box.width, bottom - top)
         core, related, scenario = show.core_properties, show.part.package._rels, plan.scenario
         set_properties(core, related, title=scenario.name, subject=scenario.customer, day=self.day)
-
-    # Layouts
 
     def layout_with(self, places: set[int], kind: str = "") -> Any:
         """Return the first layout with such placeholders, and of a type if one is named; None without one."""
@@ -121,8 +111,6 @@ class Deck:
         """True if the layouts are the deck's own."""
         ruled = any(shape.name == "Accent rule" for shape in self.layout.shapes)
         return self.layout.name == "Title Only" and ruled
-
-    # Slides
 
     def add(self, slides: Iterable[Slide]) -> None:
         """Draw slides, each before the next one is made; a table of the appendix takes as many as it needs."""
@@ -176,14 +164,10 @@ class Deck:
         slide.notes_slide.notes_text_frame.text = told(self.plan, content)
 
 
-def font_of(show: Any) -> str:
-    """The font of the text of a presentation."""
+def _font_of(show: Any) -> str:
     theme = parse_xml(show.slide_masters[0].part.part_related_by(RELATIONSHIP_TYPE.THEME).blob)
     font = theme.find(f".//{qn('a:minorFont')}/{qn('a:latin')}")
     return "" if font is None else str(font.get("typeface", ""))
-
-
-# Notes
 
 
 def told(plan: Plan, content: Slide) -> str:
@@ -221,5 +205,4 @@ def sources_of(plan: Plan, content: Slide) -> list[str]:
 
 
 def _sentence(text: str) -> str:
-    """With its full stop."""
     return text if text.endswith((".", "!", "?", ":")) else f"{text}."

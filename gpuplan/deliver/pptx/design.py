@@ -1,7 +1,5 @@
 """Design slides: the hosts, the effect of a failure, the logical architecture, and whether the network suffices."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -27,7 +25,18 @@ VERDICT_COLOURS = {"good": "009E73", "fair": "E69F00", "bad": "D55E00"}
 MOST_LINKS, MOST_FAILURES = 6, 4
 """Most workloads whose speed over the network is shown; most parts whose failure is."""
 NAME_WIDTH = 230
-"""Width of a workload's name beside the bar of its speed, in points."""
+PAD, APART = 12.0, 26.0
+"""Margin of a panel, and the room between panels."""
+BOTTOM, LINK = 66.0, 30.0
+"""Height of the network, and of the links to it."""
+MOST_CLUSTERS = 3
+EDGE = "8B94A3"
+ICONS = ((62.0, 34.0), (44.0, 26.0), (30.0, 18.0), (20.0, 12.0))
+KEPT = {
+    "remote": attrgetter("kept_low", "kept", "kept_high"),
+    "training": attrgetter("efficiency_low", "efficiency", "efficiency_high"),
+}
+"""Kind of a use of the link -> low, typical and high share of the native speed that it keeps."""
 
 
 def hosts_slide(deck: Deck) -> Iterator[Slide]:
@@ -85,16 +94,6 @@ def architecture_slide(deck: Deck) -> Iterator[Slide]:
     yield Slide([said(key, clusters=len(plan.pools))], picture, sources=sources, more=more)
 
 
-PAD, APART = 12.0, 26.0
-"""Margin of a panel, and the room between panels."""
-BOTTOM, LINK = 66.0, 30.0
-"""Height of the network, and of the links to it."""
-MOST_CLUSTERS = 3
-EDGE = "8B94A3"
-ICONS = ((62.0, 34.0), (44.0, 26.0), (30.0, 18.0), (20.0, 12.0))
-"""Sizes of a host; the largest with room for all is taken."""
-
-
 def architecture_sketch(plan: Plan, sketch: Sketch) -> None:
     """Users at the left, the GPU workload domain in the middle, management at the right, the network below all."""
     box = sketch.box
@@ -150,7 +149,6 @@ def _wrapped(sketch: Sketch, area: Box, *texts: str) -> Iterator[str]:
 
 
 def _users(sketch: Sketch, plan: Plan, area: Box) -> None:
-    """Draw the workloads, and the hosts of those with remote GPUs."""
     compute = plan.cabling.compute_hosts if plan.cabling else 0
     remote = any(item.mode == "bitfusion" for item in plan.groups)
     low = 3 * LINE + 2 * PAD if compute or remote else 0
@@ -175,7 +173,6 @@ def _users(sketch: Sketch, plan: Plan, area: Box) -> None:
 
 
 def _domain(sketch: Sketch, plan: Plan, area: Box) -> None:
-    """Draw the workload domain with its clusters and their contents."""
     title, name = said("deck.architecture.domain"), "GPU workload domain"
     look = {"fill": "bg2", "edge": "accent1", "pen": "accent1"}
     place = _panel(sketch, area, title, name=name, width=1.5, **look).down(4)
@@ -220,7 +217,6 @@ def _hosts(sketch: Sketch, pool: Pool, area: Box) -> None:
 
 
 def _management(sketch: Sketch, plan: Plan, area: Box) -> None:
-    """Draw the management domain, and the storage."""
     words = [said("deck.architecture.vcenter"), said("deck.architecture.sddc manager")]
     if domain := plan.management:
         vcpus, memory = round(domain.vcpus), round(domain.memory_gb)
@@ -235,7 +231,6 @@ def _management(sketch: Sketch, plan: Plan, area: Box) -> None:
 
 
 def _switches(plan: Plan) -> str:
-    """Say which switches carry everything between the parts."""
     fabric = plan.cabling
     if fabric is None or not fabric.switches:
         return said("deck.architecture.no switches")
@@ -248,9 +243,6 @@ def _switches(plan: Plan) -> str:
         where=fabric.switches.where,
         ports=amount(fabric.ports.total, "port"),
     )
-
-
-# Network
 
 
 def network_slide(deck: Deck) -> Iterator[Slide]:
@@ -273,13 +265,6 @@ def network_slide(deck: Deck) -> Iterator[Slide]:
     ports = ("network.ports.shared", "network.ports.rdma")
     keys = (*ports, "network.fabric.leaves", "network.fabric.oversubscription")
     yield Slide([title], body, keys, sources, more, top=top, gap=gap)
-
-
-KEPT = {
-    "remote": attrgetter("kept_low", "kept", "kept_high"),
-    "training": attrgetter("efficiency_low", "efficiency", "efficiency_high"),
-}
-"""Kind of a use of the link -> low, typical and high share of the native speed that it keeps."""
 
 
 def _speeds(used: Sequence[LinkVerdict]) -> Chart:
@@ -310,7 +295,6 @@ def _link_name(each: LinkVerdict) -> str:
 
 
 def _network_tiles(deck: Deck, verdicts: Sequence[LinkVerdict]) -> list[Tile]:
-    """Link, ports, switches, and what vMotion needs."""
     network, fabric = deck.plan.scenario.network, deck.plan.cabling
     speed, _, transport = network_name(network.link_gbit_s, network.transport).partition(" Gbit/s ")
     tiles = [Tile(said("deck.network.link"), f"{speed} Gbit/s", transport)]

@@ -1,7 +1,5 @@
 """The hosts as a picture: workloads on GPUs, and VMs after host failures; many identical hosts appear once."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -46,7 +44,6 @@ class Tile(NamedTuple):
     note: str = ""
     failed: bool = False
     landing: bool = False
-    """True if VMs restart there."""
 
 
 class Section(NamedTuple):
@@ -58,9 +55,6 @@ class Section(NamedTuple):
     """Text about hosts that are not drawn."""
     marked: frozenset[tuple[str, int]] = frozenset()
     """(group, VM) of VMs that restart."""
-
-
-# Content
 
 
 def hosts_sketch(plan: Plan, sketch: Sketch) -> None:
@@ -112,7 +106,6 @@ class Failed(NamedTuple):
 
     pool: Pool
     hosts: tuple[int, ...]
-    """Numbers of the hosts, from 1."""
     outcome: Outcome
 
 
@@ -153,9 +146,6 @@ def failed_sketch(plan: Plan, failed: Failed, sketch: Sketch) -> None:
     picture.draw([Section(title, tiles, "; ".join(rest), marked)], failure=True)
 
 
-# Drawing
-
-
 class _Picture:
     """Hosts at the left, the key to the groups at the right."""
 
@@ -178,13 +168,11 @@ class _Picture:
         spare = ((room + GAP) / rows - GAP - bare) / self.gpu_rows
         self.high = min(HIGHEST / self.gpu_rows**0.5, max(LOWEST, spare))
         self.most = rows * self.across
-        """Most hosts for which a section has room."""
 
     def _tile_height(self, high: float) -> float:
         return LINE + 6 + self.gpu_rows * (high + 3) + PAD
 
     def draw(self, sections: Sequence[Section], *, failure: bool = False) -> None:
-        """Draw all sections."""
         place, tall = Box(0, 0, self.wide, LINE), self._tile_height(self.high)
         for section in sections:
             self.sketch.text(place, section.title, bold=True)
@@ -198,7 +186,6 @@ class _Picture:
         self._key(failure)
 
     def _tile(self, section: Section, tile: Tile, place: Box) -> None:
-        """One host with its GPUs."""
         strong = tile.failed or tile.landing
         edge = BAD if tile.failed else "accent1" if tile.landing else FREE
         dashed = tile.failed or not tile.loads
@@ -233,7 +220,6 @@ class _Picture:
             self.sketch.rect(area, line="1A2230", width=2.25, round_by=2, name="Restarted here")
 
     def _band(self, tile: Tile, group: str, count: int, area: Box) -> None:
-        """The part of a GPU that a group takes."""
         symbol = self.symbols.get(group)
         letter, colour, pen = symbol or (group, OTHER, "#1A2230")
         if symbol:
@@ -250,7 +236,6 @@ class _Picture:
         )
 
     def _key(self, failure: bool) -> None:
-        """Explain the letters."""
         names = group_names(self.plan)
         entries = [(self.symbols[g.id], g.name, _about(g)) for g in self.plan.groups if g.id in self.groups]
         if UNASSIGNED in self.groups:
@@ -288,7 +273,6 @@ def _about(group: GroupPlan) -> str:
 
 
 def _across(gpus: int) -> int:
-    """Return the number of GPUs of a host side by side."""
     return 4 if gpus <= 8 else 8
 
 

@@ -14,11 +14,9 @@ COVER, TITLE, LEAD, BODY, SMALL = 40, 28, 20, 16, 14
 """The type scale of all slides, in points: nothing is smaller than the last."""
 LINE_HEIGHT = 1.2
 BOLD = 1.15
-"""Width of a bold letter relative to a regular one."""
 NARROW, LOOSE = 0.84, 0.88
 """Text width in the narrowest of the usual fonts relative to the widest; and in most of them."""
 WIDE = {"verdana", "dejavu sans", "lucida sans", "lucida sans unicode", "century gothic", "courier new"}
-"""Fonts as wide as the widest."""
 INSET = 7.2
 """Margin at the left and right of a box and of a cell; half as much above and below."""
 

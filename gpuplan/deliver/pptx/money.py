@@ -1,7 +1,5 @@
 """Cost slides: by year, against the alternatives, with the strongest drivers and the growth; else power and space."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from gpuplan.deliver.executive import Driver
@@ -16,15 +14,11 @@ from gpuplan.report.drawing import pen_on
 from gpuplan.wording import headline_money, number, rounded_money, said, short_number, watts
 
 SERIES = 7
-"""Most parts of the cost with a separate colour; the smallest are combined."""
 LETTER_SHARE = 0.07
 """Share of the tallest column from which a part has room for its letter."""
-MOST_DRIVERS, MOST_CHOICES = 6, 7
+MOST_DRIVERS, MOST_CHOICES, NAME_WIDTH = 6, 7, 400
 LOW, HIGH = OKABE_ITO[0], OKABE_ITO[3]
 OTHER = COLOURS[0]
-
-
-# By year
 
 
 def cost_series(costs: Costs) -> tuple[CostPart, ...]:
@@ -80,9 +74,6 @@ def _part_series(part: CostPart, tallest: float) -> Series:
     return Series(f"{letter}  {part.name}", COLOURS[colour], part.yearly, labels=labels, at="ctr")
 
 
-# Alternatives
-
-
 def signed(amount: float) -> str:
     """An amount as a difference."""
     if abs(amount) < 0.5:
@@ -113,9 +104,6 @@ def alternatives_slide(deck: Deck) -> Iterator[Slide]:
     series = Series(name, "AEB6C2", values, colours=colours, labels=labels)
     chart = Chart(said("deck.choices.about"), names, [series], (50, 50), end=1.4 * max(values))
     yield Slide(titles, chart, ("cost.net_present",), more=[said("deck.choices.alike"), *given_up])
-
-
-# Cost drivers
 
 
 def drivers_slide(deck: Deck) -> Iterator[Slide]:
@@ -153,13 +141,13 @@ def _end_label(words: str, more: float, most: float) -> Label | None:
     return Label(said("deck.drivers.label", end=words, difference=signed(more)), bold=False)
 
 
-def _driver_name(deck: Deck, label: str, width: float = 400) -> str:
+def _driver_name(deck: Deck, label: str) -> str:
     """The name of an input; of a long one of a group the name of the group is cut."""
     group = next((g.name for g in deck.plan.groups if label.startswith(f"{g.name}: ")), "")
     if not group:
-        return cut(label, SMALL, width)
+        return cut(label, SMALL, NAME_WIDTH)
     what = label.removeprefix(group)
-    return cut(group, SMALL, max(60.0, width - text_width(what, SMALL))) + what
+    return cut(group, SMALL, max(60.0, NAME_WIDTH - text_width(what, SMALL))) + what
 
 
 def _driver_words(each: Driver, costs: Costs) -> str:
@@ -174,14 +162,11 @@ def _driver_words(each: Driver, costs: Costs) -> str:
     )
 
 
-# Growth, or power and space
-
-
 def growth_slide(deck: Deck) -> Iterator[Slide]:
     """Hosts and GPUs by year; without growth, power and space."""
     costs = deck.plan.costs
     if costs is None or costs.hosts[-1] <= costs.hosts[0]:
-        yield from power_slide(deck)
+        yield from _power_slide(deck)
         return
     groups = [
         said("deck.growth.group", name=group.name, share=group.growth)
@@ -199,8 +184,7 @@ def growth_slide(deck: Deck) -> Iterator[Slide]:
     yield Slide([title], chart, keys, more=[said("deck.growth.how"), *groups])
 
 
-def power_slide(deck: Deck) -> Iterator[Slide]:
-    """Power and space."""
+def _power_slide(deck: Deck) -> Iterator[Slide]:
     use = deck.plan.power
     if use is None:
         return

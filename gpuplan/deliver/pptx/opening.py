@@ -1,7 +1,5 @@
 """The first slides: the decision on one page, the request, and when GPUs are needed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 
@@ -22,15 +20,27 @@ from gpuplan.wording import MODE_NAMES, RULE_NAMES, amount, hours, mean_gpus, nu
 MOST_ALTERNATIVES = 3
 """Most alternatives beside the recommendation; all have their own slide."""
 MOST_GROUPS = 10
-"""Most workloads with a separate bar."""
 NAME_WIDTH, KEY_WIDTH = 230, 170
 """Width of a name beside a bar, and in a legend, in points."""
 SHOWN_DAY = 2
-"""The weekday whose hours are shown."""
 GREY = COLOURS[0]
-
-
-# The decision on one page
+IN_ONE_CLUSTER = ("deck.executive.long", "deck.executive.short", "deck.executive.shortest")
+IN_CLUSTERS = (
+    "deck.executive.long in clusters",
+    "deck.executive.short in clusters",
+    "deck.executive.shortest in clusters",
+)
+WHY_NOT = {"rent": "deck.why.rent", "orders": "deck.why.orders", "no-growth": "deck.why.no-growth"}
+DEARER = WHY_NOT | {"board": "deck.why.board dearer", "silos": "deck.why.silos"}
+CHEAPER = WHY_NOT | {"board": "deck.why.board cheaper"}
+"""Kind of an alternative -> why it is not recommended."""
+MODES = {
+    "passthrough": "deck.mode.passthrough",
+    "vgpu": "deck.mode.vgpu",
+    "mig": "deck.mode.mig",
+    "bitfusion": "deck.mode.bitfusion",
+    "": "deck.mode.none",
+}
 
 
 def executive_slide(deck: Deck) -> Iterator[Slide]:
@@ -45,21 +55,12 @@ def executive_slide(deck: Deck) -> Iterator[Slide]:
     choices = summary.choices[:MOST_ALTERNATIVES]
     body: Words | Listing = Words(["" if plan.costs else said("deck.executive.no cost")])
     if plan.costs and choices:
-        body = Listing(choices_table(deck, choices, plan.costs.currency), (3.7, 1.1, 1.6, 2, 6))
+        body = Listing(_choices_table(deck, choices, plan.costs.currency), (3.7, 1.1, 1.6, 2, 6))
     titles, tiles = [build, *map(deck.figures.said, shorter)], Tiles(_key_tiles(deck))
     yield Slide(titles, body, keys, more=[carried, *more], top=tiles, gap=22)
 
 
-IN_ONE_CLUSTER = ("deck.executive.long", "deck.executive.short", "deck.executive.shortest")
-IN_CLUSTERS = (
-    "deck.executive.long in clusters",
-    "deck.executive.short in clusters",
-    "deck.executive.shortest in clusters",
-)
-
-
 def _key_tiles(deck: Deck) -> list[Tile]:
-    """Return tiles for capacity, hardware, failure tolerance and cost."""
     plan, figures, verdict = deck.plan, deck.figures, deck.plan.verdict
     carried = "deck.tile.carried" if plan.groups else "deck.tile.carried total"
     cost, over = figures.cost, ""
@@ -73,8 +74,7 @@ def _key_tiles(deck: Deck) -> list[Tile]:
     ]
 
 
-def choices_table(deck: Deck, choices: tuple[Alternative, ...], currency: str) -> Table:
-    """Tabulate alternatives with their cost and why they are not recommended."""
+def _choices_table(deck: Deck, choices: tuple[Alternative, ...], currency: str) -> Table:
     return tabulate(
         "choices",
         choices,
@@ -85,12 +85,6 @@ def choices_table(deck: Deck, choices: tuple[Alternative, ...], currency: str) -
         why=partial(why_not, deck),
         title=said("deck.executive.about"),
     )
-
-
-WHY_NOT = {"rent": "deck.why.rent", "orders": "deck.why.orders", "no-growth": "deck.why.no-growth"}
-DEARER = WHY_NOT | {"board": "deck.why.board dearer", "silos": "deck.why.silos"}
-CHEAPER = WHY_NOT | {"board": "deck.why.board cheaper"}
-"""Kind of an alternative -> why it is not recommended."""
 
 
 def why_not(deck: Deck, choice: Alternative) -> str:
@@ -105,9 +99,6 @@ def why_not(deck: Deck, choice: Alternative) -> str:
         return said("deck.why.fewer", there=hours(other), here=hours(here))
     key = (DEARER if dearer else CHEAPER).get(kind)
     return said(key) if key else choice.gives_up
-
-
-# The request
 
 
 def asked_slide(deck: Deck) -> Iterator[Slide]:
@@ -144,7 +135,6 @@ def _looks(deck: Deck, width: float) -> dict[str, tuple[str, str]]:
 
 
 def _asked_tiles(deck: Deck) -> Iterator[Tile]:
-    """Yield the number of VMs, and how most of them reach their GPUs."""
     yield Tile(said("deck.asked.vms"), number(deck.plan.placed.vms), said("deck.asked.peak"))
     by_mode: dict[str, float] = {}
     for group in deck.plan.groups:
@@ -152,18 +142,6 @@ def _asked_tiles(deck: Deck) -> Iterator[Tile]:
     most = 2 if deck.box.height >= 320 else 1
     for mode, gpus in sorted(by_mode.items(), key=lambda item: -item[1])[:most]:
         yield Tile(MODE_NAMES[mode], amount(round(gpus, 2), "GPU"), said(MODES[mode]))
-
-
-MODES = {
-    "passthrough": "deck.mode.passthrough",
-    "vgpu": "deck.mode.vgpu",
-    "mig": "deck.mode.mig",
-    "bitfusion": "deck.mode.bitfusion",
-    "": "deck.mode.none",
-}
-
-
-# Hours
 
 
 def when_slide(deck: Deck) -> Iterator[Slide]:
@@ -196,7 +174,6 @@ def _hours(deck: Deck, week: WeekDemand) -> tuple[Chart, str]:
 
 
 def _rules(deck: Deck) -> Chart:
-    """GPUs by sizing rule, with the rule of the design highlighted."""
     plan, stated = deck.plan, deck.plan.scenario.deciding_total_gpus is not None
     bars = []
     for answer in rule_answers(plan):

@@ -1,7 +1,5 @@
 """Tables on slides: their rows at one size over as many slides as they take, never smaller."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -24,9 +22,7 @@ class Column(NamedTuple):
 
     width: float
     left: float
-    """Margin at the left of its cells."""
     right: bool
-    """True if it is aligned at the right."""
 
     @property
     def room(self) -> float:
@@ -39,7 +35,6 @@ class Row(NamedTuple):
 
     cells: Sequence[str]
     tall: float
-    """Its height in the widest font."""
     least: float
     """Its height in the narrowest font; a program makes it as high as its text needs."""
     head: bool
@@ -54,7 +49,6 @@ class Page(NamedTuple):
     box: Box
     columns: Sequence[Column]
     rows: Sequence[Row]
-    """The head first."""
     size: int
 
     def put(self, _deck: Grid, slide: Any, _box: Box) -> None:

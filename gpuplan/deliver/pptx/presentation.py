@@ -1,7 +1,5 @@
 """A plan as slides that a person presents and can go on editing: which ones, in order, in a template of the user's own if one is given."""
 
-from __future__ import annotations
-
 from io import BytesIO
 from typing import Any
 
@@ -33,7 +31,6 @@ LOGO, SMALL_LOGO = Box(676, 372, 240, 84), Box(716, 506, 140, 24)
 """Position of the logo on the title slide, and above the number of the others."""
 OPENING = (executive_slide, asked_slide)
 HOSTS = (when_slide, hosts_slide, failure_slide, architecture_slide, network_slide)
-"""Slides of a plan with hosts."""
 MONEY = (cost_slide, alternatives_slide, drivers_slide, growth_slide, decisions_slide, next_steps_slide)
 """Each yields no slide where the plan has nothing for it."""
 
@@ -47,10 +44,7 @@ def pptx_bytes(
     brand: Brand = PLAIN,
     template: bytes | None = None,
 ) -> bytes:
-    """A plan, what an executive decides on, and what it is compared with, as a PPTX file, the same bytes for the same plan.
-
-    A template brings its own looks; the brand then colours the charts only.
-    """
+    """A plan as slides, always the same bytes; with a template the brand colours the charts only."""
     if template is None:
         return _written(Deck(_own_presentation(brand), plan, summary, brand, compared))
     with usable_template("pptx"):
@@ -73,9 +67,6 @@ def _written(deck: Deck) -> bytes:
     return same_bytes(stream.getvalue(), day=deck.day)
 
 
-# What a deck starts from
-
-
 def _emptied(show: Any) -> None:
     """Remove the slides of a template, and all references to them."""
     for paths in (
@@ -87,7 +78,6 @@ def _emptied(show: Any) -> None:
 
 
 def _own_presentation(brand: Brand) -> Any:
-    """Return an empty presentation with gpuplan's own master."""
     show: Any = Presentation()
     _, _, show.slide_width, show.slide_height = Box(0, 0, 960, 540).emu
     firm = cut(brand.name, LEAD, LOGO.width, 2, bold=True) if brand.name and not brand.logo else ""
@@ -130,7 +120,6 @@ def _theme(master: Any, brand: Brand) -> None:
 
 
 def _styles(master: Any) -> None:
-    """Sizes of titles and of text in the master."""
     styles = master.element.find(qn("p:txStyles"))
     first = styles.find(qn("p:titleStyle")).find(qn("a:lvl1pPr"))
     first.set("algn", "l")
@@ -141,7 +130,6 @@ def _styles(master: Any) -> None:
 
 
 def _fill(page: Any, shapes: Any) -> None:
-    """Replace what is on a master or a layout."""
     for number, shape in enumerate(shapes, 2):
         shape[0][0].set("id", str(number))
     page.shapes._spTree[2:] = list(shapes)
@@ -162,11 +150,7 @@ def _with_logo(layout: Any, brand: Brand, room: Box | None) -> None:
     layout.shapes._spTree.append(logo)
 
 
-# Slides with layouts of their own
-
-
 def _edition(deck: Deck) -> list[str]:
-    """Author and version."""
     paper = deck.plan.scenario.document
     status = NAMES["document.status"][paper.status or "draft"]
     author = [said("deck.title.author", author=paper.author)] if paper.author else []
@@ -177,7 +161,6 @@ def _edition(deck: Deck) -> list[str]:
 
 
 def _title_slide(deck: Deck) -> None:
-    """Design, customer, author, version and day."""
     scenario = deck.plan.scenario
     slide = deck.show.slides.add_slide(deck.layout_with({3, 4}) or deck.layout)
     box = box_of(slide.shapes.title)
@@ -208,7 +191,6 @@ def _title_words(deck: Deck, slide: Any, lead: str, details: list[str]) -> None:
 
 
 def _closing_slide(deck: Deck) -> None:
-    """The responsible people, the version, and the tools used."""
     *author, version = _edition(deck)
     approver = deck.plan.scenario.document.approver
     lines = [

@@ -1,7 +1,5 @@
 """Axes: the inputs that a what-if page moves; answers: what the plan says at every position of them, made beforehand."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,9 +20,10 @@ MOST_IN_A_ROW = 10
 """Most positions over which a small size moves in steps of one."""
 MOST_FAILURES = 3
 PRICES = 5
-"""Positions of a price."""
 ASIDE = 0.3
 """Range of a price without a specific one, to either side, as a share of the price."""
+Position = tuple[int, ...]
+"""Position of each input in its list, in the order of the axes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +33,11 @@ class Axis:
     kind: str
     """``people``, ``jobs``, ``total``, ``failures`` or ``price``."""
     path: str
-    """The input of the scenario."""
     name: str
     """Workload or board of the input; empty where it is an input of the design."""
     unit: str
     values: tuple[float, ...]
     own: int
-    """Position of the design."""
     ranged: bool = True
     """For a price, true if its ends come from its range."""
     bought: bool = False
@@ -66,13 +63,9 @@ def most_plans(plan: Plan) -> int:
 
 
 def _others(plan: Plan) -> Iterator[Axis]:
-    """The inputs beside the size."""
     yield _failures(plan.scenario)
     if price := _price(plan):
         yield price
-
-
-# Size
 
 
 def _size(plan: Plan, tell: Callable[[], object]) -> Axis | None:
@@ -134,9 +127,6 @@ def _rounded(size: int) -> int:
     return int(round(size, 2 - len(str(size)))) if size > 99 else size
 
 
-# Failures and price
-
-
 def _failures(scenario: Scenario) -> Axis:
     path, current = "availability.host_failures", scenario.availability.host_failures
     spec = field_of(path)
@@ -179,10 +169,6 @@ def _between(end: float, now: float, steps: int) -> Sequence[float]:
     return short if fits else [round(price, 2) for price in exactly]
 
 
-Position = tuple[int, ...]
-"""Position of each input in its list, in the order of the axes."""
-
-
 @dataclass(frozen=True, slots=True)
 class Answer:
     """Results of the plan at one position."""
@@ -192,7 +178,6 @@ class Answer:
     typical_w: float
     peak_w: float
     cost: CostFigures | None
-    """None without hosts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,10 +237,7 @@ def what_if(plan: Plan, tell: Progress | None = None) -> WhatIf:
 
 
 def _answers(found: WhatIf) -> Iterator[tuple[Position, Answer | Refused]]:
-    """The answer of each position; of those that differ in a price alone, that with the design's price first.
-
-    The others of them have all that comes before the network from it.
-    """
+    """The answer of each position; those with other prices alone share what comes before the network."""
     *others, last = found.axes
     prices: list[tuple[int, ...]] = [()]
     if last.kind == "price":

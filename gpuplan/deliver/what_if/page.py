@@ -1,10 +1,4 @@
-"""The page: one HTML file with style, script and answers inside, which requests nothing.
-
-The file is the template ``templates/what-if.html.j2`` with its style and script beside it; what the script shows are texts and
-heights that are worked out here.
-"""
-
-from __future__ import annotations
+"""The page: one HTML file with style, script and answers inside, from ``templates/what-if.html.j2``."""
 
 import json
 import math
@@ -25,6 +19,14 @@ from gpuplan.deliver.what_if.texts import FIGURES, MEASURES, Measure, Teller, na
 from gpuplan.locales import spoken, written_day
 from gpuplan.report.figures import as_of, paper_of
 from gpuplan.wording import NAMES, said, short_number, told, unit_of
+
+HEIGHT = 1000
+MOST_STEPS = 5
+ROUND = (1.0, 2.0, 2.5, 5.0, 10.0)
+DARK_CARD = "18202B"
+LEAST_CONTRAST = 5.5
+"""Least contrast of the accent on a dark card, where text is small."""
+PLAIN_ON_DARK = "5AA9F0"
 
 
 @spoken
@@ -74,9 +76,6 @@ def _hash(text: str) -> str:
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
-# Data for the script
-
-
 def _data(found: WhatIf, teller: Teller) -> str:
     """Return texts and heights of every position as JSON, each text once, and none that ends the script around it."""
     kept: dict[str, int] = {}
@@ -102,7 +101,6 @@ def _data(found: WhatIf, teller: Teller) -> str:
 
 
 def _positions(axis: Axis, at: Any) -> dict[str, Any]:
-    """Return the texts of a slider at each position."""
     count = range(len(axis.values))
     said_of = {
         "readouts": texts.readout,
@@ -117,9 +115,6 @@ def _drawn(answer: object) -> tuple[float, ...]:
     """Return an answer's cost and the ends of its range; empty without a cost."""
     cost = answer.cost if isinstance(answer, Answer) else None
     return (cost.net_present, cost.low, cost.high) if cost else ()
-
-
-# Fixed parts
 
 
 def _measures(found: WhatIf) -> Iterator[Measure]:
@@ -144,7 +139,9 @@ def _fixed(found: WhatIf) -> Iterator[str]:
         "whatif.fixed rest", day=day, version=scenario.document.version or said("document.first version")
     )
     yield _hosts(found)
-    if others := [_workload(axis) for axis in sizes(scenario) if axis.path != found.axes[0].path]:
+    if others := [
+        texts.workload(axis, axis.own) for axis in sizes(scenario) if axis.path != found.axes[0].path
+    ]:
         yield said("whatif.fixed others", names=others)
     yield said("whatif.fixed money", years=scenario.cost.years, day=written_day(as_of(plan)))
     if plan.costs and plan.costs.excludes:
@@ -161,18 +158,6 @@ def _hosts(found: WhatIf) -> str:
     server = catalog.servers[hardware.server].name if hardware.server else said("executive.server")
     board = catalog.gpus[hardware.gpu].name
     return said("whatif.fixed hosts", server=named(server), gpus=hardware.gpus_per_host, board=named(board))
-
-
-def _workload(axis: Axis) -> str:
-    return said("whatif.workload", name=named(axis.name), size=texts.readout(axis, axis.own))
-
-
-# Scale and colours
-
-
-HEIGHT = 1000
-MOST_STEPS = 5
-ROUND = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
 class Scale(NamedTuple):
@@ -199,13 +184,6 @@ def scale_to(most: float) -> Scale:
     size = 10.0 ** math.floor(math.log10(least))
     step = next(round_ * size for round_ in ROUND if round_ * size >= least)
     return Scale(step, max(1, math.ceil(most / step - 1e-9)))
-
-
-DARK_CARD = "18202B"
-LEAST_CONTRAST = 5.5
-"""Least contrast of the accent on a dark card, where text is small."""
-PLAIN_ON_DARK = "5AA9F0"
-"""The accent of gpuplan on a dark screen."""
 
 
 def on_dark(accent: str) -> str:

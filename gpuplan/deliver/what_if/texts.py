@@ -1,9 +1,4 @@
-"""Texts of the page at every position, in the locale of the scenario, so that the page only picks.
-
-First the words: the name of each slider and figure, its format, and its distance from the design.
-"""
-
-from __future__ import annotations
+"""Texts of the page at every position, in the locale of the scenario, so that the page only picks."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -30,6 +25,10 @@ from gpuplan.wording import (
 MINUS = "\u2212"
 ISOLATED = "\u2068{}\u2069"
 """Characters around a name, so that right-to-left letters turn nothing beside it."""
+FIGURES = NAMES["what-if figure"]
+"""Large figures of the page with their names; each has a note, and its difference from the design."""
+HEADLINES = {"missing": "whatif.headline missing", "none": "whatif.headline none"}
+"""Verdict on what does not fit -> key of the sentence with the answer."""
 
 
 def named(text: str) -> str:
@@ -54,6 +53,11 @@ def readout(axis: Axis, at: int) -> str:
     return f"{number(value)} {unit_of(value, axis.unit)}"
 
 
+def workload(axis: Axis, at: int) -> str:
+    """Return a workload with its size at a position."""
+    return said("whatif.workload", name=named(axis.name), size=readout(axis, at))
+
+
 def tick(axis: Axis, at: int) -> str:
     """Return a short form of a position."""
     value = axis.values[at]
@@ -75,15 +79,11 @@ def moved(axis: Axis, at: int) -> str:
     return said("whatif.against", by=by(axis, at)) if at != axis.own else said("whatif.designed")
 
 
-# Figures
-
-
 class Measure(NamedTuple):
     """A figure by which a position is compared with the design."""
 
     key: str
     kind: str = "count"
-    """``count``, ``money`` or ``power``."""
     field: str = ""
     """Name of it in the answer, where it is not the key."""
 
@@ -126,16 +126,9 @@ MEASURES = (
     *(Measure(key, "money") for key in ("net_present", "low", "high", "upfront", "gpu_hour_used")),
     Measure("typical_w", "power"),
 )
-"""Measures in the order of the table."""
 
 
 BY_KEY = {measure.key: measure for measure in MEASURES}
-FIGURES = NAMES["what-if figure"]
-"""Large figures of the page with their names; each has a note, and its difference from the design."""
-
-
-HEADLINES = {"missing": "whatif.headline missing", "none": "whatif.headline none"}
-"""Verdict on what does not fit -> key of the sentence with the answer."""
 
 
 class Teller:
@@ -164,7 +157,6 @@ class Teller:
         }
 
     def _refused(self, answer: Refused) -> dict[str, str]:
-        """Return the texts where there is no plan."""
         nothing = said("whatif.nothing")
         return {
             "headline": said("whatif.headline refused"),
@@ -182,8 +174,6 @@ class Teller:
         called = named(self.found.scenario.label(problem.path))
         return said("whatif.refused", label=called, value=problem.value, allowed=problem.message)
 
-    # The answer in a sentence
-
     def _headline(self, position: Position, answer: Answer) -> str:
         verdict = answer.verdict
         return said(
@@ -196,11 +186,10 @@ class Teller:
         )
 
     def _carried(self, position: Position) -> str:
-        """Say what the hosts carry, by the size that is moved."""
-        axis, size = self.found.axes[0], readout(self.found.axes[0], position[0])
+        axis, at = self.found.axes[0], position[0]
         if axis.kind == "total":
-            return said("whatif.demand", size=size)
-        what = said("whatif.workload", name=named(axis.name), size=size)
+            return said("whatif.demand", size=readout(axis, at))
+        what = workload(axis, at)
         return said("whatif.workloads", what=what) if len(self.found.scenario.groups) > 1 else what
 
     def _left_out(self, answer: Answer) -> str:
@@ -208,8 +197,6 @@ class Teller:
         excluded = self.designed.cost.excludes if self.designed.cost else ()
         more = [item for item in answer.cost.excludes if item not in excluded] if answer.cost else []
         return said("whatif.left out", names="; ".join(more)) if more else ""
-
-    # The large figures
 
     def _values(self, answer: Answer) -> dict[str, str]:
         texts = {
@@ -223,7 +210,6 @@ class Teller:
         return {key: text or said("whatif.nothing") for key, text in texts.items()}
 
     def _notes(self, position: Position, answer: Answer) -> dict[str, str]:
-        """Return the note for each figure."""
         lost = max(1, int(self.found.axes[self.failures].values[position[self.failures]]))
         totals, cost = answer.totals, answer.cost
         needed, spare = number(totals.hosts_for_demand), number(totals.hosts_for_failures)
@@ -237,7 +223,6 @@ class Teller:
         }
 
     def _range(self, answer: Answer) -> str:
-        """The range of the cost, and how many hosts it grows to."""
         cost = answer.cost
         if cost is None or not cost.span:
             return ""
@@ -257,10 +242,7 @@ class Teller:
         here, before = ((design.verdict.short, design.verdict.note) for design in (answer, other))
         return texts | {"placed": said("whatif.was", was=before[1]) if here != before else ""}
 
-    # The table
-
     def _rows(self, answer: Answer) -> dict[str, str]:
-        """Each figure exactly, and its difference."""
         texts = {}
         for measure in MEASURES:
             text, by = measure.said(answer), measure.by(answer, self.designed)

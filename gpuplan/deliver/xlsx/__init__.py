@@ -1,7 +1,5 @@
 """The plan as a workbook of Excel: sheets for each topic, and a cost that calculates again when a price or a quantity is changed."""
 
-from __future__ import annotations
-
 from gpuplan.analysis.compare import Comparison
 from gpuplan.deliver.brand import PLAIN, Brand
 from gpuplan.deliver.executive import Executive

@@ -1,7 +1,5 @@
 """A workbook in progress: its sheets with tables, its footer and paper, and names for its cells."""
 
-from __future__ import annotations
-
 import datetime
 import io
 import re
@@ -30,13 +28,17 @@ KIND_LOOKS: Mapping[str, str] = {
 NARROW, WIDE = 7.0, 90.0
 """Width of a column of text, at least and at most."""
 BROKEN = 26.0
-"""Length from which a word may be broken."""
 COMFORTS = (36.0, 24.0, 18.0, 14.0, 10.0)
 """Widths below which long texts are not squeezed, the first that leaves room for all columns."""
 ROOM = 2.0
-"""Room of a cell beside its text."""
 GROWTH = 2
 """Further digits that an amount of money may need when inputs change."""
+HEAD = 3
+"""Row of the heads, from 0; title and note are above."""
+PAPERS = {"": 9, "a4": 9, "letter": 1}
+"""Paper -> its number in a workbook; A4 where none is chosen."""
+MOST_TITLES = 2
+"""Most sources that are cited by title; of more, only the numbers appear."""
 
 
 class SheetColumn(NamedTuple):
@@ -139,14 +141,6 @@ def all_printed(blocks: Sequence[Block]) -> list[float]:
         if sum(least for least, _ in needs) <= PRINTED:
             break
     return fitted(needs, PRINTED)
-
-
-HEAD = 3
-"""Row of the heads, from 0; title and note are above."""
-PAPERS = {"": 9, "a4": 9, "letter": 1}
-"""Paper -> its number in a workbook; A4 where none is chosen."""
-MOST_TITLES = 2
-"""Most sources that are cited by title; of more, only the numbers appear."""
 
 
 class Named(NamedTuple):
@@ -266,7 +260,7 @@ class Book:
         listed = [f"[{run_words(numbers, dash='-')}]"] if numbers else []
         return ", ".join([said("sheet.this scenario")] * ("scenario" in unique) + listed)
 
-    def topic(self, name: str, note: str, block: Block, *, below: Sequence[str] = ()) -> Page | None:
+    def topic(self, name: str, note: str, block: Block) -> Page | None:
         """A sheet with one table that can be filtered, and notes below it; none without rows."""
         if not block.rows:
             return None
@@ -275,7 +269,7 @@ class Book:
         _rows(page, HEAD, block)
         if count := len(block.rows) - block.totals:
             page.sheet.autofilter(HEAD, 0, HEAD + count, len(block.columns) - 1)
-        for at, words in enumerate((*block.notes, *below), HEAD + len(block.rows) + 2):
+        for at, words in enumerate(block.notes, HEAD + len(block.rows) + 2):
             page.note(at, words)
         page.sheet.freeze_panes(HEAD + 1, 1)
         page.sheet.repeat_rows(HEAD)

@@ -1,7 +1,5 @@
 """Cells: their contents (values, formulas with their current value, editable values), their formats, references to them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -14,9 +12,7 @@ from gpuplan.locales import SPOKEN, written
 from gpuplan.wording import NAMES, runs, said
 
 SIZE = 10
-"""Size of the normal font, in points."""
 TABS = NAMES["sheet"]
-"""Names of the sheets."""
 INDIAN = "[>=10000000]##\\,##\\,##\\,##0;[>=100000]##\\,##\\,##0;#,##0"
 """Whole numbers in lakh and crore. Other separators follow the reader's own spreadsheet."""
 MONEY, CHANGE = '#,##0;-#,##0;"\u2013"', '+#,##0;-#,##0;"\u2013"'
@@ -24,12 +20,9 @@ MONEY, CHANGE = '#,##0;-#,##0;"\u2013"', '+#,##0;-#,##0;"\u2013"'
 TINT = "FFF4CC"
 """Tint of cells that are meant to be changed."""
 ROW: Mapping[str, Any] = {"bottom": 1, "bottom_color": "line"}
-"""Border below the cells of a table."""
 RIGHT: Mapping[str, Any] = {"align": "right"}
 WRAP: Mapping[str, Any] = {"text_wrap": True}
 HEAD: Mapping[str, Any] = {"bold": True, "font_color": "white", "bg_color": "accent", "valign": "bottom"}
-INDENTED = ("text", "head")
-"""Kinds of cells that keep a distance from a number to their left."""
 TILE: Mapping[str, Any] = {"bg_color": "shade", "indent": 1, "align": "left"}
 BAND: Mapping[str, Any] = {"font_color": "white", "bg_color": "accent", "indent": 1, "valign": "vcenter"}
 KINDS: Mapping[str, Mapping[str, Any]] = {
@@ -63,8 +56,22 @@ KINDS: Mapping[str, Mapping[str, Any]] = {
 }
 """Kinds of cells: in tables, above and below them, and on the first sheet."""
 NUMBERS = ("int", "num", "small", "money", "price", "percent", "change")
-"""Kinds of cells that hold numbers."""
 COLOURS = ("accent", "ink", "quiet", "shade", "line")
+MAX_TEXT = 32_767
+DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
+"""Marks that turn the direction of the text after them."""
+EXACT = 1000
+"""Numbers from here on are shown without decimals."""
+SPECS: Mapping[str, str] = {
+    "int": ",.0f",
+    "num": ",.3f",
+    "small": ".6f",
+    "money": ",.0f",
+    "change": "+,.0f",
+    "price": ",.4f",
+    "percent": ".2%",
+}
+"""Kinds of numbers and their longest printed form."""
 
 
 def size_of(kind: str) -> float:
@@ -121,15 +128,6 @@ class Styles:
         return value
 
 
-MAX_TEXT = 32_767
-"""Longest text that a cell holds."""
-DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
-"""Marks that turn the direction of the text after them."""
-EXACT = 1000
-"""Numbers from here on are shown without decimals."""
-FORMULA_STARTS = ("=", "+", "-", "@")
-
-
 class Live(NamedTuple):
     """A formula and its value in the plan; ``kind`` where it differs from the column's."""
 
@@ -165,18 +163,6 @@ def plain(value: Any, kind: str) -> tuple[Any, str]:
         whole = float(value).is_integer() or abs(value) >= EXACT
         kind = "int" if whole else "num" if abs(value) >= 0.1 else "small"
     return value, kind
-
-
-SPECS: Mapping[str, str] = {
-    "int": ",.0f",
-    "num": ",.3f",
-    "small": ".6f",
-    "money": ",.0f",
-    "change": "+,.0f",
-    "price": ",.4f",
-    "percent": ".2%",
-}
-"""Kinds of numbers and their longest printed form."""
 
 
 def digits(value: float, kind: str) -> int:
@@ -216,13 +202,13 @@ def area(top: int, left: int, bottom: int, right: int, sheet: str = "") -> str:
     return f"{address(top, left, sheet)}:{address(bottom, right)}"
 
 
-def sum_of(rows: Iterable[int], cols: Iterable[int], sheet: str = "") -> str:
+def sum_of(rows: Iterable[int], cols: Iterable[int]) -> str:
     """Sum of the cells in all these rows and columns, neighbours taken together; 0 without any."""
     columns = runs(cols)
     terms = [
-        address(down[0], across[0], sheet)
+        address(down[0], across[0])
         if len(down) == len(across) == 1
-        else f"SUM({area(down[0], across[0], down[-1], across[-1], sheet)})"
+        else f"SUM({area(down[0], across[0], down[-1], across[-1])})"
         for down in runs(rows)
         for across in columns
     ]

@@ -1,9 +1,4 @@
-"""The sheets of alternatives and cost drivers, as on the executive page, and the charts of the first sheet.
-
-The charts are native: each follows the cells of the sheet that has its figures.
-"""
-
-from __future__ import annotations
+"""The sheets of alternatives and cost drivers, and the native charts of the first sheet."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -21,11 +16,9 @@ from gpuplan.report.tables.alternatives import count_over_years
 from gpuplan.wording import said, stated_percent
 
 LABEL = 30.0
-"""Width of an assumption's name in a chart."""
 SAME = 0.5
 """Amounts of money that differ by less count as equal."""
 MOST_BARS = 8
-"""Most assumptions for which a chart has room."""
 MILLIONS, THOUSANDS = ("#,##0.0,,", "M"), ("#,##0,", "k")
 """Formats of the amounts on an axis, and the letter of their unit."""
 LABELLED = {"x": 0.44, "y": 0.15, "width": 0.5, "height": 0.8}
@@ -206,10 +199,8 @@ class Charts:
 
     def failures(self, shown: Shown, several: bool) -> Any:
         """Draw the GPUs that are left after host failures, beside those that the VMs occupy."""
-        chart, line = (
-            self._new("column", "", said("sheet.chart.failures")),
-            self._book.add_chart({"type": "line"}),
-        )
+        chart = self._new("column", "", said("sheet.chart.failures"))
+        line = self._book.add_chart({"type": "line"})
         categories = shown.cells(0 if several else 1, 1)
         white = {**self._font, "color": "#FFFFFF", "bold": True}
         bars = _bars(shown.head(2), categories, shown.cells(2), f"#{self._brand.accent}", 60)
@@ -233,7 +224,6 @@ class Charts:
         return chart
 
     def _axis(self, *, lines: bool = False, name: str = "", **more: Any) -> dict[str, Any]:
-        """An axis with thin lines or none."""
         named = {"name": name, "name_font": {**self._font, "bold": False}} if name else {}
         return {
             "num_font": self._font,
@@ -247,7 +237,6 @@ class Charts:
 
 
 def _bars(name: str, categories: str, values: str, colour: str, gap: int) -> dict[str, Any]:
-    """A series of bars: its name, its cells and its look."""
     fill = {"color": colour}
     return {"name": name, "categories": categories, "values": values, "fill": fill, "gap": gap}
 

@@ -24,11 +24,15 @@ RESULTS, DRIVERS = NAMES["result of the cost sheet"], NAMES["driver of running c
 """Results of the sheet of costs and drivers of running costs, from top to bottom, with their names."""
 SECTIONS, FACTORS = NAMES["section of the cost sheet"], NAMES["factor"]
 Name = TypeVar("Name")
+LIMITS: Mapping[str, Mapping[str, Any]] = {
+    "warranty_years": {"kind": "int"},
+    "hardware_price_change": {"low": -1, "high": 1},
+    "power_usage_effectiveness": {"kind": "num", "low": 1},
+}
+"""Limits and formats of the factors that are no share from 0 to 1."""
 
 
 class _Factor(NamedTuple):
-    """A row of the sheet of factors."""
-
     name: str
     label: str
     value: float
@@ -37,7 +41,6 @@ class _Factor(NamedTuple):
     sources: tuple[str, ...]
     note: str
     cell: float | Editable
-    """The value, as shown on the sheet."""
 
 
 class Money(PricedItems):
@@ -153,14 +156,6 @@ class Money(PricedItems):
             label, note = FACTORS[name], notes.get(name, "")
             factors.append(_Factor(name, label, value, unit, "derived", ("gpuplan-method",), note, cell))
         return factors
-
-
-LIMITS: Mapping[str, Mapping[str, Any]] = {
-    "warranty_years": {"kind": "int"},
-    "hardware_price_change": {"low": -1, "high": 1},
-    "power_usage_effectiveness": {"kind": "num", "low": 1},
-}
-"""Limits and formats of the factors that are no share from 0 to 1."""
 
 
 def _share(name: str, fact: Fact) -> _Factor:

@@ -1,7 +1,5 @@
 """The first sheet: the design on one page, with its key figures, charts, decisions and how to read the workbook."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -20,18 +18,14 @@ from gpuplan.wording import NAMES, said
 COLUMNS, WIDTH = 12, 9.5
 """Columns of the page, and the width of each."""
 LEFT = 7
-"""Columns of the wider charts."""
 PIXELS = 7 * WIDTH + 5
 """Pixels of a column, where the normal font is the usual one."""
 CHART_ROWS, CHART_ROW = 10, 17.5
-"""Rows that a chart takes, and their height."""
 BOX = 3
-"""Columns of the logo."""
 BAND = 4 / 3 * 64
 """Height of the title band in pixels."""
 STATUS = NAMES["document.status"]
 FORMATS = {"price": "#,##0.00", "change": CHANGE, "num": "#,##0.0"}
-"""Kinds of key figures -> their formats."""
 
 
 class Tile(NamedTuple):
@@ -59,7 +53,6 @@ class Overview:
     def __init__(self, book: Book, page: Page, plan: Plan, summary: Executive, money: Money | None) -> None:
         self.book, self.page, self.plan, self.summary, self.money = book, page, plan, summary, money
         self.at = 0
-        """The first free row."""
 
     def fill(self, alternatives: Shown | None, drivers: Shown | None, failures: Shown | None) -> None:
         """Fill the sheet; the charts show these rows of other sheets."""
@@ -76,7 +69,6 @@ class Overview:
         self._guide()
 
     def _line(self, text: str, kind: str = "note", last: int = COLUMNS - 1) -> None:
-        """Write a text across the page."""
         self.page.put(self.at, 0, text, kind, last=last)
         self.at += 1
 
@@ -126,7 +118,6 @@ class Overview:
         self._gap(6)
 
     def _left_out(self, money: Money) -> None:
-        """List what the cost excludes."""
         costs = money.costs
         keys = {"sheet.excludes": costs.excludes, "sheet.overview.outside": costs.outside}
         parts = [said(key, names="; ".join(names)) for key, names in keys.items() if names]
@@ -135,7 +126,6 @@ class Overview:
             self._gap(6)
 
     def _charts(self, alternatives: Shown | None, drivers: Shown | None, failures: Shown | None) -> None:
-        """The charts, two beside each other."""
         charts, plan = Charts(self.book.file, self.book.brand), self.plan
         currency, placed = plan.scenario.cost.currency, list[tuple[Any, int]]()
         if (money := self.money) is not None:
@@ -161,7 +151,6 @@ class Overview:
         self.at += (CHART_ROWS + 1) * bool(placed)
 
     def _decisions(self) -> None:
-        """List the customer's decisions, with owner and due date."""
         decisions, first = self.summary.decisions, self.summary.first_decisions
         if not decisions:
             return
@@ -178,7 +167,6 @@ class Overview:
         self._gap(8)
 
     def _guide(self) -> None:
-        """Explain in three lines how to read the workbook."""
         self._line(said("sheet.overview.guide"), "section")
         tabs = {name: TABS[name] for name in ("own", "bill", "years", "factors", "trail", "names")}
         for key in ("sheet.guide.inputs", "sheet.guide.live", "sheet.guide.trail"):
@@ -186,7 +174,6 @@ class Overview:
 
 
 def _design_tiles(plan: Plan) -> list[Tile]:
-    """Return tiles of the design and of the capacity after a failure."""
     totals, use, figures = plan.totals, plan.power, Figures(plan)
     left, note = figures.said("sheet.tile.left"), figures.said("sheet.tile.left note")
     tiles = [
@@ -201,7 +188,6 @@ def _design_tiles(plan: Plan) -> list[Tile]:
 
 
 def _money_tiles(summary: Executive, money: Money) -> list[Tile]:
-    """Return tiles of the current cost, and of the change by the reader's inputs."""
     costs, used = money.costs, money.costs.gpu_hour_used
     planned = said("sheet.tile.cost note", planned=summary.money, years=costs.years)
     change = Live(f"net_present_cost-{costs.net_present!r}", 0.0)

@@ -1,7 +1,5 @@
 """A sheet in progress: rows as high as their texts need, all cells but inputs protected, printed on whole pages."""
 
-from __future__ import annotations
-
 import math
 import re
 import unicodedata
@@ -9,20 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from gpuplan.deliver.xlsx.cells import (
-    FORMULA_STARTS,
-    INDENTED,
-    NUMBERS,
-    SIZE,
-    Editable,
-    Live,
-    Styles,
-    is_bold,
-    limits,
-    plain,
-    size_of,
-)
+from gpuplan.deliver.xlsx.cells import NUMBERS, SIZE, Editable, Live, Styles, is_bold, limits, plain, size_of
 
+FORMULA_STARTS = ("=", "+", "-", "@")
+INDENTED = ("text", "head")
+"""Kinds of cells that keep a distance from a number to their left."""
 HIGHEST = 400.0
 """Most points of a row; a spreadsheet allows 409."""
 LINE, MARGIN = 1.32, 2.5
@@ -44,6 +33,17 @@ WIDTHS: Mapping[str, float] = {
 }
 """Letters and their width in the widest of Calibri, Arial and DejaVu Sans, in digits of the same font."""
 BOLD = 1.08
+BREAKS = re.compile("(?<=[/?&=_-])")
+"""Characters after which a word longer than a line may be broken; some programs break it anywhere."""
+EMPTY = 8.43
+INSET = {"align": "left", "indent": 1}
+INDENT = 1.3
+"""Width that an indent takes from a text."""
+NOTES = 110.0
+PRINTED = 152.0
+"""Width of a landscape page at 8 points or more."""
+ALLOWED = {"autofilter": True, "sort": True, "format_columns": True, "format_rows": True, "objects": True}
+"""Actions that a reader may take on a protected sheet."""
 
 
 @lru_cache(maxsize=2048)
@@ -64,10 +64,6 @@ def wide(text: str, *, size: float = SIZE, bold: bool = False) -> float:
 def widest_word(text: str, *, bold: bool = False) -> float:
     """Return the width of the longest word, which a narrower column would break."""
     return max((wide(word, bold=bold) for word in text.split()), default=0.0)
-
-
-BREAKS = re.compile("(?<=[/?&=_-])")
-"""Characters after which a word longer than a line may be broken; some programs break it anywhere."""
 
 
 def lines(text: str, width: float, *, size: float = SIZE, bold: bool = False) -> int:
@@ -150,19 +146,6 @@ def fitted(needs: Iterable[tuple[float, float]], room: float) -> list[float]:
         more = max(0.0, min(left, natural - widths[n]))
         widths[n], left = widths[n] + more, left - more
     return widths
-
-
-EMPTY = 8.43
-"""Width of a column without a specific one."""
-INSET = {"align": "left", "indent": 1}
-INDENT = 1.3
-"""Width that an indent takes from a text."""
-NOTES = 110.0
-"""Width of notes."""
-PRINTED = 152.0
-"""Width of a landscape page at 8 points or more."""
-ALLOWED = {"autofilter": True, "sort": True, "format_columns": True, "format_rows": True, "objects": True}
-"""Actions that a reader may take on a protected sheet."""
 
 
 class Page:

@@ -1,7 +1,5 @@
 """The sheets of one's own prices, of the planning prices with their sources, of the factors and of the bill of materials."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from gpuplan.deliver.xlsx.book import HEAD, Book, at_column, column_of, worded
@@ -36,10 +34,7 @@ def own_sheet(book: Book, money: Money) -> None:
 
 
 def _own_cells(money: Money, key: str, known: dict[str, Any]) -> dict[str, Any]:
-    """Return the cells of a price: a reader's own price overrides the planning price, with its effect beside it.
-
-    A subscription without an own price keeps its ratio on the list to another term that has one.
-    """
+    """Return the cells of a price, which the reader's own replaces, or for a subscription another term's."""
     value, row = money.planned(key), money.price_row[key]
     planned, own, used, change = (
         address(row, at_column("own_prices", name)) for name in ("planned", "own", "used", "change")
@@ -62,7 +57,6 @@ def _own_cells(money: Money, key: str, known: dict[str, Any]) -> dict[str, Any]:
 
 
 def _own_totals(money: Money) -> dict[str, Any]:
-    """Return the totals of all prices: the net present cost, and the difference that the reader's own prices make."""
     first, last = HEAD + 1, HEAD + len(money.prices)
     cells: dict[str, Any] = {"name": said("sheet.own.total")}
     for name, value in (("cost", money.costs.net_present), ("difference", 0.0)):
@@ -130,7 +124,6 @@ def _paid_cells(money: Money, at: int, material: Material) -> dict[str, Any]:
 
 
 def _total(money: Money, status: str) -> list[Any]:
-    """A row with the sum of all that is paid at one time."""
     table, materials = money.bill, money.costs.materials
     when, amounts = (
         area(HEAD + 1, at, HEAD + len(materials), at)

@@ -1,7 +1,5 @@
 """The sheets about the design: groups, hosts, demand, availability, network, power, inputs, trail, sources, decisions, names."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -29,7 +27,23 @@ MAX_HOST_ROWS = 500
 FIGURES = ("label", "value", "unit", "formula", "basis")
 """Columns of a topic's figures; the others are on Trail."""
 OF_SOURCES = ("number", "title", "producer", "published", "url")
-"""First columns of the sources."""
+PLAIN: Mapping[str, tuple[str, Callable[[Plan], Sequence[Table]]]] = {
+    "power-on": (
+        "sheet.power-on.note",
+        lambda plan: (power_on.power_on(plan), *power_on.by_reading_and_name(plan)),
+    ),
+    "platform": (
+        "sheet.platform.note",
+        lambda plan: (platform.host_line(plan), platform.management(plan), platform.management_hosts(plan)),
+    ),
+    "trail": ("sheet.trail.note", lambda plan: (topics.lines(plan),)),
+    "sources": (
+        "sheet.sources.note",
+        lambda plan: (ordered(topics.sources(plan, topics.cited_sources(plan)), *OF_SOURCES),),
+    ),
+    "messages": ("sheet.messages.note", lambda plan: (topics.messages(plan), availability.idle(plan))),
+}
+"""Sheets that show tables unchanged: the key of their note, and the tables."""
 
 
 def groups_sheet(book: Book, plan: Plan, money: Money | None) -> None:
@@ -68,7 +82,6 @@ def hosts_sheet(book: Book, plan: Plan) -> None:
 
 
 def _figures(plan: Plan, title: str, *starts: str) -> Table:
-    """Tabulate the figures of a topic, each with its formula."""
     return replace(topics.lines(plan, *starts).only(*FIGURES), title=title)
 
 
@@ -157,7 +170,6 @@ def inputs_sheet(book: Book, plan: Plan) -> None:
 
 
 def _input(plan: Plan, path: str) -> dict[str, Any]:
-    """Return an input and its basis."""
     scenario, value = plan.set_up, plan.set_up.get(path)
     ranged = path.startswith("ranges.")
     label = scenario.label(path.removeprefix("ranges."))
@@ -185,25 +197,6 @@ def _words(plan: Plan, path: str, value: Any) -> str | None:
     if table:
         return catalog_name(plan.catalog, table, value)
     return NAMES.get(table_path(path), {}).get(value, value)
-
-
-PLAIN: Mapping[str, tuple[str, Callable[[Plan], Sequence[Table]]]] = {
-    "power-on": (
-        "sheet.power-on.note",
-        lambda plan: (power_on.power_on(plan), *power_on.by_reading_and_name(plan)),
-    ),
-    "platform": (
-        "sheet.platform.note",
-        lambda plan: (platform.host_line(plan), platform.management(plan), platform.management_hosts(plan)),
-    ),
-    "trail": ("sheet.trail.note", lambda plan: (topics.lines(plan),)),
-    "sources": (
-        "sheet.sources.note",
-        lambda plan: (ordered(topics.sources(plan, topics.cited_sources(plan)), *OF_SOURCES),),
-    ),
-    "messages": ("sheet.messages.note", lambda plan: (topics.messages(plan), availability.idle(plan))),
-}
-"""Sheets that show tables unchanged: the key of their note, and the tables."""
 
 
 def plain_sheet(book: Book, plan: Plan, key: str) -> None:

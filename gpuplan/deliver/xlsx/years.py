@@ -1,10 +1,4 @@
-"""The sheet of costs: each part, item and result in each year as formulas, and their drivers.
-
-Formulas refer to the bill of materials, the prices that are used and the factors; each carries the value of the plan, so that it
-shows without calculation. Hosts, placement and power come from the plan and do not change with the workbook.
-"""
-
-from __future__ import annotations
+"""The sheet of costs: parts, items, results and drivers of each year, as formulas with their values."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -63,7 +57,6 @@ def cost_by_year_sheet(book: Book, plan: Plan, money: Money) -> None:
 def _needs(
     columns: Sequence[SheetColumn], filled: Sequence[tuple[Row, Sequence[Any]]]
 ) -> list[tuple[float, float]]:
-    """(least, natural) width of each column."""
     widths = []
     for at, column in enumerate(columns):
         needs = [need_of(column, [])]
@@ -105,7 +98,6 @@ def _parts(money: Money) -> Iterator[Row]:
 
 
 def _part_formula(money: Money, name: str, year: int) -> str:
-    """Return the formula of the payment for a part in a year."""
     here = [at for at, item in zip(money.item_row, money.items, strict=True) if item.part == name]
     hardware = [money.part_row[part] for part in HARDWARE if part in money.part_row]
     if name == RESIDUAL:
@@ -125,7 +117,6 @@ def _part_formula(money: Money, name: str, year: int) -> str:
 
 
 def _managed(money: Money, year: int) -> str:
-    """Hosts that are managed in a year."""
     return f"({money.driver_at('hosts', year)}{_managing(money, 'hosts')})"
 
 
@@ -148,7 +139,6 @@ def _residual_formula(hardware: Sequence[int], year: int, last: int) -> str:
 
 
 def _items(money: Money) -> Iterator[Row]:
-    """Yield the cost of each item."""
     for at, paid, item in zip(money.item_row, money.paid_row, money.items, strict=True):
         price = f"N({money.price_at(item.price)})"  # an unknown price is an empty text
         cells = [
@@ -176,12 +166,10 @@ def _paid_units(money: Money) -> Iterator[Row]:
 
 
 def _later(part: str, year: int) -> str:
-    """Return the price factor of hardware bought in a later year."""
     return f"*(1+hardware_price_change)^{year}" if year and part in HARDWARE else ""
 
 
 def _units(money: Money) -> Iterator[Row]:
-    """Yield the units of each item bought or licensed anew."""
     for n, at in money.unit_row.items():
         item = money.items[n]
         start = Live(money.bill_at(item.material, "quantity"), item.lots[0])
@@ -226,7 +214,6 @@ def _running_terms(money: Money, key: str, year: int) -> list[str]:
 
 
 def _drivers(money: Money) -> Iterator[Row]:
-    """Hosts, GPUs, their use, energy and racks of each year."""
     costs, use, at = money.costs, money.power, money.driver_at
     years = range(1, money.last + 1)
     unit_rows = {costs.materials[money.items[n].material].key: row for n, row in money.unit_row.items()}

@@ -85,28 +85,13 @@ def rest_bits(shape: Shape, *, precision: str, kept: str = "") -> float:
     >>> [round(rest_bits(llama, precision="fp8", kept=parts), 2) for parts in ("", "attention", "attention and ends", "rest")]
     [8, 9.54, 9.94, 16]
     """
-    bits, kept = BITS[precision], kept or usual_kept(shape, precision=precision)
+    bits = BITS[precision]
+    kept = kept or ("rest" if bits < 8 and shape.experts else "none")
     if bits >= 16 or kept in ("none", "rest"):
         return 16 if kept == "rest" and bits < 16 else bits
     rest = shape.total_parameters - shape.routed_parameters - shape.embedding_parameters
     ends = min(2, shape.layers) if kept == "attention and ends" else 0
     return 16 - (16 - bits) * min(1.0, shape.mlp_parameters / max(rest, 1e-9)) * (1 - ends / shape.layers)
-
-
-def usual_kept(shape: Shape, *, precision: str) -> str:
-    """The parts of a checkpoint at 16 bits where it is not known.
-
-    Parameters:
-        precision: Precision of the weights. [-]
-
-    At 4 bits all but the routed experts of a mixture, as most such checkpoints have it; else nothing beside the tables of tokens.
-    [aiconfigurator-model-configs]_
-
-    >>> llama = Shape(8.03, 8.03, layers=32, hidden_size=4096, heads=32, vocabulary=128256, context_tokens=131072, kv_heads=8)
-    >>> usual_kept(llama, precision="int4")
-    'none'
-    """
-    return "rest" if BITS[precision] < 8 and shape.experts else "none"
 
 
 def weights_per_gpu_gib(shape: Shape, *, setup: Setup) -> float:
@@ -281,48 +266,6 @@ def requests_at_once(
     off = 1.645 * spread
     most = ((math.sqrt(off * off + 4 * most) - off) / 2) ** 2
     return math.floor(min(most, 1e6) + 1e-9) * setup.data
-
-
-def least_gpus(
-    shape: Shape,
-    *,
-    weights: str,
-    cache: str = "bf16",
-    memory_gib: float,
-    tokens: float,
-    gpus_per_host: int = 8,
-    overheads: Overheads = OVERHEADS,
-) -> int:
-    """Fewest GPUs of one host that hold the model and one request of a given length.
-
-    Parameters:
-        weights: Precision of the weights. [-]
-        cache: Precision of the cache. [-]
-        memory_gib: Memory of a GPU, as its driver shows it. [GiB]
-        tokens: Tokens of the longest request, in and out. [-]
-        gpus_per_host: GPUs of a host that are joined. [-]
-
-    Numbers that tensor parallelism takes: those that divide the attention heads. Within a host, as a replica stays in
-    one. Refused if the context is beyond the model's, or the model does not fit on the GPUs of a host.
-
-    >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
-    >>> least_gpus(llama, weights="bf16", memory_gib=79.19, tokens=8192), least_gpus(llama, weights="fp8", memory_gib=79.19, tokens=8192)
-    (2, 2)
-    """
-    at_least_one(gpus_per_host=gpus_per_host)
-    if tokens > shape.context_tokens:
-        raise ValueError(
-            f"a request of {tokens:,.0f} tokens is beyond the context of the model, {shape.context_tokens:,}"
-        )
-    for gpus in splits(shape, gpus_per_host=gpus_per_host):
-        setup = Setup(weights=weights, cache=cache, tensor=gpus)
-        if requests_at_once(shape, setup=setup, memory_gib=memory_gib, tokens=tokens, overheads=overheads):
-            return gpus
-    need = weights_gib(shape, precision=weights)
-    raise ValueError(
-        f"the model does not fit: its weights take {need:,.0f} GiB in {weights}, and {gpus_per_host} GPUs of a host have "
-        f"{gpus_per_host * memory_gib:,.0f} GiB; take weights of fewer bits, a shorter context or GPUs with more memory"
-    )
 
 
 def splits(shape: Shape, *, gpus_per_host: int) -> tuple[int, ...]:

@@ -127,3 +127,26 @@ def reused_tokens(session: Session, *, kept_share: float, page_tokens: float = 0
     not_negative(page_tokens=page_tokens)
     found = session.tokens_in * (session.shared_share + session.repeated_share * kept_share)
     return min(max(0.0, found - page_tokens / 2), session.tokens_in - 1)
+
+
+def read_spread(session: Session, *, kept_share: float, spread_in: float) -> float:
+    """Spread of the tokens that are read of a prompt: of few sessions that lost their context, all.
+
+    Parameters:
+        kept_share: Share of the sessions that find their context. [-]
+        spread_in: Standard deviation of prompts over their mean. [-]
+
+    Standard deviation over mean, of a mixture: later turns whose context is gone read what they repeat, too; each part has the
+    spread of the prompts. [-] [gpuplan-method]_
+
+    >>> session = Session(48000, 370, turns=33, turn_tokens=2200)
+    >>> [round(read_spread(session, kept_share=share, spread_in=1), 1) for share in (1, 0.9, 0)]
+    [1.0, 3.0, 1.0]
+    """
+    not_negative(spread_in=spread_in)
+    new, mean = (session.tokens_in - reused_tokens(session, kept_share=kept) for kept in (1.0, kept_share))
+    later = 1 - 1 / session.turns
+    lost = later * (1 - kept_share)
+    whole = new + session.tokens_in * session.repeated_share / later if lost else new
+    square = ((1 - lost) * new**2 + lost * whole**2) * (1 + spread_in**2) / mean**2
+    return math.sqrt(max(0.0, square - 1))

@@ -34,6 +34,10 @@ class Range(NamedTuple):
     high: float
 
 
+PARTS = {"active_parameters": "total_parameters", "full_layers": "layers", "experts_per_token": "experts"}
+"""Size of a shape -> the size that it is a part of."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """The shape of a language model; parameters in 10^9, widths in numbers."""
@@ -75,6 +79,9 @@ class Shape:
         sizes = {field.name: getattr(self, field.name) for field in fields(self)}
         not_negative(**{name: float(size or 0) for name, size in sizes.items()})
         above_zero(layers=self.layers)
+        for part, whole in PARTS.items():
+            if (sizes[part] or 0) > sizes[whole]:
+                raise ValueError(f"{part} are at most {whole}; got {sizes[part]} of {sizes[whole]}")
 
     @property
     def embedding_parameters(self) -> float:
@@ -230,42 +237,42 @@ class Setup:
         return self.tensor * self.pipeline * self.data
 
 
+DENSE = 0.98
+"""Share of its parameters that a token of a model without experts uses at least; the rest is a matter of rounding."""
+
+
 def shape_of(cells: Mapping[str, Any]) -> Shape:
     """The shape that a row of the table of models describes.
 
     Parameters:
         cells: Column -> value; what is missing or None is left at its default. [-]
 
-    A row without parameters, layers or widths describes a model whose speed and cache cannot be worked out.
+    A row without parameters, layers or widths describes a model whose speed and cache cannot be worked out; so does one that uses
+    part of its parameters without experts, or has no heads of keys and values, or no state in recurrent layers.
     [aiconfigurator-model-configs]_
 
     >>> row = {"total_parameters": 8.03, "active_parameters": 8.03, "layers": 32, "hidden_size": 4096, "heads": 32,
-    ...        "kv_heads": 8, "vocabulary": 128256, "context_tokens": 131072}
+    ...        "kv_heads": 8, "head_size": 128, "vocabulary": 128256, "context_tokens": 131072}
     >>> round(shape_of(row).embedding_parameters, 3)
     1.051
     """
-    needed = ("total_parameters", "active_parameters", "layers", "hidden_size", "heads", "vocabulary")
+    needed = ["total_parameters", "active_parameters", "layers", "hidden_size", "heads", "vocabulary"]
+    sparse = DENSE * (cells.get("total_parameters") or 0) > (cells.get("active_parameters") or 0)
+    needed += ["experts", "experts_per_token"] if sparse or cells.get("experts") else []
+    needed += ["state_mb"] if cells.get("recurrent_layers") else []
+    needed += [] if cells.get("latent_size") or cells.get("cache_width") else ["kv_heads", "head_size"]
     if missing := [name for name in needed if cells.get(name) is None]:
-        raise ValueError(f"its {missing[0].replace('_', ' ')} are not known, so nothing can be worked out")
+        unknown = ", ".join(name.replace("_", " ") for name in missing)
+        raise ValueError(f"it needs {unknown}, which are not known")
     names = [field.name for field in fields(Shape)]
     known = {name: cells[name] for name in names if cells.get(name) is not None}
-    return Shape(**{"mlp_parameters": gated_mlps(cells), **known})
+    return Shape(**{"mlp_parameters": _gated_mlps(cells), **known})
 
 
-def gated_mlps(cells: Mapping[str, Any]) -> float:
-    """Parameters of the dense MLPs and the shared experts of a row of the table of models, in 10^9.
-
-    Parameters:
-        cells: Column -> value; what is missing or None counts as none of it. [-]
-
-    Three matrices each, as gated MLPs have: of all layers, or of those without routed experts. [-] [aiconfigurator-model-configs]_
-
-    >>> round(gated_mlps({"layers": 32, "hidden_size": 4096, "mlp_size": 14336}), 3)
-    5.637
-    """
-    names = ("layers", "dense_layers", "shared_experts", "expert_size", "mlp_size", "hidden_size")
-    of = {name: float(cells.get(name) or 0) for name in names}
-    not_negative(**of)
-    dense = of["dense_layers"] if cells.get("experts") else of["layers"]
-    shared = (of["layers"] - dense) * of["shared_experts"] * of["expert_size"]
-    return 3 * of["hidden_size"] * (dense * of["mlp_size"] + shared) / 1e9
+def _gated_mlps(cells: Mapping[str, Any]) -> float:
+    """Parameters of the dense MLPs and the shared experts, of three matrices each, in 10^9."""
+    layers = int(cells.get("layers") or 0)
+    dense = int(cells.get("dense_layers") or 0) if cells.get("experts") else layers
+    shared = int(cells.get("shared_experts") or 0) * int(cells.get("expert_size") or 0)
+    widths = dense * int(cells.get("mlp_size") or 0) + (layers - dense) * shared
+    return 3 * int(cells.get("hidden_size") or 0) * widths / 1e9

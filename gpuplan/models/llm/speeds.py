@@ -69,7 +69,7 @@ class Speeds:
     """The launches of experts against vLLM."""
     sglang_first: float = 13.4
     own_step: float = 1.0
-    """Times that a customer's own runs take as long: all steps and prompts; item ``llm-serving/MODEL/GPU``."""
+    """Times that a customer's own runs take as long: all steps and prompts; item ``llm-own/MODEL/GPU``."""
     own_first: float = 1.0
     """The same of a first token, beyond its steps and its prompt."""
     own_width: float = 1.0

@@ -99,9 +99,7 @@ class Latencies:
     def __post_init__(self) -> None:
         """Refuse values below zero, and a share above 1."""
         not_negative(
-            launch_us=self.launch_us,
-            intra_step_us=self.intra_step_us,
-            step_latency_us=self.step_latency_us,
+            launch_us=self.launch_us, intra_step_us=self.intra_step_us, step_latency_us=self.step_latency_us
         )
         zero_to_one(fill_share=self.fill_share)
 

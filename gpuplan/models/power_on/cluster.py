@@ -37,8 +37,7 @@ class Cluster:
     def __init__(self, requests: Sequence[Request], rooms: Sequence[Room], rules: Rules) -> None:
         self.requests, self.rules = tuple(requests), rules
         self.gpus = shared_gpus(
-            tuple(request._replace(vms=1) for request in requests),
-            rules._replace(host="", consolidate=False),
+            tuple(request._replace(vms=1) for request in requests), rules._replace(host="", consolidate=False)
         )
         each(whole_from_zero, vms=[request.vms for request in requests])
         self.rooms = tuple(self.gpus.fits.counted(room) for room in rooms)

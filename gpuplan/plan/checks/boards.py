@@ -9,12 +9,11 @@ from gpuplan.plan.checks.message import Message, about, message, placed
 from gpuplan.plan.hardware import architecture_of, has_nvswitch
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.sharing import nvswitch_version, share_each, unconfirmed_on
+from gpuplan.plan.weighing import SERVES
 from gpuplan.wording import said, some_of
 
 HALF = 4
 """GPUs of a half of a baseboard (``rules/nvswitch-halves``)."""
-SERVING = ("inference", "llm-serving", "rag")
-"""Workload kinds that serve models."""
 
 
 def gpu_support(plan: Plan) -> Iterator[Message]:
@@ -101,7 +100,7 @@ def unlisted_profiles(plan: Plan) -> Iterator[Message]:
 
 def inference_software(plan: Plan) -> Iterator[Message]:
     """Report limits of NVIDIA NIM on shared GPUs, where models are served."""
-    serving = {group.id for group in plan.scenario.groups if group.use_case in SERVING}
+    serving = {group.id for group in plan.scenario.groups if group.use_case in SERVES}
     for mode in ("vgpu", "mig"):
         groups = [group for group in placed(plan, mode) if group.id in serving]
         yield from about(plan, {"vgpu": "nim-on-vgpu", "mig": "nim-on-mig"}[mode], groups)

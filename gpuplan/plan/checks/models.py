@@ -10,7 +10,17 @@ from gpuplan.plan.checks.message import Message, about, message
 from gpuplan.plan.llm.promises import LIKELY, MISSED, Target
 from gpuplan.plan.llm.serving import Serving
 from gpuplan.plan.plan import Plan
-from gpuplan.wording import amount, counted, joined, rough, rough_range, said, share_words, some_of
+from gpuplan.wording import (
+    amount,
+    counted,
+    joined,
+    kept_share,
+    rough,
+    rough_range,
+    said,
+    share_words,
+    some_of,
+)
 
 
 def replicas_together(plan: Plan) -> Iterator[Message]:
@@ -144,7 +154,7 @@ def sessions_not_kept(plan: Plan) -> Iterator[Message]:
                 "sessions-not-kept",
                 group=made.name,
                 id=made.id,
-                kept=share_words(kept),
+                kept=kept_share(kept),
                 hits=share_words(made.reuse.hits(kept)),
                 full=share_words(made.reuse.hits(1.0)),
                 replicas=made.replicas,

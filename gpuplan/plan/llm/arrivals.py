@@ -31,11 +31,12 @@ class Arrivals(NamedTuple):
     chunk_tokens: float
     """Of a prompt, read between two steps of the others."""
 
-    def reusing(self, cached_tokens: float) -> Arrivals:
-        """Return the same where the cache holds this part of every prompt."""
+    def reusing(self, cached_tokens: float, spread_in: float) -> Arrivals:
+        """Return the same where the cache holds this part of a prompt on average, and the rest has this spread."""
         traffic = replace(
             self.traffic,
             tokens_in=self.traffic.tokens_in - cached_tokens,
+            spread_in=spread_in,
             longest_in=max(self.traffic.longest_in, self.traffic.tokens_in) - cached_tokens,
         )
         return self._replace(traffic=traffic)

@@ -75,6 +75,11 @@ def planned(catalog: Catalog, kind: str | None) -> Mapping[str, Fact]:
     return {**catalog.assumptions["llm-use"].facts, **own}
 
 
+def in_percent(share: Fact) -> Fact:
+    """Return a share as a line shows it."""
+    return replace(share, value=100 * float(share.value), low=None, high=None, unit="%")  # type: ignore[arg-type]
+
+
 class Asks:
     """The inputs of one group as facts, with the planning value where one is empty."""
 

@@ -16,10 +16,10 @@ from gpuplan.models import demand
 from gpuplan.models.llm import memory, replicas, serving, traffic
 from gpuplan.models.llm.shape import BITS
 from gpuplan.plan.inputs import derived, resting_on
-from gpuplan.plan.llm.asks import RETRIEVAL, SERVING, TUNING, Asks, uses_model
+from gpuplan.plan.llm.asks import RETRIEVAL, SERVING, TUNING, Asks, in_percent, uses_model
 from gpuplan.plan.llm.engine import Engine, engine_lines, engine_of, sequences_of
 from gpuplan.plan.llm.retrieval import Retrieval, retrieval_of
-from gpuplan.plan.llm.serving import Serving, check_lengths, serving_of, why_size
+from gpuplan.plan.llm.serving import Serving, check_lengths, promised_stay_s, serving_of, why_size
 from gpuplan.plan.llm.sessions import session_lines
 from gpuplan.plan.llm.tuning import Tuning, tuning_lines, tuning_of
 from gpuplan.plan.trail import Line, Trail
@@ -39,6 +39,8 @@ class Llm(Brief):
     serving: Mapping[str, Serving] = field(default_factory=dict)
     tuning: Mapping[str, Tuning] = field(default_factory=dict)
     retrieval: Mapping[str, Retrieval] = field(default_factory=dict)
+    models: Mapping[str, str] = field(default_factory=dict)
+    """Group -> the id of its model."""
 
     @property
     def parts(self) -> dict[str, Mapping[str, Serving] | Mapping[str, Tuning] | Mapping[str, Retrieval]]:
@@ -75,7 +77,8 @@ def llm_of(trail: Trail, scenario: Scenario, catalog: Catalog) -> Llm:
     serving = {id: result for id, result in taken.items() if isinstance(result, Serving)}
     tuned = {id: result for id, result in taken.items() if isinstance(result, Tuning)}
     searched = {id: result for id, result in taken.items() if isinstance(result, Retrieval)}
-    return Llm(_with_databases(replace(scenario, groups=groups), searched), serving, tuned, searched)
+    models = {group.id: str(group.model) for group in scenario.groups if group.id in taken}
+    return Llm(_with_databases(replace(scenario, groups=groups), searched), serving, tuned, searched, models)
 
 
 def _serving(trail: Trail, asks: Asks) -> Serving:
@@ -180,8 +183,7 @@ def serving_lines(here: Trail, asks: Asks, engine: Engine, made: Serving) -> Non
     )
     decided: Any = {"least": asks.fact("least_replicas")}
     if made.in_time:
-        share = asks.fact("kept_share")
-        share = replace(share, value=100 * share.value, low=None, high=None, unit="%")
+        share = in_percent(asks.fact("kept_share"))
         decided = {"share": share, "promise": asks.fact("first_token_s"), "when": "in time"}
     how: Any = traffic.replicas_for if made.in_time else replicas.replicas
     count_line = here.record("replicas", how, made.replicas, requests=requests, each=per_replica, **decided)
@@ -220,10 +222,15 @@ def _requests_line(here: Trail, asks: Asks, made: Serving) -> Line:
     """Add concurrent requests: of the active users, or of a stated arrival rate by Little's law."""
     at = f"groups.{made.id}"
     if asks.group.requests_per_s is None:
-        people, share = (asks.scenario.fact(f"{at}.{name}") for name in ("people", "active_share"))
-        return here.compute(
-            "requests_at_once", demand.active_people, people=people, active_share=share, when="people"
-        )
+        users: Any = {name: asks.scenario.fact(f"{at}.{name}") for name in ("people", "active_share")}
+        active = demand.active_people(users["people"].value, active_share=users["active_share"].value)
+        if not (waits := float(asks.value("tool_s")) + float(asks.value("think_s"))):
+            return here.record("requests_at_once", demand.active_people, active, users, when="people")
+        stay_s = promised_stay_s(asks)
+        words = {"stay": written(stay_s, ".3g"), "round": written(stay_s + waits, ".3g")}
+        users |= {name: asks.fact(name) for name in ("tool_s", "think_s")}
+        count = active * stay_s / (stay_s + waits)
+        return here.record("requests_at_once", demand.active_people, count, users, when="waits", words=words)
     token_ms, first = made.found.time_per_token_ms.value, made.found.first_token_ms.value
     stay_s = (first + token_ms * (made.asks["tokens_out"] - 1)) / 1e3
     stay = derived(f"groups/{made.id}/stay", stay_s, "stay of a request")
@@ -241,5 +248,5 @@ def _gpus_line(here: Trail, asks: Asks, engine: Engine, made: Serving) -> Line:
     )
     words = {"why": "" if stated else why_size(made)}
     return here.record(
-        "replica_gpus", memory.least_gpus, made.gpus, inputs, when="stated" if stated else "", words=words
+        "replica_gpus", memory.splits, made.gpus, inputs, when="stated" if stated else "", words=words
     )

@@ -11,13 +11,22 @@ from gpuplan.facts import Fact
 from gpuplan.locales import written
 from gpuplan.models.llm import memory
 from gpuplan.models.llm.memory import Overheads
-from gpuplan.models.llm.shape import MOST, Adapters, Board, Draft, Setup, Shape
+from gpuplan.models.llm.shape import BITS, MOST, Adapters, Board, Draft, Setup, Shape
 from gpuplan.models.llm.speculation import tokens_per_step
 from gpuplan.models.llm.speeds import Ranges, Replica, Speeds
 from gpuplan.plan.hardware import has_nvswitch
 from gpuplan.plan.inputs import derived
-from gpuplan.plan.llm.asks import Asks
-from gpuplan.plan.llm_parts import board_of, model_named, overheads_of, ranges_of, shape_of_row, speeds_of
+from gpuplan.plan.llm.asks import Asks, in_percent
+from gpuplan.plan.llm_parts import (
+    board_of,
+    is_large,
+    is_vision,
+    model_named,
+    overheads_of,
+    ranges_of,
+    shape_of_row,
+    speeds_of,
+)
 from gpuplan.plan.sharing import smallest_profile
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import show
@@ -147,13 +156,11 @@ def engine_of(asks: Asks) -> Engine:
 def _draft(asks: Asks) -> Draft:
     """Return the drafts of a group's engine, with the tokens of a step as stated, or by the planned acceptance."""
     drafts, accepted = int(asks.value("draft_tokens")), asks.group.accepted_tokens
-    if not drafts:
-        return Draft()
     if accepted is None:
         accepted = tokens_per_step(drafts, accept_share=float(asks.value("accept_share")))
     if accepted > 1 + drafts:
         raise asks.refuse("accepted_tokens", written(accepted, "g"), "limit.accepted", most=1 + drafts)
-    return Draft(drafts, accepted, float(asks.value("draft_time_share")))
+    return Draft(drafts, accepted, float(asks.value("draft_time_share")) if drafts else 0.0)
 
 
 def _adapters(asks: Asks) -> Adapters:
@@ -176,7 +183,7 @@ def engine_lines(here: Trail, asks: Asks, engine: Engine, gpus: Line) -> Line | 
     """Add a line for the tokens of a step with drafts, and one for what adapters and drafts hold, which is returned."""
     draft, drafts, each = engine.setup.draft, asks.fact("draft_tokens"), max(1.0, gpus.value)
     if draft.tokens:
-        planned: Any = {} if asks.group.accepted_tokens else {"share": asks.fact("accept_share")}
+        planned: Any = {} if asks.group.accepted_tokens else {"share": in_percent(asks.fact("accept_share"))}
         when = "" if planned else "stated"
         here.record("step_tokens", tokens_per_step, draft.accepted, planned, when=when, draft_tokens=drafts)
     if not (gib := memory.beside_gib(engine.shape, setup=engine.on(gpus.value).setup)):
@@ -190,7 +197,10 @@ def _kept(catalog: Catalog, model: Row, shape: Shape, weights: str) -> Fact:
     checkpoints = {row.id: row for row in catalog.rows("llm_checkpoints")}
     if row := checkpoints.get(f"{model.id}-{weights}"):
         return replace(row.fact("kept", ""), note=f"{row['repository']}. {row.note}".strip())
-    return replace(derived("llm/kept", memory.usual_kept(shape, precision=weights)), basis="assumed")
+    if weights == model["native_precision"] and model.cells.get("kept"):
+        return model.fact("kept", "")
+    usual = memory.rest_bits(shape, precision=weights) > BITS[weights]
+    return replace(derived("llm/kept", "rest" if usual else "none"), basis="assumed")
 
 
 @lru_cache(maxsize=4)
@@ -224,6 +234,9 @@ def _divides(asks: Asks, share: float) -> bool:
     """True if a profile of the board gives a group this part of its memory."""
     scenario, access = asks.scenario, asks.group.access
     backings = {"auto": ("timesliced", "mig"), "vgpu": ("timesliced",), "mig": ("mig",)}.get(access, ())
+    model = asks.catalog.row("llm_models", str(asks.group.model))
+    if access == "auto":
+        backings = () if is_vision(model) else backings[: 1 if is_large(model) else 2]
     gpu, version = scenario.hardware.gpu, scenario.platform.vsphere
     least = ROUNDING * share * 1024 * float(asks.catalog.gpus[gpu].value("memory_gib") or 0)
     profiles = (smallest_profile(asks.catalog, gpu, backing, version, share) for backing in backings)

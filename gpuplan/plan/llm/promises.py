@@ -15,7 +15,7 @@ from gpuplan.plan.llm.arrivals import pace_of
 from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.llm.engine import Engine, engine_of
 from gpuplan.plan.llm.sessions import session_of
-from gpuplan.plan.llm.sizing import SELDOM, Asked, Size, size_of
+from gpuplan.plan.llm.sizing import SELDOM, Asked, Size, reusing, size_of
 from gpuplan.scenario import ScenarioError
 from gpuplan.wording import amount, said, stated_percent
 
@@ -72,10 +72,11 @@ def nearest(asks: Asks, engine: Engine, sizes: Sequence[Size], asked: Asked) -> 
     fitting = [size for size in sizes if size.limits.memory]
     if not fitting:
         raise _does_not_fit(asks, engine, sizes)
-    usual: Any = {"tokens_in": float(asks.value("tokens_in")), "tokens_out": float(asks.value("tokens_out"))}
+    here, still = reusing(engine, asked, 1.0)
+    usual: Any = {"tokens_in": still.load.tokens_in, "tokens_out": still.load.tokens_out}
 
     def alone_ms(size: Size, of: Callable[..., Range] = serving.time_per_token_ms) -> float:
-        return float(of(engine.on(size.gpus), requests=1.0, **usual).value)
+        return float(of(here.on(size.gpus), requests=1.0, **usual).value)
 
     if not any(size.limits.speed for size in fitting):
         asked = asked.promising(tokens_per_second=(1 - 1e-9) * 1e3 / min(map(alone_ms, fitting)))

@@ -120,6 +120,11 @@ class Serving:
         return self.reuse.cached(self.size.sessions) if self.reuse else 0.0
 
     @property
+    def hit_share(self) -> float:
+        """Share of a prompt that is not read again."""
+        return self.cached_tokens / float(self.asks["tokens_in"])
+
+    @property
     def size(self) -> Size:
         """The size of a replica that was chosen."""
         return next(size for size in self.sizes if size.gpus == self.gpus)
@@ -168,7 +173,7 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
     """The replicas that a group needs; a ScenarioError where its promises cannot be kept."""
     group = asks.group
     promise = Promise(float(asks.value("first_token_s")), float(asks.value("tokens_per_s")))
-    reuse = reuse_of(asks, engine, _stay_s(asks))
+    reuse = reuse_of(asks, engine, promised_stay_s(asks))
     wanted = Asked(_load(asks), promise, arrivals_of(asks), int(asks.value("least_replicas")), reuse)
     sizes = _sizes(asks, engine, planned := wanted)
     if not any(size.found for size in sizes):
@@ -202,7 +207,7 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
         else 0,
         found=chosen,
         held=usage,
-        cache_used_gib=min(usage.cache_gib, each_gib * chosen.requests),
+        cache_used_gib=usage.cache_gib if size.sessions else min(usage.cache_gib, each_gib * chosen.requests),
         sizes=sizes,
         with_fewer=steps,
         targets=kept,
@@ -255,10 +260,10 @@ def _load(asks: Asks, share: str = "active_share") -> Load:
 
 def _round_s(asks: Asks) -> float:
     """Return the time from a request of a user to the next one, at the pace that is promised: the board does not change it."""
-    return float(asks.value("think_s")) + float(asks.value("tool_s")) + _stay_s(asks)
+    return float(asks.value("think_s")) + float(asks.value("tool_s")) + promised_stay_s(asks)
 
 
-def _stay_s(asks: Asks) -> float:
+def promised_stay_s(asks: Asks) -> float:
     """Return the time of a request at the promised pace."""
     answer = (float(asks.value("tokens_out")) - 1) / float(asks.value("tokens_per_s"))
     return float(asks.value("first_token_s")) + answer

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 from gpuplan.facts import Fact
 from gpuplan.locales import written
 from gpuplan.models.llm.memory import request_gib
-from gpuplan.models.llm.sessions import Holding, Session, cache_for_sessions_gib, reused_tokens
+from gpuplan.models.llm.sessions import Holding, Session, cache_for_sessions_gib, read_spread, reused_tokens
 from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.llm.engine import Engine
 from gpuplan.plan.trail import Trail
-from gpuplan.wording import share_words
+from gpuplan.wording import kept_share, share_words
 
-LEVELS = (0.99, 0.9, 0.75, 0.5, 0.25, 0.1, 0.0)
+LEVELS = (0.999, 0.95, 0.75, 0.5, 0.25, 0.1, 0.0)
 """Shares of the sessions that find their context, for which replicas are sized: the first holds practically all."""
 
 
@@ -34,6 +34,10 @@ class Reuse(NamedTuple):
         """Tokens of a prompt that are not read again if this share of the sessions is kept."""
         found = reused_tokens(self.session, kept_share=kept, page_tokens=self.page_tokens)
         return 0.0 if self.drafted else found
+
+    def spread(self, kept: float, spread_in: float) -> float:
+        """Spread of what is read of a prompt."""
+        return spread_in if self.drafted else read_spread(self.session, kept_share=kept, spread_in=spread_in)
 
     def hits(self, kept: float) -> float:
         """Share of a prompt that is not read again."""
@@ -118,13 +122,13 @@ def session_lines(here: Trail, asks: Asks, engine: Engine, reuse: Reuse, size: A
     if hits := _hits_of(asks):
         inputs["measured"] = hits
     kept, session = size.sessions, reuse.session
-    words = {"full": share_words(reuse.hits(1.0)), "kept": share_words(kept), "replicas": replicas}
+    words = {"full": share_words(reuse.hits(1.0)), "kept": kept_share(kept), "replicas": replicas}
     when = "drafted" if reuse.drafted else "" if session.turns > 1 else "shared"
     share = here.record("hit_share", reused_tokens, 100 * reuse.hits(kept), inputs, when=when, words=words)
-    read = session.tokens_in - reuse.cached(kept)
+    read = round(session.tokens_in - reuse.cached(kept))
     here.record("read_tokens", reused_tokens, read, tokens_in=asks.fact("tokens_in"), hit_share=share)
     if session.turns > 1:
         room, context = reuse.room_gib(engine, size.gpus), session.waiting_tokens
         words = {"room": written(room, ",.1f"), "context": written(context, ",.0f")}
-        count = room / context_gib(engine, size.gpus, context)
+        count = int(room / context_gib(engine, size.gpus, context))
         here.record("sessions_kept", cache_for_sessions_gib, count, inputs, words=words)

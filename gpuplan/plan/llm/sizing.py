@@ -81,9 +81,10 @@ def reusing(engine: Engine, asked: Asked, sessions: float) -> tuple[Engine, Aske
     """Return an engine whose cache keeps this share of the sessions, and the requests with what it still has to read."""
     if asked.reuse is None:
         return engine, asked
-    cached = asked.reuse.cached(sessions)
+    cached, arrivals = asked.reuse.cached(sessions), asked.arrivals
+    spread = asked.reuse.spread(sessions, arrivals.traffic.spread_in)
     load = replace(asked.load, tokens_in=asked.load.tokens_in - cached)
-    asked = asked._replace(load=load, arrivals=asked.arrivals.reusing(cached))
+    asked = asked._replace(load=load, arrivals=arrivals.reusing(cached, spread))
     return engine.having(cached_tokens=cached), asked
 
 

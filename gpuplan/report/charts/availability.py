@@ -1,7 +1,5 @@
 """GPUs left after host failures, against those that the placed VMs occupy."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from gpuplan.plan import Plan

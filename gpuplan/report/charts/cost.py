@@ -1,23 +1,10 @@
 """Chart of the payments at the start and in each year, by part."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from gpuplan.models import cost
 from gpuplan.plan.cost import Costs
-from gpuplan.report.charts.look import (
-    MONEY,
-    Look,
-    Spec,
-    as_is,
-    chart,
-    field,
-    labels,
-    layer,
-    named_colours,
-    tooltip,
-)
+from gpuplan.report.charts.look import MONEY, Look, Spec, chart, field, labels, layer, named_colours, tooltip
 from gpuplan.report.colours import COLOURS, PARTS
 from gpuplan.report.drawing import pen_on
 from gpuplan.wording import money, said, short_number
@@ -25,7 +12,6 @@ from gpuplan.wording import money, said, short_number
 SMALLEST_LETTER = 0.05
 """Share of the tallest column from which a part has room for its letter."""
 SUM_PX = 42
-"""Room of a column for its sum."""
 HALF_BAR = 0.42
 """Half the width of a column, as a share of the distance of two."""
 
@@ -109,7 +95,8 @@ def years_chart(data: Spec, look: Look) -> Spec:
     )
     bold = {"fontSize": look.small, "fontWeight": 600}
     middle, top = field("middle", **y), field("top", **y)
-    letters = labels(data["rows"], "letter", bold, x=field("at", **x), y=middle, color=as_is("pen"))
+    pen = field("pen", "nominal", scale=None)
+    letters = labels(data["rows"], "letter", bold, x=field("at", **x), y=middle, color=pen)
     room = f"scale('x', 1) - scale('x', 0) < {SUM_PX} ? 0 : 1"
     how = {"dy": -8, "color": look.ink, "fontWeight": 600, "opacity": {"expr": room}}
     sums = labels(data["sums"], "words", how, x=field("at", **x), y=top)

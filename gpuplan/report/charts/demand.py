@@ -1,7 +1,5 @@
 """GPU demand hour by hour, how often GPUs run short, and the utilisation that an audit measured."""
 
-from __future__ import annotations
-
 import itertools
 import operator
 from collections.abc import Sequence
@@ -32,7 +30,6 @@ LINES = {
     "poisson": (OKABE_ITO[2], [7, 4]),
     "bursty": (OKABE_ITO[5], [2, 3]),
 }
-"""Colour and dashes of each method."""
 LEAST_CHANCE = 0.001
 """Lower end of the probability axis; lines leave the chart there."""
 FLOOR = 1e-6
@@ -41,7 +38,6 @@ NOT_STACKED = {"stack": None}
 """Vega-Lite 5, which JupyterLab draws with, stacks an area along the other axis if one is logarithmic."""
 CHANCE_TITLES = NAMES["chance"]
 SHOWN_DAYS = {2: said("chart.day.weekday"), 5: said("chart.day.weekend")}
-"""A weekday and a day of the weekend."""
 DAY_WIDTH = 26
 """Hours between the beginnings of two consecutive days in the chart."""
 SMALLEST_LETTER = 0.08

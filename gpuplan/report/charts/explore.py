@@ -1,7 +1,5 @@
 """The frontier of the explored designs, and the tornado."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from gpuplan.report.charts.look import MONEY, Look, Spec, chart, field, labels, layer, told_apart, tooltip
@@ -11,19 +9,16 @@ from gpuplan.wording import NAMES, amount, hours, money, percent, said
 
 END_NAMES = NAMES["end of a bar"]
 ENDS = {END_NAMES["low"]: OKABE_ITO[1], END_NAMES["high"]: OKABE_ITO[3]}
-"""Colour of the two ends of a bar."""
 HOURS = [0, 0.01, 0.1, 1, 10, 100, 1000]
 LINE = 40
 """Characters of an input's name on one line."""
 _BREAK = f"lastindexof(slice(datum.label, 0, {LINE}), ' ')"
 TWO_LINES = f"length(datum.label) > {LINE} ? [slice(datum.label, 0, {_BREAK}), slice(datum.label, {_BREAK} + 1)] : datum.label"
-"""A long name on two lines."""
 SHOWN = 14
 """Most bars of the tornado that are drawn; the table has all."""
 DRAWN = 300
 """Designs around the frontier that are drawn, the cheapest first."""
 KINDS = NAMES["mark of a design"]
-"""Meaning of each mark in the chart."""
 WINNER, ASKED, OTHER = (KINDS[kind] for kind in ("winner", "asked", "other"))
 LOOKS = {
     WINNER: ("diamond", OKABE_ITO[5]),
@@ -31,7 +26,6 @@ LOOKS = {
     KINDS["frontier"]: ("triangle-up", OKABE_ITO[2]),
     OTHER: ("circle", COLOURS[0]),
 }
-"""Point and colour of each kind of design."""
 
 
 def priced(found: Spec) -> list[Spec]:
@@ -98,10 +92,7 @@ def frontier_chart(data: Spec, look: Look) -> Spec:
             "format": ".3~g",
         },
     )
-    strokes = {
-        "condition": {"test": f"datum.kind != '{OTHER}'", "value": look.ink},
-        "value": "transparent",
-    }
+    strokes = {"condition": {"test": f"datum.kind != '{OTHER}'", "value": look.ink}, "value": "transparent"}
     designs = layer(
         rows,
         "point",

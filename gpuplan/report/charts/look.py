@@ -1,7 +1,5 @@
 """Look of all charts on a light and a dark screen and on paper, and building blocks of their specifications."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -77,7 +75,6 @@ def config(look: Look) -> Spec:
 
 
 def _locale() -> Spec:
-    """Return the number format of Vega."""
     here = SPOKEN.get()
     number = {"decimal": here.decimal, "thousands": here.thousands, "currency": ["", ""]}
     return {"locale": {"number": number | {"grouping": [3, *[here.grouping] * 5]}}}

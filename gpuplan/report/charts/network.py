@@ -1,7 +1,5 @@
 """The scaling chart: the network of the design against others."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 
@@ -10,24 +8,10 @@ from gpuplan.plan.training.scaling import Curve
 from gpuplan.plan.training.speed import RDMA
 from gpuplan.report.charts.look import Look, Spec, as_is, chart, field, layer, named_colours, tooltip
 from gpuplan.report.colours import OKABE_ITO
-from gpuplan.wording import (
-    TRANSPORT_NAMES,
-    kept_range,
-    kept_share,
-    number,
-    said,
-    stated_percent,
-    three_digits,
-)
+from gpuplan.wording import TRANSPORT_NAMES, kept_range, kept_share, number, said, three_digits
 
 CHOSEN = OKABE_ITO[0]
-LINKS = {
-    "10": OKABE_ITO[5],
-    "25": OKABE_ITO[3],
-    "100": OKABE_ITO[2],
-    "400": OKABE_ITO[4],
-}
-"""Colour of an alternative by its link."""
+LINKS = {"10": OKABE_ITO[5], "25": OKABE_ITO[3], "100": OKABE_ITO[2], "400": OKABE_ITO[4]}
 WAYS: dict[bool, tuple[str, list[int]]] = {False: ("triangle-up", [5, 3]), True: ("square", [1, 0])}
 """Point and dashes of an alternative over TCP, and over RDMA."""
 THIN, THICK = 1.5, 4.0
@@ -76,7 +60,7 @@ def _efficiency(lowest: float) -> Spec:
     begin = max(0, math.floor(10 * lowest) / 10)
     sign = per_cent("1 %")[1:]
     return {
-        "title": said("chart.scaling.efficiency from", share=stated_percent(begin))
+        "title": said("chart.scaling.efficiency from", share=begin)
         if begin
         else said("chart.scaling.efficiency"),
         "scale": {"domain": [begin, 1], "zero": False},
@@ -85,10 +69,7 @@ def _efficiency(lowest: float) -> Spec:
 
 
 def scaling_chart(data: Spec, look: Look) -> Spec:
-    """Draw efficiency or throughput over hosts: the design's network thick with its range, the alternatives thin.
-
-    The look of each curve is in its rows and its name above the chart, so that another network only adds rows.
-    """
+    """Draw efficiency or throughput over hosts by the looks in the rows: the design thick, others thin."""
     efficiency = data["view"] == "efficiency"
     x = field(
         "hosts",
@@ -109,12 +90,7 @@ def scaling_chart(data: Spec, look: Look) -> Spec:
     curve: Spec = {"x": x, "y": field("value", **y), "detail": {"field": "name"}, "color": ink}
     thick = [row for row in data["rows"] if row["chosen"]]
     band = layer(
-        thick,
-        "area",
-        {"opacity": 0.18, "color": CHOSEN},
-        x=x,
-        y=field("low", **y),
-        y2={"field": "high"},
+        thick, "area", {"opacity": 0.18, "color": CHOSEN}, x=x, y=field("low", **y), y2={"field": "high"}
     )
     thin = [row for row in data["rows"] if not row["chosen"]]
     others = layer(thin, "line", {"strokeWidth": THIN}, **curve, strokeDash=as_is("dash"))

@@ -1,9 +1,4 @@
-"""Charts of a plan in fixed size for documents and notebooks: yearly cost, hours of a day, probability of waiting.
-
-vl-convert draws them as SVG: no network and no browser is needed. Text stays text; every colour has a letter or dashes.
-"""
-
-from __future__ import annotations
+"""Charts of a plan for documents and notebooks, as SVG by vl-convert: no network and no browser is needed."""
 
 import base64
 import itertools

@@ -1,7 +1,4 @@
-"""Tables of all topics, each built once for every renderer of ``gpuplan.report.table``.
-
-``plan_tables`` has all tables of a plan by name, ``plan_frames`` the same for pandas.
-"""
+"""Tables of all topics, built once for every renderer: ``plan_tables``, and ``plan_frames`` for pandas."""
 
 from __future__ import annotations
 
@@ -12,18 +9,9 @@ from gpuplan.analysis.variants import standing
 from gpuplan.plan import Plan, of_design
 from gpuplan.report.exported import flat, frame
 from gpuplan.report.table import Table
-from gpuplan.report.tables import (
-    alternatives,
-    availability,
-    cost,
-    models,
-    network,
-    over_time,
-    plan,
-    platform,
-    power_on,
-)
+from gpuplan.report.tables import alternatives, availability, cost, models, network, plan, platform, power_on
 from gpuplan.report.tables.availability import idle_text
+from gpuplan.report.tables.over_time import restarts, upgrades
 from gpuplan.report.tables.plan import gpu_rows, group_names, host_kinds
 from gpuplan.scenario import pick
 
@@ -42,8 +30,8 @@ TABLES: dict[str, Callable[[Plan], Table]] = {
     "placement": plan.placement,
     "power_on": power_on.power_on,
     "failures": availability.failures,
-    "upgrades": over_time.upgrades,
-    "restarts": over_time.restarts,
+    "upgrades": upgrades,
+    "restarts": restarts,
     "shared_gpus": plan.shared_gpus,
     "idle": availability.idle,
     "inventory": platform.inventory,
@@ -66,7 +54,6 @@ TABLES: dict[str, Callable[[Plan], Table]] = {
     "messages": plan.messages,
     "lines": plan.lines,
 }
-"""The tables of a plan by name."""
 
 
 COUNTED = {"hosts", "gpus", "net_present"}

@@ -27,6 +27,10 @@ from gpuplan.wording import said, told
 
 MOST_SENTENCES = 2
 """Sentences about upgrades that a test repeats; of more clusters it names the chapter that has them."""
+Facts = Mapping[str, Any]
+"""Name of a fact of a design -> its value for texts; a row of words holds where the facts that it names are not empty."""
+RESTARTS = ("highest", "high", "medium", "low", "lowest")
+"""Restart priorities of vSphere HA, from what restarts first."""
 
 
 class Ruled(NamedTuple):
@@ -40,7 +44,6 @@ class Ruled(NamedTuple):
 
 
 def _holding(plan: Plan, table: str, columns: tuple[str, str, str], facts: Facts) -> Iterator[Ruled]:
-    """The rows of a table of words that hold for a design."""
     for row in own_rows(f"words/{table}"):
         if holds(listed(row["when"]), facts=_flags(facts)):
             what, value, why = (told(row.get(name, ""), facts) for name in columns)
@@ -48,7 +51,6 @@ def _holding(plan: Plan, table: str, columns: tuple[str, str, str], facts: Facts
 
 
 def _flags(facts: Facts) -> frozenset[str]:
-    """Return the facts that hold."""
     return frozenset(name for name, value in facts.items() if value)
 
 
@@ -61,14 +63,8 @@ def cluster_settings(plan: Plan) -> Table:
 def upgrade_order(plan: Plan) -> Table:
     """Tabulate the upgrade order of the platform's parts."""
     facts = {name: value for name, value in _facts(plan).items() if name in ("always", "vgpu", "kubernetes")}
-    flags = _flags(
-        facts
-        | {
-            "vcf": plan.scenario.cost.platform_licence == "vcf",
-            "vsan": plan.scenario.hardware.storage == "vsan",
-            "no-vgpu": not facts["vgpu"],
-        }
-    )
+    facts |= {"vcf": plan.scenario.cost.platform_licence == "vcf", "no-vgpu": not facts["vgpu"]}
+    flags = _flags(facts | {"vsan": plan.scenario.hardware.storage == "vsan"})
     rows = [row for row in own_rows("words/upgrade_order") if holds(listed(row["when"]), facts=flags)]
     numbered = ({**row, "number": str(at)} for at, row in enumerate(rows, 1))
     cited = partial(sources_of, plan.catalog)
@@ -80,10 +76,6 @@ def acceptance(plan: Plan) -> Table:
     tests = _holding(plan, "acceptance", ("test", "expected", "key"), _facts(plan))
     numbered = ({**each._asdict(), "number": f"T{at}"} for at, each in enumerate(tests, 1))
     return tabulate("acceptance", numbered, result=lambda _: to_fill(said("build.result")))
-
-
-Facts = Mapping[str, Any]
-"""Name of a fact of a design -> its value for texts; a row of words holds where the facts that it names are not empty."""
 
 
 def _facts(plan: Plan) -> Facts:
@@ -145,10 +137,6 @@ def _profiles(plan: Plan) -> str:
     )
 
 
-RESTARTS = ("highest", "high", "medium", "low", "lowest")
-"""Restart priorities of vSphere HA, from what restarts first."""
-
-
 def restart_ranks(plan: Plan) -> dict[int, str]:
     """Map the priority of each group to its restart priority in vSphere HA."""
     ranks = sorted({group.priority for group in plan.scenario.groups})
@@ -182,7 +170,6 @@ def _start(vms: int, missing: int, late: int) -> str:
 
 
 def _orders(tried: Sequence[PowerOn]) -> str:
-    """Say what random orders of power-on have to reach."""
     results = [trial.now for trial in tried]
     if all(result.all_start for result in results):
         return said("build.orders")
@@ -253,11 +240,7 @@ def _moves(plan: Plan) -> Facts:
 
 def _work(plan: Plan) -> Facts:
     serving = max(plan.llm.serving.values(), key=lambda each: each.replicas * each.gpus, default=None)
-    on_time = _on_time(plan, serving.id) if serving else 0
+    stated = plan.scenario.get(f"groups.{serving.id}.kept_share") if serving else 0
+    usual = plan.catalog.assumptions["llm-use"].fact("kept_share").value
+    on_time = float(stated or usual) if serving else 0
     return {"serving": serving, "on_time": on_time, "kubernetes": on_kubernetes(plan)}
-
-
-def _on_time(plan: Plan, group: str) -> float:
-    """Return the required share of a group's requests whose first token is on time."""
-    stated = plan.scenario.get(f"groups.{group}.kept_share")
-    return float(stated or plan.catalog.assumptions["llm-use"].fact("kept_share").value)

@@ -1,7 +1,5 @@
 """Tables of alternatives to a plan: priced alike, rent year by year, and other offers; and the conclusions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import accumulate
 
@@ -88,7 +86,6 @@ def _counted(counts: Sequence[int]) -> Cell:
 
 
 def _range(each: Alternative) -> Cell:
-    """Return the range of the cost, rounded like its headline."""
     if each.low is None or each.high is None:
         return Cell(None, words=NOTHING)
     _, low, high = rounded_money(each.net_present, (each.low, each.high))
@@ -98,7 +95,6 @@ def _range(each: Alternative) -> Cell:
 
 
 def _difference(each: Alternative) -> Cell:
-    """Return the cost difference from the plan, with its sign."""
     if each.chosen:
         return Cell(0.0, words=NOTHING)
     sign = "+" if each.difference > 0 else ""
@@ -141,7 +137,6 @@ def _rent_words(found: RentOrBuy) -> str:
 
 
 def _offers(plan: Plan, found: Sequence[RentOrBuy]) -> str:
-    """The offers that are compared, with their sources."""
     named = [
         f"{rental.row.name}, {written_day(rental.row.as_of)} ({'; '.join(_source(plan, id) for id in rental.row.sources)})"
         for rental in found
@@ -151,7 +146,6 @@ def _offers(plan: Plan, found: Sequence[RentOrBuy]) -> str:
 
 
 def _source(plan: Plan, id: str) -> str:
-    """Return a source as title, producer and year."""
     source = plan.catalog.sources[id]
     return ", ".join(filter(None, (source.title, source.producer, source.published[:4])))
 
@@ -186,8 +180,5 @@ def offers(plan: Plan, found: Sequence[RentOrBuy]) -> Table:
         )
 
     return tabulate(
-        "offers",
-        [row for row in found[0].rows if row.id not in compared],
-        found[0].currency,
-        sources=titles,
+        "offers", [row for row in found[0].rows if row.id not in compared], found[0].currency, sources=titles
     )

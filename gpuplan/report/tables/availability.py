@@ -1,7 +1,5 @@
 """Tables of availability: the effects of host losses, the requirements of each posture, and idle GPUs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,6 +17,19 @@ from gpuplan.report.table import Cell, Table, Worded, columns, tabulate
 from gpuplan.report.tables.plan import by_cluster, group_names
 from gpuplan.wording import hours, number, said
 
+FITS = {True: "yes", False: "no", None: said("table.not known")}
+LOST = {
+    1: ("table.failures.host", "table.failures.host alike"),
+    2: ("table.failures.pair", "table.failures.pair alike"),
+}
+"""Number of lost hosts -> key of their names, and where others have the same load."""
+IDLE = {
+    "whole": ("table.idle on", "table.idle each on"),
+    "memory": ("table.idle memory", "table.idle memory on each"),
+    "places": ("table.idle places", "table.idle places on each"),
+}
+"""What is idle -> key of its text on one host or GPU, and on several."""
+
 
 def failures(plan: Plan, *pools: Pool) -> Table:
     """Tabulate the effect of losing each host, identical hosts once, in all clusters or in some."""
@@ -34,10 +45,6 @@ def failures(plan: Plan, *pools: Pool) -> Table:
 def of_clients(plan: Plan) -> str:
     """Say what a failure means for VMs that use GPUs over the network; empty without such VMs."""
     return said("table.failures.clients") if clients(plan) else ""
-
-
-FITS = {True: "yes", False: "no", None: said("table.not known")}
-"""Texts that say whether every VM on the hosts can restart."""
 
 
 def losses(plan: Plan, *pools: Pool) -> Table:
@@ -71,19 +78,10 @@ def lost_hosts(pool: Pool, found: Sequence[Loss], traced: bool = False) -> Table
 
 
 def _unplaced(loss: Loss) -> Cell:
-    words = (
-        said("table.without a known place", unplaced=loss.unplaced)
-        if loss.unplaced and not loss.impossible
-        else None
-    )
+    words = None
+    if loss.unplaced and not loss.impossible:
+        words = said("table.without a known place", unplaced=loss.unplaced)
     return Cell(loss.unplaced, words=words, tone="bad" if loss.unplaced else "")
-
-
-LOST = {
-    1: ("table.failures.host", "table.failures.host alike"),
-    2: ("table.failures.pair", "table.failures.pair alike"),
-}
-"""Number of lost hosts -> key of their names, and where others have the same load."""
 
 
 def _lost(loss: Loss) -> Cell:
@@ -98,7 +96,7 @@ def postures(plan: Plan) -> Table:
     return tabulate(
         "postures",
         plan.postures,
-        posture=posture_name,
+        posture=_posture_name,
         hours_exposed=_exposed,
         chance=_outage,
         standing=lambda posture: _standing(plan, posture),
@@ -112,8 +110,7 @@ def _standing(plan: Plan, posture: Posture) -> Standing:
     return here if posture.chosen else here._replace(low=None, high=None)
 
 
-def posture_name(posture: Any) -> Cell:
-    """Return the number of host failures that a design tolerates: ``N+1``."""
+def _posture_name(posture: Any) -> Cell:
     name = f"N+{posture.host_failures}"
     return Cell(name, words=said("table.chosen", name=name) if posture.chosen else name)
 
@@ -139,14 +136,6 @@ def _outage(posture: Posture) -> Cell:
 def not_sure(chance: float) -> float:
     """Return a probability for many clusters, which may round to 1 but is not certain."""
     return min(chance, math.nextafter(1, 0))
-
-
-IDLE = {
-    "whole": ("table.idle on", "table.idle each on"),
-    "memory": ("table.idle memory", "table.idle memory on each"),
-    "places": ("table.idle places", "table.idle places on each"),
-}
-"""What is idle -> key of its text on one host or GPU, and on several."""
 
 
 def idle_text(plan: Plan, idle: Idle) -> str:

@@ -1,7 +1,5 @@
 """Tables for the delivery team: software, storage, VM classes, names, networks, racks, and the as-built record."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -19,18 +17,13 @@ from gpuplan.wording import NAMES, amount, number, said
 TO_FILL = "fill"
 """Tone of a cell that the delivery team fills in."""
 LICENCE_PARTS = ("Platform licences", "GPU software")
-"""Parts of the cost that are licences."""
 MOST_BUILT = 32
-"""Most hosts of the record as built."""
 PARTS = NAMES["software"]
 
 
 def to_fill(what: str = "") -> Cell:
     """Return a placeholder that is filled in while the cluster is built."""
     return Cell("", words=f"\u2039{what or said('build.fill')}\u203a", tone=TO_FILL)
-
-
-# Software
 
 
 def software(plan: Plan) -> Table:
@@ -83,9 +76,6 @@ def order_lines(plan: Plan) -> Table:
     )
 
 
-# VM classes
-
-
 def class_name(group: GroupPlan) -> str:
     """Return the name of a group's VM class in Kubernetes."""
     return f"gpu-{group.id}"[:63].rstrip("-")
@@ -117,15 +107,9 @@ def _vm_classes(plan: Plan) -> Iterator[VmClass]:
     sized = {group.id: group for group in plan.sized.groups}
     for group in plan.groups:
         if group.vms:
-            spec = sized[group.id]
-            yield VmClass(
-                class_name(group),
-                group.name,
-                spec.vcpus_each,
-                spec.memory_gib_each,
-                devices(plan, group),
-                group.vms,
-            )
+            spec, what = sized[group.id], devices(plan, group)
+            name = class_name(group)
+            yield VmClass(name, group.name, spec.vcpus_each, spec.memory_gib_each, what, group.vms)
     for servers in all_servers(plan):
         counts = Counter(len(vm.gpus) for vm in servers.vms)
         for gpus, vms in counts.most_common():
@@ -176,9 +160,6 @@ def licences(plan: Plan) -> Table:
     return tabulate("licences", rows)
 
 
-# Names, networks, racks
-
-
 def naming(plan: Plan) -> Table:
     """Tabulate the names of all parts of the design."""
     return tabulate(
@@ -205,9 +186,6 @@ def network_plan(plan: Plan) -> Table:
 def rack_plan(plan: Plan) -> Table:
     """Tabulate the hosts and switches of each rack; identical racks share a row."""
 
-    def kw(these: Sequence[Rack]) -> float:
-        return round(these[0].peak_w / 1000, 1)
-
     return tabulate(
         "racks",
         alike(racks(plan)),
@@ -215,7 +193,7 @@ def rack_plan(plan: Plan) -> Table:
         site=lambda these: these[0].site,
         leaves=_leaves,
         hosts=_hosts,
-        kw=kw,
+        kw=lambda these: round(these[0].peak_w / 1000, 1),
         feeds=lambda _: to_fill(said("build.feeds")),
     )
 

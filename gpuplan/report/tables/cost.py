@@ -1,7 +1,5 @@
 """Tables of cost: by year, part and group, the bill of materials, prices, margin."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import partial
 from itertools import pairwise
@@ -17,28 +15,16 @@ from gpuplan.plan.cost_ranges import End
 from gpuplan.plan.prices import Price
 from gpuplan.report.table import NOTHING, Cell, Column, Table, Worded, columns, filled, listed, tabulate
 from gpuplan.report.tables.plan import group_names
-from gpuplan.wording import (
-    NAMES,
-    amount,
-    headline_money,
-    money,
-    number,
-    percent,
-    rounded_money,
-    said,
-    stated_percent,
-)
+from gpuplan.wording import NAMES, amount, headline_money, money, number, rounded_money, said, stated_percent
 
 PER = NAMES["per"]
-"""Units of a price, in words."""
 STATUS = NAMES["material not paid"]
 """Text in place of a cost for items that are not paid."""
 PAID = NAMES["material paid"]
-"""Text for the time of payment."""
 NONE = Cell(None, words="")
-"""Empty cell of a row of totals."""
 INTERNAL = said("table.internal")
 """Title of content missing from the customer's version."""
+PER_UNIT = NAMES["price per unit"]
 
 
 def toned(values: Iterable[Any], tone: str) -> tuple[Cell, ...]:
@@ -80,7 +66,6 @@ def cost_by_year(plan: Plan) -> Table:
 
 
 def _paid_in_advance(plan: Plan) -> Iterable[str]:
-    """Say how subscriptions are paid."""
     cost = plan.scenario.cost
     if cost.platform_licence in BY_CORE or cost.gpu_licence == "subscription":
         sentence = said("table.subscriptions are paid", when=in_advance(cost.licence_term_years))
@@ -153,7 +138,7 @@ def headlines(plan: Plan) -> dict[str, str]:
 
 def use_words(plan: Plan) -> str:
     """Say how much of the time the GPUs are used, and on what this rests where no workload is described."""
-    share = percent(plan.costs.utilisation) if plan.costs else ""
+    share = plan.costs.utilisation if plan.costs else 0.0
     always = not plan.groups and plan.scenario.cost.utilisation is None
     return said("table.of the time when stated" if always else "table.of the time", share=share)
 
@@ -176,9 +161,6 @@ def per_unit(plan: Plan) -> Table:
             if (value := getattr(price, name)) is not None
         ]
     return filled("per_unit", rows, plan.scenario.cost.currency)
-
-
-PER_UNIT = NAMES["price per unit"]
 
 
 def _unit_price(value: float, ends: tuple[float, float] | None, line: str) -> Cell:
@@ -254,12 +236,8 @@ def prices(plan: Plan) -> Table:
     unknown = [
         dict.fromkeys(("as_of", "locator", "note"), "")
         | {"key": item.key, "name": item.name, "per": item.per, "low": None, "high": None, "sources": ()}
-        | {
-            "value": Cell(None, words="unknown"),
-            "basis": Cell("unknown", words=""),
-            "stated": False,
-            "old": False,
-        }
+        | {"value": Cell(None, words="unknown"), "basis": Cell("unknown", words="")}
+        | {"stated": False, "old": False}
         for item in (plan.costs.unknown if plan.costs else ())
     ]
     return tabulate(

@@ -1,8 +1,7 @@
 """Tables of the demand: sizing rules, hours of the week, methods, simulations, silos against the pool, growth."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,21 +17,13 @@ from gpuplan.plan.working_week import Mix
 from gpuplan.report.table import Cell, Table, Worded, filled, tabulate
 from gpuplan.report.tables.cost import NONE, toned
 from gpuplan.report.tables.plan import group_names
-from gpuplan.wording import (
-    FORMULA_NAMES,
-    METHOD_NAMES,
-    NAMES,
-    RULE_NAMES,
-    amount,
-    mean_gpus,
-    number,
-    percent,
-    said,
-    whole,
-)
+from gpuplan.wording import FORMULA_NAMES, METHOD_NAMES, NAMES, mean_gpus, number, percent, said, whole
 
 ALONE, POOLED = said("table.silos.all"), said("table.silos.pooled")
 """Rows below the groups: statically partitioned, and pooled."""
+Simulated = Mapping[str, Any]
+"""A simulation as ``simulation_dict`` gives it."""
+CHANCES = NAMES["chance in a table"]
 
 
 def rules(found: Sequence[RuleAnswer]) -> Table:
@@ -40,7 +31,7 @@ def rules(found: Sequence[RuleAnswer]) -> Table:
     return tabulate(
         "rules",
         found,
-        rule=lambda a: Cell(a.rule, words=_chosen(RULE_NAMES[a.rule], a.chosen)),
+        rule=lambda a: Cell(a.rule, words=_chosen(NAMES["rule"][a.rule], a.chosen)),
         gpus=Worded(lambda gpus: said("table.not applicable") if gpus is None else number(whole(gpus))),
     )
 
@@ -58,7 +49,7 @@ def peak_words(plan: Plan) -> str:
     """Say when the average GPU demand peaks, and what groups and sites with other hours lend each other."""
     week, *others = week_demand(plan)
     season = said("table.clocks as in", season=week.season) if others else ""
-    gpus = amount(mean_gpus(week.peak_gpus), "GPU")
+    gpus = mean_gpus(week.peak_gpus)
     if not saved_gpus(week):
         return said("table.busiest on average when", gpus=gpus)
     return said(
@@ -66,19 +57,15 @@ def peak_words(plan: Plan) -> str:
         gpus=gpus,
         when=moment(week.peak_quarter),
         season=season,
-        at_once=number(mean_gpus(week.everybody_gpus)),
-        saved=number(saved_gpus(week)),
+        at_once=mean_gpus(week.everybody_gpus),
+        saved=saved_gpus(week),
     )
-
-
-def _utc(mix: Mix) -> str:
-    return week_hours(mix.quarters)
 
 
 def week(
     plan: Plan,
     found: Sequence[PoolDemand] | None = None,
-    when: Callable[[Mix], str] = _utc,
+    when: Callable[[Mix], str] = lambda mix: week_hours(mix.quarters),
     clock: str = "UTC",
 ) -> Table:
     """Tabulate the GPUs and hosts that each cluster, or some of them, needs through the week, on a clock."""
@@ -141,11 +128,6 @@ def _chance(answer: MethodAnswer) -> Cell:
     return Cell(answer.chance, words, low, high)
 
 
-Simulated = Mapping[str, Any]
-"""A simulation as ``simulation_dict`` gives it."""
-CHANCES = NAMES["chance in a table"]
-
-
 def simulated(plan: Plan, found: Simulated) -> Table:
     """Tabulate a simulation's results for each group and for all requests."""
     names = {group.id: group.name for group in plan.scenario.groups}
@@ -175,7 +157,6 @@ def simulated_hosts(found: Sequence[Simulated]) -> Table:
 
 
 def _uncertain(name: str, seen: Simulated) -> Cell:
-    """A share with its interval."""
     value, width = seen[name]["value"], seen[name]["half_width"]
     return Cell(value, words=percent(value) + (f" \u00b1 {percent(width)}" if width else ""))
 
@@ -186,33 +167,18 @@ def silos(plan: Plan, found: Silos) -> Table:
     pool, tone = found.pool, "good" if found.saved_gpus > 0 else ""
     saved = said("table.silos.saved" if found.saved_gpus >= 0 else "table.silos.more")
     alone = found.together
-    apart = (alone.hosts, alone.installed_gpus, alone.utilisation)
+    apart = toned((alone.hosts, alone.installed_gpus, alone.utilisation), "total")
+    shared = (pool.gpus, pool.hosts, pool.installed_gpus, pool.utilisation)
+    fewer = toned((abs(found.saved_hosts), abs(found.saved_gpus)), tone)
     return tabulate(
         "silos",
         found.groups,
         notes=left_out(plan, {silo.group for silo in found.groups}),
         name=lambda silo: names[silo.group],
         totals=(
-            (
-                "",
-                Cell(ALONE, tone="total"),
-                Cell(None, words="", tone="total"),
-                *toned(apart, "total"),
-                *alone.standing,
-            ),
-            (
-                "",
-                Cell(POOLED, tone="strong"),
-                *(pool.gpus, pool.hosts, pool.installed_gpus, pool.utilisation, *pool.standing),
-            ),
-            (
-                "",
-                Cell(saved, tone=tone),
-                NONE,
-                *toned((abs(found.saved_hosts), abs(found.saved_gpus)), tone),
-                NONE,
-                *together((alone.standing, pool.standing)),
-            ),
+            ("", Cell(ALONE, tone="total"), replace(NONE, tone="total"), *apart, *alone.standing),
+            ("", Cell(POOLED, tone="strong"), *shared, *pool.standing),
+            ("", Cell(saved, tone=tone), NONE, *fewer, NONE, *together((alone.standing, pool.standing))),
         ),
     )
 

@@ -1,7 +1,5 @@
 """Tables of explored designs: ranked ones, the frontier, unpriced items, rejections, and conditions to win."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,16 +21,13 @@ def designs(found: Found, options: Sequence[Found], title: str = "") -> Table:
     """Tabulate designs with their figures, and the arguments against each."""
     currency = found["currency"]
 
-    def why_not(option: Found) -> Cell:
-        return Cell(tuple(option["why_not"]), words=against(found, option))
-
     return tabulate(
         "designs",
         options,
         currency,
         hosts=_hosts,
         waiting_pct=lambda option: None if option["waiting_pct"] is None else option["waiting_pct"] / 100,
-        why_not=why_not,
+        why_not=lambda option: Cell(tuple(option["why_not"]), words=against(found, option)),
         standing=_standing,
         title=title,
     )
@@ -129,7 +124,6 @@ def every_design(found: Found) -> Table:
 
 
 def _in_order(found: Found) -> Iterator[tuple[str, int | None, Found]]:
-    """(status, rank, option) of every design."""
     winner = found["winner"]["candidate"] if found["winner"] else None
     for rank, option in enumerate(found["ranked"], 1):
         yield "winner" if option["candidate"] == winner else "ranked", rank, option

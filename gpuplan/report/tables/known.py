@@ -1,7 +1,5 @@
 """Assumptions behind the numbers of a plan, in words: inputs, planning values, and those yet to be confirmed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,48 +12,24 @@ from gpuplan.report.tables.plan import catalog_name
 from gpuplan.report.tables.sensitivity import value_words
 from gpuplan.scenario import FIELD_BY_PATH, field_of, table_path
 from gpuplan.units import SUFFIX
-from gpuplan.wording import (
-    AGGREGATION_NAMES,
-    GRADIENT_NAMES,
-    LICENCE_NAMES,
-    NAMES,
-    TRANSPORT_NAMES,
-    amount,
-    bare_amount,
-    capital,
-    counted,
-    money,
-    number,
-    said,
-    stated_percent,
-)
+from gpuplan.wording import NAMES, amount, bare_amount, capital, counted, money, number, said, stated_percent
 
+IN_DOCUMENT = " in the document"
 CHOICE_NAMES = {
-    **LICENCE_NAMES,
-    "network.transport": TRANSPORT_NAMES,
-    "training.aggregation": AGGREGATION_NAMES,
-    "training.gradients": GRADIENT_NAMES,
+    **{of.removesuffix(IN_DOCUMENT): names for of, names in NAMES.items() if of.endswith(IN_DOCUMENT)},
+    **{path: NAMES[path] for path in ("cost.platform_licence", "cost.gpu_licence")},
+    "network.transport": NAMES["transport"],
+    "training.aggregation": NAMES["aggregation"],
+    "training.gradients": NAMES["gradients"],
     "training.method": NAMES["training method"],
     "groups.*.tuning": NAMES["training method"],
-    **{
-        path: NAMES[f"{path} in the document"]
-        for path in (
-            "platform.vgpu_sizes",
-            "platform.bitfusion_servers",
-            "platform.assignment",
-            "platform.gpu_policy",
-            "platform.nvlink_groups",
-        )
-    },
 }
-"""Inputs whose choices have specific names."""
 PRECISIONS = ("groups.*.weights", "groups.*.cache")
 """Inputs whose choices are precisions of the catalog."""
 FACT_NAMES = NAMES["fact"]
 """Facts of the catalog whose table and column are poor names."""
 
 WORK_NAMES = NAMES["figure of work"]
-"""Assumptions about work over the network, in words."""
 
 
 def planning_values(plan: Plan) -> Table:

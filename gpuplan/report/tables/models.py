@@ -1,7 +1,5 @@
 """Tables of language models: the needs and the performance of each group that uses one, and the waits of its users."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -19,6 +17,7 @@ from gpuplan.simulation.jobs import Estimate
 from gpuplan.wording import NAMES, number, rough, rough_range, said, share_words
 
 LIMITS = NAMES["limit of a replica"]
+WAYS = NAMES["token price"]
 
 
 def serving(plan: Plan) -> Table:
@@ -71,16 +70,10 @@ def token_costs(plan: Plan) -> Table:
 
 
 def _way(price: TokenPrice) -> str:
-    """Say where tokens come from."""
     if price.way == "design":
         load = said("table.of the planned load", share=share_words(price.load))
-        return (
-            said("table.this design at its", load=load) if price.own else said("table.this design", load=load)
-        )
+        return said("table.this design at its" if price.own else "table.this design", load=load)
     return f"{WAYS[price.way]}, {price.note}"
-
-
-WAYS = NAMES["token price"]
 
 
 def _traced(name: str) -> Callable[[TokenPrice], Cell]:
@@ -95,12 +88,8 @@ def _traced(name: str) -> Callable[[TokenPrice], Cell]:
 
 
 def _ranged(figure: Range) -> Cell:
-    """Return a rough figure with its range."""
     words = f"{rough(figure.value)} ({rough_range(figure.low, figure.high)})"
     return Cell(figure.value, words, figure.low, figure.high)
-
-
-# Waits
 
 
 def few_digits(value: float) -> str:

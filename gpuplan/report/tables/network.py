@@ -1,7 +1,5 @@
 """Tables of the network: remote GPUs, the vendor's rules and claim, training and its scaling, and settings."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from gpuplan.analysis.rdma_claims import Claim
@@ -21,7 +19,6 @@ MET = {
     False: said("table.rules.not met"),
     None: said("table.rules.not measured"),
 }
-"""Texts for a vendor's rule that is met, not met, or not measured."""
 SHOWN_HOSTS = (1, 2, 4, 8, 16, 32, 64)
 """Numbers of hosts in the table of the scaling; the data have more."""
 
@@ -197,14 +194,10 @@ def cabling(fabric: Cabling) -> Table:
     hosts = amount(fabric.gpu_hosts, "GPU host")
     if fabric.compute_hosts:
         hosts += f", {amount(fabric.compute_hosts, 'compute host')}"
-    rows = [
-        (said("table.cabling.hosts"), hosts),
-        (said("table.cabling.ports"), _ports(fabric.ports)),
-        *(
-            [(said("table.cabling.compute ports"), _ports(fabric.compute_ports))]
-            if fabric.compute_ports
-            else []
-        ),
+    rows = [(said("table.cabling.hosts"), hosts), (said("table.cabling.ports"), _ports(fabric.ports))]
+    if fabric.compute_ports:
+        rows.append((said("table.cabling.compute ports"), _ports(fabric.compute_ports)))
+    rows += [
         (said("table.cabling.adapters"), said("table.with two ports each", fabric=fabric)),
         (said("table.cabling.distributed"), number(fabric.distributed_switches)),
         *_switches(fabric),

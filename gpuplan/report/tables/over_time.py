@@ -1,7 +1,5 @@
 """Tables and sentences of rehearsals: host evacuation, restarts per failure, and a week."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -21,7 +19,6 @@ NOT_REHEARSED, TOO_LARGE = said("rehearsal.not rehearsed"), said("rehearsal.too 
 
 
 def _between(ends: tuple[float, float], words: Callable[[float], str]) -> Cell:
-    """Return a range with both ends."""
     return Cell(ends, words=between(ends, words))
 
 
@@ -38,7 +35,6 @@ def _by_cluster(
     own: Sequence[Column],
     of: Callable[[Rehearsed], Iterable[Any]],
 ) -> Table:
-    """Build a table of rehearsals, in all clusters or in some."""
     clusters = [rehearsal.pool for rehearsal in rehearsals(plan, *pools)]
     return by_cluster(name, own, clusters, lambda pool: of(plan.rehearsed[pool.id]))
 
@@ -97,11 +93,8 @@ def emptied(plan: Plan, turn: Turn) -> Table:
 def restarts(plan: Plan, *pools: Pool) -> Table:
     """Tabulate the restarts by HA after the failure of each host, the worst first, in all clusters or in some."""
     table = _by_cluster("restarts", plan, pools, _restart_columns(plan), lambda each: each.failures)
-    return (
-        table
-        if any(STAYS in rehearsal.ways for rehearsal in rehearsals(plan, *pools))
-        else table.without("static")
-    )
+    stays = any(STAYS in rehearsal.ways for rehearsal in rehearsals(plan, *pools))
+    return table if stays else table.without("static")
 
 
 def restart(plan: Plan, rehearsed: Rehearsed, failed: Failed) -> Table:
@@ -111,7 +104,6 @@ def restart(plan: Plan, rehearsed: Rehearsed, failed: Failed) -> Table:
 
 
 def _restart_columns(plan: Plan) -> tuple[Column, ...]:
-    """Columns of a failure and its restarts."""
     names = group_names(plan)
     return columns(
         "restarts",
@@ -149,9 +141,6 @@ def _worst_hour(week: Lived) -> Cell:
     return Cell(hour, words=moment(4 * hour) if max(week.missing) else "none")
 
 
-# In a sentence
-
-
 def upgrade_sentence(rehearsed: Rehearsed) -> str:
     """Say whether hosts can be upgraded in turn, and in which order."""
     upgrade = rehearsed.upgrade
@@ -161,9 +150,8 @@ def upgrade_sentence(rehearsed: Rehearsed) -> str:
     sentences = [_static(upgrade.down[1])] if upgrade.works and upgrade.down[1] else []
     sentences.append(_in_turn(rehearsed, shut > 0))
     if shut:
-        sentences.append(
-            said("rehearsal.one shut down" if shut == 1 else "rehearsal.some shut down", vms=shut)
-        )
+        key = "rehearsal.one shut down" if shut == 1 else "rehearsal.some shut down"
+        sentences.append(said(key, vms=shut))
         sentences += [said("rehearsal.dynamic")] * (rehearsed.pool.kind == "passthrough")
     return " ".join(sentences)
 
@@ -178,9 +166,8 @@ def _in_turn(rehearsed: Rehearsed, shut: bool) -> str:
         return said("rehearsal.finds a place" if shut else "rehearsal.runs", vms=vms, hosts=hosts)
     vms = amount(most, "VM") if least == most else span_words(least, amount(most, "VM"))
     proof = said("rehearsal.proven" if upgrade.proven else "rehearsal.not proven")
-    return said(
-        "rehearsal.one down" if most == 1 else "rehearsal.some down", vms=vms, hosts=hosts, proof=proof
-    )
+    down = "rehearsal.one down" if most == 1 else "rehearsal.some down"
+    return said(down, vms=vms, hosts=hosts, proof=proof)
 
 
 def verdict(rehearsed: Rehearsed) -> str:

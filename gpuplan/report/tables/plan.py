@@ -1,7 +1,5 @@
 """The tables of a plan: groups, hosts, placement, failures, decisions, messages, and all numbers with formulas."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -21,6 +19,11 @@ from gpuplan.report.explain import formula_text
 from gpuplan.report.table import Cell, Column, Table, Worded, columns, filled, tabulate
 from gpuplan.scenario import OTHER_VMS, UNASSIGNED, other_vms
 from gpuplan.wording import MODE_NAMES, amount, capital, number, runs, said
+
+ITEM_TABLES = ("gpus", "servers", "nics", "switches", "vsphere", "products", "assumptions")
+"""Tables of the catalog whose entries are items with facts; the others hold rows."""
+CLUSTER_IDS = columns("cluster_ids")
+"""Keys of a cluster and of its host pool: a group is in a pool and may be in several clusters."""
 
 
 def group_names(plan: Plan) -> dict[str, str]:
@@ -111,10 +114,6 @@ def gpu_rows(pool: Pool, host: int) -> list[dict[str, Any]]:
     return rows
 
 
-ITEM_TABLES = ("gpus", "servers", "nics", "switches", "vsphere", "products", "assumptions")
-"""Tables of the catalog whose entries are items with facts; the others hold rows."""
-
-
 def catalog_name(catalog: Catalog, table: str, id: str) -> str:
     """Return the name of a catalog entry."""
     if table in ITEM_TABLES:
@@ -159,18 +158,13 @@ def groups(plan: Plan) -> Table:
         vms_not_placed=lambda group: sum(missing.vms for missing in group.unplaced),
         why=_why,
         against=lambda g: " ".join(r.text for r in g.against),
-        sources=_reasoned_by,
+        sources=lambda g: tuple(dict.fromkeys(s for r in (*g.reasons, *g.against) for s in r.sources)),
     )
 
 
 def _why(group: GroupPlan) -> str:
     unplaced = (f"{capital(missing.reason.removesuffix('.'))}." for missing in group.unplaced)
     return " ".join(dict.fromkeys([*(reason.text for reason in group.reasons), *unplaced]))
-
-
-def _reasoned_by(group: GroupPlan) -> tuple[str, ...]:
-    reasons = (*group.reasons, *group.against)
-    return tuple(dict.fromkeys(source for reason in reasons for source in reason.sources))
 
 
 def pools(plan: Plan, *pools: Pool) -> Table:
@@ -186,20 +180,12 @@ def pools(plan: Plan, *pools: Pool) -> Table:
 
 
 def _gpus_per_host(pool: Pool) -> Cell:
-    """Return the GPUs of a new host; every number in use if existing hosts have others."""
     counts = sorted({room.gpus for room in pool.rooms})
     return Cell(pool.gpus_per_host, words=", ".join(map(str, counts)) if counts[1:] else None)
 
 
-CLUSTER_IDS = columns("cluster_ids")
-"""Keys of a cluster and of its host pool: a group is in a pool and may be in several clusters."""
-
-
 def by_cluster(
-    name: str,
-    own: Sequence[Column],
-    pools: Iterable[Pool],
-    of: Callable[[Pool], Iterable[Any]],
+    name: str, own: Sequence[Column], pools: Iterable[Pool], of: Callable[[Pool], Iterable[Any]]
 ) -> Table:
     """Build a table of things by cluster, which the first column names."""
     rows = [
@@ -303,7 +289,6 @@ def lines(plan: Plan, *starts: str) -> Table:
 
 
 def _line_value(line: Line) -> Cell:
-    """Return a number; a text such as a size instead reads as one, and programs find it beside."""
     text = _line_text(line)
     return Cell(None, words=text, line=line.key) if text else Cell(line.value, line=line.key)
 

@@ -1,7 +1,5 @@
 """Tables of the platform: a GPU host as ordered, management, hosts already there, power, what vSphere does, checks at hand-over."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +21,6 @@ from gpuplan.wording import NAMES, amount, capital, counted, number, said, some_
 
 
 def _size(part: HostPart) -> Cell:
-    """Return the ordered size, and what is wrong with it."""
     words = f"{part.size}: {part.short}" if part.short else None
     return Cell(part.size, words=words, tone="warn" if part.short else "")
 
@@ -86,15 +83,8 @@ def _notes(plan: Plan) -> tuple[str, ...]:
     domain = plan.management
     if domain is None:
         return ()
-    model = NAMES["management.model"][domain.model]
-    sentences = [
-        said(
-            "table.management.hosts needed",
-            model=capital(model),
-            domain=domain,
-            raw=round(domain.raw_gb / 1000, 1),
-        )
-    ]
+    model, raw = capital(NAMES["management.model"][domain.model]), round(domain.raw_gb / 1000, 1)
+    sentences = [said("table.management.hosts needed", model=model, domain=domain, raw=raw)]
     if plan.scenario.management.model == "simple" != domain.model:
         sentences.append(said("table.the simple model requires"))
     if domain.short:
@@ -102,9 +92,6 @@ def _notes(plan: Plan) -> tuple[str, ...]:
     if any(a.basis == "assumed" for a in domain.appliances):
         sentences.append(said("table.sizes are published for"))
     return tuple(sentences)
-
-
-# Hosts already there
 
 
 def inventory(plan: Plan) -> Table:
@@ -142,7 +129,6 @@ def _joining(plan: Plan, found: Inventory) -> Iterator[str]:
 
 
 def _bought(found: Inventory, missing: int) -> str:
-    """Say what is bought beside existing hosts."""
     left, buys = sum(use.rest for use in found.groups), counted(found.buy, "host")
     if left:
         return said("table.inventory.bought", buys=buys, vms=left)
@@ -168,9 +154,6 @@ def hosts_there(plan: Plan) -> Table:
     )
 
 
-# Power
-
-
 def power(use: PowerUse) -> Table:
     """Tabulate all parts that draw power and fill the racks."""
     in_all = (
@@ -193,15 +176,13 @@ def power(use: PowerUse) -> Table:
 
 def power_points(use: PowerUse) -> list[tuple[str, str]]:
     """Say what follows from the total power, and what is unknown about it."""
+    racks = said("table.with at most each" if use.racks else "table.power.beyond a rack", use=use)
     points = [
         (said("table.power.host"), said("table.at full load typical", use=use)),
         (said("table.power.cooling"), said("table.typical kwh a year", use=use)),
         (said("table.power.heat"), said("table.power.heat an hour", use=use)),
         (said("table.power.co2"), said("table.power.tonnes", tonnes=round(use.emissions_kg / 1000, 1))),
-        (
-            said("table.power.racks"),
-            said("table.with at most each" if use.racks else "table.power.beyond a rack", use=use),
-        ),
+        (said("table.power.racks"), racks),
         (said("table.power.left out"), "; ".join(use.excludes)),
     ]
     return [point for point in points if point[1]]
@@ -213,9 +194,6 @@ def _watts(part: PowerPart, value: float) -> Cell:
 
 def _height(units: float | None) -> str:
     return said("table.not known") if units is None else f"{number(units)} U"
-
-
-# What vSphere does by itself
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,5 @@
 """Tables of power-on: the settings and orders that were tried, one order VM by VM, and why a VM does not start."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -154,7 +152,6 @@ class Arrival(NamedTuple):
     at: int
     step: Step
     why: str
-    """Reason why it does not start."""
 
 
 def steps(plan: Plan, play: Play) -> Table:
@@ -206,7 +203,6 @@ def refusal_words(request: Request, refusal: Refusal, rules: Rules) -> str:
 
 
 def _lacking(request: Request, refusal: Refusal, rules: Rules) -> str:
-    """Say what a VM finds on no host."""
     if refusal.short_of:
         return said("power on.short of", what=said("headline.and").join(refusal.short_of))
     if request.family:
@@ -220,7 +216,6 @@ def _lacking(request: Request, refusal: Refusal, rules: Rules) -> str:
 
 
 def _standing(request: Request, refusal: Refusal) -> str:
-    """Say what occupies the GPUs."""
     parts = list[str]()
     for profiles, gpus in refusal.locked:
         key = "power on.more locked" if parts else "power on.locked"

@@ -1,7 +1,5 @@
 """Tables of the drivers of the answer, and of designs side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -15,7 +13,12 @@ from gpuplan.scenario import Field, ScenarioError, field_of
 from gpuplan.wording import amount, hours, is_currency, money, number, percent, said, stated_percent, watts
 
 NONE = "-"
-"""Replaces a missing value."""
+RESULT_WORDS: Mapping[str, Callable[[float], str]] = {
+    "kept": percent,
+    "short_h": hours,
+    "totals.waiting": lambda pct: percent(pct / 100),
+}
+"""Results whose unit does not determine their format."""
 
 
 def bars(found: Sequence[Mapping[str, Any]], now: float, currency: str) -> Table:
@@ -78,10 +81,7 @@ def compared(found: Comparison, catalog: Catalog | None = None) -> Table:
     """Designs in columns: inputs that differ, and results; with a catalog, what comes from it by its name, not its id."""
     return Table(
         "compared",
-        (
-            *columns("compared"),
-            *(Column(f"design_{n}", name) for n, name in enumerate(found.names, 1)),
-        ),
+        (*columns("compared"), *(Column(f"design_{n}", name) for n, name in enumerate(found.names, 1))),
         tuple(
             (
                 Cell(row.differs, words="*" * row.differs),
@@ -98,16 +98,7 @@ def compared(found: Comparison, catalog: Catalog | None = None) -> Table:
     )
 
 
-RESULT_WORDS: Mapping[str, Callable[[float], str]] = {
-    "kept": percent,
-    "short_h": hours,
-    "totals.waiting": lambda pct: percent(pct / 100),
-}
-"""Results whose unit does not determine their format."""
-
-
 def _result(row: CompareRow, value: Any, catalog: Catalog | None) -> str:
-    """A value in its column."""
     if value is None and row.key.startswith("prices."):
         return said("table.compared.from catalog")
     chosen = _field(row.key)

@@ -19,7 +19,6 @@ class Kind(NamedTuple):
     per_gpu: int
     family: str
     takes: tuple[int, int] = (0, 0)
-    """vCPUs and memory of a VM."""
     clusters: tuple[int, ...] = ()
     """Clusters whose hosts it may take; empty: all."""
 
@@ -79,16 +78,14 @@ class Cluster(NamedTuple):
 
 def _parts(kinds: Sequence[Kind]) -> tuple[list[Fraction], list[str], dict[str, int]]:
     """Return the part of a GPU that a VM of each kind takes, 0 for whole ones, its family, and the denominator of each family."""
-    part = [
-        Fraction(0) if k.gpus >= 1 else Fraction(1, k.per_gpu) if k.per_gpu else exact(k.gpus) for k in kinds
-    ]
+    part = [exact(k.gpus) if not k.per_gpu else Fraction(1, k.per_gpu) for k in kinds]
+    part = [p if k.gpus < 1 else Fraction(0) for p, k in zip(part, kinds, strict=True)]
     family = [k.family or str(k.gpus) for k in kinds]
     full = dict.fromkeys(family, 1)
     for p, name in zip(part, family, strict=True):
         full[name] = math.lcm(full[name], p.denominator)
     for name, denominator in full.items():
         if denominator > 1 << 40:
-            raise ValueError(
-                f"family {name!r}: the fractions of a GPU have no common part; fewer or rounder ones do"
-            )
+            why = "the fractions of a GPU have no common part; fewer or rounder ones do"
+            raise ValueError(f"family {name!r}: {why}")
     return part, family, full

@@ -9,28 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpuplan.simulation.arrivals import Floats, Ints
+from gpuplan.simulation.event_loop import loop
 from gpuplan.simulation.event_loop.cluster import Cluster
 from gpuplan.simulation.event_loop.heap import _pop, _push
-from gpuplan.simulation.event_loop.loop import (
-    BINS,
-    CAME,
-    COUNTS,
-    FREE_GPUS,
-    GPUS,
-    HEAD,
-    LAST,
-    LONGER,
-    PEAK,
-    PENDING,
-    PIECES,
-    SLOT,
-    SUMS,
-    WAITED,
-    WAITING,
-    Rules,
-    State,
-    _run,
-)
+from gpuplan.simulation.event_loop.loop import Rules, State, _run
 
 COMPILE = True
 MOST_BATCHES = 64
@@ -44,12 +26,11 @@ def _register_pieces() -> None:
     """Let compiled loops call the pieces."""
     from numba.extending import register_jitable
 
-    for piece in (*PIECES, _push, _pop):
+    for piece in (*loop.PIECES, _push, _pop):
         register_jitable(piece)
 
 
 def _compiled_loop(*, cache: bool) -> Any:
-    """``_run`` for numba to compile at its first call."""
     import numba
 
     _register_pieces()
@@ -112,7 +93,7 @@ class Engine:
             return self._pack(np.zeros(size))
 
         self._state = State(
-            counts=counts(COUNTS),
+            counts=counts(loop.COUNTS),
             clock=hours(2),
             free=self._pack(np.array(hosts)),
             on_host=counts(len(hosts)),
@@ -129,13 +110,13 @@ class Engine:
             spare=self._pack(np.array(spare, dtype=np.int64).ravel()) if spare else counts(2 * len(hosts)),
             fits=counts(len(hosts)),
             able=self._pack(np.ones(len(hosts), dtype=np.int64)),
-            sums=hours(cells * kinds * SUMS),
+            sums=hours(cells * kinds * loop.SUMS),
             area=hours(cells * slots),
-            bins=np.zeros(cells * kinds * BINS, dtype=np.int32),
+            bins=np.zeros(cells * kinds * loop.BINS, dtype=np.int32),
             wait=np.zeros(jobs),
             decided=np.zeros(jobs, dtype=np.int8),
         )
-        self._state.counts[FREE_GPUS] = self._state.counts[GPUS] = gpus
+        self._state.counts[loop.FREE_GPUS] = self._state.counts[loop.GPUS] = gpus
         self._state.heap_end[0] = math.inf
 
     def _pack(self, values: Any) -> Any:
@@ -146,44 +127,44 @@ class Engine:
     ) -> None:
         """Take candidates and all events up to a time, or until as many as allowed have asked."""
         asks = np.zeros(len(times)) if asks is None else asks
-        arrays = [self._pack(a) for a in (np.append(times, until), durations, streams, asks)]
+        arrays = tuple(map(self._pack, (np.append(times, until), durations, streams, asks)))
         done = 0
         while True:
             rules = self.rules._replace(per_batch=self.slots * self.group)
-            done = self._run(*arrays, self._cluster, self._state, rules, done, self.most)
+            done = self._run(arrays, self._cluster, self._state, rules, done, self.most)
             if done == len(times) or self.asked == self.most:
                 return
             self._state = self._with_longer_queue()
 
     def _with_longer_queue(self) -> State:
         state = self._state
-        head, room = int(state.counts[HEAD]), len(state.queue_at)
+        head, room = int(state.counts[loop.HEAD]), len(state.queue_at)
         longer = {}
         for name in ("queue_at", "queue_for", "queue_stream", "queue_mark"):
             old = np.asarray(getattr(state, name))
             longer[name] = self._pack(np.concatenate([np.roll(old, -head), np.zeros(room, dtype=old.dtype)]))
-        state.counts[HEAD] = 0
+        state.counts[loop.HEAD] = 0
         return state._replace(**longer)
 
     @property
     def asked(self) -> int:
         """Requests so far."""
-        return int(self._state.counts[CAME])
+        return int(self._state.counts[loop.CAME])
 
     @property
     def peak_gpus(self) -> int:
         """The most GPUs that were occupied at once."""
-        return int(self._state.counts[PEAK])
+        return int(self._state.counts[loop.PEAK])
 
     @property
     def now_h(self) -> float:
         """The time that has been reached."""
-        return float(self._state.clock[LAST])
+        return float(self._state.clock[loop.LAST])
 
     @property
     def batches(self) -> int:
         """Batches that are complete."""
-        return int(self._state.counts[SLOT]) // (self.slots * self.group)
+        return int(self._state.counts[loop.SLOT]) // (self.slots * self.group)
 
     def time_of(self, batch: int) -> float:
         """When a batch begins."""
@@ -194,9 +175,9 @@ class Engine:
         state = self._state
         kinds = len(self._cluster.gpus)
         self._state = state._replace(
-            sums=self._pack(_paired(np.asarray(state.sums), kinds * SUMS)),
+            sums=self._pack(_paired(np.asarray(state.sums), kinds * loop.SUMS)),
             area=self._pack(_paired(np.asarray(state.area), self.slots)),
-            bins=_paired(state.bins, kinds * BINS),
+            bins=_paired(state.bins, kinds * loop.BINS),
             queue_mark=self._pack(np.asarray(state.queue_mark) // 2),
         )
         self.group *= 2
@@ -205,17 +186,17 @@ class Engine:
         """Sums by batch and stream; who waits at this moment has waited."""
         kinds = len(self._cluster.gpus)
         state = self._state
-        sums = np.array(state.sums).reshape(MOST_BATCHES + 1, kinds, SUMS)
+        sums = np.array(state.sums).reshape(MOST_BATCHES + 1, kinds, loop.SUMS)
         at, batch, kind = self._waiting()
-        np.add.at(sums[:, :, WAITED], (batch, kind), 1.0)
-        np.add.at(sums[:, :, LONGER], (batch, kind), self.now_h - at > self.rules.threshold)
-        np.add.at(sums[:, :, PENDING], (batch, kind), self.now_h - at)
+        np.add.at(sums[:, :, loop.WAITED], (batch, kind), 1.0)
+        np.add.at(sums[:, :, loop.LONGER], (batch, kind), self.now_h - at > self.rules.threshold)
+        np.add.at(sums[:, :, loop.PENDING], (batch, kind), self.now_h - at)
         return sums
 
     def _waiting(self) -> tuple[Floats, Ints, Ints]:
-        """Return the arrival times, batches and streams of the requests that wait."""
         state = self._state
-        places = (int(state.counts[HEAD]) + np.arange(int(state.counts[WAITING]))) % len(state.queue_at)
+        head, waiting = int(state.counts[loop.HEAD]), int(state.counts[loop.WAITING])
+        places = (head + np.arange(waiting)) % len(state.queue_at)
         marks = np.asarray(state.queue_mark, dtype=np.int64)[places]
         kinds = np.asarray(state.queue_stream, dtype=np.int64)[places]
         return np.asarray(state.queue_at)[places], marks, kinds
@@ -233,7 +214,7 @@ class Engine:
     def bins(self, batches: slice) -> Ints:
         """Requests served by stream and bin of the wait, over some batches."""
         bins: NDArray[np.int32] = self._state.bins
-        rows = bins.reshape(MOST_BATCHES + 1, len(self._cluster.gpus), BINS)
+        rows = bins.reshape(MOST_BATCHES + 1, len(self._cluster.gpus), loop.BINS)
         served: Ints = rows[batches].sum(axis=0, dtype=np.int64)
         return served
 

@@ -59,28 +59,18 @@ class Rules(NamedTuple):
     limited: bool
 
 
-def _run(
-    times: Any,
-    durations: Any,
-    streams: Any,
-    asks: Any,
-    cluster: Cluster,
-    state: State,
-    rules: Rules,
-    first: int,
-    most: int,
-) -> int:
-    """Take all events up to the last of ``times``, candidates from ``first`` on; returns how many candidates are done.
+def _run(candidates: Any, cluster: Cluster, state: State, rules: Rules, first: int, most: int) -> int:
+    """Take all events up to the last of the times, candidates from ``first`` on; return how many candidates are done.
 
-    It returns early when the queue has no room for the next request, or after ``most`` requests (-1: never).
-    A candidate of a closed group is a request if its ask is below the VMs of
-    those idle. Time is cut into slots of ``slot_h`` for the busy GPUs, ``slots`` of them in a week, and ``per_batch``
-    in a batch. A request is counted in the batch in which it arrived, or with ``record`` one by one.
+    It returns early when the queue has no room for the next request, or after ``most`` requests (-1: never). A
+    candidate of a closed group is a request if its ask is below the VMs of those idle. A request is counted in the
+    batch in which it arrived, or with ``record`` one by one.
 
-    The state is in local variables, and the pieces get its arrays one by one: compiled, reading them from the tuple in
-    each piece takes ten times as long. It is checked event for event against the plain version, ``Naive``, in
-    tests/simulation/test_event_loop.py.
+    The state is in local variables, and the pieces get its arrays one by one: compiled, reading them from the tuple
+    in each piece takes several times as long. ``Naive`` in tests/simulation/test_event_loop.py checks it event for
+    event.
     """
+    times, durations, streams, asks = candidates
     gpus, vms, load, weight, full, family, takes, barred = cluster
     counts, clock, free, on_host, idle, heap_end, heap_what = state[:7]
     queue_at, queue_for, queue_stream, queue_mark = state[7:11]
@@ -136,7 +126,7 @@ def _run(
             if record:
                 wait[mark], decided[mark] = longest, 2
             else:
-                _count_denied(sums, mark * kinds + kind, longest, threshold)
+                _count(sums, mark * kinds + kind, TURNED, longest, threshold)
         elif done == all_done:
             break
         else:
@@ -160,17 +150,15 @@ def _run(
         while waiting > 0:
             kind = queue_stream[head]
             need, wanted = gpus[kind], vms[kind]
+            part = (family[kind], weight[kind], full[kind])
             if free_gpus < need * wanted:
                 break
             if limited:
                 _mark_able(able, kind, spare, takes, barred)
             if wanted > 1:
-                _count_room(fits, free, need, full[kind], weight[kind])
+                _count_room(fits, free, need, part)
                 if need == 0:
-                    there = family[kind]
-                    _count_shares(
-                        fits, share_host, share_family, share_used, shares, there, weight[kind], full[kind]
-                    )
+                    _count_shares(fits, share_host, share_family, share_used[:shares], part)
                 if _most_vms(fits, able, kind, spare, takes) < wanted:
                     break
             placed = 0
@@ -180,16 +168,7 @@ def _run(
                     _mark_able(able, kind, spare, takes, barred)
                 if need == 0:
                     spot, unused = _best_share(
-                        share_host,
-                        share_family,
-                        share_used,
-                        on_host,
-                        able,
-                        shares,
-                        family[kind],
-                        weight[kind],
-                        full[kind],
-                        pack,
+                        share_host, share_family, share_used, on_host, able, shares, part, pack
                     )
                 if spot < 0 or not pack:
                     least = max(need, 1)
@@ -225,7 +204,8 @@ def _run(
             if record:
                 wait[mark], decided[mark] = waited, 1
             else:
-                _count_start(sums, bins, mark * kinds + kind, waited, threshold)
+                _count(sums, mark * kinds + kind, SERVED, waited, threshold)
+                _count_wait(sums, bins, mark * kinds + kind, waited)
     counts[SIZE], counts[HEAD], counts[WAITING], counts[SHARES] = size, head, waiting, shares
     counts[FREE_GPUS], counts[PEAK], counts[CAME], counts[SLOT] = free_gpus, peak, requests, slot
     clock[LAST], clock[BUSY] = last, busy
@@ -248,26 +228,18 @@ def _mark_able(able: Any, kind: int, spare: Any, takes: Any, barred: Any) -> Non
         able[host] = int(room and barred[kind * len(able) + host] == 0)
 
 
-def _count_room(fits: Any, free: Any, need: int, full: int, weight: int) -> None:
+def _count_room(fits: Any, free: Any, need: int, part: Any) -> None:
     """Count on each host the VMs with this many GPUs, or on its free GPUs those with a fraction, that can start."""
     for host in range(len(free)):
-        fits[host] = free[host] // need if need > 0 else free[host] * (full // weight)
+        fits[host] = free[host] // need if need > 0 else free[host] * (part[2] // part[1])
 
 
-def _count_shares(
-    fits: Any,
-    share_host: Any,
-    share_family: Any,
-    share_used: Any,
-    shares: int,
-    family: int,
-    weight: int,
-    full: int,
-) -> None:
+def _count_shares(fits: Any, hosts: Any, families: Any, used: Any, part: Any) -> None:
     """Add the VMs with a fraction of a GPU that can start on GPUs of their family."""
-    for share in range(shares):
-        if share_used[share] > 0 and share_family[share] == family:
-            fits[share_host[share]] += (full - share_used[share]) // weight
+    family, weight, full = part
+    for share, taken in enumerate(used):
+        if taken > 0 and families[share] == family:
+            fits[hosts[share]] += (full - taken) // weight
 
 
 def _most_vms(fits: Any, able: Any, kind: int, spare: Any, takes: Any) -> Any:
@@ -283,31 +255,23 @@ def _most_vms(fits: Any, able: Any, kind: int, spare: Any, takes: Any) -> Any:
 
 
 def _best_share(
-    share_host: Any,
-    share_family: Any,
-    share_used: Any,
-    on_host: Any,
-    able: Any,
-    shares: int,
-    family: int,
-    weight: int,
-    full: int,
-    pack: bool,
+    hosts: Any, families: Any, used: Any, on_host: Any, able: Any, shares: int, part: Any, pack: bool
 ) -> Any:
     """The partly filled GPU for a fraction (-1: none has room), and the first place in the list of them that is free."""
     best, unused = -1, shares
+    family, weight, full = part
     for share in range(shares):
-        used = share_used[share]
-        if used == 0:
+        taken = used[share]
+        if taken == 0:
             unused = min(unused, share)
-        elif share_family[share] == family and used + weight <= full and able[share_host[share]]:
+        elif families[share] == family and taken + weight <= full and able[hosts[share]]:
             if best < 0:
                 best = share
-            elif used == share_used[best]:
-                this, that = share_host[share], share_host[best]
+            elif taken == used[best]:
+                this, that = hosts[share], hosts[best]
                 if on_host[this] < on_host[that] or (on_host[this] == on_host[that] and this < that):
                     best = share
-            elif (used > share_used[best]) == pack:
+            elif (taken > used[best]) == pack:
                 best = share
     return best, unused
 
@@ -317,52 +281,35 @@ def _best_host(free: Any, on_host: Any, able: Any, least: int, pack: bool) -> An
     chosen, best = -1, 0
     for host in range(len(free)):
         here = free[host]
-        if (
-            here >= least
-            and able[host]
-            and (
-                chosen < 0
-                or (here < best if pack else here > best)
-                or (here == best and on_host[host] < on_host[chosen])
-            )
-        ):
-            chosen, best = host, here
+        if here >= least and able[host]:
+            better = here < best if pack else here > best
+            if chosen < 0 or better or (here == best and on_host[host] < on_host[chosen]):
+                chosen, best = host, here
     return chosen
 
 
-def _count_denied(sums: Any, row: int, longest: float, threshold: float) -> None:
-    """Count a request that leaves, in the row of its batch and stream."""
-    sums[row * SUMS + TURNED] += 1
-    if longest > 0:
+def _count(sums: Any, row: int, what: int, waited: float, threshold: float) -> None:
+    """Count a request that starts or leaves after a wait, in the row of its batch and stream."""
+    sums[row * SUMS + what] += 1
+    if waited > 0:
         sums[row * SUMS + WAITED] += 1
-    if longest > threshold:
+    if waited > threshold:
         sums[row * SUMS + LONGER] += 1
 
 
-def _count_start(sums: Any, bins: Any, row: int, waited: float, threshold: float) -> None:
-    """Count a request that starts after a wait."""
+def _count_wait(sums: Any, bins: Any, row: int, waited: float) -> None:
+    """Count the wait of a request that starts."""
     place = 0
     if waited > 0:
         part, exponent = math.frexp(waited)
         place = 1 + (exponent - 1 - LOWEST) * PER_OCTAVE + int((part - 0.5) * 2 * PER_OCTAVE)
         place = min(max(place, 0), BINS - 1)
-        sums[row * SUMS + WAITED] += 1
         sums[row * SUMS + HOURS] += waited
-        if waited > threshold:
-            sums[row * SUMS + LONGER] += 1
-    sums[row * SUMS + SERVED] += 1
     bins[row * BINS + place] += 1
 
 
 PIECES = (
-    _next_event,
-    _mark_able,
-    _count_room,
-    _count_shares,
-    _most_vms,
-    _best_share,
-    _best_host,
-    _count_denied,
-    _count_start,
+    *(_next_event, _mark_able, _count_room, _count_shares, _most_vms, _best_share, _best_host),
+    *(_count, _count_wait),
 )
 """Functions that the loops call: plain Python, or compiled into them."""

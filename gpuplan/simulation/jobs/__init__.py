@@ -1,19 +1,13 @@
 """Simulation: requests for GPUs come to hosts; wait times, denials, and utilisation of the GPUs.
 
 ``simulate`` draws the requests of ``Stream``s by chance until its figures are tight enough; ``replay`` takes the
-jobs of a trace as they were. Both go through ``event_loop``.
+jobs of a trace as they were. The queue is first come first served over all streams, without backfill. At one instant
+GPUs are given back first, then the queue is served, then requests leave, then requests arrive.
 
-The queue is first come first served over all streams: while its head waits, every request behind it waits, even if it
-would fit (no backfill). At one instant GPUs are given back first, then the queue is served, then requests leave that
-have reached their longest wait, then requests arrive.
-
-Placement, on which results depend. All GPUs of one VM are in one host; the VMs of a request may be in different
-hosts and start together. ``pack``: the host with the fewest free GPUs on which the VM fits. ``spread``: the host
-with the most free GPUs. A fraction shares a GPU within its family only. ``pack``: the fullest GPU of the family
-that has room, else a free GPU on the host by the rule above. ``spread``: a free GPU on the host with the most free
-GPUs, else the emptiest GPU of the family that has room. Ties: the host with the fewest VMs, then the host that
-comes first, then the GPU with the lowest number, where a GPU that begins to be shared takes the lowest number
-free. Nothing moves once it is placed.
+All GPUs of one VM are in one host; the VMs of a request start together. ``pack`` takes the host with the fewest free
+GPUs on which a VM fits, ``spread`` the one with the most. A fraction shares a GPU within its family only: ``pack``
+takes the fullest such GPU with room before a free GPU, ``spread`` a free GPU before the emptiest. Ties: the host with
+the fewest VMs, then the first host, then the GPU with the lowest number. Nothing moves once it is placed.
 """
 
 from gpuplan.simulation.jobs.checks import POLICIES
@@ -21,13 +15,4 @@ from gpuplan.simulation.jobs.figures import Estimate, Outcome, Progress, Simulat
 from gpuplan.simulation.jobs.streams import simulate
 from gpuplan.simulation.jobs.trace import Replayed, replay
 
-__all__ = [
-    "POLICIES",
-    "Estimate",
-    "Outcome",
-    "Progress",
-    "Replayed",
-    "Simulated",
-    "replay",
-    "simulate",
-]
+__all__ = ["POLICIES", "Estimate", "Outcome", "Progress", "Replayed", "Simulated", "replay", "simulate"]

@@ -36,16 +36,10 @@ def _check_streams(streams: Sequence[Stream]) -> None:
     for s in streams:
         at = f"stream {s.name!r}: "
         share = 0 < s.gpus < 1
-        _check(
-            at + "gpus", s.gpus, share or (s.gpus >= 1 and s.gpus % 1 == 0), "a fraction or a whole number"
-        )
+        whole, many = s.gpus >= 1 and s.gpus % 1 == 0, share and s.per_gpu > 0
+        _check(at + "gpus", s.gpus, share or whole, "a fraction or a whole number")
         _check(at + "vms", s.vms, s.vms >= 1, "1 or more")
-        _check(
-            at + "per_gpu",
-            s.per_gpu,
-            s.per_gpu == 0 or (share and s.per_gpu > 0),
-            "0, or for a fraction 1 or more",
-        )
+        _check(at + "per_gpu", s.per_gpu, s.per_gpu == 0 or many, "0, or for a fraction 1 or more")
         _check(at + "people", s.people, s.people >= 0, "0 or more")
         _check(at + "duration_h", s.duration_h, 0 < s.duration_h < math.inf, "above 0 hours")
         _check(at + "cv", s.cv, 0 <= s.cv < math.inf, "0 or more")

@@ -8,19 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuplan.simulation.arrivals import Floats, Ints
+from gpuplan.simulation.event_loop import loop
 from gpuplan.simulation.event_loop.engine import Engine
-from gpuplan.simulation.event_loop.loop import (
-    ASKED,
-    HOURS,
-    LONGER,
-    LOWEST,
-    PENDING,
-    PER_OCTAVE,
-    SERVED,
-    TURNED,
-    WAITED,
-    Rules,
-)
+from gpuplan.simulation.event_loop.loop import Rules
 
 FLOOR = 0.04
 """Half width that is tight enough for a share, however small the share is, relative to the tolerance."""
@@ -47,10 +37,9 @@ class Progress(NamedTuple):
 class Outcome:
     """Result for the requests of one stream, or of all, that arrived after the warm-up.
 
-    ``requests`` = ``served`` + ``denied_requests`` + ``still_waiting``. ``denied``, ``waited`` (started later than
-    requested, or left after waiting) and ``waited_longer`` (than the threshold) are shares of the requests; requests
-    that still wait count with the wait so far. The mean and the percentiles of the wait are of those served, the
-    percentiles within 2 % of the wait; below 4 ms they are 0.
+    ``denied``, ``waited`` (started late, or left after waiting) and ``waited_longer`` (than the threshold) are shares
+    of the requests; those that still wait count with the wait so far. Mean and percentiles are of the waits of those
+    served, the percentiles within 2 %; below 4 ms they are 0.
     """
 
     name: str
@@ -72,11 +61,10 @@ class Outcome:
 class Simulated:
     """Results of a simulation: each stream, all of them, and the GPUs.
 
-    ``utilisation`` is GPU-time allocated over GPU-time there, a fraction counted as its ``gpus``. ``busy_by_hour``:
-    mean GPUs allocated in each hour of the week, if any rate varies. ``peak_gpus`` are the most GPUs occupied at a
-    time, a shared one counted as one; it, ``requests`` and ``hours`` are with the warm-up. ``ended``: tight, limit or
-    cancelled. ``growing``: the queue still grew at the end: demand exceeds capacity, or the run was too short; waits
-    then depend on how long it ran.
+    ``utilisation`` counts a fraction as its ``gpus``, ``peak_gpus`` a shared GPU as one; it, ``requests`` and
+    ``hours`` are with the warm-up. ``busy_by_hour``: mean GPUs allocated by hour of the week, if a rate varies.
+    ``ended``: tight, limit or cancelled. ``growing``: the queue still grew at the end, so waits depend on how long it
+    ran.
     """
 
     streams: tuple[Outcome, ...]
@@ -115,18 +103,14 @@ def _estimate(parts: Floats, of: Floats, *, share: bool = False) -> Estimate:
 
 def _shares(sums: Floats, rules: Rules) -> tuple[Estimate, Estimate, Estimate]:
     """Return denied, waited, waited longer; cases that the rules exclude are exactly 0."""
-    requests = sums[:, ASKED]
+    requests = sums[:, loop.ASKED]
     longest_h = rules.longest
-    possible = (
-        (TURNED, longest_h < math.inf),
-        (WAITED, longest_h > 0),
-        (LONGER, longest_h > rules.threshold),
-    )
-    turned, waited, longer = (
-        _estimate(sums[:, column], requests, share=True) if may_be else Estimate(0.0, 0.0)
-        for column, may_be in possible
-    )
-    return turned, waited, longer
+
+    def share(column: int, may_be: bool) -> Estimate:
+        return _estimate(sums[:, column], requests, share=True) if may_be else Estimate(0.0, 0.0)
+
+    turned, waited = share(loop.TURNED, longest_h < math.inf), share(loop.WAITED, longest_h > 0)
+    return turned, waited, share(loop.LONGER, longest_h > rules.threshold)
 
 
 def _window(engine: Engine) -> slice:
@@ -148,23 +132,18 @@ def _quantiles(bins: Ints) -> list[float]:
     waits = []
     for share in (0.5, 0.9, 0.95, 0.99):
         place = int(np.searchsorted(total, share * total[-1])) - 1
-        octave, part = divmod(place, PER_OCTAVE)
-        waits.append(0.0 if place < 0 else 2.0 ** (LOWEST + octave) * (1 + (part + 0.5) / PER_OCTAVE))
+        octave, part = divmod(place, loop.PER_OCTAVE)
+        low = 0.0 if place < 0 else 2.0 ** (loop.LOWEST + octave)
+        waits.append(low * (1 + (part + 0.5) / loop.PER_OCTAVE))
     return waits
 
 
 def _outcome(name: str, sums: Floats, bins: Ints, rules: Rules) -> Outcome:
-    requests, turned, served = (int(sums[:, column].sum()) for column in (ASKED, TURNED, SERVED))
-    return Outcome(
-        name,
-        requests,
-        served,
-        turned,
-        requests - served - turned,
-        *_shares(sums, rules),
-        _estimate(sums[:, HOURS], sums[:, SERVED]),
-        *_quantiles(bins),
-    )
+    columns = (loop.ASKED, loop.TURNED, loop.SERVED)
+    requests, turned, served = (int(sums[:, column].sum()) for column in columns)
+    counts, mean = (requests, served, turned), _estimate(sums[:, loop.HOURS], sums[:, loop.SERVED])
+    left = requests - served - turned
+    return Outcome(name, *counts, left, *_shares(sums, rules), mean, *_quantiles(bins))
 
 
 def _simulated(engine: Engine, names: Sequence[str], gpus: int, ended: str) -> Simulated:
@@ -174,7 +153,7 @@ def _simulated(engine: Engine, names: Sequence[str], gpus: int, ended: str) -> S
     hours = np.full(len(area), batch_h)
     overall = _outcome("all", sums.sum(axis=1), bins.sum(axis=0), engine.rules)
     early = sums[: (len(sums) + 1) // 2]
-    early_wait_h = early[:, :, [HOURS, PENDING]].sum() / max(1.0, early[:, :, ASKED].sum())
+    early_wait_h = early[:, :, [loop.HOURS, loop.PENDING]].sum() / max(1.0, early[:, :, loop.ASKED].sum())
     many = overall.still_waiting > 0.01 * overall.requests
     weekly = engine.slots > 1 and engine.batches > 0
     return Simulated(

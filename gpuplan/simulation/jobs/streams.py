@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -40,33 +41,29 @@ def simulate(
     Parameters:
         hosts (sequence of int): Hosts, each by the number of its GPUs. [host]
         policy: Placement: pack (fullest host first) or spread (emptiest host first). [-]
-        longest_wait_h: How long a job or request waits before it leaves; 0: it is denied at once, infinite: it never leaves.
-            [h]
+        longest_wait_h: Wait after which a request leaves; 0: it is denied at once, infinite: it never leaves. [h]
         wait_h: Threshold for which the share that waited longer is reported. [h]
         seed: Where the random numbers start; the same seed gives the same result. [-]
         tolerance: Half width of the 95 % intervals that is tight enough, relative to the figure. [-]
         most_requests: Requests after which the simulation ends in any case. [-]
         progress (callable or None): Called now and then with a Progress; it ends the run by returning False. [-]
-        spare (sequence of (int, int)): vCPUs and GiB of memory of each host for the VMs of the streams; empty: not counted. [-]
+        spare (sequence of (int, int)): vCPUs and GiB of memory of each host for VMs; empty: not counted. [-]
         clusters (sequence of int): Number of the cluster of each host; empty: all hosts are one cluster. [-]
-        enough (callable or None): Called with the figures so far; it ends the run by returning True, in place of the tolerance.
-            [-]
+        enough (callable or None): Ends the run by returning True for the figures so far, in place of the tolerance. [-]
 
-    Event by event; queue and placement as the module says, exact but for chance. A person of a closed group who is active with chance p asks at rate p / ((1 - p) *
-    duration_h) while idle (p above 0.99 as 0.99), not while waiting, and is idle again when denied. Rates that vary
-    are drawn by thinning [lewis-shedler-1979]_.
+    Event by event, exact but for chance; queue and placement as the module says. A person of a closed group who is
+    active with chance p (at most 0.99) asks at rate p / ((1 - p) * duration_h) while idle, and is idle again when
+    denied. Rates that vary are drawn by thinning [lewis-shedler-1979]_.
 
-    Intervals by batch means [law-2015]_: 95 %, Student's t, at least 21 batches of equal length, after a warm-up of an
-    eighth of the run, widened by sqrt((1 + r) / (1 - r)) for a correlation r > 0 of neighbours. A batch is a whole
-    number of weeks if a rate varies; else 2000 requests on average or the longest mean duration, if that is more;
-    shorter only where most_requests would be passed. A share that is 0 or 1 in n requests has half width 3 / n.
-    Near saturation batches depend on each other for long: intervals of the mean wait are then too narrow (at 95 %
-    load some 85 % of them hold it), unless the tolerance is finer.
+    Intervals by batch means [law-2015]_: 95 %, Student's t, at least 21 batches of equal length after a warm-up of an
+    eighth of the run, widened by sqrt((1 + r) / (1 - r)) for a correlation r > 0 of neighbours. A batch is whole
+    weeks if a rate varies, else 2000 requests or the longest mean duration; shorter where most_requests would be
+    passed. A share that is 0 or 1 in n requests has half width 3 / n. Near saturation intervals of the mean wait are
+    too narrow (at 95 % load some 85 % of them hold it), unless the tolerance is finer.
 
-    It ends when denied, waited and waited longer over all streams are within tolerance * max(value, 0.04), so
-    0.002 at the usual tolerance; in any case at most_requests or after 20 million hours, and there may then be fewer
-    batches. Where more is asked for than can be served and no request leaves, there is no steady state: ``growing`` says
-    so. Memory is bounded by the number of streams, of GPUs and of those who wait, not by the number of requests.
+    It ends when denied, waited and waited longer over all streams are within tolerance * max(value, 0.04), at
+    most_requests, or after 20 million hours. Where more is asked for than can be served and no request leaves,
+    ``growing`` says so. Memory is bounded by streams, GPUs and those who wait, not by requests.
 
     >>> found = simulate([Stream("notebooks", gpus=1, rates_per_h=(5.0,))], hosts=[4, 4], longest_wait_h=0)
     >>> abs(found.overall.denied.value - 0.0700) < 0.01  # Erlang B: 8 servers, 5 erlang
@@ -79,9 +76,8 @@ def simulate(
     _check("most_requests", most_requests, 1 <= most_requests <= 1_000_000_000, "1 to 1000000000")
     _check("seed", seed, seed >= 0, "0 or a positive whole number")
 
-    kinds = [Kind(s.name, s.gpus, s.vms, s.per_gpu, s.family, s.takes, s.clusters) for s in streams]
-    cluster = Cluster.of(kinds, hosts, clusters)
-    engine = _engine(streams, cluster, hosts, spare, policy, longest_wait_h, wait_h, most_requests)
+    how = {"policy": policy, "longest_wait_h": longest_wait_h, "threshold_h": wait_h, "spare": spare}
+    engine = _engine(streams, hosts, clusters, most_requests, how)
     names = [s.name for s in streams]
     seeds = np.random.SeedSequence(seed).spawn(len(streams))
     sources = [Source(stream, n, seeds[n]) for n, stream in enumerate(streams)]
@@ -109,34 +105,19 @@ def simulate(
 
 
 def _engine(
-    streams: Sequence[Stream],
-    cluster: Cluster,
-    hosts: Sequence[int],
-    spare: Sequence[tuple[int, int]],
-    policy: str,
-    longest_h: float,
-    threshold_h: float,
-    most: int,
+    streams: Sequence[Stream], hosts: Sequence[int], clusters: Sequence[int], most: int, how: dict[str, Any]
 ) -> Engine:
     """Return the engine for these streams, with batches that cover the longest job yet suit this number of requests."""
     asked_per_h = sum(s.requests_per_h for s in streams)
     _check("rates_per_h", 0, asked_per_h > 0, "some stream that asks at all")
     steady = all(min(s.rates_per_h) == max(s.rates_per_h) for s in streams)
     longest_work_h = max(s.duration_h for s in streams if s.requests_per_h > 0)
-    batch_h = min(
-        max(REQUESTS_PER_BATCH / asked_per_h, longest_work_h), most / asked_per_h / 32, MOST_HOURS / 32
-    )
+    usual_h, most_h = REQUESTS_PER_BATCH / asked_per_h, min(most / asked_per_h, MOST_HOURS) / 32
+    slot_h, slots = (min(max(usual_h, longest_work_h), most_h), 1) if steady else (1.0, HOURS_PER_WEEK)
+    kinds = [Kind(s.name, s.gpus, s.vms, s.per_gpu, s.family, s.takes, s.clusters) for s in streams]
+    cluster, idle = Cluster.of(kinds, hosts, clusters), [s.people * s.vms or OPEN for s in streams]
     return Engine(
-        cluster,
-        cluster.hosts_that_matter(hosts),
-        [s.people * s.vms or OPEN for s in streams],
-        policy=policy,
-        longest_wait_h=longest_h,
-        threshold_h=threshold_h,
-        slot_h=batch_h if steady else 1.0,
-        slots=1 if steady else HOURS_PER_WEEK,
-        most=most,
-        spare=spare,
+        cluster, cluster.hosts_that_matter(hosts), idle, most=most, slot_h=slot_h, slots=slots, **how
     )
 
 

@@ -19,10 +19,9 @@ AFTER_ALL = sys.float_info.max
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Replayed:
-    """Result for each job of a trace, in the order given.
+    """Result for each job of a trace, in the order given; not reached, if cancelled, it is neither served nor denied.
 
-    ``served`` and ``denied`` are neither for a job that was not reached (``ended`` cancelled). ``wait_h`` of a
-    job denied is how long it waited before it left. ``utilisation`` is GPU-time allocated over GPU-time there,
+    ``wait_h`` of a job denied is its wait until it left. ``utilisation`` is GPU-time allocated over GPU-time there,
     from the first arrival to the last end, a fraction counted as such.
     """
 
@@ -74,20 +73,16 @@ def replay(
         gpus (array of float): How many it takes: a whole number, or a fraction of one GPU. [GPU]
         hosts (sequence of int): Hosts, each by the number of its GPUs. [host]
         policy: Placement: pack (fullest host first) or spread (emptiest host first). [-]
-        longest_wait_h: How long a job or request waits before it leaves; 0: it is denied at once, infinite: it never leaves.
-            [h]
+        longest_wait_h: Wait after which a request leaves; 0: it is denied at once, infinite: it never leaves. [h]
         split: Whether a job larger than the largest host runs as VMs of whole hosts of that size, started together. [-]
         progress (callable or None): Called now and then with a Progress; it ends the run by returning False. [-]
 
-    Event by event, exact for the rules of the module; jobs that arrive at the same time keep their order. Each
-    fraction shares a GPU with its like only. A job that is split takes whole hosts, so up to a host less one GPU
-    more than it asked for, which counts as allocated. Arrivals may begin at any time, also below 0. [law-2015]_
+    Event by event, exact for the rules of the module; jobs that arrive together keep their order, a fraction shares a
+    GPU with its like only, and the whole hosts of a split job count as allocated. [law-2015]_
 
     >>> three = replay([0.0, 1.0, 2.0], duration_h=[4.0, 4.0, 1.0], gpus=[2, 4, 1], hosts=[4])
-    >>> three.wait_h.tolist()
-    [0.0, 3.0, 6.0]
-    >>> three.mean_wait_h(), round(three.utilisation, 4)
-    (3.0, 0.6944)
+    >>> three.wait_h.tolist(), three.mean_wait_h(), round(three.utilisation, 4)
+    ([0.0, 3.0, 6.0], 3.0, 0.6944)
     """
     _check_cluster(hosts, policy, longest_wait_h)
     arrival, duration, size = (np.asarray(a, dtype=np.float64) for a in (arrival_h, duration_h, gpus))
@@ -147,6 +142,5 @@ def _kinds_of(sizes: Floats, hosts: Sequence[int]) -> list[Kind]:
     """Jobs of each size; one that is larger than a host runs as VMs of whole hosts."""
     largest = max(hosts)
     vms = [max(1, math.ceil(g / largest)) for g in sizes]
-    return [
-        Kind(f"{g:g} GPUs", largest if n > 1 else float(g), n, 0, "") for g, n in zip(sizes, vms, strict=True)
-    ]
+    pairs = zip(sizes, vms, strict=True)
+    return [Kind(f"{g:g} GPUs", largest if n > 1 else float(g), n, 0, "") for g, n in pairs]

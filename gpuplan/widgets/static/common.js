@@ -485,6 +485,29 @@ function messageList(messages, send, model) {
       m.sources.length ? h("cite", {}, m.sources.join("; "), m.locator ? `, ${m.locator}` : "") : null))))];
 }
 
+// A node with such a button, which takes a file that is dropped anywhere on it.
+function takesDrops(node) {
+  node.addEventListener("dragover", (event) => event.preventDefault());
+  node.addEventListener("drop", (event) => {
+    const chooser = node.querySelector("input[type=file]");
+    if (!chooser) return;
+    event.preventDefault();
+    chooser.files = event.dataTransfer.files;
+    chooser.dispatchEvent(new Event("change"));
+  });
+  return node;
+}
+// A button that sends a small file with an event. One that is too large is refused by its beginning; the rest of it is not sent.
+function fileButton(file, send, rest = {}) {
+  const chooser = h("input", { type: "file", accept: file.accept, hidden: true, "aria-label": file.label, onchange: () => take(chooser.files[0]) });
+  const take = async (chosen) => {
+    if (!chosen) return;
+    send(file.event, { ...rest, name: chosen.name, base64: await base64(chosen.slice(0, file.most + 1)) });
+    chooser.value = "";
+  };
+  return h("div", { class: "gp-run" }, chooser,
+    h("button", { type: "button", "data-at": file.event, title: file.hint, onclick: () => chooser.click() }, file.label));
+}
 // The content of a file as text, as an event carries it.
 const base64 = (file) => new Promise((done) => {
   const reader = new FileReader();

@@ -10,20 +10,9 @@ export default {
       ...heads.map((c) => h("th", { title: c.question, class: `gp-col-${c.name}` }, h("abbr", { title: `${c.full}. ${c.question}` }, c.text))));
     const table = h("table", { class: "gp-grid" }, h("thead", {}, head));
     const hint = h("small");
-    const details = fold ? h("details", { class: "gp-fold" }, h("summary", {}, h("b", {}, fold), hint), table, file ? fromFile() : null) : null;
+    const details = fold ? h("details", { class: "gp-fold" }, h("summary", {}, h("b", {}, fold), hint), table, file ? fileButton(file, send) : null) : null;
     el.append(h("div", { class: "gp-card gp-wide" }, details ?? [h("h2", {}, title, hint), table]));
 
-    function fromFile() {
-      const chooser = h("input", { type: "file", accept: ".csv,.txt,.gz", hidden: true, "aria-label": file.label, onchange: async () => {
-        const chosen = chooser.files[0];
-        if (!chosen) return;
-        // One that is too large is refused by its beginning; the rest of it is not sent.
-        send(file.event, { name: chosen.name, base64: await base64(chosen.slice(0, file.most + 1)) });
-        chooser.value = "";
-      } });
-      return h("div", { class: "gp-run" }, chooser,
-        h("button", { type: "button", "data-at": file.event, title: file.hint, onclick: () => chooser.click() }, file.label));
-    }
     function makeRow(row) {
       const cells = row.cells.map((field) => control(field, send, row.name));
       const named = (field) => field.problem ? { ...field, problem: `${field.label}: ${field.problem}` } : field;

@@ -80,6 +80,21 @@ def test_an_outlier_says_no_more_than_the_most() -> None:
         )
 
 
+def test_a_run_is_left_out_as_if_it_were_not_there() -> None:
+    logs = (0.25, -0.1, 0.05, 0.2)
+    runs = [replace(RUN, id=f"r{n}", concurrency=2.0**n) for n in range(4)]
+    whole = Own({"tpot_ms": list(zip(runs, logs, strict=True))})
+    for n, run in enumerate(runs):
+        others = Own({"tpot_ms": [pair for m, pair in enumerate(zip(runs, logs, strict=True)) if m != n]})
+        assert whole.factor("tpot_ms", run).value == pytest.approx(others.factor("tpot_ms", run).value)
+
+
+def test_thousands_of_runs_are_fitted_at_once() -> None:
+    runs = [replace(RUN, id=f"r{n}", concurrency=1.0 + n % 64) for n in range(3000)]
+    many = Own({"tpot_ms": [(run, 0.1) for run in runs]})
+    assert all(1.08 < many.factor("tpot_ms", run).value < 1.11 for run in runs[::100])
+
+
 def test_runs_that_scatter_widen_the_range() -> None:
     calm, wild = (own(*logs).factor("tpot_ms", RUN).width for logs in ([0.0] * 6, [0.3, -0.3] * 3))
     assert wild > calm
@@ -102,13 +117,22 @@ def spread_five(runs: Sequence[Run]) -> set[str]:
     return {by_load[round((n + 0.5) * len(by_load) / 5 - 0.5)].id for n in range(5)}
 
 
+@pytest.fixture(scope="module")
+def published(catalog: Catalog) -> dict[str, tuple[Run, list[Prediction]]]:
+    """Published runs that serve as they come, in loops or offline, with their predictions."""
+    runs = {run.id: (run, []) for run in runs_of(catalog) if run.mode not in ("static", "disaggregated")}
+    for each in predict(catalog, [run for run, _ in runs.values()]):
+        runs[each.source_id][1].append(each)
+    return runs  # type: ignore[return-value]
+
+
 def played(
-    catalog: Catalog, quantity: str, by: Callable[[Run], object], least: int
+    published: dict[str, tuple[Run, list[Prediction]]], quantity: str, by: Callable[[Run], object], least: int
 ) -> dict[object, tuple[float, float]]:
     """Median error of the other runs of each source, or of each part of one, before and after five of its runs."""
-    runs = {run.id: run for run in runs_of(catalog) if run.mode not in ("static", "disaggregated")}
+    runs = {id: run for id, (run, _) in published.items()}
     parts: dict[object, list[Prediction]] = defaultdict(list)
-    for each in predict(catalog, runs.values()):
+    for each in (each for _, predictions in published.values() for each in predictions):
         if each.quantity == quantity and each.predicted:
             parts[by(runs[each.source_id])].append(each)
     found = {}
@@ -125,21 +149,23 @@ def played(
 
 @pytest.mark.parametrize(("quantity", "most"), [("tpot_ms", 0.08), ("ttft_ms", 0.20), ("tokens_per_s", 0.15)])
 def test_after_five_runs_of_a_model_on_a_board_its_others_are_known(
-    catalog: Catalog, quantity: str, most: float
+    published: dict[str, tuple[Run, list[Prediction]]], quantity: str, most: float
 ) -> None:
     """A customer: one model, board, engine and precision of a source. In the median of them the aim is reached."""
     found = played(
-        catalog, quantity, lambda r: (r.source, r.model, r.gpu, r.framework, r.precision_weights), 10
+        published, quantity, lambda r: (r.source, r.model, r.gpu, r.framework, r.precision_weights), 10
     )
     assert len(found) > 20
     assert median(after for _, after in found.values()) < most, found
     assert median(after for _, after in found.values()) < median(before for before, _ in found.values())
 
 
-def test_five_runs_of_a_whole_source_do_little_harm(catalog: Catalog) -> None:
-    """A source of many models and boards is no single customer: five runs say little of the others, and are shrunk."""
+def test_five_runs_of_a_whole_source_do_little_harm(
+    published: dict[str, tuple[Run, list[Prediction]]],
+) -> None:
+    """A source of many models and boards is no single customer: what five runs say of others is shrunk."""
     for quantity, harm in (("tpot_ms", 0.04), ("ttft_ms", 0.2)):
-        found = played(catalog, quantity, lambda r: r.source, 12)
+        found = played(published, quantity, lambda r: r.source, 12)
         assert all(after < before + harm for before, after in found.values()), found
 
 

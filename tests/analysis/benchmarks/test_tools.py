@@ -66,6 +66,12 @@ def test_the_name_of_a_folder_gives_a_concurrency_that_the_file_lacks() -> None:
     assert (unnamed.mode, unnamed.concurrency) == ("server", pytest.approx(32))
 
 
+def test_a_measured_concurrency_goes_before_its_cap_and_a_burst_is_no_loop() -> None:
+    assert read("sglang", sglang(Measured(), concurrency=29.5)).run.concurrency == 29.5
+    burst = read("sglang", sglang(Measured(), max_concurrency=None)).run
+    assert (burst.mode, burst.concurrency) == ("burst", 320)
+
+
 def test_the_engine_follows_the_backend() -> None:
     assert read("vllm", vllm(Measured(), backend="sglang")).run.framework == "sglang"
     assert read("vllm", vllm(Measured(), backend="tgi", endpoint_type="tgi")).run.framework == ""

@@ -18,7 +18,7 @@ from gpuplan.analysis.alternatives import alternatives
 from gpuplan.analysis.rent_or_buy import no_rental, rent_or_buy
 from gpuplan.app.cards import bare
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps import alternatives as step
+from gpuplan.app.steps import cost as step
 from gpuplan.app.strip import strip_data
 from gpuplan.catalog import Catalog
 from gpuplan.report.tables.alternatives import alternative_words

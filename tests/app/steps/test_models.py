@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any
 
 import pytest
-from approved import is_approved
+from approved import has_approved, is_approved
 
 pytest.importorskip("altair")
 pytest.importorskip("traitlets")
 
 from assistants import assistant
+from model_configs import config_of
 
+from gpuplan.app.events import EVENTS
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.models import model_data
 from gpuplan.app.steps.usecases import workloads_data
 from gpuplan.catalog import Catalog
 from gpuplan.plan.llm import INPUTS
+from gpuplan.scenario import decode_scenario
 
 
 def shown(book: Workbook) -> dict[str, Any]:
@@ -79,3 +83,81 @@ def test_another_use_case_takes_the_models_inputs_away(catalog: Catalog) -> None
     [group] = book.scenario.groups
     assert (group.model, group.tokens_in, group.gpus_each) == (None, None, 0.125)
     assert "model" not in fields(shown(book))
+
+
+def drop(book: Workbook, config: object, name: str = "config.json", group: str = "assistant") -> None:
+    """Drop a file beside the model of a group."""
+    content = config if isinstance(config, bytes) else json.dumps(config).encode()
+    EVENTS["model-file"](book, {"id": group, "name": name, "base64": base64.b64encode(content).decode()})
+
+
+def test_a_model_that_is_dropped_is_used_and_stays_with_its_design(catalog: Catalog) -> None:
+    book = Workbook(catalog, assistant(weights=None))
+    assert shown(book)["open"]["file"]["event"] == "model-file"
+    config = config_of(catalog.row("llm_models", "qwen3-8b"))
+    drop(book, config, "Ours 8B.json")
+    assert book.scenario.groups[0].model == "ours-8b" and not book.refused
+    assert book.notice[0] == "note" and has_approved(book.notice[1], "ours-8b", "8.19")
+    options = fields(shown(book))["model"]["options"]
+    assert {"value": "ours-8b", "text": "Ours 8B"} in options
+    assert book.plan.llm.serving["assistant"].model == "Ours 8B"
+    drop(book, {**config, "num_hidden_layers": 12}, "Ours 8B.json")
+    assert [id for id, _ in book.scenario.models] == ["ours-8b", "ours-8b-2"], (
+        "a second file is another model"
+    )
+    saved = decode_scenario(book.scenario.to_yaml().encode())
+    again = Workbook(catalog)
+    assert again.restore(book.fragment()) and again.scenario.models == saved.models == book.scenario.models
+    assert again.for_customer().models == saved.models
+    book.undo()
+    assert [id for id, _ in book.scenario.models] == ["ours-8b"]
+    book.start(assistant())
+    assert not book.scenario.models
+    assert "ours-8b" not in {option["value"] for option in fields(shown(book))["model"]["options"]}
+
+
+def test_a_quantised_checkpoint_brings_its_precision(catalog: Catalog) -> None:
+    config = config_of(catalog.row("llm_models", "qwen3-8b"))
+    book = Workbook(catalog, assistant(weights="int8"))
+    drop(book, config)
+    assert book.scenario.groups[0].weights == "int8", "one that is not leaves what is stated"
+    drop(book, {**config, "quantization_config": {"quant_method": "fp8"}})
+    assert book.scenario.groups[0].weights == "fp8" and not book.refused
+
+
+@pytest.mark.parametrize(
+    ("config", "figures"),
+    [
+        ({}, ("hidden_size", "vocab_size")),
+        ({"hidden_size": -1}, ("hidden_size", "-1")),
+        (b"not json [", ("not json",)),
+        (b"", ("None",)),
+        ([1], ("[1]",)),
+    ],
+)
+def test_a_file_that_is_no_model_changes_nothing(
+    catalog: Catalog, config: object, figures: tuple[str, ...]
+) -> None:
+    book = Workbook(catalog, assistant())
+    before = book.scenario
+    drop(book, config)
+    assert book.scenario is before
+    assert book.notice[0] == "stop" and has_approved(book.notice[1], *figures)
+
+
+def test_a_model_beyond_all_bounds_changes_nothing(catalog: Catalog) -> None:
+    book = Workbook(catalog, assistant())
+    before, config = book.scenario, config_of(catalog.row("llm_models", "qwen3-8b"))
+    drop(book, {**config, "intermediate_size": 10**8, "hidden_size": 10**8, "num_hidden_layers": 900})
+    assert book.scenario is before and book.notice[0] == "stop"
+
+
+def test_only_groups_that_write_with_a_model_take_one(book: Workbook) -> None:
+    for use_case, takes in (
+        ("llm-serving", True),
+        ("fine-tuning", True),
+        ("rag", False),
+        ("dev-test", False),
+    ):
+        book.add_group(use_case)
+        assert bool(shown(book)["open"]["file"]) is takes

@@ -16,7 +16,8 @@ from docx.shared import Mm
 from lxml import etree
 
 from gpuplan import Plan
-from gpuplan.deliver.document import (
+from gpuplan.deliver.document import design_document
+from gpuplan.deliver.document.blocks import (
     Bullets,
     Chapter,
     DecisionBlock,
@@ -27,7 +28,6 @@ from gpuplan.deliver.document import (
     Paragraph,
     References,
     Section,
-    design_document,
 )
 from gpuplan.deliver.document.docx_file import docx_bytes
 from gpuplan.deliver.html import clean, one_line

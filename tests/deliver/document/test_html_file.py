@@ -12,7 +12,7 @@ from branding import ACME
 from summaries import brief_document
 
 from gpuplan import Plan
-from gpuplan.deliver.document import (
+from gpuplan.deliver.document.blocks import (
     Bullets,
     Chapter,
     DecisionBlock,

@@ -15,6 +15,7 @@ from gpuplan.models.llm.sessions import (
     Holding,
     Session,
     cache_for_sessions_gib,
+    read_spread,
     reused_tokens,
 )
 
@@ -176,6 +177,25 @@ def test_hits_beyond_the_turns_are_of_a_beginning_that_all_share() -> None:
         "less than turns"
     )
     assert reused_tokens(Session(2000, 100, 3, 500, 0.0), kept_share=1) == 0, "measured: none"
+
+
+def test_the_spread_of_what_is_read_is_that_of_prompts_drawn_one_by_one() -> None:
+    for rng in cases(397, 40, few=4):
+        turns, growth = rng.randint(2, 30), 400.0
+        session = Session(200 * turns + rng.uniform(500, 9000), 100, turns, growth)
+        kept, count = rng.uniform(0, 1), 200_000
+        new = session.tokens_in * (1 - session.repeated_share)
+        whole = new + session.tokens_in * session.repeated_share / (1 - 1 / turns)
+        drawn = [whole if rng.random() > 1 / turns and rng.random() > kept else new for _ in range(count)]
+        mean = sum(drawn) / count
+        assert mean == pytest.approx(session.tokens_in - reused_tokens(session, kept_share=kept), rel=0.02)
+        spread = math.sqrt(sum((each - mean) ** 2 for each in drawn) / count) / mean
+        assert read_spread(session, kept_share=kept, spread_in=0) == pytest.approx(spread, abs=0.02)
+
+
+def test_where_all_are_kept_the_spread_is_that_of_the_prompts() -> None:
+    for session in (Session(2000, 100), Session(2000, 100, 5, 300), Session(2000, 100, 5, 300, 0.95)):
+        assert read_spread(session, kept_share=1, spread_in=0.7) == pytest.approx(0.7)
 
 
 def test_recurrent_models_lose_half_a_page() -> None:

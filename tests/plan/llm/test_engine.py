@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from assistants import assistant
 
+from gpuplan import make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.llm.engine import Engine, engine_of, unpacked
@@ -82,3 +83,21 @@ def test_parts_of_an_unknown_checkpoint_are_assumed(catalog: Catalog) -> None:
     assert usual.kept.value == "none" and usual.kept.basis == "assumed"
     experts = engine(catalog, model="mixtral-8x7b", weights="int4")
     assert experts.kept.value == "rest" and experts.kept.basis == "assumed"
+
+
+def test_modes_of_a_model_follow_the_table_of_the_vendor(catalog: Catalog) -> None:
+    """NIM serves models of vision and language on no vGPU, and on MIG those of up to 8 billion parameters."""
+    hardware = {"gpu": "h200-nvl-141gb", "gpus_per_host": 4}
+
+    def modes(model: str, **given: Any) -> tuple[str, dict[str, str]]:
+        plan = make_plan(assistant(model=model, weights="bf16", hardware=hardware, **given), catalog)
+        [group] = plan.groups
+        return group.mode, {each.mode: each.reason.code for each in group.ruled_out}
+
+    assert modes("qwen3-vl-8b") == ("passthrough", modes("qwen3-vl-8b")[1])
+    assert modes("qwen3-vl-8b")[1]["vgpu"] == "vision-model-no-vgpu"
+    assert modes("qwen3-vl-8b", access="vgpu")[0] == "vgpu"
+    assert modes("qwen3-8b")[0] == "vgpu"
+    assert modes("phi-4", isolation=True)[1]["mig"] in ("large-model-no-mig", "whole-gpu-needs-no-slice")
+    assert set(engine(catalog, model="qwen3-vl-8b").sizes) == {1, 2, 4, 8}
+    assert {0.125, 0.25, 0.5} & set(engine(catalog, model="qwen3-8b").sizes)

@@ -16,7 +16,7 @@ from gpuplan.models.llm.replicas import Promise
 from gpuplan.plan.llm.arrivals import arrivals_of
 from gpuplan.plan.llm.asks import BEHIND, Asks
 from gpuplan.plan.llm.engine import Engine, engine_of
-from gpuplan.plan.llm.serving import Serving, _load, _stay_s
+from gpuplan.plan.llm.serving import Serving, _load, promised_stay_s
 from gpuplan.plan.llm.sessions import LEVELS, Reuse, reuse_of, session_of
 from gpuplan.plan.llm.sizing import Asked, size_of
 from gpuplan.scenario import GROUP_FIELD_BY_NAME
@@ -35,7 +35,7 @@ def asked_of(catalog: Catalog, **given: Any) -> tuple[Engine, Asked]:
     asks = Asks(scenario, catalog, scenario.groups[0])
     engine = engine_of(asks)
     promise = Promise(float(asks.value("first_token_s")), float(asks.value("tokens_per_s")))
-    reuse = reuse_of(asks, engine, _stay_s(asks))
+    reuse = reuse_of(asks, engine, promised_stay_s(asks))
     return engine, Asked(_load(asks), promise, arrivals_of(asks), 1, reuse)
 
 
@@ -57,7 +57,7 @@ def test_inputs_that_say_what_is_assumed_change_nothing(catalog: Catalog) -> Non
 
 
 def test_an_agent_reads_only_what_is_new(catalog: Catalog) -> None:
-    plan, made = served(catalog, **AGENTS)
+    plan, made = served(catalog, **AGENTS, people=1000)
     assert made.reuse is not None
     hits, read = (plan.lines[f"groups.assistant.{name}"] for name in ("hit_share", "read_tokens"))
     assert 90 < hits.value < 94.2
@@ -217,6 +217,7 @@ def test_a_recurrent_model_reuses_pages_and_nothing_with_drafts(catalog: Catalog
         ({"turns": 100, "turn_tokens": 2500, "tokens_in": 125_000}, "turns"),
         ({"turns": 10, "turn_tokens": 400, "longest_context": 4000}, "turns"),
         ({"draft_tokens": 2, "accepted_tokens": 3.5}, "accepted_tokens"),
+        ({"accepted_tokens": 2.3}, "accepted_tokens"),
         ({"adapters": 500, "adapter_rank": 64}, "adapters"),
     ],
 )

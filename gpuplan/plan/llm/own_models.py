@@ -1,0 +1,106 @@
+"""Language models of a design's own: read from a config.json, and beside those of the catalog in its plan."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from io import BytesIO
+from pathlib import Path, PurePath
+from typing import Any, NamedTuple
+
+from gpuplan.catalog import Catalog, Row
+from gpuplan.catalog.tables import NotAllowed
+from gpuplan.facts import SCENARIO_SOURCE, did_you_mean
+from gpuplan.plan.llm.config import ConfigError, read_config
+from gpuplan.scenario import Limits, Problem, Scenario, ScenarioError, problem, read_data, show
+from gpuplan.wording import said
+
+CONFIG = Limits("model", 1_000_000, 100_000, depth=20)
+TABLE = "llm_models"
+KEPT = "kept"
+"""Column of ``llm_checkpoints`` that a model of a design states among its own."""
+
+
+class OwnModel(NamedTuple):
+    """A language model that a config.json describes."""
+
+    id: str
+    cells: Mapping[str, Any]
+    """Columns of ``llm_models``, and ``kept`` -> values."""
+    unread: tuple[str, ...]
+    """Fields that may matter and were not read."""
+
+    @property
+    def words(self) -> str:
+        """The parameters that were read, and the fields that were not."""
+        numbers = {name: self.cells[name] for name in ("total_parameters", "active_parameters", "layers")}
+        left = said("model.unread", names=", ".join(self.unread)) if self.unread else ""
+        return said("model.read", id=self.id, **numbers) + left
+
+    def put_in(self, scenario: Scenario) -> Scenario:
+        """Return a scenario with this model."""
+        return scenario.with_value(f"models.{self.id}", self.cells)
+
+
+def own_model(file: str | Path, name: str = "", content: bytes | None = None) -> OwnModel:
+    """The language model that a config.json describes, for a design: ``own_model(file).put_in(scenario)``.
+
+    Its name is given, or that in the file, or of the file or its folder; ``content`` stands for the file where it is not on a
+    disk. A ScenarioError names the fields that are missing, or one that cannot be.
+    """
+    try:
+        with Path(file).open("rb") if content is None else BytesIO(content) as opened:
+            config = read_data(opened.read(CONFIG.bytes + 1), CONFIG)
+    except OSError as error:
+        raise ScenarioError([Problem("config", show(str(file)), error.strerror or "")]) from None
+    if not isinstance(config, Mapping):
+        raise ScenarioError([problem("config", show(config), "file.no section")])
+    path = PurePath(str(file).replace("\\", "/"))
+    stated = str(config.get("_name_or_path") or "").rstrip("/").rpartition("/")[2]
+    name = name or (path.stem if path.stem != "config" else stated or path.parent.name)
+    id = re.sub(r"[^a-z0-9.]+", "-", name.lower()).strip("-.")[:40].strip("-.") or "own-model"
+    try:
+        cells, unread = read_config(config)
+    except ConfigError as error:
+        if error.missing:
+            words = {"fields": ", ".join(error.missing)}
+            raise ScenarioError([problem("config", show(path.name), "model.missing", **words)]) from None
+        raise ScenarioError([problem(f"config.{error.field}", show(error.value), "model.cannot")]) from None
+    return OwnModel(id, {"name": re.sub(r"[^\x20-\x7e]", "", name)[:60].strip() or id, **cells}, unread)
+
+
+def with_models(scenario: Scenario, catalog: Catalog) -> Catalog:
+    """The catalog with the models of a scenario; a ScenarioError names columns that there are not, and impossible values."""
+    catalog = catalog.beneath or catalog
+    return _extended(scenario.models, catalog) if scenario.models else catalog
+
+
+@lru_cache(maxsize=8)  # what is read from a catalog is remembered by the catalog
+def _extended(models: tuple[tuple[str, tuple[tuple[str, Any], ...]], ...], catalog: Catalog) -> Catalog:
+    problems: list[Problem] = []
+    rows = {id: _row(id, dict(cells), catalog, problems) for id, cells in models}
+    if problems:
+        raise ScenarioError(problems)
+    return catalog.with_rows({TABLE: rows})
+
+
+def _row(id: str, cells: Mapping[str, Any], catalog: Catalog, problems: list[Problem]) -> Row:
+    """The row of a model; what is wrong with it is added to the problems."""
+    columns = {**catalog.schema[TABLE], KEPT: catalog.schema["llm_checkpoints"][KEPT]}
+    usual = {"name": id, "repository": id, "kind": "generate", "attention": "gqa", "recurrent_layers": False}
+    given = {**usual, KEPT: "none", **cells, "id": id, "basis": "quoted", "source": SCENARIO_SOURCE}
+    for name in cells.keys() - columns.keys():
+        known = {"near": did_you_mean(name, columns), "known": ", ".join(columns)}
+        wrong = "file.unknown field near" if known["near"] else "file.unknown field"
+        problems.append(problem(f"models.{id}.{name}", show(cells[name]), wrong, **known))
+    row: dict[str, Any] = {}
+    for name, column in columns.items():
+        value = given.get(name)
+        text = "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+        try:
+            row[name] = column.parse(text)
+        except NotAllowed as error:
+            problems.append(Problem(f"models.{id}.{name}", show(value), str(error)))
+    row[KEPT] = cells.get(KEPT) or ""
+    return Row(TABLE, id, row, "quoted", (SCENARIO_SOURCE,), "", str(cells.get("note") or ""))
