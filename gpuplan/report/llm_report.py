@@ -88,8 +88,8 @@ def _plans(found: Calibration) -> Iterator[tuple[str, str, str]]:
         new = after.llm.serving[id]
         for name in ("replicas", "gpus", "first token", "tokens"):
             key = f"llm.replanned {name}"
-            now, then = (said(key, made=made, first=_seconds(made)) for made in (old, new))
-            yield said(f"{key} name", name=old.name), now, then
+            was, now = (said(key, made=made, first=_seconds(made)) for made in (old, new))
+            yield said(f"{key} name", name=old.name), was, now
     yield (said("llm.replanned hosts"), number(before.totals.hosts), number(after.totals.hosts))
 
 

@@ -22,7 +22,8 @@ from gpuplan.scenario import one_line
 from gpuplan.wording import NAMES, said
 
 BLANK = re.compile(r"\s*")
-ENDINGS = (".json", ".jsonl", ".csv")
+ENDINGS = (".json", ".csv", ".jsonl")
+"""Endings of result files; of a run in several forms the first counts."""
 MOST = 5000
 """Most files of a folder, and most results."""
 SAME = 1e-3
@@ -57,7 +58,8 @@ def read_results(paths: Iterable[Path], catalog: Catalog) -> tuple[Result, ...]:
 
 
 def _of_folder(folder: Path, catalog: Catalog) -> list[Result]:
-    files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in ENDINGS and path.is_file())
+    files = [path for path in folder.rglob("*") if path.suffix.lower() in ENDINGS and path.is_file()]
+    files.sort(key=lambda path: (ENDINGS.index(path.suffix.lower()), path))
     results: list[Result] = []
     for path in files[:MOST]:
         try:

@@ -20,31 +20,32 @@ UNREACHED = 0.8
 """Share of the most concurrent requests below which open arrivals do not reach it."""
 OPEN = ("constant", "poisson", "async")
 """Strategies of GuideLLM that send requests by the clock."""
-SLOWEST_S = 1.0
-"""A time per token above this is in milliseconds: a token a second is no service."""
+SLOWEST_MS = 1000.0
+"""A time per token above this was in milliseconds before it was taken for seconds: a token a second is no service."""
 ENGINES = {"trt": "tensorrt-llm", "sglang": "sglang", "vllm": "vllm", "openai": "vllm"}
-"""Beginning of a backend -> the engine that it usually is."""
+"""Part of the name of a backend -> the engine that it usually is."""
 RUN = ("isl", "osl", "concurrency", "ttft_ms", "tpot_ms", "tokens_per_s", "mode")
 
 
 def result(record: Record, tool: str, figures: Mapping[str, Any], **run: Any) -> Result:
     """Return a result of figures by their names: those of a run, and all others that there are."""
     lost = max((figures.get("prompts") or 0) - (figures.get("done") or 0), figures.get("failed") or 0)
-    warnings = (said("bench.lost", lost=lost),) * (lost > 0) + (said("bench.cancelled"),) * record.flag(
-        "was_cancelled"
-    )
-    own = {name: figures.get(name) for name in RUN} | {"mode": figures.get("mode") or ""} | run
+    warnings = [said("bench.lost", lost=lost)] if lost > 0 else []
+    warnings += [said("bench.cancelled")] if record.flag("was_cancelled") else []
+    names: dict[str, Any] = {"model": record.words(tool, "model"), "gpu": ""}
+    names |= {name: figures.get(name) for name in RUN} | {"mode": figures.get("mode") or ""} | run
     others = {name: v for name, v in figures.items() if name not in RUN and isinstance(v, float)}
-    names: dict[str, Any] = {"model": record.words(tool, "model"), "gpu": ""} | own
-    group = record.words(tool, "group")
-    return Result(
-        Run(id=record.file, **names), tool.removesuffix("-lines"), record.file, group, others, warnings
-    )
+    named = (tool.removesuffix("-lines"), record.file, record.words(tool, "group"))
+    return Result(Run(id=record.file, **names), *named, others, tuple(warnings))
+
+
+def _figures(record: Record, tool: str) -> dict[str, Any]:
+    return {name: record.figure(tool, name) for name in FIELDS[tool] if name not in TEXTS}
 
 
 def summary(record: Record, tool: str) -> Iterator[Result]:
     """Read the summary of a tool that states all figures of a run, or their totals."""
-    at: dict[str, Any] = {name: record.figure(tool, name) for name in FIELDS[tool] if name not in TEXTS}
+    at = _figures(record, tool)
     done, osl = at.get("done"), at.get("osl")
     if "tokens" in at:
         if not at["tokens"] and at["tokens_in"]:
@@ -58,9 +59,8 @@ def summary(record: Record, tool: str) -> Iterator[Result]:
     if stay is None and first is not None and each is not None and osl:
         at["stay_ms"] = stay = first + each * (osl - 1)
     at |= _load(at, record.words(tool, "kind"), stay / 1e3 if stay else None)
-    engine = next(
-        (name for start, name in ENGINES.items() if start in record.words(tool, "framework").lower()), ""
-    )
+    backend = record.words(tool, "framework").lower()
+    engine = next((name for part, name in ENGINES.items() if part in backend), "")
     for name in ("cap", "tp"):
         if at.get(name) is not None and (at[name] < 1 or at[name] % 1):
             raise record.error(FIELDS[tool][name][0][0][0], "bench.no count", value=at[name])
@@ -97,14 +97,9 @@ def guidellm(record: Record) -> Iterator[Result]:
 
 def inferencex(record: Record) -> Iterator[Result]:
     """Read a run of InferenceX or InferenceMAX: seconds, and tokens per second of each GPU, or of each that decodes."""
-    at: dict[str, Any] = {
-        name: record.figure("inferencex", name) for name in FIELDS["inferencex"] if name not in TEXTS
-    }
-    times = 1.0 if (at["tpot_s"] or 0) > SLOWEST_S else 1e3
-    for name in ("ttft", "tpot", "stay", "ttft_p50", "ttft_p99", "tpot_p50", "tpot_p99"):
-        seconds = at.pop(f"{name}_s")
-        if at.get(f"{name}_ms") is None and seconds is not None:
-            at[f"{name}_ms"] = seconds * times
+    at = _figures(record, "inferencex")
+    if (at["tpot_ms"] or 0) > SLOWEST_MS:  # they are in milliseconds already
+        at |= {name: value / 1e3 for name, value in at.items() if value and name.endswith("_ms")}
     tensor, stages = at["tp"] or 1.0, at["pp"] or 1.0
     gpus = counted = tensor * stages * (at["copies"] or 1.0)
     if apart := record.flag("disagg") or bool(at["decode"]):

@@ -1,3 +1,3 @@
 """The validation kit: commands that measure the language models of a design on the customer's hardware, and what must come out."""
 
-from gpuplan.deliver.validation.kit import kit_files
+from gpuplan.deliver.validation.kit import kit_files as kit_files

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -95,7 +95,7 @@ def _commands(plan: Plan, id: str) -> dict[str, Any]:
     }
 
 
-def _procedure(plan: Plan, groups: dict[str, Sequence[Load]]) -> str:
+def _procedure(plan: Plan, groups: Mapping[str, Sequence[Load]]) -> str:
     """Return the page of the procedure: its steps, and for each group what is predicted and when it passes."""
     parts = []
     for id, steps in groups.items():

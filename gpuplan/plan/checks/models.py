@@ -112,8 +112,10 @@ def promises(plan: Plan) -> Iterator[Message]:
             yield message(plan, "promise-missed", promises=_promises(missed), **words)
         if likely and serving.replicas:
             surely = said("llm.never surely")
-            if serving.surely:
-                surely = said("llm.surely", replicas=serving.surely, planned=serving.replicas)
+            if (size := serving.surely) and size.found:
+                surely = said(
+                    "llm.surely", replicas=size.found.replicas, gpus=size.gpus, in_all=size.gpus_in_all
+                )
             words |= {"surely": surely, "count": len(likely)}
             yield message(plan, "promise-likely", promises=_promises(likely), **words)
 

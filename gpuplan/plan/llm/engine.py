@@ -30,7 +30,7 @@ from gpuplan.plan.llm_parts import (
 from gpuplan.plan.sharing import smallest_profile
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import show
-from gpuplan.wording import number
+from gpuplan.wording import number, said
 
 SHARES = (0.125, 0.25, 0.5)
 """Parts of a GPU that a small model is tried on."""
@@ -108,7 +108,10 @@ def engine_of(asks: Asks) -> Engine:
     try:
         shape = shape_of_row(row)
     except ValueError as error:
-        raise asks.refuse("model", show(group.model), "limit.choose another model", why=error) from None
+        gib = float(row["total_parameters"] or 0) * 1e9 * BITS[group.weights or "bf16"] / 8 / memory.GIB
+        known = said("llm.weights alone", gib=written(gib, ",.0f")) if gib else ""
+        words = {"why": error, "known": known}
+        raise asks.refuse("model", show(group.model), "limit.choose another model", **words) from None
     try:
         board = board_of(catalog, gpu)
     except ValueError as error:

@@ -53,18 +53,19 @@ def _standing(missed: bool, surely: bool) -> str:
     return MISSED if missed else MET if surely else LIKELY
 
 
-def sure(engine: Engine, gpus: float, asked: Asked) -> int | None:
-    """Replicas on so many GPUs that keep all promises also at the slow end of the ranges; None if no number does."""
-    usual = size_of(engine, gpus, asked).found
-    if usual is None:
-        return None
-    slow = usual.first_token_ms.high / usual.first_token_ms.value
-    first = asked.arrivals.first_token_s / slow
-    safe = asked._replace(
-        promise=replace(asked.promise, safe=True), arrivals=asked.arrivals._replace(first_token_s=first)
-    )
-    found = size_of(engine, gpus, safe).found
-    return found.replicas if found else None
+def surely(asks: Asks, engine: Engine, asked: Asked) -> Size | None:
+    """The fewest GPUs that keep all promises also at the slow end of the ranges; None if no size of a replica does."""
+    kept = []
+    for gpus in engine.sizes:
+        replica = engine.on(gpus)
+        slow = replica.ranges.first[1] ** replica.speeds.own_first_width
+        first = asked.arrivals.first_token_s / slow
+        safe = asked._replace(
+            promise=replace(asked.promise, safe=True), arrivals=asked.arrivals._replace(first_token_s=first)
+        )
+        size = size_of(engine, gpus, safe, longest(asks))
+        kept += [size] if size.found else []
+    return min(kept, key=lambda size: (size.gpus_in_all, size.gpus)) if kept else None
 
 
 def nearest(asks: Asks, engine: Engine, sizes: Sequence[Size], asked: Asked) -> Asked:

@@ -17,7 +17,7 @@ from gpuplan.models.llm.speculation import speculation_gain
 from gpuplan.plan.llm.arrivals import Arrivals, arrivals_of, pace_of
 from gpuplan.plan.llm.asks import Asks, as_vms
 from gpuplan.plan.llm.engine import Engine, unpacked
-from gpuplan.plan.llm.promises import LIKELY, MET, MISSED, Target, longest, nearest, sure, targets, ways_out
+from gpuplan.plan.llm.promises import LIKELY, MET, MISSED, Target, longest, nearest, surely, targets, ways_out
 from gpuplan.plan.llm.sessions import Reuse, check_session, reuse_of
 from gpuplan.plan.llm.sizing import Asked, Size, reusing, size_of
 from gpuplan.scenario import sites_people
@@ -69,8 +69,8 @@ class Serving:
     """Performance with one replica, two and so on up to one more than planned; the last few where there are many."""
     targets: tuple[Target, ...]
     """Its promises, and how far they are kept."""
-    surely: int | None
-    """Replicas that keep those that are likely at the slow end of the ranges, too; None if no number does."""
+    surely: Size | None
+    """Size that keeps those that are likely at the slow end of the ranges, too; None if there is none."""
     ways: tuple[str, ...]
     """What else would keep those that are missed, in words."""
     prompt_s: float
@@ -183,7 +183,7 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
     ways = tuple(ways_out(asks, engine, wanted)) if planned != wanted else ()
     off_hours = _off_hours(asks, engine, size.gpus, planned)
     steps = tuple(_steps(engine, size, planned))
-    surely = sure(engine, size.gpus, planned)
+    safe = surely(asks, engine, planned)
     engine, planned = reusing(engine, planned, size.sessions)
     load, chosen, usage = planned.load, size.found, engine.held(size.gpus)
     kept = targets(engine, size.gpus, chosen, wanted, planned)
@@ -211,7 +211,7 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
         sizes=sizes,
         with_fewer=steps,
         targets=kept,
-        surely=surely if LIKELY in {each.standing for each in kept} else None,
+        surely=safe if LIKELY in {each.standing for each in kept} else None,
         ways=ways,
         **_times(engine, size.gpus, load, chosen.requests),
         unseen=engine.unseen,

@@ -9,7 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmark_results import FILES, Measured, aiperf, as_lines, genai_csv, guidellm, sglang, vllm
+from benchmark_results import (
+    FILES,
+    Measured,
+    aiperf,
+    aiperf_lines,
+    as_lines,
+    genai_csv,
+    guidellm,
+    sglang,
+    vllm,
+)
 from random_cases import cases
 
 from gpuplan.analysis.benchmarks import Result, read_results
@@ -144,11 +154,12 @@ def test_a_file_or_its_folder_names_the_group(tmp_path: Path, catalog: Catalog) 
 def test_in_a_folder_a_run_counts_once_and_other_files_are_left_out(tmp_path: Path, catalog: Catalog) -> None:
     (tmp_path / "profile_export_aiperf.json").write_text(json.dumps(aiperf(Measured())))
     (tmp_path / "profile_export_aiperf.csv").write_text(genai_csv(Measured()))
-    (tmp_path / "inputs.json").write_text('{"data": 1}')
+    (tmp_path / "profile_export.jsonl").write_text(as_lines(aiperf_lines(Measured())))
+    (tmp_path / "inputs.json").write_text('{"data": [{"session_id": "s", "payloads": [{}]}]}')
     (tmp_path / "power.csv").write_text("timestamp,power\n1,300\n")
     (tmp_path / "notes.txt").write_text("x")
     (found,) = read_results([tmp_path], catalog)
-    assert found.tool == "aiperf"
+    assert found.tool == "aiperf" and found.run.model, "the summary, which names the model"
 
 
 @pytest.mark.parametrize(

@@ -173,7 +173,8 @@ def test_a_model_without_layers_may_stand_in_a_design_that_uses_another(catalog:
     data["groups"][0]["model"] = "sizes"
     with pytest.raises(ScenarioError) as error:
         make_plan(from_dict(data), catalog)
-    assert error.value.problems[0].path == "groups.assistant.model"
+    [wrong] = error.value.problems
+    assert wrong.path == "groups.assistant.model" and has_approved(wrong.words, "layers", "65 GiB")
 
 
 def test_a_folder_of_ones_own_stays_beneath(catalog: Catalog, tmp_path: Any) -> None:

@@ -64,12 +64,10 @@ def test_met_is_the_slow_end_of_the_range() -> None:
 def test_replicas_that_keep_it_surely_keep_it_when_they_are_planned() -> None:
     for people, speed in itertools.product((100, 400, 2000), (15, 30)):
         made = served(people=people, tokens_per_s=speed)
-        if made.standing == "likely" and made.surely:
-            assert made.surely > made.replicas
-            more = served(
-                people=people, tokens_per_s=speed, least_replicas=made.surely, replica_gpus=made.gpus
-            )
-            assert more.standing == "met"
+        if made.standing == "likely" and made.surely and made.surely.found:
+            assert made.surely.gpus_in_all > made.gpus * made.replicas
+            size = {"least_replicas": made.surely.found.replicas, "replica_gpus": made.surely.gpus}
+            assert served(people=people, tokens_per_s=speed, **size).standing == "met"
 
 
 def test_fewer_bits_are_named_where_they_keep_what_is_missed() -> None:
@@ -84,8 +82,8 @@ def test_the_standing_is_in_the_table_and_in_a_message(catalog: Catalog) -> None
     plan = make_plan(assistant(tokens_per_s=400), catalog)
     [row] = records(models.serving(plan))
     assert row["promises"] == "missed"
-    slow = {"tokens_per_s": 15}
-    likely = served(**slow)
-    assert likely.standing == "likely" and likely.surely and "promise-likely" in codes(**slow)
-    sure = slow | {"least_replicas": likely.surely, "replica_gpus": likely.gpus}
+    likely = served()
+    assert likely.standing == "likely" and "promise-likely" in codes()
+    assert likely.surely and likely.surely.found
+    sure = {"least_replicas": likely.surely.found.replicas, "replica_gpus": likely.surely.gpus}
     assert served(**sure).standing == "met" and "promise-likely" not in codes(**sure)
