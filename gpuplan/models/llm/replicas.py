@@ -140,15 +140,14 @@ def replicas(replica: Replica, *, load: Load, promise: Promise = Promise(), leas
     above_zero(**lengths)
     bounds = limits(replica, load=load, promise=promise)
 
-    def at(requests: float) -> tuple[Range, Range, Range]:
-        of = (time_per_token_ms, first_token_ms, token_rate)
-        ranges = (f(replica, requests=requests, **lengths) for f in of)
-        return tuple(ranges)  # type: ignore[return-value]
+    def at(requests: float) -> tuple[Range, Range]:
+        token, first = (f(replica, requests=requests, **lengths) for f in (time_per_token_ms, first_token_ms))
+        return token, first
 
     _refuse(bounds, replica.setup, promise, at)
     top = bounds.requests
     if load.requests_per_second:
-        token, first, _ = at(top)
+        token, first = at(top)
         stay_s = (first.value + token.value * (load.tokens_out - 1)) / 1e3
         count = max(least, math.ceil(load.requests_per_second * stay_s / top - 1e-9))
         share = _at_once(load.requests_per_second / count, top, load.tokens_out, at)
@@ -156,7 +155,8 @@ def replicas(replica: Replica, *, load: Load, promise: Promise = Promise(), leas
         above_zero(requests=load.requests)
         count = max(least, math.ceil(load.requests / top - 1e-9))
         share = load.requests / count
-    token, first, rate = at(max(1.0, share))
+    token, first = at(max(1.0, share))
+    rate = token_rate(replica, requests=max(1.0, share), **lengths)
     if load.requests_per_second:  # as many tokens as are asked for
         made = load.requests_per_second * load.tokens_out / count / rate.value
         rate = Range(*(made * value for value in rate))
@@ -164,20 +164,20 @@ def replicas(replica: Replica, *, load: Load, promise: Promise = Promise(), leas
 
 
 def _at_once(
-    arrivals: float, top: float, tokens_out: float, at: Callable[[float], tuple[Range, Range, Range]]
+    arrivals: float, top: float, tokens_out: float, at: Callable[[float], tuple[Range, Range]]
 ) -> float:
     """Return concurrent requests at this arrival rate, by Little's law: where it agrees with their time there."""
     low, high = 0.0, float(top)
-    for _ in range(30):
+    while high - low > 1e-4 * high:
         middle = (low + high) / 2
-        token, first, _ = at(max(1.0, middle))
+        token, first = at(max(1.0, middle))
         stay = arrivals * (first.value + token.value * (tokens_out - 1)) / 1e3
         low, high = (middle, high) if stay > middle else (low, middle)
     return high
 
 
 def _refuse(
-    found: Limits, setup: Setup, promise: Promise, at: Callable[[float], tuple[Range, Range, Range]]
+    found: Limits, setup: Setup, promise: Promise, at: Callable[[float], tuple[Range, Range]]
 ) -> None:
     """Say which promise cannot be kept, and the nearest that can."""
     gpus = f"{setup.gpus} GPU{'s' if setup.gpus > 1 else ''}"
@@ -186,7 +186,7 @@ def _refuse(
             f"the model and one request do not fit on {gpus} in {setup.weights}; take more GPUs per replica, weights of "
             f"fewer bits or a shorter context"
         )
-    token, first, _ = at(1.0)
+    token, first = at(1.0)
     if not found.speed:
         most = 1e3 / (token.high if promise.safe else token.value)
         raise ValueError(
