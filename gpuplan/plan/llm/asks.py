@@ -77,7 +77,7 @@ def planned(catalog: Catalog, kind: str | None) -> Mapping[str, Fact]:
 
 def in_percent(share: Fact) -> Fact:
     """Return a share as a line shows it."""
-    return replace(share, value=100 * float(share.value), low=None, high=None, unit="%")  # type: ignore[arg-type]
+    return replace(share, value=100 * float(share.value), low=None, high=None, unit="%")
 
 
 class Asks:
