@@ -210,7 +210,7 @@ def of_design(found: Result, plan: Plan) -> Result:
     stated = {name: value for name in FILLED if (value := getattr(found.run, name))}
     if id and named is None:
         stated.pop("model", None)
-    if "tp" in stated or "dp" in stated:
+    if found.run.dp or stated.get("tp", base.tp) != base.tp:  # cut in another way than planned
         stated.setdefault("gpus", found.run.all_gpus)
     filled = {name: getattr(base, name) for name in FILLED} | stated
     return replace(found, group=id, run=replace(found.run, **filled))

@@ -26,8 +26,6 @@ ENDINGS = (".json", ".csv", ".jsonl")
 """Endings of result files; of a run in several forms the first counts."""
 MOST = 5000
 """Most files of a folder, and most results."""
-SAME = 1e-3
-"""Relative difference within which two results of one folder are the same run, written twice."""
 OFF = 0.25
 """Relative difference from which figures of one result contradict each other."""
 TOKENS_OFF = 0.02
@@ -60,22 +58,25 @@ def read_results(paths: Iterable[Path], catalog: Catalog) -> tuple[Result, ...]:
 def _of_folder(folder: Path, catalog: Catalog) -> list[Result]:
     files = [path for path in folder.rglob("*") if path.suffix.lower() in ENDINGS and path.is_file()]
     files.sort(key=lambda path: (ENDINGS.index(path.suffix.lower()), path))
-    results: list[Result] = []
+    results: dict[object, Result] = {}
     for path in files[:MOST]:
         try:
             found = _of_file(path, path.relative_to(folder).as_posix(), catalog)
         except UnknownTool:
             continue
-        results += [each for each in found if not any(_same(each, other) for other in results)]
+        for each in found:
+            results.setdefault(_figures(each), each)
     if not results:
         raise UnknownTool(one_line(folder.name))
-    return results
+    return list(results.values())
 
 
-def _same(one: Result, other: Result) -> bool:
-    figures = [(getattr(one.run, n), getattr(other.run, n)) for n in ("isl", "osl", "ttft_ms", "tpot_ms")]
-    near = all(a and b and abs(a / b - 1) < SAME for a, b in figures)
-    return near and Path(one.file).parent == Path(other.file).parent and one.tool == other.tool
+def _figures(found: Result) -> object:
+    """Return folder, tool and three digits of the figures of a result, by which a run is known in each of its forms."""
+    figures = [getattr(found.run, name) for name in ("isl", "osl", "ttft_ms", "tpot_ms")]
+    if not all(figures):
+        return found.run.id
+    return (Path(found.file).parent, found.tool, *(f"{figure:.3g}" for figure in figures))
 
 
 def _of_file(path: Path, name: str, catalog: Catalog) -> list[Result]:

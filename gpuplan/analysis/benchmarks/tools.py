@@ -76,15 +76,16 @@ def _load(at: Mapping[str, float | None], kind: str, stay_s: float | None) -> di
     A cap that open arrivals do not reach is no concurrency. Without rate and cap all prompts start together.
     """
     rate, cap, seen = at.get("rate"), at.get("cap"), at.get("seen")
+    own = rate or at.get("requests_per_s")
+    at_once = seen or (own * stay_s if own and stay_s else cap)
     if rate or kind in OPEN:
-        own = rate or at.get("requests_per_s")
-        at_once = seen or (own * stay_s if own and stay_s else cap)
         reached = cap and (not at_once or at_once > UNREACHED * cap) and not seen
         return {"mode": "server", "concurrency": cap if reached else at_once}
     if cap or (seen and "rate" not in at):
         return {"mode": "concurrency", "concurrency": seen or cap}
-    prompts = at.get("prompts") or at.get("done")
-    return {"mode": "burst", "concurrency": prompts} if prompts else {}
+    if prompts := at.get("prompts"):
+        return {"mode": "burst", "concurrency": prompts}
+    return {"mode": "server", "concurrency": at_once} if at_once else {}
 
 
 def guidellm(record: Record) -> Iterator[Result]:
@@ -157,11 +158,7 @@ def nvidia(record: Record) -> Iterator[Result]:
     if named and metrics.figure("aiperf", "cap") is None:
         metrics = replace(metrics, data={**metrics.data, "concurrency": float(named[-1])})
     tool = "aiperf" if "start_time" in record.data or "aiperf" in record.file else "genai-perf"
-    for found in summary(metrics, "aiperf"):
-        measured = found.run.mode in ("concurrency", "server") or not found.figures.get("requests_per_s")
-        seen = 0.0 if measured else found.figures["requests_per_s"] * found.figures.get("stay_ms", 0.0) / 1e3
-        run = replace(found.run, concurrency=seen, mode="server") if seen else found.run
-        yield replace(found, tool=tool, run=run)
+    return (replace(found, tool=tool) for found in summary(metrics, "aiperf"))
 
 
 TOOLS: Mapping[str, Callable[[Record], Iterator[Result]]] = {

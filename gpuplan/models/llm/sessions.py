@@ -1,7 +1,5 @@
 """Sessions: requests that follow one another, repeat the context of the one before, and leave it in the cache meanwhile."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -28,9 +26,9 @@ class Session:
         not_negative(turn_tokens=self.turn_tokens)
         zero_to_one(hit_share=self.hit_share or 0.0)
         if self.turns * self.turn_tokens >= 2 * self.tokens_in + self.turn_tokens:
+            most = 2 * self.tokens_in / (self.turns - 1)
             raise ValueError(
-                f"turn_tokens is {self.turn_tokens:g}; {self.turns} turns with prompts of {self.tokens_in:g} tokens on average "
-                f"grow by less than {2 * self.tokens_in / (self.turns - 1):.4g}"
+                f"turn_tokens is {self.turn_tokens:g}; the first prompt has none from {most:.4g} on"
             )
 
     @property

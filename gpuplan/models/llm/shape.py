@@ -170,12 +170,6 @@ class Draft:
     time_share: float = 0.0
     """Time to draft a token over that of a step without drafts."""
 
-    def __post_init__(self) -> None:
-        """Refuse a step that gives less than its own token, or more than that and the drafts."""
-        not_negative(tokens=self.tokens, time_share=self.time_share)
-        if not 1 <= self.accepted <= 1 + self.tokens:
-            raise ValueError(f"accepted is {self.accepted!r}; it must be from 1 to {1 + self.tokens}")
-
 
 @dataclass(frozen=True, slots=True)
 class Adapters:
@@ -185,12 +179,6 @@ class Adapters:
     rank: int = 16
     speed_share: float = 1.0
     """Speed with adapters over that without: all requests pay it, however many adapters there are."""
-
-    def __post_init__(self) -> None:
-        """Refuse a number, a rank or a speed that is none."""
-        not_negative(count=self.count)
-        above_zero(rank=self.rank, speed_share=self.speed_share)
-        zero_to_one(speed_share=self.speed_share)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,8 +216,13 @@ class Setup:
             raise ValueError(f"kept needs one of {', '.join(KEPT)}; got {self.kept!r}")
         if min(self.tensor, self.pipeline, self.data) < 1:
             raise ValueError("tensor, pipeline and data need at least 1")
+        draft, adapters = self.draft, self.adapters
+        not_negative(tokens=draft.tokens, time_share=draft.time_share, count=adapters.count)
         not_negative(cached_tokens=self.cached_tokens)
-        above_zero(sequences=self.sequences)
+        above_zero(sequences=self.sequences, rank=adapters.rank, speed_share=adapters.speed_share)
+        zero_to_one(speed_share=adapters.speed_share)
+        if not 1 <= draft.accepted <= 1 + draft.tokens:
+            raise ValueError(f"accepted is {draft.accepted!r}; it must be from 1 to {1 + draft.tokens}")
 
     @property
     def gpus(self) -> int:

@@ -1,7 +1,5 @@
 """Speculative decoding: tokens that a step gives, and what is gained at a load. [specdecode-bench]_"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from gpuplan.models.llm.serving import decode_step_ms

@@ -1,7 +1,5 @@
 """Sessions of a group: the part of a prompt that the cache of its replicas still holds, which depends on their number."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

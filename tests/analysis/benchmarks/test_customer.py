@@ -178,6 +178,17 @@ def test_what_a_result_does_not_name_comes_from_its_group(plan: Plan) -> None:
     assert (other.group, other.run.gpu, other.run.gpus, other.run.framework) == ("", "A100", 4, "sglang")
 
 
+def test_a_part_of_a_gpu_stays_one_though_the_tool_names_a_whole(plan: Plan) -> None:
+    group = replace(plan.scenario.groups[0], model="llama-3.1-8b", replica_gpus=0.5, people=10)
+    small = make_plan(replace(plan.scenario, groups=(group,)))
+    bare = Result(Run("f.json", "", "", tp=1, isl=2000, osl=400, concurrency=2, tpot_ms=20), "vllm", "f.json")
+    assert of_design(bare, small).run.gpus == 0.5
+    assert of_design(replace(bare, run=replace(bare.run, tp=2)), small).run.gpus == 2
+    found = calibrate(small.catalog, [bare], small)
+    whole = predict(small.catalog, [replace(found.results[0].run, gpus=1.0)])
+    assert (found.predictions[0].predicted or 0) > 1.4 * (whole[0].predicted or 0), "half the bandwidth"
+
+
 def test_a_result_that_may_be_of_several_groups_is_refused_with_their_names(plan: Plan) -> None:
     group = plan.scenario.groups[0]
     two = make_plan(
