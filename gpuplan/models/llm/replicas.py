@@ -168,7 +168,7 @@ def _at_once(
 ) -> float:
     """Return concurrent requests at this arrival rate, by Little's law: where it agrees with their time there."""
     low, high = 0.0, float(top)
-    while high - low > 1e-4 * high:
+    while high - low > 1e-4 * max(high, 0.01):
         middle = (low + high) / 2
         token, first = at(max(1.0, middle))
         stay = arrivals * (first.value + token.value * (tokens_out - 1)) / 1e3
