@@ -96,8 +96,21 @@ def nearest(asks: Asks, engine: Engine, sizes: Sequence[Size], asked: Asked) -> 
     return asked.promising(first_token_s=soonest)
 
 
-def ways_out(asks: Asks, engine: Engine, asked: Asked) -> Iterator[str]:
-    """Say what else of the same group would keep its promises on the same hardware."""
+EASIER = 1.25
+"""How much easier a promise is than the nearest one, at which a replica has to be nearly idle."""
+
+
+def ways_out(asks: Asks, engine: Engine, asked: Asked, planned: Asked) -> Iterator[str]:
+    """Say what promises a little easier than the nearest take, and what else would keep those asked for on this hardware."""
+    first, speed = planned.arrivals.first_token_s, planned.promise.tokens_per_second or 0.0
+    easier = asked.promising(
+        EASIER * first if first > asked.arrivals.first_token_s else None,
+        speed / EASIER if speed < (asked.promise.tokens_per_second or 0.0) else None,
+    )
+    sizes = [size for gpus in engine.sizes if (size := size_of(engine, gpus, easier, longest(asks))).found]
+    if sizes:
+        words = {"first": easier.arrivals.first_token_s, "speed": easier.promise.tokens_per_second}
+        yield said("llm.way easier", gpus=min(size.gpus_in_all for size in sizes), **words)
     rows = asks.catalog.rows("llm_precisions")
     fewer = [row for row in rows if BITS[row.id] < BITS[engine.weights]]
     for row in sorted(fewer, key=lambda row: -BITS[row.id]):

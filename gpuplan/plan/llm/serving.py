@@ -180,7 +180,7 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
         sizes = _sizes(asks, engine, planned := nearest(asks, engine, sizes, wanted))
     size = min(sizes, key=lambda each: (each.gpus_in_all, each.gpus))
     assert size.found is not None
-    ways = tuple(ways_out(asks, engine, wanted)) if planned != wanted else ()
+    ways = tuple(ways_out(asks, engine, wanted, planned)) if planned != wanted else ()
     off_hours = _off_hours(asks, engine, size.gpus, planned)
     steps = tuple(_steps(engine, size, planned))
     safe = surely(asks, engine, planned)
