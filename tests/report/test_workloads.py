@@ -44,7 +44,7 @@ def test_models_say_what_they_promise(catalog: Catalog) -> None:
     words, size, _ = rows["Support assistant"]
     assert is_approved(words[0], "3.3", "70B", "FP8", "400 users", "12 %")
     assert is_approved(words[1], "2000 tokens", "400", "2 s", "30")
-    assert size == ("1 GPU", "per replica, H100L-94C")
+    assert size == ("2 whole GPUs", "per replica, H100L-94C")
     assert is_approved(rows["Nightly fine-tuning"][0][0], "3.1", "8B", "3 jobs", "100")
     assert rows["Document search"][0][0] == "bge-m3"
 
