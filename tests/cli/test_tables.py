@@ -118,6 +118,11 @@ def test_calibrate_names_file_and_field_the_tools_that_are_read_and_the_groups(c
     assert code == 2 and "mean_ttft_ms" in err
     code, _, err = run(capsys, "calibrate", "--llm", str(tmp_path / "r.json"), "--for", "starter")
     assert code == 2 and "--for" in err
+    (tmp_path / "r.json").write_text(json.dumps(vllm(Measured())))
+    code, _, err = run(
+        capsys, "calibrate", "--llm", str(tmp_path / "r.json"), "--fit", str(tmp_path / "mine")
+    )
+    assert code == 2 and "--for" in err and not (tmp_path / "mine").exists()
     code, _, err = run(capsys, "calibrate", "--llm", str(tmp_path / "none.json"))
     assert code == 2 and "none.json" in err
 

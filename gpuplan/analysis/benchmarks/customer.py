@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from gpuplan.analysis.benchmarks.record import Result
 from gpuplan.analysis.llm_calibration import write_own
 from gpuplan.analysis.llm_predictions import Prediction, predict
-from gpuplan.analysis.llm_runs import Run, gpu_of
+from gpuplan.analysis.llm_runs import NotPredicted, Run, gpu_of
 from gpuplan.catalog import Catalog, CatalogError, load_catalog
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.llm_parts import key_of, model_named
@@ -143,7 +143,7 @@ def calibrated(runs: Iterable[Run], predictions: Iterable[Prediction]) -> Own:
     by_id = {run.id: run for run in runs}
     logs: dict[str, list[tuple[Run, float]]] = {name: [] for name in SPREADS}
     for each in predictions:
-        if each.predicted:
+        if each.predicted and 0 < each.predicted < math.inf:
             logs[each.quantity].append((by_id[each.source_id], math.log(each.measured / each.predicted)))
     return Own(logs)
 
@@ -152,13 +152,17 @@ def write_factors(folder: Path, catalog: Catalog, runs: Iterable[Run], own: Own)
     """Write the factors at the load of some runs, the last of each model and board, into a catalog folder."""
     factors: dict[str, Mapping[str, float]] = {}
     for run in runs:
-        if not (model := model_named(catalog, run.model)):
+        try:
+            model, gpu = model_named(catalog, run.model), gpu_of(catalog, run.gpu)
+        except NotPredicted:
+            continue
+        if model is None:
             continue
         token, first = own.factor("tpot_ms", run), own.factor("ttft_ms", run)
         if not own.runs["tpot_ms"]:
             rate = own.factor("tokens_per_s", run)
             token = Factor(1 / rate.value, rate.width)
-        factors[f"llm-own/{model.id}/{gpu_of(catalog, run.gpu).id}"] = {
+        factors[f"llm-own/{model.id}/{gpu.id}"] = {
             "own_step": token.value,
             "own_first": first.value / token.value,
             "own_width": token.width,
