@@ -86,7 +86,7 @@ def _plans(found: Calibration) -> Iterator[tuple[str, str, str]]:
         return
     for id, old in before.llm.serving.items():
         new = after.llm.serving[id]
-        for name in ("replicas", "gpus", "first token", "tokens"):
+        for name in ("replicas", "gpus", "first token", "tokens", "promises"):
             key = f"llm.replanned {name}"
             was, now = (said(key, made=made, first=_seconds(made)) for made in (old, new))
             yield said(f"{key} name", name=old.name), was, now

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
@@ -36,12 +37,12 @@ class Spread(NamedTuple):
     noise: float
     """Of single runs."""
     most: float
-    """Beyond this a run says no more: it was another set-up."""
+    """So far from the median of all runs one says no more: it was another set-up."""
 
 
 SPREADS: Mapping[str, Spread] = {
     "tpot_ms": Spread(0.03, 0.1, 0.1, 0.1, 0.3),
-    "ttft_ms": Spread(0.1, 0.4, 0.6, 0.3, 2.0),
+    "ttft_ms": Spread(0.1, 0.3, 0.6, 0.3, 1.0),
     "tokens_per_s": Spread(0.05, 0.05, 0.3, 0.1, 1.0),
 }
 """Quantity -> its spreads: those with which five published runs of a model on a board tell most of its others."""
@@ -101,7 +102,9 @@ class Own:
         solved = {}
         for quantity, own in ((name, own) for name, own in self.runs.items() if own):
             runs, spread = [run for run, _ in own[:MOST_RUNS]], SPREADS[quantity]
-            off = np.clip([log for _, log in own[:MOST_RUNS]], -spread.most, spread.most)
+            logs = [log for _, log in own[:MOST_RUNS]]
+            middle = min(2 * spread.most, max(-2 * spread.most, median(logs) if len(logs) > 2 else 0.0))
+            off = np.clip(logs, middle - spread.most, middle + spread.most)
             noise = spread.noise**2 * np.eye(len(runs))
             solved[quantity] = (
                 [run.id for run in runs],
