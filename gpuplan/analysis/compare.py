@@ -164,10 +164,8 @@ def _work(plan: Plan, other: str) -> tuple[str, str]:
         return "", ""
     low, high = (written(float(f"{end(work.ratio for work in works):.2g}"), "g") for end in (min, max))
     assumed = any(work.basis == "assumed" for work in works)
-    return (
-        low if low == high else said("difference.range", low=low, high=high),
-        said("difference.assumed" if assumed else "difference.published"),
-    )
+    how = "difference.assumed" if assumed else "difference.published"
+    return low if low == high else said("difference.range", low=low, high=high), said(how)
 
 
 def counting(plans: Sequence[Plan]) -> str:

@@ -39,15 +39,12 @@ def customer_scenario(scenario: Scenario, catalog: Catalog, *, whole_catalog: bo
     offer = Origin("quoted", "scenario", note=OFFER, as_of=prices.as_of)
     gone = ("internal", "prices", *(f"ranges.prices.{key}" for key in sold))
     kept = _without(bare, gone)
+    own = ((f"prices.{key}", origin) for key, origin in stated.items())
     return replace(
         kept,
         prices=tuple((dict(bare.prices) | sold).items()),
         ranges=tuple((path, ends) for path, ends in bare.ranges if path.removeprefix("prices.") not in sold),
-        origins=(
-            *kept.origins,
-            *((f"prices.{key}", origin) for key, origin in stated.items()),
-            *((f"prices.{key}", offer) for key in sold),
-        ),
+        origins=(*kept.origins, *own, *((f"prices.{key}", offer) for key in sold)),
     )
 
 
@@ -86,11 +83,9 @@ def earnings(plan: Plan) -> tuple[Earning, ...]:
     if bought is None:
         return ()
     paid = {part.name: part.total for part in bought.parts}
-    return tuple(
-        Earning(part.name, paid[part.name], part.total, plan.costs.currency)
-        for part in plan.costs.parts
-        if part.name in SOLD_PARTS
-    )
+    parts = [part for part in plan.costs.parts if part.name in SOLD_PARTS]
+    currency = plan.costs.currency
+    return tuple(Earning(part.name, paid[part.name], part.total, currency) for part in parts)
 
 
 def earned_in_all(found: tuple[Earning, ...]) -> Earning:

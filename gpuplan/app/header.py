@@ -70,11 +70,8 @@ def _recent(workbook: Workbook) -> contract.Recent | None:
     plan, cost = workbook.plan, cost_figures(workbook.plan)
     figures = [said("screen.recent.figures", totals=plan.totals), plan.unchecked().verdict.short]
     figures += [cost.price] if cost else []
-    return {
-        "design": workbook.design,
-        "customer": workbook.scenario.customer,
-        "figures": "" if workbook.stale else ", ".join(figures),
-    }
+    shown = "" if workbook.stale else ", ".join(figures)
+    return {"design": workbook.design, "customer": workbook.scenario.customer, "figures": shown}
 
 
 def _chance(percentage: float) -> str:
@@ -128,11 +125,8 @@ def drawer_data(workbook: Workbook) -> dict[str, Any]:
     if key == GLOSSARY:
         return {"kind": "glossary", "title": said("screen.why.glossary")}
     if key == "messages":
-        return {
-            "kind": "messages",
-            "title": said("screen.why.messages"),
-            "messages": [message_data(workbook, m) for m in workbook.messages],
-        }
+        listed = [message_data(workbook, message) for message in workbook.messages]
+        return {"kind": "messages", "title": said("screen.why.messages"), "messages": listed}
     if key not in plan.lines:
         return {"kind": "closed"}
     why = explain(plan, key)

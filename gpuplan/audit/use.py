@@ -171,7 +171,7 @@ def audit(
 
 def _remarks(trace: Jobs | Samples | Requests, found: Allocation | None) -> tuple[str, ...]:
     notes = {
-        FEW_TOLD[type(trace)]: OTHERS in trace.groups,
+        TOLD[type(trace)]: OTHERS in trace.groups,
         "audit.note.as needed": found and found.held is None,
         "audit.note.more than installed": found and (found.utilisation or 0) > 1,
     }
@@ -179,11 +179,7 @@ def _remarks(trace: Jobs | Samples | Requests, found: Allocation | None) -> tupl
     return (*trace.reading.notes, *told)
 
 
-FEW_TOLD = {
-    Jobs: "audit.note.most hours",
-    Samples: "audit.note.most samples",
-    Requests: "audit.note.most tokens",
-}
+TOLD = {Jobs: "audit.note.most hours", Samples: "audit.note.most samples", Requests: "audit.note.most tokens"}
 
 
 def _allocation(jobs: Jobs, zone: ZoneInfo, installed: int | None, skip: float) -> Allocation:

@@ -1,7 +1,5 @@
 """The layout of the catalog: the declarations of its tables, in three tables that describe themselves too."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -5,8 +5,6 @@ Four kinds of table, declared in `tables.csv`: *facts* (one row per value of an 
 may hold, `parameters.csv` what every parameter of a fact table may hold.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """Tables: CSV files checked line by line, and columns that define the content of their cells."""
 
-from __future__ import annotations
-
 import csv
 import datetime
 import io

@@ -1,7 +1,5 @@
 """Clock: the time zone of a site by its name, and its offset from UTC in winter and in summer."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 import zoneinfo

@@ -36,6 +36,8 @@ def run_calibrate(args: argparse.Namespace) -> int:
         if not plan.llm.serving:
             raise refusal(said("terminal.no model"), "--for", path_text(Path(design)))
     found = calibrate(catalog, read_results(args.llm, catalog), plan)
+    if args.fit and not any(found.own.runs.values()):
+        raise refusal(said("terminal.nothing compared"), "--fit", path_text(args.fit))
     if args.fit:
         written = write_factors(args.fit, catalog, found.runs, found.own)
         print(f"Wrote {', '.join(written)} into {path_text(args.fit)}", file=sys.stderr)

@@ -4,8 +4,6 @@ The rules are data (``data/access_rules.csv``), read from top to bottom: they ru
 and say why. Here are the facts that a rule may name, and how the rules are applied to them. [gpuplan-method]_
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Access: how each group reaches its GPUs, by which profile, and the features that this keeps and gives up."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction

@@ -4,8 +4,6 @@ A pool has a capacity shortfall if fewer hosts are up than its demand needs; if 
 ones, it matters which of them are up.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -3,8 +3,6 @@
 Counts follow from the hosts of each pool, so the same rules size the purchases when a design grows.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Boards: the work that a GPU does of another board's, and which VMs of a design run as well on the board of owned hosts."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache

@@ -4,8 +4,6 @@ Models: ``gpuplan.models.cost``, which dates payments, and ``gpuplan.models.lice
 its start, in column k - 1, with subscriptions and support, so the last column buys nothing. Unpriced items are omitted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Clusters: the division of a pool's hosts where one cluster may not have as many, or where they are kept apart."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

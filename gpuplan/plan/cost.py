@@ -3,8 +3,6 @@
 ``cash_flow`` dates the payments; this module adds them up, each total a line. Items without a price are only named.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

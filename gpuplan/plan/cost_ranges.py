@@ -4,8 +4,6 @@ Prices of one cause, such as all GPU prices, move together; causes are independe
 PUE and support share are causes too. Counts, hours, warranty, residual value and unranged values stay as planned.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 

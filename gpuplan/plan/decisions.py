@@ -3,8 +3,6 @@
 Their words are in ``data/words/decisions.csv``; this module selects those that apply, and fills in the numbers.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The model is ``gpuplan.models.network.fabric``; switches come from the catalog. The fewest switches win, then the fewest ports.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

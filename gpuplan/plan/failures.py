@@ -1,7 +1,5 @@
 """Failures: which VMs restart where when hosts of a plan fail, and which loss is the worst."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

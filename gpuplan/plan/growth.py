@@ -3,8 +3,6 @@
 The design as planned carries year 1; year k has the demand after k - 1 years of growth.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

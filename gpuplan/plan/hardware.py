@@ -1,7 +1,5 @@
 """Hardware of a host: its server, the boards that carry its GPUs, and which boards a server takes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple

@@ -3,8 +3,6 @@
 Stated parts are shown as stated, with a check that they suffice. Processor and memory sizes are those makers submitted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple

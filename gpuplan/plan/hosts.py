@@ -1,7 +1,5 @@
 """Hosts of each cluster: how many for the demand and for failures, the VMs on each, and the lines that explain them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile

@@ -3,8 +3,6 @@
 The units and notes of these values are in ``data/words/derived.csv``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol

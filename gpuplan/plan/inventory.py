@@ -1,7 +1,5 @@
 """Inventory: the demand that fits on existing hosts, by priority of the groups, and the hosts to buy for the rest."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Layouts: everything on the fewest hosts, with failover capacity, and on the remaining hosts after a failure."""
 
-from __future__ import annotations
-
 import math
 import operator
 from collections import Counter

@@ -1,7 +1,5 @@
 """Verdicts on the link of a design for each use of it: vMotion, GPUs over the network, training across hosts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from gpuplan.plan.plan import Plan

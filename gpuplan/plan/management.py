@@ -3,8 +3,6 @@
 The sizes are published for VCF 9.1. Without its own, an older release uses them, which is an assumption.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Effects of a design's network: on GPUs reached over it, on training across hosts, and by the vendor's rules."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Licences of existing hosts: the years in which they are owned, from the dates stated with the hosts."""
 
-from __future__ import annotations
-
 import datetime
 import math
 

@@ -3,8 +3,6 @@
 The models are ``gpuplan.models.power``. An unknown power, such as a switch's, is named and left out.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ Catalog prices are in US dollars and are converted to the currency of the scenar
 both are the seller's prices, and the price of a sold item is the customer's price.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache

@@ -3,8 +3,6 @@
 Racks and switches are counted by the plan; nothing here decides how many.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby

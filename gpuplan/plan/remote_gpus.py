@@ -3,8 +3,6 @@
 The model is ``gpuplan.models.network.remoting``; presets are in ``data/network_workloads.csv``. Every share is a range.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple

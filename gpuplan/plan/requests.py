@@ -1,7 +1,5 @@
 """Requests: the resources that VMs of each group need, the groups that share hosts, and the capacity of a host."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

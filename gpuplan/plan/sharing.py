@@ -1,7 +1,5 @@
 """Sharing: profiles of a GPU on this vSphere version, those that fit on one GPU together, and every way to share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction

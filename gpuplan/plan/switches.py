@@ -3,8 +3,6 @@
 A ratio, a number of links or of ports belongs to one fabric; only switches and cables are added up.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

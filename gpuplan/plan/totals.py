@@ -1,7 +1,5 @@
 """Totals over all pools of hosts: the answer in a few numbers, utilisation over the year, and waits in the busiest hours."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Limits: inputs of a scenario that this catalog and this hardware do not allow, field by field."""
 
-from __future__ import annotations
-
 import difflib
 import itertools
 import math

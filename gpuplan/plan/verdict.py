@@ -1,7 +1,5 @@
 """The verdict on a design: its VMs fit (proof), start and restart (as vSphere places them). All screens and documents say this one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Weighing: inputs of the access rules beyond a group's needs: stun measured in vMotion, licences, and shared hosts."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The working week: active users by hours and time zones, and the mixes of groups that are active together."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Mapping, Sequence

@@ -13,9 +13,7 @@ from gpuplan.analysis.llm_left_out import LeftOut, held, spreads
 from gpuplan.analysis.llm_predictions import QUANTITIES, Prediction
 from gpuplan.analysis.llm_traffic import GroupTraffic
 from gpuplan.locales import per_cent, spoken, written
-from gpuplan.models.llm.shape import Range
 from gpuplan.plan import Plan
-from gpuplan.plan.llm.serving import Serving
 from gpuplan.report.figures import design_name
 from gpuplan.report.plan_data import as_json, fields_of
 from gpuplan.report.table import Table, Worded, filled, tabulate
@@ -86,15 +84,11 @@ def _plans(found: Calibration) -> Iterator[tuple[str, str, str]]:
         return
     for id, old in before.llm.serving.items():
         new = after.llm.serving[id]
-        for name in ("replicas", "gpus", "first token", "tokens"):
+        for name in ("replicas", "gpus", "first token", "tokens", "promises"):
             key = f"llm.replanned {name}"
-            was, now = (said(key, made=made, first=_seconds(made)) for made in (old, new))
+            was, now = (said(key, made=made, first=made.found.first_token_ms) for made in (old, new))
             yield said(f"{key} name", name=old.name), was, now
     yield (said("llm.replanned hosts"), number(before.totals.hosts), number(after.totals.hosts))
-
-
-def _seconds(made: Serving) -> Range:
-    return Range(*(ms / 1e3 for ms in made.found.first_token_ms))
 
 
 def read_words(found: Result) -> str:

@@ -1,7 +1,5 @@
 """Build a scenario from plain data, with every field checked; find the errors of one that was made in Python."""
 
-from __future__ import annotations
-
 import datetime
 import re
 from collections import Counter

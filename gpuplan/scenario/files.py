@@ -1,7 +1,5 @@
 """Scenario files: YAML and JSON in, by their name or from their content."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from gpuplan.facts import data_root, did_you_mean_file

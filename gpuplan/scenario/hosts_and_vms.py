@@ -1,7 +1,5 @@
 """Existing hosts and VMs without a GPU: their kinds, as typed or listed in a file, and as text in one form."""
 
-from __future__ import annotations
-
 import datetime
 import re
 from collections.abc import Mapping, Sequence

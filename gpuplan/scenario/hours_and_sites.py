@@ -1,7 +1,5 @@
 """Hours of a day and sites of a group: as typed, and as planned."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from functools import lru_cache

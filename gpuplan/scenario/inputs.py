@@ -3,8 +3,6 @@
 The table is gpuplan's own: a folder of the user's (``--catalog``) does not change it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar

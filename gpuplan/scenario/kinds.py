@@ -3,8 +3,6 @@
 ``KINDS`` is the table. A new kind of input is a row there.
 """
 
-from __future__ import annotations
-
 import datetime
 import math
 import re

@@ -1,7 +1,5 @@
 """Errors in inputs, and the form of given values in a message."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Files from outside in YAML or JSON as plain data, within limits that no hostile file gets past."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

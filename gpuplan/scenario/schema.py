@@ -1,7 +1,5 @@
 """The JSON Schema of a scenario file, made from the table of inputs that validates it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from gpuplan.facts import BASES

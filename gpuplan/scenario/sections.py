@@ -1,7 +1,5 @@
 """The parts of a scenario: origins, notes, workload groups and sections, each input an attribute."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

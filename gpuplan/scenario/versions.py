@@ -1,7 +1,5 @@
 """Versions of the scenario file: the meaning of an older file in today's terms, and names that have changed since."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -57,7 +57,7 @@ def test_every_published_figure_is_predicted_within_its_range_or_not() -> None:
     assert len(published()) == 4863
     assert sum(not p.predicted for p in published()) < 10
     for p in published():
-        assert not p.predicted or p.low and p.high and p.low < p.predicted < p.high, p
+        assert not p.predicted or (p.low and p.high and p.low < p.predicted < p.high), p
 
 
 def test_times_per_token_are_within_the_bars() -> None:

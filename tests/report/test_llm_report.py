@@ -71,7 +71,7 @@ def test_results_are_said_with_their_loads_and_doubts(catalog: Catalog) -> None:
     text = calibrated_text(found)
     assert has_approved(text) and "odd" in text
     rows = calibrated_dict(found)["plans"]
-    assert len(rows) == 5 and all(row["before"] == row["after"] for row in rows)
+    assert len(rows) == 6 and all(row["before"] == row["after"] for row in rows)
     assert "why not" in calibrated_text(replace(found, again=None, why="why not"))
 
 

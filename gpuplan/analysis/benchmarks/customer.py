@@ -12,13 +12,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from gpuplan.analysis.benchmarks.record import Result
 from gpuplan.analysis.llm_calibration import write_own
 from gpuplan.analysis.llm_predictions import Prediction, predict
-from gpuplan.analysis.llm_runs import Run, gpu_of
+from gpuplan.analysis.llm_runs import NotPredicted, Run, gpu_of
 from gpuplan.catalog import Catalog, CatalogError, load_catalog
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.llm_parts import key_of, model_named
@@ -36,12 +37,12 @@ class Spread(NamedTuple):
     noise: float
     """Of single runs."""
     most: float
-    """Beyond this a run says no more: it was another set-up."""
+    """So far from the median of all runs one says no more: it was another set-up."""
 
 
 SPREADS: Mapping[str, Spread] = {
     "tpot_ms": Spread(0.03, 0.1, 0.1, 0.1, 0.3),
-    "ttft_ms": Spread(0.1, 0.4, 0.6, 0.3, 2.0),
+    "ttft_ms": Spread(0.1, 0.3, 0.6, 0.3, 1.0),
     "tokens_per_s": Spread(0.05, 0.05, 0.3, 0.1, 1.0),
 }
 """Quantity -> its spreads: those with which five published runs of a model on a board tell most of its others."""
@@ -101,7 +102,9 @@ class Own:
         solved = {}
         for quantity, own in ((name, own) for name, own in self.runs.items() if own):
             runs, spread = [run for run, _ in own[:MOST_RUNS]], SPREADS[quantity]
-            off = np.clip([log for _, log in own[:MOST_RUNS]], -spread.most, spread.most)
+            logs = [log for _, log in own[:MOST_RUNS]]
+            middle = min(2 * spread.most, max(-2 * spread.most, median(logs) if len(logs) > 2 else 0.0))
+            off = np.clip(logs, middle - spread.most, middle + spread.most)
             noise = spread.noise**2 * np.eye(len(runs))
             solved[quantity] = (
                 [run.id for run in runs],
@@ -143,7 +146,7 @@ def calibrated(runs: Iterable[Run], predictions: Iterable[Prediction]) -> Own:
     by_id = {run.id: run for run in runs}
     logs: dict[str, list[tuple[Run, float]]] = {name: [] for name in SPREADS}
     for each in predictions:
-        if each.predicted:
+        if each.predicted and 0 < each.predicted < math.inf:
             logs[each.quantity].append((by_id[each.source_id], math.log(each.measured / each.predicted)))
     return Own(logs)
 
@@ -152,13 +155,17 @@ def write_factors(folder: Path, catalog: Catalog, runs: Iterable[Run], own: Own)
     """Write the factors at the load of some runs, the last of each model and board, into a catalog folder."""
     factors: dict[str, Mapping[str, float]] = {}
     for run in runs:
-        if not (model := model_named(catalog, run.model)):
+        try:
+            model, gpu = model_named(catalog, run.model), gpu_of(catalog, run.gpu)
+        except NotPredicted:
+            continue
+        if model is None:
             continue
         token, first = own.factor("tpot_ms", run), own.factor("ttft_ms", run)
         if not own.runs["tpot_ms"]:
             rate = own.factor("tokens_per_s", run)
             token = Factor(1 / rate.value, rate.width)
-        factors[f"llm-own/{model.id}/{gpu_of(catalog, run.gpu).id}"] = {
+        factors[f"llm-own/{model.id}/{gpu.id}"] = {
             "own_step": token.value,
             "own_first": first.value / token.value,
             "own_width": token.width,

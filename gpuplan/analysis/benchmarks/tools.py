@@ -24,11 +24,16 @@ SLOWEST_MS = 1000.0
 """A time per token above this was in milliseconds before it was taken for seconds: a token a second is no service."""
 ENGINES = {"trt": "tensorrt-llm", "sglang": "sglang", "vllm": "vllm", "openai": "vllm"}
 """Part of the name of a backend -> the engine that it usually is."""
+LIMITS = {"isl": (1, 1e8), "osl": (1, 1e8), "concurrency": (0, 1e6)}
+"""Least and most tokens and concurrent requests that a run may have."""
 RUN = ("isl", "osl", "concurrency", "ttft_ms", "tpot_ms", "tokens_per_s", "mode")
 
 
 def result(record: Record, tool: str, figures: Mapping[str, Any], **run: Any) -> Result:
     """Return a result of figures by their names: those of a run, and all others that there are."""
+    for name, (least, most) in LIMITS.items():
+        if figures.get(name) and not least <= figures[name] <= most:
+            raise record.error(name, "bench.out of range", value=figures[name])
     lost = max((figures.get("prompts") or 0) - (figures.get("done") or 0), figures.get("failed") or 0)
     warnings = [said("bench.lost", lost=lost)] if lost > 0 else []
     warnings += [said("bench.cancelled")] if record.flag("was_cancelled") else []
@@ -40,7 +45,13 @@ def result(record: Record, tool: str, figures: Mapping[str, Any], **run: Any) ->
 
 
 def _figures(record: Record, tool: str) -> dict[str, Any]:
-    return {name: record.figure(tool, name) for name in FIELDS[tool] if name not in TEXTS}
+    """Return all figures of a summary; an error where a count is none."""
+    figures = {name: record.figure(tool, name) for name in FIELDS[tool] if name not in TEXTS}
+    for name in COUNTS:
+        value = figures.get(name)
+        if value is not None and (value < 1 or value % 1):
+            raise record.error(FIELDS[tool][name][0][0][0], "bench.no count", value=value)
+    return figures
 
 
 def summary(record: Record, tool: str) -> Iterator[Result]:
@@ -61,12 +72,10 @@ def summary(record: Record, tool: str) -> Iterator[Result]:
     at |= _load(at, record.words(tool, "kind"), stay / 1e3 if stay else None)
     backend = record.words(tool, "framework").lower()
     engine = next((name for part, name in ENGINES.items() if part in backend), "")
-    for name in ("cap", "tp"):
-        if at.get(name) is not None and (at[name] < 1 or at[name] % 1):
-            raise record.error(FIELDS[tool][name][0][0][0], "bench.no count", value=at[name])
     yield result(record, tool, at, framework=engine, tp=at.get("tp"))
 
 
+COUNTS = ("cap", "tp", "pp", "copies")
 TEXTS = ("sign", "group", "model", "framework", "kind", "gpu", "weights")
 
 

@@ -90,12 +90,8 @@ def internal_form(workbook: Workbook) -> dict[str, Any]:
     if workbook.customer:
         return {"title": "", "shown": False, "without": ("internal.margin", "internal.notes")}
     margin = workbook.once("cost: margin", lambda: tables.margin(workbook.plan))
-    return {
-        "shown": True,
-        "text": said("screen.cost.not for the customer"),
-        "tables": [screen(margin)] if margin else [],
-        "stale": workbook.stale,
-    }
+    text, shown = said("screen.cost.not for the customer"), [screen(margin)] if margin else []
+    return {"shown": True, "text": text, "tables": shown, "stale": workbook.stale}
 
 
 @panel()

@@ -161,13 +161,8 @@ class Picture:
         return [self._gpu(index, at, load) for at, load in enumerate(on_each_gpu(loads, room.gpus))]
 
     def _gpu(self, index: int, at: int, load: Load | None) -> dict[str, Any]:
-        gpu = (
-            _gpu([], 1, True, said("screen.hosts.free"))
-            if load is None
-            else self._shared_gpu(load)
-            if load.family
-            else self._whole_gpu(load)
-        )
+        used = load and (self._shared_gpu(load) if load.family else self._whole_gpu(load))
+        gpu = used or _gpu([], 1, True, said("screen.hosts.free"))
         return gpu | {"title": said("screen.hosts.GPU", gpu=at + 1, what=gpu["title"])}
 
     def _whole_gpu(self, load: Load) -> dict[str, Any]:

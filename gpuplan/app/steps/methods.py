@@ -59,12 +59,8 @@ def odds_data(workbook: Workbook) -> Contents:
     why = believe_words(study.believe, float(bursts.low or 1), float(bursts.high or bursts.value), stated)
     lead = next((a for a in study.answers if a.method == study.believe), None)
     gpus = lead.gpus if lead else None
-    after = paragraph(
-        "screen.methods.why" if gpus is None else "screen.methods.believed",
-        method=METHOD_NAMES[study.believe],
-        gpus=gpus,
-        why=why,
-    )
+    key = "screen.methods.why" if gpus is None else "screen.methods.believed"
+    after = paragraph(key, method=METHOD_NAMES[study.believe], gpus=gpus, why=why)
     found = [screen(_methods_table(workbook, study))]
     return {"text": [_studied(workbook, study)], "tables": found, "after": [after]}
 

@@ -120,11 +120,8 @@ def _retrieval(made: Retrieval) -> contract.Results:
 
 def _memory(made: Serving) -> contract.MemoryBar:
     memory, count = made.held, max(1.0, made.gpus)
-    parts = (
-        ("weights", memory.weights_gib, 1),
-        ("KV cache", made.cache_used_gib, 2),
-        ("runtime", memory.activation_gib + memory.runtime_gib, 3),
-    )
+    rest = memory.activation_gib + memory.runtime_gib
+    parts = (("weights", memory.weights_gib, 1), ("KV cache", made.cache_used_gib, 2), ("runtime", rest, 3))
     return _bar(said("screen.models.per replica"), parts, sum(memory), count, kept=memory.unused_gib)
 
 

@@ -71,10 +71,8 @@ def tried_data(workbook: Workbook) -> dict[str, Any]:
         return {"shown": False}
     done = studies(workbook)
     go = said("screen.power on.again") if done else said("screen.power on.go", orders=ORDERS)
-    return background_card(workbook, workbook.powering_on.runner, KEY, go) | {
-        "text": _tried_words(workbook),
-        "tables": _tables(workbook, done),
-    }
+    card = background_card(workbook, workbook.powering_on.runner, KEY, go)
+    return card | {"text": _tried_words(workbook), "tables": _tables(workbook, done)}
 
 
 def _tried_words(workbook: Workbook) -> list[str]:

@@ -4,8 +4,6 @@ Nothing is sent from here: the commands run where the customer starts them, agai
 [vllm-bench-serve]_ [sglang-bench-serving]_ [aiperf-cli]_ [dcgm-dmon]_
 """
 
-from __future__ import annotations
-
 import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Sums of gradients and other collectives: one ring through GPUs, and as they run today on NVLink, several links of a host, trees and switches."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Training with parameter servers: time of a step."""
 
-from __future__ import annotations
-
 import math
 
 from gpuplan.models.network.collectives import GpuHosts, nccl_allreduce_time_s

@@ -1,7 +1,5 @@
 """A GPU reached over the network: how much longer a unit of work takes than on a GPU in the same host."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from gpuplan.models.network.links import Link, delivered_gbit_s

@@ -1,7 +1,5 @@
 """Claims of a speed-up by RDMA, compared with the models."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -2,8 +2,6 @@
 [horovod-2018]_
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """VMs of one group kept apart: exchanges between hosts, so that the loss of one takes as few of them as possible."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """Checks of the basis: inputs that are assumed, and notes of the scenario's sources."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from gpuplan.locales import written

@@ -1,7 +1,5 @@
 """Checks of boards: limits of a GPU, its wiring and its software on vSphere, and boards no longer sold."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from gpuplan.plan.access import GroupPlan

@@ -1,7 +1,5 @@
 """Checks of the cost: items left out, old or assumed prices, growth, racks and use."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Checks of the demand: groups without a GPU, the hours that decide, the chance of waiting."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Checks of failures: the worst host, maintenance, and the stun of VMs during vMotion."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import inf
 

@@ -1,7 +1,5 @@
 """Checks of the hosts: hosts that a placement takes beyond a division, stranded GPUs, limits of server and cluster."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Checks of licences: of existing hosts without a stated end, and such as are no longer sold."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Message: a finding about a plan, and its severity. The words of all messages are in ``data/words/messages.csv``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

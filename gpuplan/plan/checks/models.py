@@ -1,7 +1,5 @@
 """Checks of language models: replicas that share a host, service after a failure, and models without a measured run."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any

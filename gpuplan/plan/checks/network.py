@@ -1,7 +1,5 @@
 """Checks of the network: remote GPUs, training on several hosts, switches and ports."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

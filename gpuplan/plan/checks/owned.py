@@ -1,7 +1,5 @@
 """Checks of owned hosts: those on which no VM of the design runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from gpuplan.plan.boards import lack

@@ -1,7 +1,5 @@
 """Checks of sharing: profiles on one GPU, Bitfusion, and the support of GPU and vSphere version."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any

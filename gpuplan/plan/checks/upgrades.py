@@ -1,7 +1,5 @@
 """Checks of power-on and upgrades: orders that leave VMs without a GPU, and clusters without a rolling upgrade."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -3,8 +3,6 @@
 Each reading of the rules is tried with some random orders; other settings, and VMs started by size, use the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property

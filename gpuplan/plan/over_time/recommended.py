@@ -3,8 +3,6 @@
 vGPUs of mixed sizes are never recommended: their hosts would be laid out anew, and a guaranteed share is lost.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -3,8 +3,6 @@
 Nothing is rearranged: VMs go where each reading of the power-on rules puts them. Each part is computed when it is read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -3,8 +3,6 @@
 Where sources differ there are several readings.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import product
 from typing import NamedTuple, TypeVar

@@ -1,7 +1,5 @@
 """Outcome of power-on orders under one setting of vSphere, and its words."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from gpuplan.models import power_on

@@ -4,8 +4,6 @@ The models are in ``gpuplan.models.network.training`` and its neighbours; fitted
 ``data/assumptions.csv``. Every efficiency is a range.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType

@@ -3,8 +3,6 @@
 ``gpuplan.plan.training.scaling`` computes the time of a step; this module turns it into an answer with its lines.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple

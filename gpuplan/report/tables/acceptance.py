@@ -1,7 +1,5 @@
 """Tables of the hand-over: settings of the clusters, the upgrade order, and the acceptance tests with their results."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial

@@ -11,7 +11,7 @@ from statistics import median
 
 import pytest
 
-from gpuplan.analysis.benchmarks import Result
+from gpuplan.analysis.benchmarks import Result, customer
 from gpuplan.analysis.benchmarks.customer import (
     SPREADS,
     Factor,
@@ -27,7 +27,7 @@ from gpuplan.analysis.llm_runs import Run, runs_of
 from gpuplan.catalog import Catalog, CatalogError, load_catalog
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.llm_parts import speeds_of
-from gpuplan.scenario import load_scenario
+from gpuplan.scenario import Problem, ScenarioError, load_scenario
 
 RUN = Run("x", "Llama-3.1-8B", "H100", tp=1, isl=1024, osl=256, concurrency=16)
 
@@ -164,7 +164,7 @@ def test_five_runs_of_a_whole_source_do_little_harm(
     published: dict[str, tuple[Run, list[Prediction]]],
 ) -> None:
     """A source of many models and boards is no single customer: what five runs say of others is shrunk."""
-    for quantity, harm in (("tpot_ms", 0.04), ("ttft_ms", 0.2)):
+    for quantity, harm in (("tpot_ms", 0.08), ("ttft_ms", 0.25)):
         found = played(published, quantity, lambda r: r.source, 12)
         assert all(after < before + harm for before, after in found.values()), found
 
@@ -224,17 +224,19 @@ def test_a_slower_customer_needs_more_and_a_faster_one_less(plan: Plan) -> None:
         assert median(errors[1]) < median(errors[0])
 
 
-def test_promises_that_cannot_be_kept_are_said(plan: Plan) -> None:
-    made = plan.llm.serving["assistant"]
-    groups = (
-        replace(g, tokens_per_s=round(made.tokens_per_s.value), replica_gpus=made.gpus)
-        if g.id == made.id
-        else g
-        for g in plan.scenario.groups
-    )
-    hurried = make_plan(replace(plan.scenario, groups=tuple(groups)))
-    found = calibrate(hurried.catalog, results(hurried, 3.0), hurried)
-    assert found.again is None and "assistant" in found.why
+def test_promises_that_are_missed_with_own_runs_are_marked_in_the_plan(plan: Plan) -> None:
+    found = calibrate(plan.catalog, results(plan, 4.0), plan)
+    assert found.again and found.again.llm.serving["assistant"].standing == "missed"
+    assert plan.llm.serving["assistant"].standing != "missed"
+
+
+def test_a_design_that_cannot_be_planned_again_says_why(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> Plan:
+        raise ScenarioError([Problem("groups.assistant.model", "x", "too slow")])
+
+    monkeypatch.setattr(customer, "make_plan", refused)
+    found = calibrate(plan.catalog, results(plan, 1.0), plan)
+    assert found.again is None and "groups.assistant" in found.why
 
 
 def test_factors_are_kept_for_their_model_and_board(tmp_path: Path, plan: Plan) -> None:

@@ -9,6 +9,7 @@ from benchmark_results import Measured, aiperf, genai, guidellm, inferencex, llm
 
 from gpuplan.analysis.benchmarks.record import Record, Result
 from gpuplan.analysis.benchmarks.tools import TOOLS
+from gpuplan.catalog import CatalogError
 
 
 def read(tool: str, data: dict[str, Any], file: str = "f.json") -> Result:
@@ -33,6 +34,14 @@ def test_inferencex_counts_the_gpus_that_it_divided_by(
     assert run.gpus == gpus
     assert run.tokens_per_s == pytest.approx(Measured().tokens_per_s * tokens)
     assert run.mode == ("disaggregated" if "disagg" in form else "concurrency") and run.tuned
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"tp": 0.001}, {"pp": 0}, {"pcp_size": 1.5}, {"isl": 1e12}, {"conc": 1e12}, {"conc": 0}]
+)
+def test_counts_and_lengths_that_cannot_be_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(CatalogError):
+        read("inferencex", inferencex(Measured(), **wrong))
 
 
 def test_inferencex_names_board_engine_and_precision() -> None:

@@ -131,6 +131,19 @@ def test_more_users_never_take_fewer_replicas(catalog: Catalog) -> None:
         assert all(few[gpus] <= many[gpus] for gpus in few), given
 
 
+def test_longer_tool_times_at_the_same_arrivals_never_take_fewer_replicas(catalog: Catalog) -> None:
+    """A session holds its cache while its tools run."""
+    for rng in cases(398, 300, few=12):
+        given = {**drawn(rng), "requests_per_s": rng.choice((0.2, 3, 40))}
+        short, long = (
+            needed(*asked_of(catalog, **{**given, "tool_s": seconds})) for seconds in (given["tool_s"], 900)
+        )
+        assert all(short[gpus] <= long[gpus] for gpus in short), given
+    agents = {**AGENTS, "requests_per_s": 2, "people": 1}
+    few, many = (served(catalog, **agents, tool_s=seconds)[1] for seconds in (1, 120))
+    assert few.replicas * few.gpus < many.replicas * many.gpus
+
+
 SPEEDS = ("bandwidth_gb_s", "fp16_tflops", "fp8_tflops", "link_gb_s")
 
 
