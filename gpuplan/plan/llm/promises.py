@@ -114,11 +114,11 @@ def ways_out(asks: Asks, engine: Engine, asked: Asked, planned: Asked) -> Iterat
     rows = asks.catalog.rows("llm_precisions")
     fewer = [row for row in rows if BITS[row.id] < BITS[engine.weights]]
     for row in sorted(fewer, key=lambda row: -BITS[row.id]):
-        if size := _kept(asks, asked, weights=row.id):
-            yield said("llm.way weights", precision=row["name"], gpus=size.gpus_in_all)
+        if smaller := _kept(asks, asked, weights=row.id):
+            yield said("llm.way weights", precision=row["name"], gpus=smaller.gpus_in_all)
             break
-    if asks.group.replica_gpus is not None and (size := _kept(asks, asked, replica_gpus=None)):
-        yield said("llm.way size", gpus=size.gpus, in_all=size.gpus_in_all)
+    if asks.group.replica_gpus is not None and (other := _kept(asks, asked, replica_gpus=None)):
+        yield said("llm.way size", gpus=other.gpus, in_all=other.gpus_in_all)
 
 
 def _kept(asks: Asks, asked: Asked, **changes: Any) -> Size | None:
