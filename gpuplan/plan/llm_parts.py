@@ -1,7 +1,5 @@
 """Catalog data on a language model, by the names in sources and from users, and on a board, for the serving models."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import fields

@@ -1,7 +1,5 @@
 """Training and tuning of language models: the speed and memory of a job on the boards and the network of a scenario."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache

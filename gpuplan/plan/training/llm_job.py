@@ -1,7 +1,5 @@
 """The training job of a scenario where it is a language model: its speed, its scaling, and the lines behind them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 
