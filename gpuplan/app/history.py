@@ -110,7 +110,7 @@ def _value(scenario: Scenario, path: str, catalog: Catalog) -> str:
     spec, head = field_of(path), path.partition(".")[0]
     if path == LOCALE:
         return (LOCALES[value] if value else PLAIN).name
-    if value is None or value == "":
+    if value in (None, ""):
         return said("screen.undo.empty")
     if spec.kind == "range":
         inner = field_of(path.removeprefix("ranges.")).kind
@@ -124,12 +124,14 @@ def _value(scenario: Scenario, path: str, catalog: Catalog) -> str:
     if spec.table:
         return catalog_name(catalog, spec.table, str(value))
     if isinstance(value, str):
-        return _named_choice(path, value) if spec.kind == "choice" else _shortened(f"\u201c{value}\u201d")
+        return _text(path, spec.kind, value)
     return stated_percent(value) if spec.kind == "share" else amount(value, spec.unit)
 
 
-def _named_choice(path: str, value: str) -> str:
-    """Return the name of a choice."""
+def _text(path: str, kind: str, value: str) -> str:
+    """Return the name of a choice, or another text in quotation marks."""
+    if kind != "choice":
+        return _shortened(f"\u201c{value}\u201d")
     name = NAMES.get(table_path(path), {}).get(value)
     return _shortened(name or {**MODE_NAMES, **RULE_NAMES}.get(value, value))
 
