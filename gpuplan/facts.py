@@ -3,8 +3,6 @@
 Nothing here has a default for `basis` or `sources`: a number that cannot say where it comes from is no fact.
 """
 
-from __future__ import annotations
-
 import csv
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sized

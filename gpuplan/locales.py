@@ -3,8 +3,6 @@
 Text for readers follows the scenario's locale: the renderer sets it with `speaking`. Files for programs never change.
 """
 
-from __future__ import annotations
-
 import datetime
 import functools
 import re

@@ -1,7 +1,5 @@
 """Display of an object outside its own module: cards and charts that the package registers, loaded when first shown."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

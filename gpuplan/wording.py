@@ -1,7 +1,5 @@
 """Wording: how numbers, units and their words appear to a reader; names of choices are in ``data/words/names.csv``."""
 
-from __future__ import annotations
-
 import math
 import string
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -288,6 +288,7 @@ FOLLOWED: dict[str, Ways] = {
     "precision-unpacked": several(of_group(weights="bf16"), of_group(weights="int4")),
     "share-not-measured": of_group(replica_gpus=1),
     "sessions-not-kept": _kept_by,
+    "promise-missed": several(of_group(tokens_per_s=1), of_group(first_token_s=600)),
     "speculation-slower": of_group(draft_tokens=0),
     "drafts-without-reuse": of_group(draft_tokens=0),
     "job-needs-hosts": _job,
@@ -314,6 +315,7 @@ BESIDE_THE_INPUTS = {
     "is measured there": ["latency-not-measured", "network-carries", "run-not-published", "bitfusion-latency"],
     "says that no action is needed": ["count-and-placement-part", "target-takes-hosts", "placement-not-proven", "gpus-stranded"],
     "names changes that the plan has tried": [
+        "promise-likely",
         "upgrade-shuts-down", "power-on-orders", "orders-not-tried", "network-slows-remote", "network-slows-training",
         "job-not-carried", "bitfusion-bandwidth", "bitfusion-production",
     ],

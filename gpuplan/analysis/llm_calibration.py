@@ -5,8 +5,6 @@ fit those of a step, times to the first token those of waiting, with a loss that
 decoding is not marked in the sources.
 """
 
-from __future__ import annotations
-
 import csv
 import datetime
 import math

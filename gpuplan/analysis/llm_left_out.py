@@ -4,8 +4,6 @@ Sources, boards or models are left out in turn. ``data/llm_ranges.csv`` holds wh
 what was predicted for them; ``gpuplan calibrate --llm --left-out source`` prints their errors.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence

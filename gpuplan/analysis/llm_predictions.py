@@ -3,8 +3,6 @@
 ``gpuplan calibrate --llm`` prints them side by side.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace

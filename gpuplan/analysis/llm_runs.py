@@ -3,8 +3,6 @@
 A run names these in its own words; unstated settings follow the usual practice of such engines.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace

@@ -1,7 +1,5 @@
 """Validating: results of benchmarks that the browser sends, compared with the design, which is planned again with them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """``gpuplan catalog``, ``schema`` and ``calibrate``: the data that gpuplan has and accepts."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -1,7 +1,5 @@
 """Language models as plain data and as text: runs beside predictions, and traffic on the models of a plan."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any

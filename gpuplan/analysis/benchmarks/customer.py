@@ -4,8 +4,6 @@ Few runs do not refit a model of thirty parameters. Each quantity gets a factor 
 log(measured / predicted) of runs like it; how alike runs of one source are is taken from the published ones. [gpuplan-method]_
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Logs of requests and records of their use: many records -> the load that they describe, with times where they have them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from statistics import fmean, quantiles

@@ -3,8 +3,6 @@
 A file is known by its fields, never by its name.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 Times end in milliseconds, a time per token leaves the first token out, and tokens per second are output tokens of all GPUs.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace

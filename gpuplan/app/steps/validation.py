@@ -1,7 +1,5 @@
 """Validation: the kit to measure with, results of benchmarks beside their predictions, and the design with these."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -2,8 +2,6 @@
 [llm-d-planner-memory]_
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import NamedTuple

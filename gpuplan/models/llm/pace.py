@@ -1,7 +1,5 @@
 """Speed of a replica, as points of two laws, and the shape of its requests. [gpuplan-method]_"""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

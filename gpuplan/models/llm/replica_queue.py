@@ -1,7 +1,5 @@
 """A replica as a queue whose speed depends on the number of its requests: its Markov chain, and first-token times."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

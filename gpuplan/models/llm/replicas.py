@@ -1,7 +1,5 @@
 """Number of replicas that carry a load within the promises to users, and the limits of one."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from collections.abc import Callable

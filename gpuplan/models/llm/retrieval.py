@@ -1,7 +1,5 @@
 """Retrieval: embedding and reranking throughput, memory of a vector index, and the VMs that hold it. [gpuplan-method]_"""
 
-from __future__ import annotations
-
 import math
 
 from gpuplan.units import above_zero, at_least_one, not_negative, zero_to_one

@@ -5,8 +5,6 @@ sums between GPUs over their links, and a fixed time for each layer. Prompts are
 [aiconfigurator-silicon-sample]_
 """
 
-from __future__ import annotations
-
 import math
 
 from gpuplan.models.llm.memory import cached_per_gpu_bytes, rest_bits

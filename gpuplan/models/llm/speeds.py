@@ -1,7 +1,5 @@
 """The fitted parameters of serving, and a replica: a language model on the GPUs that serve it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from gpuplan.models.llm.memory import OVERHEADS, Overheads

@@ -2,8 +2,6 @@
 [gpuplan-method]_
 """
 
-from __future__ import annotations
-
 from gpuplan.units import above_zero, at_least_one, not_negative, zero_to_one
 
 SECONDS_PER_YEAR = 365 * 24 * 3600

@@ -5,8 +5,6 @@ A replica works on all its requests together and reads prompts between the steps
 [gpuplan-method]_
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -2,8 +2,6 @@
 [llm-foundry-benchmarks]_ [nemo-performance-24-07]_ [korthikanti-recomputation]_
 """
 
-from __future__ import annotations
-
 import math
 
 from gpuplan.models.llm.training_setup import FITTED, Fitted, TrainingBoard, Transformer

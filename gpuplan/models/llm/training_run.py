@@ -1,7 +1,5 @@
 """A training run of a language model: its split over GPUs and hosts, and the parts of its step time."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 

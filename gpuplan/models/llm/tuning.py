@@ -1,7 +1,5 @@
 """Memory of training and tuning a language model, and the fewest GPUs that hold it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """A group's inputs for its language model: its own, and the planning values that replace those left empty."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

@@ -4,8 +4,6 @@ The names are in ``data/words/config_fields.csv``. Norms and biases, layers that
 are not counted. Recurrent layers keep their state at 32 bits, and the tokens of their convolution at 16.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any

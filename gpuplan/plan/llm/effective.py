@@ -3,8 +3,6 @@
 Later chapters of every group (demand by hour, access, placement, failures, cost) then apply to these, too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Language models of a design's own: read from a config.json, and beside those of the catalog in its plan."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import lru_cache

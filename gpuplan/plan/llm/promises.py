@@ -1,7 +1,5 @@
 """Promises to the users of a language model: how far a plan keeps them, and the nearest that the hardware can keep."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Embeddings and RAG: the parts of a GPU that embedding and reranking take, and the VMs of the vector database."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Serving: the replicas of a language model that its users need, the GPUs of each, and their limits."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

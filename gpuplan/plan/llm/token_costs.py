@@ -1,7 +1,5 @@
 """Costs of a million tokens, and of a user a month, for the groups that a language model serves."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

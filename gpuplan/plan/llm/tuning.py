@@ -1,7 +1,5 @@
 """Fine-tuning: the GPUs that hold a job, and its hours."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -92,6 +92,8 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "replicas-lost": ("warn", served(failures=0, people=4000)),
     "precision-unpacked": ("note", served({"gpu": "a100-sxm4-80gb"})),
     "run-not-published": ("note", served({"gpu": "a100-sxm4-80gb"})),
+    "promise-missed": ("warn", served(tokens_per_s=400)),
+    "promise-likely": ("note", served()),
     "sessions-not-kept": (
         "note",
         served(people=40_000, tokens_in=4000, turns=20, turn_tokens=300, tool_s=3000, first_token_s=5),
