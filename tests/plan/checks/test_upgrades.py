@@ -32,7 +32,7 @@ def whole(vsphere: str, **vms: int) -> Scenario:
 
 def test_a_policy_that_is_advised_lets_every_host_be_upgraded(catalog: Catalog) -> None:
     """What is not stated is set up as it would be advised, so that nothing is left to advise."""
-    scenario = load_scenario("assistant").with_value("groups.assistant.engine_setup", "tuned")
+    scenario = load_scenario("assistant").with_value("groups.assistant.replica_gpus", 1)
     assert not list(upgrades(make_plan(scenario, catalog)))
     scenario = stated(scenario)
     message = only(make_plan(scenario, catalog))
