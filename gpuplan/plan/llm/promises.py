@@ -12,7 +12,7 @@ from gpuplan.models.llm.shape import BITS, Range
 from gpuplan.plan.llm.arrivals import pace_of
 from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.llm.engine import Engine, engine_of
-from gpuplan.plan.llm.sessions import session_of
+from gpuplan.plan.llm.sessions import LEVELS, session_of
 from gpuplan.plan.llm.sizing import SELDOM, Asked, Size, reusing, size_of
 from gpuplan.scenario import ScenarioError
 from gpuplan.wording import amount, said, stated_percent
@@ -71,7 +71,7 @@ def nearest(asks: Asks, engine: Engine, sizes: Sequence[Size], asked: Asked) -> 
     fitting = [size for size in sizes if size.limits.memory]
     if not fitting:
         raise _does_not_fit(asks, engine, sizes)
-    here, still = reusing(engine, asked, 1.0)
+    here, still = reusing(engine, asked, LEVELS[0])
     usual: Any = {"tokens_in": still.load.tokens_in, "tokens_out": still.load.tokens_out}
 
     def alone_ms(size: Size, of: Callable[..., Range] = serving.time_per_token_ms) -> float:

@@ -87,6 +87,16 @@ def test_sessions_that_fit_in_no_cache_read_their_prompts_again(catalog: Catalog
     assert str(made.size.for_all_sessions) in message.change.replace(",", "").replace("\u202f", "")
 
 
+@pytest.mark.parametrize("wish", [{"tokens_per_s": 500}, {"first_token_s": 0.05}])
+def test_sessions_with_a_promise_beyond_the_hardware_get_the_nearest_one(
+    catalog: Catalog, wish: dict[str, float]
+) -> None:
+    for kind in ("agent", "chat", "coding"):
+        plan, made = served(catalog, use_kind=kind, tokens_in=None, tokens_out=None, **wish)
+        assert made.replicas
+        assert any(message.code.startswith("promise-") for message in check_plan(plan)), kind
+
+
 def test_with_fewer_replicas_fewer_sessions_are_kept(catalog: Catalog) -> None:
     _, made = served(catalog, **AGENTS, people=1500)
     waits = [step.first_token_s.value for step in made.with_fewer]
@@ -114,6 +124,23 @@ def drawn(rng: random.Random) -> dict[str, Any]:
         "adapters": rng.choice((0, 0, 4)),
         "sequences": rng.choice((None, 8, 64)),
     }
+
+
+def test_any_session_gives_a_plan_or_a_refusal_that_names_an_input(catalog: Catalog) -> None:
+    for rng in cases(399, 200, few=10):
+        given = {
+            **drawn(rng),
+            "first_token_s": rng.choice((0.05, 1, 20)),
+            "tokens_per_s": rng.choice((1, 60, 900)),
+        }
+        model = rng.choice(("llama-3.1-8b", "llama-3.3-70b", "qwen3-next-80b-a3b", "gpt-oss-120b"))
+        try:
+            plan, made = served(catalog, **given, model=model, weights=rng.choice((None, "fp8")))
+        except ScenarioError as error:
+            assert all(problem.path.startswith("groups.assistant.") for problem in error.problems)
+            continue
+        assert made.replicas and 0 <= made.hit_share < 1
+        assert plan.lines["groups.assistant.replicas"].value == made.replicas
 
 
 def needed(engine: Engine, asked: Asked) -> dict[float, float]:
