@@ -1,7 +1,5 @@
 """Traffic on a planned language model: users' wait for the first token, by formula, by simulation, or from a trace."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -58,7 +56,7 @@ class GroupTraffic:
         return known_answers(self.pace, self.traffic, **self._asked, replicas=count)
 
     @property
-    def needed(self) -> Needed:
+    def needed(self) -> "Needed":
         """Return the replicas that keep the promise for the share, or why none do."""
         try:
             return Needed(known_replicas(self.pace, self.traffic, **self._asked, share=self.share), "")

@@ -1,7 +1,5 @@
 """Tables of a trace: columns by their names, rows a block at a time, and an account of what is left out and why."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re
@@ -109,7 +107,7 @@ class Rows:
         if log.rows > MAX_ROWS:
             raise refusal("audit.too many samples", most=MAX_ROWS)
 
-    def rest(self) -> Rows:
+    def rest(self) -> "Rows":
         """Return only the rows that are still included, where that saves most of the work on the others."""
         if self.kept.all():
             return self
@@ -234,7 +232,7 @@ class Table:
         if cells:
             yield lines, cells
 
-    def rows(self, at: Mapping[str, int], log: Log, *, header_again: str = "") -> Iterator[Rows]:
+    def rows(self, at: Mapping[str, int], log: Log, *, header_again: str = "") -> "Iterator[Rows]":
         """Yield the same with the columns to read; skip rows that repeat the header, first detected by one column."""
         for lines, cells in self.blocks(log):
             if header_again:

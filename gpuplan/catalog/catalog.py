@@ -1,7 +1,5 @@
 """The loaded catalog: items with facts, records of relation tables, sources; frozen."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -72,10 +70,10 @@ class Row(Brief):
 class _Table:
     """Items by id of the fact table with the name of the attribute, in table order."""
 
-    def __set_name__(self, owner: type[Catalog], name: str) -> None:
+    def __set_name__(self, owner: "type[Catalog]", name: str) -> None:
         self.name = name
 
-    def __get__(self, catalog: Catalog, owner: type[Catalog]) -> Mapping[str, Item]:
+    def __get__(self, catalog: "Catalog", owner: "type[Catalog]") -> Mapping[str, Item]:
         return catalog.items(self.name)
 
 
@@ -93,7 +91,7 @@ class Catalog(Brief):
     _later: Mapping[str, Callable[[], Mapping[str, Row]]] = field(repr=False)
     """Tables of measurements, each read on first use."""
     _profiles: Mapping[str, tuple[Row, ...]] = field(repr=False)
-    beneath: Catalog | None = field(default=None, repr=False)
+    beneath: "Catalog | None" = field(default=None, repr=False)
     """The catalog under the rows of a design; None if it has none."""
 
     def items(self, table: str) -> Mapping[str, Item]:
@@ -119,7 +117,7 @@ class Catalog(Brief):
     def _records(self, table: str) -> Mapping[str, Row]:
         return self._later[table]() if table in self._later else _pick(self._rows, table, "relation table")
 
-    def with_rows(self, rows: Mapping[str, Mapping[str, Row]]) -> Catalog:
+    def with_rows(self, rows: Mapping[str, Mapping[str, Row]]) -> "Catalog":
         """Return this catalog with more rows of some tables, which replace those of the same id."""
         merged = {**self._rows, **{table: {**self._rows[table], **more} for table, more in rows.items()}}
         return replace(self, _rows=merged, beneath=self)

@@ -1,7 +1,5 @@
 """Rules by risk on the hosts, VMs and profiles that are planned: requests are simulated, and hosts added until the target holds."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -63,12 +61,12 @@ class Promise(NamedTuple):
         """Its groups, also those without a VM when the pool is most crowded."""
         return {stream.name for streams in self.mixes for stream in streams}
 
-    def of_groups(self, groups: Iterable[str]) -> Promise:
+    def of_groups(self, groups: Iterable[str]) -> "Promise":
         """The promise to some of the groups."""
         mixes = (tuple(stream for stream in streams if stream.name in groups) for streams in self.mixes)
         return self._replace(mixes=tuple(dict.fromkeys(streams for streams in mixes if streams)))
 
-    def among(self, clusters: Sequence[Layout]) -> Promise:
+    def among(self, clusters: Sequence[Layout]) -> "Promise":
         """The promise where a request takes a host of a cluster that has VMs of its group, or a board for them."""
         if len(clusters) == 1:
             return self

@@ -1,7 +1,5 @@
 """The sizing rule: the GPUs that a mix of groups needs, by the assumption about arrivals of requests."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -67,7 +65,7 @@ class Target:
     each: bool
 
     @classmethod
-    def of(cls, scenario: Scenario) -> Target:
+    def of(cls, scenario: Scenario) -> "Target":
         """The target of a scenario."""
         settings = scenario.demand
         return cls(settings.rule, settings.chance, settings.wait_min / 60, settings.for_whom == "each")
@@ -81,7 +79,7 @@ class Target:
 class Odds:
     """Probability that a number of GPUs is too few for a mix, by each method."""
 
-    def __init__(self, mix: Mix, target: Target) -> None:
+    def __init__(self, mix: Mix, target: "Target") -> None:
         self.target = target
         self.asks = [ask for ask in mix.asks if ask.load > 0]
         shares = [exact(ask.gpus) for ask in self.asks]

@@ -1,7 +1,5 @@
 """A table is data, built once in ``tables/``; renderers word and align it by the kinds of its columns."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, starmap
@@ -175,11 +173,11 @@ class Table(Brief):
         for row in self.rows:
             yield tuple(value if isinstance(value, Cell) else Cell(value) for value in row)
 
-    def shown(self) -> Table:
+    def shown(self) -> "Table":
         """Return the table without the details that are too much for a page."""
         return self.without(*(column.key for column in self.columns if column.detail))
 
-    def without(self, *keys: str) -> Table:
+    def without(self, *keys: str) -> "Table":
         """Return the table without some columns."""
         at = [n for n, column in enumerate(self.columns) if column.key not in keys]
         if len(at) == len(self.columns):
@@ -190,21 +188,21 @@ class Table(Brief):
             rows=tuple(tuple(row[n] for n in at) for row in self.rows),
         )
 
-    def keyless(self) -> Table:
+    def keyless(self) -> "Table":
         """Return the table without the ids that only programs need."""
         return self.without(*(column.key for column in self.columns if column.kind == KEY))
 
-    def only(self, *keys: str) -> Table:
+    def only(self, *keys: str) -> "Table":
         """Return the table with only some columns, all of them shown."""
         some = self.without(*(column.key for column in self.columns if column.key not in keys))
         return replace(some, columns=tuple(replace(column, detail=False) for column in some.columns))
 
-    def top(self, rows: int) -> Table:
+    def top(self, rows: int) -> "Table":
         """Return the first rows and the totals."""
         end = len(self.rows) - self.totals
         return replace(self, rows=(*self.rows[: min(rows, end)], *self.rows[end:]))
 
-    def beside(self, column: Column, cells: Sequence[Any], after: str) -> Table:
+    def beside(self, column: Column, cells: Sequence[Any], after: str) -> "Table":
         """Return the table with one more column, after another."""
         at = 1 + next(n for n, other in enumerate(self.columns) if other.key == after)
         return replace(
@@ -213,7 +211,7 @@ class Table(Brief):
             rows=tuple((*row[:at], more, *row[at:]) for row, more in zip(self.rows, cells, strict=True)),
         )
 
-    def dressed(self, key: str, dress: Callable[[int, Cell], Mapping[str, Any]]) -> Table:
+    def dressed(self, key: str, dress: Callable[[int, Cell], Mapping[str, Any]]) -> "Table":
         """Return the table with more for the screen to draw in a column, by row number and cell."""
         at = next(n for n, column in enumerate(self.columns) if column.key == key)
         rows = [list(row) for row in self.cells()]
@@ -230,7 +228,7 @@ def listed(
     totals: Sequence[Sequence[Any]] = (),
     notes: Sequence[str] = (),
     title: str = BY_KEY,
-) -> Table:
+) -> "Table":
     """Build a table with a row about each thing, and totals below."""
     rows = [tuple(column.held(thing) for column in columns) for thing in things]
     rows += map(tuple, totals)
@@ -251,14 +249,14 @@ def tabulate(
     notes: Sequence[str] = (),
     title: str = BY_KEY,
     **given: Any,
-) -> Table:
+) -> "Table":
     """Build a table with a row about each thing, under its own `columns`."""
     return listed(name, columns(name, currency, **given), things, totals=totals, notes=notes, title=title)
 
 
 def filled(
     name: str, rows: Iterable[tuple[Any, ...]], currency: str = "", /, *, title: str = BY_KEY, **given: Any
-) -> Table:
+) -> "Table":
     """Build a table of rows as they are, under its own `columns`."""
     notes = tuple(given.pop("notes", ()))
     return Table(name, columns(name, currency, **given), tuple(rows), notes=notes, title=title)

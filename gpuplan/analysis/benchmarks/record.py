@@ -1,7 +1,5 @@
 """A record of a result file, whose errors name file and field, and what is read from it."""
 
-from __future__ import annotations
-
 import datetime
 import math
 import re
@@ -114,13 +112,13 @@ class Record:
         """Return True if a field says yes."""
         return str(self.value(name)).strip().lower() in ("true", "1", "yes")
 
-    def part(self, name: str) -> Record:
+    def part(self, name: str) -> "Record":
         """Return the object of a field; an error where it is none."""
         if not isinstance(value := self.value(name), Mapping):
             raise self.error(name, "bench.no object")
         return replace(self, data=value, at=f"{self.at}.{name}".strip("."))
 
-    def listed(self, name: str) -> Iterator[Record]:
+    def listed(self, name: str) -> "Iterator[Record]":
         """Yield the objects of a list; an error where it is none."""
         if not isinstance(values := self.value(name), list):
             raise self.error(name, "bench.no list")

@@ -6,8 +6,6 @@ Every number comes from the plan. Resources and arguments follow the providers' 
 vGPU to a VM (pull request 2113 of its repository was closed), so the profile is an entry of ``extra_config``, and the README says what to check.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -53,7 +51,7 @@ class Provider:
     versions: str
     note: str = ""
 
-    def since(self, least: str) -> Provider:
+    def since(self, least: str) -> "Provider":
         """The same from a later release on."""
         first, _, rest = self.versions.partition(", ")
         later = max((first, least), key=lambda text: [int(n) for n in text.removeprefix(">= ").split(".")])
@@ -65,7 +63,7 @@ class Foundation:
     """VMware Cloud Foundation as a design has it."""
 
     release: str
-    provider: Provider
+    provider: "Provider"
     licence_keys: bool
     """True if hosts, vSAN and NSX take licence keys: before VCF 9."""
     esa: bool

@@ -1,7 +1,5 @@
 """The deck in progress: slides as data, and the one renderer that puts their words, figures, tables and charts on the grid."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from typing import Any, NamedTuple, Protocol
@@ -36,7 +34,7 @@ SIDE, SIDE_GAP = 0.68, 28
 class Block(Protocol):
     """Something that is put into a place on a slide."""
 
-    def put(self, deck: Deck, slide: Any, box: Box) -> None:
+    def put(self, deck: "Deck", slide: Any, box: Box) -> None:
         """Draw it."""
 
 

@@ -1,7 +1,5 @@
 """Size of text on a slide, and boxes in points; estimates are generous, whichever font a program has."""
 
-from __future__ import annotations
-
 from bisect import bisect
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -44,28 +42,28 @@ class Box(NamedTuple):
         left, top, right, bottom = map(emu, ends)
         return left, top, right - left, bottom - top
 
-    def above(self, height: float) -> Box:
+    def above(self, height: float) -> "Box":
         """Return its upper part."""
         return self._replace(height=height)
 
-    def below(self, height: float) -> Box:
+    def below(self, height: float) -> "Box":
         """Return the area under its upper part."""
         return self._replace(top=self.top + height, height=self.height - height)
 
-    def down(self, height: float) -> Box:
+    def down(self, height: float) -> "Box":
         """Return it at a lower place."""
         return self._replace(top=self.top + height)
 
-    def right(self, width: float) -> Box:
+    def right(self, width: float) -> "Box":
         """Return the area at the right of a part of a width."""
         return self._replace(left=self.left + width, width=self.width - width)
 
-    def cell(self, at: int, across: int, width: float, height: float, gap: float) -> Box:
+    def cell(self, at: int, across: int, width: float, height: float, gap: float) -> "Box":
         """Return a cell of a grid, which is filled row by row."""
         row, column = divmod(at, across)
         return Box(self.left + column * (width + gap), self.top + row * (height + gap), width, height)
 
-    def sides(self, left: float, gap: float) -> tuple[Box, Box]:
+    def sides(self, left: float, gap: float) -> "tuple[Box, Box]":
         """Return a part of a width at the left, and the rest right of a gap."""
         return self._replace(width=left), self.right(left + gap)
 

@@ -1,7 +1,5 @@
 """Items, prices and factors of the cost sheets, with their cells and their payments in each year."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
@@ -197,7 +195,7 @@ class Row(NamedTuple):
         """The kind of its cell in a column: in a year's, its own."""
         return self.kind if column.kind == "money" else column.kind
 
-    def summed(self) -> Row:
+    def summed(self) -> "Row":
         """The row with the sum of all years."""
         values = [cell.value if isinstance(cell, Live | Editable) else cell for cell in self.cells]
         in_all = cost.total_cost(*(value or 0.0 for value in values))

@@ -1,7 +1,5 @@
 """A language model in numbers, the board that it runs on, and how a replica is cut over GPUs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
@@ -137,7 +135,7 @@ class Board:
     sums_gb_s: tuple[tuple[int, float], ...] = ()
     """(GPUs, rate) of sums over so many GPUs or more, where it is not the link's: measured, or beyond a bridge."""
 
-    def part(self, share: float) -> Board:
+    def part(self, share: float) -> "Board":
         """A share of the board: memory, bandwidth and computing alike."""
         zero_to_one(share=share)
         above_zero(share=share)

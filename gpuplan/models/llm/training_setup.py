@@ -1,7 +1,5 @@
 """A training run of a language model as records: model, board and hosts, split, and fitted parameters."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 
@@ -161,6 +159,6 @@ class TrainingRun:
         """Micro-batches of each copy in a step."""
         return max(1, math.ceil(self.batch * self.parts / self.gpus / self.micro_batch))
 
-    def on(self, hosts: int, gpus_per_host: int) -> TrainingRun:
+    def on(self, hosts: int, gpus_per_host: int) -> "TrainingRun":
         """The same run on so many hosts and GPUs of each."""
         return replace(self, over=replace(self.over, hosts=hosts, gpus_per_host=gpus_per_host))

@@ -1,7 +1,5 @@
 """Throughput of a network link: by transport, frame size and the number of flows that share it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -52,7 +50,7 @@ class Link:
         if not 576 <= self.mtu_bytes <= 9216:
             raise ValueError(f"mtu_bytes is {self.mtu_bytes}; it must be 576 to 9216")
 
-    def fitted(self, *, tcp_gbit_s: float | None = None, usable_share: float | None = None) -> Link:
+    def fitted(self, *, tcp_gbit_s: float | None = None, usable_share: float | None = None) -> "Link":
         """The same link with these values for what is None."""
         tcp, usable = self.tcp_gbit_s or tcp_gbit_s, self.usable_share or usable_share
         return replace(self, tcp_gbit_s=tcp, usable_share=usable)

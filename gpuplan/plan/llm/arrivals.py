@@ -1,7 +1,5 @@
 """Arrivals of requests at the replicas of a language model: their lengths, and their number per second."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -31,7 +29,7 @@ class Arrivals(NamedTuple):
     chunk_tokens: float
     """Of a prompt, read between two steps of the others."""
 
-    def reusing(self, cached_tokens: float, spread_in: float) -> Arrivals:
+    def reusing(self, cached_tokens: float, spread_in: float) -> "Arrivals":
         """Return the same where the cache holds this part of a prompt on average, and the rest has this spread."""
         traffic = replace(
             self.traffic,

@@ -1,7 +1,5 @@
 """Engine: a language model on the board of a design, and the published facts of both."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
@@ -67,7 +65,7 @@ class Engine:
         ranges = self.ranges if gpus >= 1 else self.part_ranges
         return Replica(self.shape, board, setup, self.speeds, self.overheads, ranges)
 
-    def having(self, **settings: Any) -> Engine:
+    def having(self, **settings: Any) -> "Engine":
         """Return the engine with other settings."""
         return replace(self, setup=replace(self.setup, **settings))
 

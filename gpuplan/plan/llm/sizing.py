@@ -1,7 +1,5 @@
 """Size of a replica of a language model: on how many GPUs it works, and how many of them requests and promises need."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from functools import lru_cache
@@ -46,7 +44,9 @@ class Asked(NamedTuple):
     least: int
     reuse: Reuse | None = None
 
-    def promising(self, first_token_s: float | None = None, tokens_per_second: float | None = None) -> Asked:
+    def promising(
+        self, first_token_s: float | None = None, tokens_per_second: float | None = None
+    ) -> "Asked":
         """Return the same requests with another promise."""
         first = first_token_s or self.arrivals.first_token_s
         speed = tokens_per_second or self.promise.tokens_per_second

@@ -1,7 +1,5 @@
 """Speed of a GPU on the work of a preset, and the rates that the network models take from a design."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -42,7 +40,7 @@ class Speed(NamedTuple):
     per_s: Fact
     how: str
 
-    def but(self, words: str, basis: str) -> Speed:
+    def but(self, words: str, basis: str) -> "Speed":
         """The same speed with something more to say, and known as well as that."""
         how = f"{self.how}, {words}"
         return Speed(replace(self.per_s, basis=basis, note=how), how)
