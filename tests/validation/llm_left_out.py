@@ -97,7 +97,8 @@ def _rows(figures: Iterable[Seen], by: Callable[[Seen], tuple[str, ...]]) -> lis
         off = errors(predictions)
         assert off is not None
         shares = (off.median, off.mean, off.nine_in_ten)
-        row = (*key, str(off.runs), *(f"{share:.0%}" for share in shares), f"{off.signed:+.0%}")
+        signed = f"{off.signed:+.0%}".replace("-0%", "+0%")
+        row = (*key, str(off.runs), *(f"{share:.0%}" for share in shares), signed)
         rows.append((*row, f"{off.held:.0%}", f"{off.width:.1f}"))
     return [tuple(cell.replace("%", " %") for cell in row) for row in rows]
 
