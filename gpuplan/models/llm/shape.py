@@ -248,6 +248,7 @@ def shape_of(cells: Mapping[str, Any]) -> Shape:
     1.051
     """
     needed = ["total_parameters", "active_parameters", "layers", "hidden_size", "heads", "vocabulary"]
+    above_zero(**{name: float(cells[name]) for name in needed if cells.get(name) is not None})
     sparse = DENSE * (cells.get("total_parameters") or 0) > (cells.get("active_parameters") or 0)
     needed += ["experts", "experts_per_token"] if sparse or cells.get("experts") else []
     needed += ["state_mb"] if cells.get("recurrent_layers") else []

@@ -52,7 +52,7 @@ def recommended(
 
 
 def _better(starts: Mapping[str, PowerOn]) -> tuple[Scenario | None, bool]:
-    """Return the scenario with the value of an open setting under which more VMs start, and if all; None if there is none."""
+    """Return the scenario with the value of an open setting under which more VMs start, and if all, in any order; or None."""
     clusters, worst = _mixed(starts), dict[str, Tried]()
     ways = {key: start.settings[key] for start in clusters for key in start.settings if start.is_open(key)}
     for key in ("now", *ways, LARGEST, *(f"{way}, {LARGEST}" for way in ways)) if ways else ():
@@ -65,7 +65,7 @@ def _better(starts: Mapping[str, PowerOn]) -> tuple[Scenario | None, bool]:
     tried, values = worst[best], {"way": setting_words(best), "orders": worst[best].short_words}
     case = "power on.recommended" if tried.all_start else "power on.recommended of all"
     reason = said(case, **values, vms=vms_words(*tried.stuck))
-    return _recommended(setting.scenario, setting.path, reason), tried.all_start
+    return _recommended(setting.scenario, setting.path, reason), tried.all_start and LARGEST not in best
 
 
 def _tried(start: PowerOn, key: str) -> Tried:

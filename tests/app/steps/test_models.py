@@ -66,15 +66,17 @@ def test_the_bar_adds_up_and_each_figure_has_its_line(catalog: Catalog) -> None:
     )
     assert all(figure["key"] in book.plan.lines for figure in found["figures"])
     assert found["figures"][0]["value"] == str(made.replicas)
-    assert f"{made.replicas + 1} replicas: first token" in found["figures"][2]["note"]
+    assert f"{made.replicas + 1} replicas: first token" in found["figures"][3]["note"]
 
 
-def test_what_cannot_be_promised_stands_beside_its_field_and_the_last_plan_stays(catalog: Catalog) -> None:
+def test_what_is_missed_is_planned_and_what_does_not_fit_stands_beside_its_field(catalog: Catalog) -> None:
     book = Workbook(catalog, assistant())
     before = book.plan.totals
     book.edit("groups.assistant.tokens_per_s", "900")
-    assert "at most" in fields(shown(book))["tokens_per_s"]["problem"]
-    assert book.stale and book.plan.totals == before
+    assert not book.stale and book.plan.llm.serving["assistant"].standing == "missed"
+    book.edit("groups.assistant.tokens_in", "131000")
+    assert fields(shown(book))["tokens_in"]["problem"] and book.stale
+    assert book.plan.totals.gpus > before.gpus
 
 
 def test_another_use_case_takes_the_models_inputs_away(catalog: Catalog) -> None:

@@ -38,7 +38,7 @@ def test_a_policy_that_is_advised_lets_every_host_be_upgraded(catalog: Catalog) 
     message = only(make_plan(scenario, catalog))
     assert (message.level, message.path) == ("note", "platform.gpu_policy")
     assert is_approved(message.change)
-    assert has_approved(message.text, "31 VMs") and "Data scientists (6)" in message.text
+    assert has_approved(message.text, "31 VMs") and "Support assistant (30)" in message.text
     changed = make_plan(scenario.with_value("platform.gpu_policy", "group"), catalog)
     assert not list(upgrades(changed)) and changed.rehearsed["vgpu"].upgrade.works
 
