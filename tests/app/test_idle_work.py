@@ -147,7 +147,8 @@ def test_restarts_follow_the_first_answer(catalog: Catalog) -> None:
     seen: list[tuple[str, str]] = []
 
     async def page() -> None:
-        book, checked = Workbook(catalog, load_scenario("assistant")), asyncio.Event()
+        scenario = load_scenario("assistant").with_value("groups.data-scientists.people", 6)
+        book, checked = Workbook(catalog, scenario), asyncio.Event()
         book.observe(lambda _: checked.set(), "revision")
         for _ in range(2):
             seen.append((book.checked.verdict.survives, strip_data(book)["figures"][3]["tone"]))

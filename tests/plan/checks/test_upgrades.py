@@ -32,13 +32,14 @@ def whole(vsphere: str, **vms: int) -> Scenario:
 
 def test_a_policy_that_is_advised_lets_every_host_be_upgraded(catalog: Catalog) -> None:
     """What is not stated is set up as it would be advised, so that nothing is left to advise."""
-    scenario = load_scenario("assistant").with_value("groups.assistant.replica_gpus", 1)
+    scenario = load_scenario("assistant").with_value("groups.assistant.people", 250)
+    scenario = scenario.with_value("groups.assistant.engine_setup", "tuned")
     assert not list(upgrades(make_plan(scenario, catalog)))
     scenario = stated(scenario)
     message = only(make_plan(scenario, catalog))
     assert (message.level, message.path) == ("note", "platform.gpu_policy")
     assert is_approved(message.change)
-    assert has_approved(message.text, "31 VMs") and "Support assistant (30)" in message.text
+    assert has_approved(message.text, "12 VMs") and "Data scientists (6)" in message.text
     changed = make_plan(scenario.with_value("platform.gpu_policy", "group"), catalog)
     assert not list(upgrades(changed)) and changed.rehearsed["vgpu"].upgrade.works
 
