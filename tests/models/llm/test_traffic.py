@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from gpuplan.models.llm.pace import Pace, Traffic, lengths, pace_of, replica_pace
-from gpuplan.models.llm.serving import decode_step_ms, prompt_ms
+from gpuplan.models.llm.replica_queue import ReplicaQueue
+from gpuplan.models.llm.serving import decode_step_ms, prompt_ms, prompt_work_ms, token_rate
 from gpuplan.models.llm.shape import Board, Setup, Shape
 from gpuplan.models.llm.speeds import Replica
 from gpuplan.models.llm.traffic import answers, replica_curve, replicas_for
-from gpuplan.simulation.batching import simulate
+from gpuplan.simulation.batching import play, simulate
 
 LLAMA = Shape(
     70.55,
@@ -212,3 +213,26 @@ def test_a_small_cache_is_what_limits() -> None:
 def test_a_model_that_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="does not fit on 1 GPUs"):
         replica_pace(Replica(LLAMA, H100, Setup("bf16")), traffic=CHAT, requests=8)
+
+
+@pytest.mark.parametrize(
+    ("tokens_in", "tokens_out", "places"),
+    [(176, 72, 32), (6407, 48, 128), (2000, 100, 64), (604, 390, 32), (1446, 467, 128)],
+)
+def test_a_full_replica_does_as_much_by_formula_played_and_by_its_times(
+    tokens_in: int, tokens_out: int, places: int
+) -> None:
+    """All work is counted once: what a full replica finishes is the time over the work of a request."""
+    traffic = Traffic(tokens_in, tokens_out, 0, 1)
+    pace = replica_pace(Replica(LLAMA, H100, SETUP), traffic=traffic, requests=places)
+    queue, count = ReplicaQueue(pace, traffic), 60 * places
+    out = lengths(tokens_out, 1, shares=np.random.default_rng(1).uniform(size=count))
+    given = {"tokens_in": np.full(count, float(tokens_in)), "tokens_out": np.maximum(1, out)}
+    ends = np.sort(play(pace, np.zeros(count), **given).done_s)
+    played = 0.6 * count / float(ends[int(0.8 * count)] - ends[int(0.2 * count)])
+    at = {"requests": queue.most, "tokens_in": tokens_in, "tokens_out": tokens_out}
+    by_times = token_rate(Replica(LLAMA, H100, SETUP), **at).value / tokens_out
+    assert queue.most_per_second == pytest.approx(played, rel=0.08)
+    assert by_times == pytest.approx(played, rel=0.12)
+    work_s = prompt_work_ms(Replica(LLAMA, H100, SETUP), tokens_in=tokens_in, requests=queue.most) / 1e3
+    assert queue.most_per_second * work_s < 1, "reading prompts takes at most all of the time"
