@@ -76,7 +76,11 @@ def screen(plan: Plan) -> Iterator[str]:
     for pool in book.plan.pools:
         said = verdict(book, pool)
         restarts = book.plan.verdict_on(pool).survives in ("yes", "")
-        yield RESTARTS.sub("", f"{said['lead']} {said['text']}") if restarts else f"{said['lead']} {said['text']}"
+        yield (
+            RESTARTS.sub("", f"{said['lead']} {said['text']}")
+            if restarts
+            else f"{said['lead']} {said['text']}"
+        )
         if pool.hosts > 1:
             book.toggle_host(pool.id, 1)
             said = verdict(book, pool)

@@ -86,7 +86,7 @@ def model_field(workbook: Workbook, group: Group, name: str) -> contract.Field:
 def _serving(workbook: Workbook, made: Serving) -> contract.Results:
     more = said("screen.models.with more", step=made.steps[-1]) if made.steps else ""
     words = {"limit": LIMITS[made.limit], "standing": STANDINGS[made.standing]}
-    shown = figures(("replicas", "standing", "replica_tokens", "limit"), made=made, more=more, **words)
+    shown = figures(("replicas", "standing", "limit"), made=made, more=more, **words)
     return {
         "bar": _memory(made),
         "figures": shown if made.replicas else [],

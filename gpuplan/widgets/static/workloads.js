@@ -9,24 +9,23 @@ const memoryBar = ({ label, parts, text }) => h("div", { class: "gp-model-bar" }
 
 // The inputs of the workload that is open, and what follows from them.
 function openPart(send) {
-  const put = keptFields(send), firsts = h("div", { class: "gp-fields" }), rest = h("div", { class: "gp-fields" }), hint = h("small"), own = h("div");
+  const put = keptFields(send), firsts = h("div", { class: "gp-fields" }), rest = h("div", { class: "gp-fields" }), hint = h("small");
   const elsewhere = h("p", { class: "gp-small" });
   const acts = h("div", { class: "gp-workload-acts" });
   const more = h("details", { class: "gp-fold" }, h("summary", {}, h("b", {}, "More inputs"), hint), rest, elsewhere), found = h("div", { class: "gp-model-found" });
   const figure = (f) => h("div", {}, h("small", {}, f.label),
     h("button", { type: "button", class: "gp-number", title: "Why this number?", "data-at": f.key, "aria-label": `Why ${f.value}, ${f.label}?`, onclick: () => send("why", { key: f.key }) }, f.value),
     f.note ? h("p", {}, f.note) : null);
-  const node = takesDrops(h("div", { class: "gp-workload-open" }, firsts, own, h("div", { class: "gp-workload-more" }, more, acts), found));
+  const node = takesDrops(h("div", { class: "gp-workload-open" }, firsts, h("div", { class: "gp-workload-more" }, more, acts), found));
   return { node, update(row) {
     const { fields, more: others, hint: said, vms, bar, figures, notes, file } = row.open;
-    redraw(own, [file ? fileButton(file, send, { id: row.id }) : null]);
     put([firsts, fields], [rest, others]);
     hint.textContent = said;
     if (others.some((f) => f.problem)) more.open = true;
     redraw(elsewhere, [h("button", { type: "button", class: "gp-link", "data-at": `visit-${vms}`, onclick: () => send("visit", { path: vms }) }, "vCPUs, memory and vMotion")]);
     redraw(found, [h("div", { class: "gp-model-figures" }, bar ? memoryBar(bar) : null, figures.map(figure)), notes.map((text) => h("p", { class: "gp-small" }, text))]);
     const act = (text, type, rest) => h("button", { type: "button", "data-at": `${type}${rest?.by ?? ""}-${row.id}`, "aria-label": `${text}: ${row.name}`, onclick: () => send(type, { id: row.id, ...rest }) }, text);
-    redraw(acts, [act("Duplicate", "duplicate"), act("Move up", "move", { by: -1 }), act("Move down", "move", { by: 1 }), act("Delete", "delete")]);
+    redraw(acts, [file ? fileButton(file, send, { id: row.id }) : null, act("Duplicate", "duplicate"), act("Move up", "move", { by: -1 }), act("Move down", "move", { by: 1 }), act("Delete", "delete")]);
   } };
 }
 

@@ -66,7 +66,7 @@ def test_the_bar_adds_up_and_each_figure_has_its_line(catalog: Catalog) -> None:
     )
     assert all(figure["key"] in book.plan.lines for figure in found["figures"])
     assert found["figures"][0]["value"] == str(made.replicas)
-    assert f"{made.replicas + 1} replicas: first token" in found["figures"][3]["note"]
+    assert f"{made.replicas + 1} replicas: first token" in found["figures"][2]["note"]
 
 
 def test_what_is_missed_is_planned_and_what_does_not_fit_stands_beside_its_field(catalog: Catalog) -> None:
