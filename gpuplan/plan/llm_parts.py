@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any
 
 from gpuplan.catalog import Catalog, Item, Row
 from gpuplan.facts import own_rows
@@ -12,8 +12,6 @@ from gpuplan.models.llm.memory import Overheads
 from gpuplan.models.llm.shape import Board, Shape, shape_of
 from gpuplan.models.llm.speeds import Ranges, Speeds
 from gpuplan.wording import said
-
-_T = TypeVar("_T")
 
 
 def shape_of_row(row: Row) -> Shape:
@@ -63,9 +61,8 @@ BRIDGED = 2
 
 def _sustained(catalog: Catalog, architecture: Any, watts: Any, tflops: float) -> float:
     """Return the watts of a board for its tensor rate over those of its architecture's board for servers; at most 1."""
-    usual = (
-        catalog.row("architectures", str(architecture).lower())["watts_per_tflop"] if architecture else None
-    )
+    row = catalog.row("architectures", str(architecture).lower()) if architecture else None
+    usual = row["watts_per_tflop"] if row else None
     return min(1.0, float(watts) / tflops / float(usual)) if usual and watts else 1.0
 
 
@@ -95,12 +92,8 @@ def speeds_of(catalog: Catalog, model: str = "", gpu: str = "") -> Speeds:
 
 def overheads_of(catalog: Catalog) -> Overheads:
     """Return the memory of an engine beyond weights and cache."""
-    return _facts(catalog.assumptions["llm-memory"], Overheads)
-
-
-def _facts(item: Item, kind: type[_T]) -> _T:
-    """A record with parameters of an item as its fields."""
-    return kind(**{field.name: float(item.fact(field.name).value) for field in fields(kind)})  # type: ignore[arg-type]
+    item = catalog.assumptions["llm-memory"]
+    return Overheads(**{field.name: float(item.fact(field.name).value) for field in fields(Overheads)})
 
 
 def key_of(name: str) -> str:

@@ -139,7 +139,7 @@ def engine_of(asks: Asks) -> Engine:
         speeds_of(catalog, row.id, gpu.id),
         overheads_of(catalog),
         sizes,
-        unseen := _unseen(catalog, gpu, row),
+        unseen := _unseen(catalog, gpu, row, float(asks.value("tokens_in"))),
         ranges(known=not unseen),
         ranges(known=False),
         Setup(
@@ -212,11 +212,17 @@ def _runs(catalog: Catalog) -> frozenset[tuple[str, str]]:
     return frozenset((gpu, row.id) for gpu, row in named if row is not None)
 
 
-def _unseen(catalog: Catalog, gpu: Item, model: Row) -> str:
+@lru_cache(maxsize=4)
+def _longest_run(catalog: Catalog) -> float:
+    """Tokens of the longest prompt of all published runs."""
+    return max(float(row["isl"] or 0) for row in catalog.rows("llm_runs"))
+
+
+def _unseen(catalog: Catalog, gpu: Item, model: Row, tokens_in: float) -> str:
     """Name the part for which no run was published."""
-    runs = _runs(catalog)
+    runs, longest = _runs(catalog), _longest_run(catalog)
     if (gpu.id, model.id) in runs:
-        return ""
+        return said("llm.beyond runs", tokens=longest) if tokens_in > longest else ""
     board, shape = (gpu.id in {board for board, _ in runs}), (model.id in {name for _, name in runs})
     missing = [str(name) for name, seen in ((gpu.name, board), (model["name"], shape)) if not seen]
     return " or ".join(missing) or f"{model['name']} on {gpu.name}"

@@ -101,3 +101,12 @@ def test_modes_of_a_model_follow_the_table_of_the_vendor(catalog: Catalog) -> No
     assert modes("phi-4", isolation=True)[1]["mig"] in ("large-model-no-mig", "whole-gpu-needs-no-slice")
     assert set(engine(catalog, model="qwen3-vl-8b").sizes) == {1, 2, 4, 8}
     assert {0.125, 0.25, 0.5} & set(engine(catalog, model="qwen3-8b").sizes)
+
+
+def test_prompts_longer_than_any_published_are_said_and_have_wider_ranges(catalog: Catalog) -> None:
+    longest = max(row["isl"] or 0 for row in catalog.rows("llm_runs"))
+    usual, beyond = (
+        engine(catalog, tokens_in=int(tokens), tokens_out=100) for tokens in (longest, longest + 1000)
+    )
+    assert not usual.unseen and beyond.unseen
+    assert beyond.on(8).ranges.token[1] >= usual.on(8).ranges.token[1]
