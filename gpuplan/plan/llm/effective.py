@@ -10,14 +10,13 @@ from typing import Any
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Brief, Fact
 from gpuplan.locales import written
-from gpuplan.models import demand
 from gpuplan.models.llm import memory, replicas, serving, traffic
 from gpuplan.models.llm.shape import BITS
 from gpuplan.plan.inputs import derived, resting_on
 from gpuplan.plan.llm.asks import RETRIEVAL, SERVING, TUNING, Asks, in_percent, uses_model
 from gpuplan.plan.llm.engine import Engine, engine_lines, engine_of, sequences_of
 from gpuplan.plan.llm.retrieval import Retrieval, retrieval_of
-from gpuplan.plan.llm.serving import Serving, check_lengths, promised_stay_s, serving_of, why_size
+from gpuplan.plan.llm.serving import Serving, check_lengths, round_s, serving_of, why_size
 from gpuplan.plan.llm.sessions import session_lines
 from gpuplan.plan.llm.tuning import Tuning, tuning_lines, tuning_of
 from gpuplan.plan.trail import Line, Trail
@@ -217,25 +216,22 @@ def _part(name: str, fact: Fact) -> str:
 
 
 def _requests_line(here: Trail, asks: Asks, made: Serving) -> Line:
-    """Add concurrent requests: of the active users, or of a stated arrival rate by Little's law."""
+    """Add concurrent requests: of the active users at the promised pace, or of a stated arrival rate, by Little's law."""
     at = f"groups.{made.id}"
-    if asks.group.requests_per_s is None:
-        users: Any = {name: asks.scenario.fact(f"{at}.{name}") for name in ("people", "active_share")}
-        active = demand.active_people(users["people"].value, active_share=users["active_share"].value)
-        if not (waits := float(asks.value("tool_s")) + float(asks.value("think_s"))):
-            return here.record("requests_at_once", demand.active_people, active, users, when="people")
-        stay_s = promised_stay_s(asks)
-        words = {"stay": written(stay_s, ".3g"), "round": written(stay_s + waits, ".3g")}
-        users |= {name: asks.fact(name) for name in ("tool_s", "think_s")}
-        count = active * stay_s / (stay_s + waits)
-        return here.record("requests_at_once", demand.active_people, count, users, when="waits", words=words)
     token_ms, first = made.found.time_per_token_ms.value, made.found.first_token_ms.value
     stay_s = (first + token_ms * (made.asks["tokens_out"] - 1)) / 1e3
-    stay = derived(f"groups/{made.id}/stay", stay_s, "stay of a request")
-    rate = asks.fact("requests_per_s")
-    return here.record(
-        "requests_at_once", replicas.replicas, made.requests, rate=rate, stay=stay, when="rate"
-    )
+    stay = replace(derived(f"groups/{made.id}/stay", stay_s, "stay of a request"), basis="fitted")
+    inputs: Any = {"stay": stay}
+    when, words = "rate", {}
+    if asks.group.requests_per_s is None:
+        inputs |= {name: asks.scenario.fact(f"{at}.{name}") for name in ("people", "active_share")}
+        waits = {name: asks.fact(name) for name in ("tool_s", "think_s")}
+        when, words = "people", {"round": written(round_s(asks), ".3g")}
+        if any(fact.value for fact in waits.values()):
+            inputs, when = inputs | waits, "waits"
+    else:
+        inputs["rate"] = asks.fact("requests_per_s")
+    return here.record("requests_at_once", replicas.replicas, made.requests, inputs, when=when, words=words)
 
 
 def _gpus_line(here: Trail, asks: Asks, engine: Engine, made: Serving) -> Line:

