@@ -99,10 +99,10 @@ def _procedure(plan: Plan, groups: Mapping[str, Sequence[Load]]) -> str:
     for id, steps in groups.items():
         made = plan.llm.serving[id]
         rows = ((load.name, *map(_range, map(load.predicted.get, FIGURES))) for load in steps)
-        words = {
-            "made": made,
-            "run": planned_run(plan, id),
-            "each": made.load.tokens_in + made.load.tokens_out,
+        words: dict[str, Any] = {"made": made, "run": planned_run(plan, id)}
+        words |= {
+            "each": round(made.load.tokens_in + made.load.tokens_out),
+            "tokens_in": round(made.load.tokens_in),
         }
         words |= {"first": made.asks["first_token_s"], "speed": made.asks["tokens_per_s"]}
         table = filled("kit_loads", tuple(rows), title=one_line(made.name))

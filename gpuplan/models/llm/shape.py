@@ -89,9 +89,8 @@ class Shape:
     @property
     def routed_parameters(self) -> float:
         """Parameters of all routed experts, in 10^9: a token leaves out those of all but its own."""
-        if not self.experts:
+        if not (left_out := self.experts - self.experts_per_token):
             return 0.0
-        left_out = self.experts - self.experts_per_token
         return (self.total_parameters - self.active_parameters) * self.experts / left_out
 
     @property

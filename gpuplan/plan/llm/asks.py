@@ -97,6 +97,11 @@ class Asks:
         """Its value."""
         return self.fact(name).value
 
+    def having(self, name: str, value: float) -> "Asks":
+        """Return the same group with another input, of three digits."""
+        scenario = self.scenario.with_value(f"groups.{self.group.id}.{name}", float(f"{value:.3g}"))
+        return Asks(scenario, self.catalog, self.group)
+
     def said(self, name: str, value: Any, note: str) -> Fact:
         """Return an input, or the value used where it is empty, with its basis."""
         stated = self.fact(name)

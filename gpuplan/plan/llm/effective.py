@@ -16,8 +16,9 @@ from gpuplan.plan.inputs import derived, resting_on
 from gpuplan.plan.llm.asks import RETRIEVAL, SERVING, TUNING, Asks, in_percent, uses_model
 from gpuplan.plan.llm.engine import Engine, engine_lines, engine_of, sequences_of
 from gpuplan.plan.llm.retrieval import Retrieval, retrieval_of
-from gpuplan.plan.llm.serving import Serving, check_lengths, round_s, serving_of, why_size
+from gpuplan.plan.llm.serving import Serving, check_lengths, serving_of, why_size
 from gpuplan.plan.llm.sessions import session_lines
+from gpuplan.plan.llm.sizing import round_s
 from gpuplan.plan.llm.tuning import Tuning, tuning_lines, tuning_of
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Group, Problem, Scenario, ScenarioError

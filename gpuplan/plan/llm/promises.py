@@ -13,7 +13,7 @@ from gpuplan.plan.llm.arrivals import pace_of
 from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.llm.engine import Engine, engine_of
 from gpuplan.plan.llm.sessions import LEVELS, session_of
-from gpuplan.plan.llm.sizing import SELDOM, Asked, Size, reusing, size_of
+from gpuplan.plan.llm.sizing import SELDOM, Asked, Size, asked_of, reusing, size_of
 from gpuplan.scenario import ScenarioError
 from gpuplan.wording import amount, said, stated_percent
 
@@ -101,14 +101,12 @@ EASIER = 1.25
 def ways_out(asks: Asks, engine: Engine, asked: Asked, planned: Asked) -> Iterator[str]:
     """Say what promises a little easier than the nearest take, and what else would keep those asked for on this hardware."""
     first, speed = planned.arrivals.first_token_s, planned.promise.tokens_per_second or 0.0
-    easier = asked.promising(
-        EASIER * first if first > asked.arrivals.first_token_s else None,
-        speed / EASIER if speed < (asked.promise.tokens_per_second or 0.0) else None,
-    )
-    sizes = [size for gpus in engine.sizes if (size := size_of(engine, gpus, easier, longest(asks))).found]
-    if sizes:
-        words = {"first": easier.arrivals.first_token_s, "speed": easier.promise.tokens_per_second}
-        yield said("llm.way easier", gpus=min(size.gpus_in_all for size in sizes), **words)
+    there = asks.having("first_token_s", EASIER * first) if first > asked.arrivals.first_token_s else asks
+    slower = speed < (asked.promise.tokens_per_second or 0.0)
+    there = there.having("tokens_per_s", speed / EASIER) if slower else there
+    if size := _least(asks, engine, asked_of(there, engine)):
+        words = {"first": there.value("first_token_s"), "speed": there.value("tokens_per_s")}
+        yield said("llm.way easier", gpus=size.gpus_in_all, **words)
     rows = asks.catalog.rows("llm_precisions")
     fewer = [row for row in rows if BITS[row.id] < BITS[engine.weights]]
     for row in sorted(fewer, key=lambda row: -BITS[row.id]):
@@ -125,8 +123,12 @@ def _kept(asks: Asks, asked: Asked, **changes: Any) -> Size | None:
         engine = engine_of(Asks(asks.scenario, asks.catalog, replace(asks.group, **changes)))
     except ScenarioError:
         return None
-    sizes = [size_of(engine, gpus, asked, longest(asks)) for gpus in engine.sizes]
-    kept = [size for size in sizes if size.found]
+    return _least(asks, engine, asked)
+
+
+def _least(asks: Asks, engine: Engine, asked: Asked) -> Size | None:
+    """Return the smallest sizing that keeps all promises; None if there is none."""
+    kept = [size for gpus in engine.sizes if (size := size_of(engine, gpus, asked, longest(asks))).found]
     return min(kept, key=lambda size: (size.gpus_in_all, size.gpus)) if kept else None
 
 

@@ -6,18 +6,17 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from gpuplan.locales import written
-from gpuplan.models import demand
 from gpuplan.models.llm import memory, replicas, serving
 from gpuplan.models.llm.memory import Held
 from gpuplan.models.llm.replicas import Limits, Load, Promise, Replicas
 from gpuplan.models.llm.shape import Range
 from gpuplan.models.llm.speculation import speculation_gain
-from gpuplan.plan.llm.arrivals import Arrivals, arrivals_of, pace_of
+from gpuplan.plan.llm.arrivals import Arrivals, pace_of
 from gpuplan.plan.llm.asks import Asks, as_vms
 from gpuplan.plan.llm.engine import Engine, unpacked
 from gpuplan.plan.llm.promises import LIKELY, MET, MISSED, Target, longest, nearest, surely, targets, ways_out
-from gpuplan.plan.llm.sessions import Reuse, check_session, reuse_of
-from gpuplan.plan.llm.sizing import Asked, Size, reusing, size_of
+from gpuplan.plan.llm.sessions import Reuse, check_session
+from gpuplan.plan.llm.sizing import Asked, Size, asked_of, load_of, reusing, size_of
 from gpuplan.scenario import sites_people
 from gpuplan.wording import number, said, stated_percent
 
@@ -169,10 +168,7 @@ def token_speed(each_ms: Range) -> Range:
 
 def serving_of(asks: Asks, engine: Engine) -> Serving:
     """The replicas that a group needs; a ScenarioError where its promises cannot be kept."""
-    group = asks.group
-    promise = Promise(float(asks.value("first_token_s")), float(asks.value("tokens_per_s")))
-    reuse = reuse_of(asks, engine, promised_stay_s(asks))
-    wanted = Asked(_load(asks), promise, arrivals_of(asks), int(asks.value("least_replicas")), reuse)
+    group, wanted = asks.group, asked_of(asks, engine)
     sizes = _sizes(asks, engine, planned := wanted)
     if not any(size.found for size in sizes):
         sizes = _sizes(asks, engine, planned := nearest(asks, engine, sizes, wanted))
@@ -215,7 +211,7 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
         unseen=engine.unseen,
         several_sites=len(sites_people(group.sites)) > 1,
         unpacked=unpacked(engine, asks.catalog),
-        reuse=reuse,
+        reuse=wanted.reuse,
         draft_gain=speculation_gain(
             engine.on(size.gpus),
             requests=max(1.0, chosen.requests),
@@ -229,42 +225,10 @@ def _sizes(asks: Asks, engine: Engine, asked: Asked) -> tuple[Size, ...]:
 
 
 ASKED = (
-    "people",
-    "active_share",
-    "off_hours_share",
-    "tokens_in",
-    "tokens_out",
-    "first_token_s",
-    "tokens_per_s",
-    "longest_context",
-    "requests_per_s",
-    "least_replicas",
+    *("people", "active_share", "off_hours_share", "tokens_in", "tokens_out"),
+    *("first_token_s", "tokens_per_s", "longest_context", "requests_per_s", "least_replicas"),
 )
 """Inputs of a group that describe the requests of its users."""
-
-
-def _load(asks: Asks, share: str = "active_share") -> Load:
-    """Return the requests a second of the users at the peak, or at another share of them."""
-    group = asks.group
-    tokens = {name: float(asks.value(name)) for name in ("tokens_in", "tokens_out")}
-    part = getattr(group, share) or 0.0
-    if group.requests_per_s is not None:
-        beside = part / group.active_share if group.active_share else 0.0
-        return Load(**tokens, requests_per_second=group.requests_per_s * beside)
-    return Load(
-        **tokens, requests_per_second=demand.active_people(group.people, active_share=part) / round_s(asks)
-    )
-
-
-def round_s(asks: Asks) -> float:
-    """Return the time from a request of a user to the next one, at the pace that is promised: the board does not change it."""
-    return float(asks.value("think_s")) + float(asks.value("tool_s")) + promised_stay_s(asks)
-
-
-def promised_stay_s(asks: Asks) -> float:
-    """Return the time of a request at the promised pace."""
-    answer = (float(asks.value("tokens_out")) - 1) / float(asks.value("tokens_per_s"))
-    return float(asks.value("first_token_s")) + answer
 
 
 def check_lengths(asks: Asks) -> None:
@@ -288,7 +252,7 @@ def _off_hours(asks: Asks, engine: Engine, gpus: float, asked: Asked) -> int:
     """Replicas outside the group's hours: none where no user is active then."""
     if not asks.group.off_hours_share:
         return 0
-    result = size_of(engine, gpus, asked._replace(load=_load(asks, "off_hours_share"))).found
+    result = size_of(engine, gpus, asked._replace(load=load_of(asks, "off_hours_share"))).found
     return result.replicas if result else 0
 
 

@@ -5,12 +5,14 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from gpuplan.models import demand
 from gpuplan.models.llm import replicas
 from gpuplan.models.llm.replicas import Limits, Load, Promise, Replicas
 from gpuplan.models.llm.speeds import Replica
-from gpuplan.plan.llm.arrivals import Arrivals, pace_of
+from gpuplan.plan.llm.arrivals import Arrivals, arrivals_of, pace_of
+from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.llm.engine import Engine
-from gpuplan.plan.llm.sessions import LEVELS, Reuse
+from gpuplan.plan.llm.sessions import LEVELS, Reuse, reuse_of
 
 
 class Size(NamedTuple):
@@ -52,6 +54,33 @@ class Asked(NamedTuple):
         speed = tokens_per_second or self.promise.tokens_per_second
         promise = replace(self.promise, first_token_s=first, tokens_per_second=speed)
         return self._replace(promise=promise, arrivals=self.arrivals._replace(first_token_s=first))
+
+
+def asked_of(asks: Asks, engine: Engine) -> Asked:
+    """Return what the users of a group ask for and are promised."""
+    promise = Promise(float(asks.value("first_token_s")), float(asks.value("tokens_per_s")))
+    reuse = reuse_of(asks, engine, promised_stay_s(asks))
+    return Asked(load_of(asks), promise, arrivals_of(asks), int(asks.value("least_replicas")), reuse)
+
+
+def load_of(asks: Asks, share: str = "active_share") -> Load:
+    """Return the requests a second of the users at the peak, or at another share of them."""
+    tokens = {name: float(asks.value(name)) for name in ("tokens_in", "tokens_out")}
+    part = getattr(group := asks.group, share) or 0.0
+    if group.requests_per_s is not None:
+        beside = part / group.active_share if group.active_share else 0.0
+        return Load(**tokens, requests_per_second=group.requests_per_s * beside)
+    active, waits = demand.active_people(group.people, active_share=part), ("think_s", "tool_s")
+    stay_s = promised_stay_s(asks)  # at the pace that is promised: the board does not change it
+    return Load(
+        **tokens, requests_per_second=active / (sum(float(asks.value(name)) for name in waits) + stay_s)
+    )
+
+
+def promised_stay_s(asks: Asks) -> float:
+    """Return the time of a request at the promised pace."""
+    answer = (float(asks.value("tokens_out")) - 1) / float(asks.value("tokens_per_s"))
+    return float(asks.value("first_token_s")) + answer
 
 
 @lru_cache(maxsize=512)  # candidates and years of growth ask for the same

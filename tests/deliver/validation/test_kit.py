@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -182,6 +183,20 @@ def test_the_procedure_fits_a_page_and_says_when_it_passes(plan: Plan) -> None:
     assert f"{made.asks['first_token_s']} s" in text and f"{made.asks['tokens_per_s']} tokens/s" in text
     for load in loads(plan, "assistant"):
         assert load.name in text and load.predicted["ttft_ms"].low < load.predicted["ttft_ms"].high
+
+
+def test_tokens_are_whole_and_seconds_no_fractions_where_prompts_repeat_themselves(plan: Plan) -> None:
+    agents = {
+        "use_kind": "agent",
+        "tokens_in": None,
+        "tokens_out": None,
+        "longest_context": None,
+        "first_token_s": 0.5,
+    }
+    group = replace(plan.scenario.groups[0], model="gpt-oss-120b", weights="mxfp4", **agents)
+    text = kit_files(make_plan(replace(plan.scenario, groups=(group,))))["PROCEDURE.txt"].decode()
+    assert "0.5 s" in text and "1/2" not in text
+    assert not re.search(r"\.\d+\s+tokens in|\.\d+\s+tokens;", text)
 
 
 @pytest.mark.parametrize("tool", ["vllm", "sglang", "aiperf"])

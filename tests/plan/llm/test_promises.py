@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import Any
 
 import pytest
@@ -76,6 +77,15 @@ def test_fewer_bits_are_named_where_they_keep_what_is_missed() -> None:
     assert served(weights="fp8", tokens_per_s=90).standing != "missed"
     small = served(model="llama-3.1-8b", replica_gpus=0.5, weights="fp8", tokens_per_s=200)
     assert small.standing == "missed" and small.ways
+
+
+@pytest.mark.parametrize("given", [{"tokens_per_s": 400}, {"first_token_s": 0.05, "people": 2000}])
+def test_an_easier_promise_takes_as_many_gpus_as_is_said(given: dict[str, Any]) -> None:
+    missed = served(**given)
+    said = re.sub(r"(?<=\d)\s(?=\d)", "", missed.ways[0])
+    first, speed, gpus = map(float, re.findall(r"\d+(?:\.\d+)?", said))
+    easier = served(**{**given, "first_token_s": first, "tokens_per_s": speed})
+    assert easier.standing != "missed" and easier.gpus * easier.replicas == gpus
 
 
 def test_the_standing_is_in_the_table_and_in_a_message(catalog: Catalog) -> None:

@@ -16,9 +16,9 @@ from gpuplan.models.llm.replicas import Promise
 from gpuplan.plan.llm.arrivals import arrivals_of
 from gpuplan.plan.llm.asks import BEHIND, Asks
 from gpuplan.plan.llm.engine import Engine, engine_of
-from gpuplan.plan.llm.serving import Serving, _load, promised_stay_s
+from gpuplan.plan.llm.serving import Serving
 from gpuplan.plan.llm.sessions import LEVELS, Reuse, reuse_of, session_of
-from gpuplan.plan.llm.sizing import Asked, size_of
+from gpuplan.plan.llm.sizing import Asked, load_of, promised_stay_s, size_of
 from gpuplan.scenario import GROUP_FIELD_BY_NAME
 
 AGENTS: dict[str, Any] = {"use_kind": "agent", "tokens_in": None, "tokens_out": None}
@@ -36,7 +36,7 @@ def asked_of(catalog: Catalog, **given: Any) -> tuple[Engine, Asked]:
     engine = engine_of(asks)
     promise = Promise(float(asks.value("first_token_s")), float(asks.value("tokens_per_s")))
     reuse = reuse_of(asks, engine, promised_stay_s(asks))
-    return engine, Asked(_load(asks), promise, arrivals_of(asks), 1, reuse)
+    return engine, Asked(load_of(asks), promise, arrivals_of(asks), 1, reuse)
 
 
 def test_new_inputs_are_those_of_a_group_and_stay_empty() -> None:
