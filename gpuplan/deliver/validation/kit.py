@@ -107,7 +107,10 @@ def _procedure(plan: Plan, groups: Mapping[str, Sequence[Load]]) -> str:
         words |= {"first": made.asks["first_token_s"], "speed": made.asks["tokens_per_s"]}
         table = filled("kit_loads", tuple(rows), title=one_line(made.name))
         passes = (said(f"kit.pass {what}", **words) for what in ("times", "memory", "errors"))
-        parts.append(chapter(table, *passes, before=said("kit.setup", **words)))
+        left = [name for name in ("draft_tokens", "adapters") if plan.scenario.get(f"groups.{id}.{name}")]
+        left += ["turns"] if made.cached_tokens else []
+        notes = (said(f"kit.without {name}") for name in left)
+        parts.append(chapter(table, *passes, *notes, before=said("kit.setup", **words)))
     steps_text = (said(f"kit.step {number}") for number in range(1, 5))
     title = said("kit.title", name=one_line(design_name(plan)))
     return page(title, chapter(said("kit.procedure"), *steps_text), *parts)

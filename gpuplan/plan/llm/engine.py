@@ -12,7 +12,6 @@ from gpuplan.models.llm.memory import Overheads
 from gpuplan.models.llm.shape import BITS, MOST, Adapters, Board, Draft, Setup, Shape
 from gpuplan.models.llm.speculation import tokens_per_step
 from gpuplan.models.llm.speeds import Ranges, Replica, Speeds
-from gpuplan.plan.hardware import has_nvswitch
 from gpuplan.plan.inputs import derived
 from gpuplan.plan.llm.asks import Asks, in_percent
 from gpuplan.plan.llm_parts import (
@@ -117,11 +116,8 @@ def engine_of(asks: Asks) -> Engine:
     weights, cache = group.weights or "bf16", group.cache or "bf16"
     kept = _kept(catalog, row, shape, weights)
     _check_precision(asks, gpu, weights)
-    joined = int(gpu.value("nvlink_bridge_gpus") or 0)
     whole = memory.splits(shape, gpus_per_host=hardware.gpus_per_host)
     sizes = (*gpu_shares(asks), *whole)
-    if joined and not has_nvswitch(asks.scenario, catalog):
-        sizes = tuple(size for size in sizes if size <= joined)
     if (stated := group.replica_gpus) is not None:
         if stated not in sizes and not (stated < 1 and _divides(asks, stated)):
             listed = ", ".join(map(number, sizes))

@@ -77,8 +77,10 @@ def nearest(asks: Asks, engine: Engine, sizes: Sequence[Size], asked: Asked) -> 
     def alone_ms(size: Size, of: Callable[..., Range] = serving.time_per_token_ms) -> float:
         return float(of(here.on(size.gpus), requests=1.0, **usual).value)
 
+    there = asks
     if not any(size.limits.speed for size in fitting):
-        asked = asked.promising(tokens_per_second=(1 - 1e-9) * 1e3 / min(map(alone_ms, fitting)))
+        there = there.having("tokens_per_s", 0.995 * 1e3 / min(map(alone_ms, fitting)))
+        asked = asked_of(there, engine)
         fitting = [size_of(engine, size.gpus, asked) for size in fitting]
     if any(size.found for size in fitting):
         return asked
@@ -91,7 +93,10 @@ def nearest(asks: Asks, engine: Engine, sizes: Sequence[Size], asked: Asked) -> 
         words["share"] = stated_percent(asked.arrivals.share)
         wanted = written(asked.arrivals.first_token_s, "g")
         raise asks.refuse("first_token_s", wanted, "limit.first token", **words)
-    return asked.promising(first_token_s=soonest)
+    asked = asked_of(there.having("first_token_s", soonest), engine)
+    while _least(asks, engine, asked) is None:  # the share that is kept is counted in points
+        asked = asked_of(there.having("first_token_s", 1.05 * asked.arrivals.first_token_s), engine)
+    return asked
 
 
 EASIER = 1.25
@@ -138,7 +143,7 @@ def _soonest(engine: Engine, gpus: float, asked: Asked, alone_s: float) -> float
     def kept(first_token_s: float) -> bool:
         return size_of(engine, gpus, asked.promising(first_token_s=first_token_s)).found is not None
 
-    low = high = max(alone_s, asked.arrivals.first_token_s)
+    low = high = alone_s
     while not kept(high):
         if high >= LONGEST_WAIT_S:
             return None

@@ -70,11 +70,13 @@ def load_of(asks: Asks, share: str = "active_share") -> Load:
     if group.requests_per_s is not None:
         beside = part / group.active_share if group.active_share else 0.0
         return Load(**tokens, requests_per_second=group.requests_per_s * beside)
-    active, waits = demand.active_people(group.people, active_share=part), ("think_s", "tool_s")
-    stay_s = promised_stay_s(asks)  # at the pace that is promised: the board does not change it
-    return Load(
-        **tokens, requests_per_second=active / (sum(float(asks.value(name)) for name in waits) + stay_s)
-    )
+    active = demand.active_people(group.people, active_share=part)
+    return Load(**tokens, requests_per_second=active / round_s(asks))
+
+
+def round_s(asks: Asks) -> float:
+    """Return the time from a request of a user to the next one at the promised pace: the board does not change it."""
+    return promised_stay_s(asks) + sum(float(asks.value(name)) for name in ("think_s", "tool_s"))
 
 
 def promised_stay_s(asks: Asks) -> float:

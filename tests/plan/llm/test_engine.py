@@ -35,11 +35,6 @@ def test_a_replica_is_a_part_of_a_gpu_or_a_power_of_two_in_one_host(catalog: Cat
         ({"replica_gpus": 0.25, "access": "passthrough"}, "replica_gpus", "1, 2, 4, 8: profiles"),
         # 2g.20gb has three tenths of the compute, to the nearest slice, and a quarter of the memory
         ({"replica_gpus": 0.3, "access": "mig"}, "replica_gpus", "1/8, 1/4, 1/2, 1, 2, 4, 8"),
-        (
-            {"replica_gpus": 8, "hardware": {"gpu": "h200-nvl-141gb"}},
-            "replica_gpus",
-            "1/2, 1, 2, 4: profiles",
-        ),
         ({"weights": "nvfp4"}, "weights", "bf16, fp8, int8, int4"),
         ({"weights": "fp8", "hardware": {"gpu": "v100-sxm2-32gb"}}, "weights", "bf16, int8, int4"),
         ({"model": "nv-embed-v2", "use_case": "llm-serving"}, "model", "not known"),
@@ -110,3 +105,9 @@ def test_prompts_longer_than_any_published_are_said_and_have_wider_ranges(catalo
     )
     assert not usual.unseen and beyond.unseen
     assert beyond.on(8).ranges.token[1] >= usual.on(8).ranges.token[1]
+
+
+def test_a_replica_may_be_larger_than_a_bridge_over_whose_end_sums_are_slower(catalog: Catalog) -> None:
+    bridged = engine(catalog, hardware={"gpu": "h200-nvl-141gb"})
+    assert bridged.sizes[-1] == 8
+    assert bridged.board.sum_gb_s(4, 1) > 2 * bridged.board.sum_gb_s(8, 1)
