@@ -75,12 +75,10 @@ def screen(plan: Plan) -> Iterator[str]:
         yield f"{tile['label']}: {tile['value']}, {tile['note']}"
     for pool in book.plan.pools:
         said = verdict(book, pool)
-        restarts = book.plan.verdict_on(pool).survives in ("yes", "")
-        yield (
-            RESTARTS.sub("", f"{said['lead']} {said['text']}")
-            if restarts
-            else f"{said['lead']} {said['text']}"
-        )
+        text, own = f"{said['lead']} {said['text']}", book.plan.verdict_on(pool)
+        for claim, state in ((RESTARTS, own.survives), (STARTS, own.starts)):
+            text = claim.sub("", text) if state in ("yes", "") else text  # of this cluster, which is named
+        yield text
         if pool.hosts > 1:
             book.toggle_host(pool.id, 1)
             said = verdict(book, pool)

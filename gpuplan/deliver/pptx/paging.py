@@ -63,7 +63,7 @@ class Listing(NamedTuple):
 
     table: Table
     shares: Sequence[float]
-    """Widths of the columns as parts of all; a column more is as wide as the narrowest."""
+    """Widths of the columns as parts of all; a column more is as wide as they are on average."""
     sizes: Sequence[int] = (LEAD, BODY)
     """The first is taken at which one slide holds the table; the last if none does."""
     most: int = 1000
@@ -122,7 +122,9 @@ def _row(
 
 
 def _columns(table: Table, width: float, shares: Sequence[float]) -> list[Column]:
-    weights = [*shares, *[min(shares)] * (len(table.columns) - len(shares))][: len(table.columns)]
+    weights = [*shares, *[sum(shares) / len(shares)] * (len(table.columns) - len(shares))][
+        : len(table.columns)
+    ]
     right = [at in numeric(table) for at in range(len(weights))]
     after = [False, *(before and not here for before, here in pairwise(right))]
     return [

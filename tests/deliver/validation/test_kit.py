@@ -25,7 +25,8 @@ from gpuplan.deliver.validation.kit import Load, _script, loads
 from gpuplan.plan import Plan, make_plan
 from gpuplan.scenario import load_scenario
 
-FAKE = """#!{python}
+FAKE = """#!/bin/sh
+"exec" "{python}" "$0" "$@"
 import json, os, sys
 with open({log!r}, "a") as file:
     print(json.dumps([os.path.basename(sys.argv[0]), *sys.argv[1:]]), file=file)
