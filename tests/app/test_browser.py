@@ -1073,7 +1073,10 @@ def test_a_page_is_busy_from_the_first_key_until_what_was_typed_is_shown(
     assert page.evaluate(STATE) == "busy"
     page.evaluate("window.pass()")
     caught_up(page)
-    assert int(page.evaluate(REVISION)) - int(revision) in (1, 2)  # the restarts of the first may be checked between
+    assert int(page.evaluate(REVISION)) - int(revision) in (
+        1,
+        2,
+    )  # the restarts of the first may be checked between
     people.fill("48")
     people.press("Escape")
     caught_up(page)  # what waited is called off
