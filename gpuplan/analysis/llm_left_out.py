@@ -84,9 +84,13 @@ def left_out(catalog: Catalog, by: str = "source", *, every: int = 1, rounds: in
     for name in sorted({group[sample.run.id] for sample in known}):
         others = [sample for sample in known if group[sample.run.id] != name]
         speeds = fit(others[::every], start, rounds=rounds)
-        own = [run for run in runs if group[run.id] == name]
-        rest = [run for run in runs if group[run.id] != name]
-        yield LeftOut(name, speeds, tuple(_figures(catalog, own, rest, speeds)))
+        yield without(catalog, runs, group, name, speeds)
+
+
+def without(catalog: Catalog, runs: Sequence[Run], by: Mapping[str, str], name: str, made: Speeds) -> LeftOut:
+    """What parameters that were fitted without a group of the runs predict for it; ``by`` has the group of each by its id."""
+    own, rest = ([run for run in runs if (by[run.id] == name) == out] for out in (True, False))
+    return LeftOut(name, made, tuple(_figures(catalog, own, rest, made)))
 
 
 def _figures(catalog: Catalog, own: Sequence[Run], rest: Sequence[Run], speeds: Speeds) -> Iterator[Figure]:
@@ -132,14 +136,7 @@ def spreads(found: Sequence[LeftOut]) -> tuple[Spread, ...]:
 
 
 def spread(found: Sequence[LeftOut], quantity: str, load: str, experts: bool, known: bool) -> Spread:
-    """The range of one kind of figure.
-
-    Parameters:
-        quantity: ``tpot_ms``, ``ttft_ms`` or ``tokens_per_s``. [-]
-        load: ``served``, ``loop``, ``offline`` or ``other``. [-]
-        experts: True for a mixture of experts. [-]
-        known: True if runs of its board and of its model are known. [-]
-    """
+    """The range of one quantity under one of ``LOADS``, of models with experts or dense, known with their board or not."""
 
     def kept(of: Callable[[Figure], bool], least: int = 2) -> list[list[float]]:
         figures = [

@@ -14,7 +14,7 @@ from statistics import median
 from typing import NamedTuple
 
 from gpuplan.analysis.llm_calibration import errors
-from gpuplan.analysis.llm_left_out import LeftOut, _figures, held, left_out, sources
+from gpuplan.analysis.llm_left_out import LeftOut, held, left_out, sources, without
 from gpuplan.analysis.llm_predictions import QUANTITIES, Prediction
 from gpuplan.analysis.llm_runs import runs_of
 from gpuplan.catalog import Catalog
@@ -51,13 +51,9 @@ def keep(catalog: Catalog, file: Path = KEPT) -> None:
 def kept_fits(catalog: Catalog, file: Path = KEPT) -> tuple[LeftOut, ...]:
     """Each source predicted by the parameters kept, which were fitted without it."""
     fits: Mapping[str, Mapping[str, float]] = json.loads(file.read_text(encoding="utf-8"))
-    runs, found = runs_of(catalog), []
+    runs = runs_of(catalog)
     group = sources(runs)
-    for name, values in fits.items():
-        own, rest = ([run for run in runs if (group[run.id] == name) == here] for here in (True, False))
-        speeds = Speeds(**values)
-        found.append(LeftOut(name, speeds, tuple(_figures(catalog, own, rest, speeds))))
-    return tuple(found)
+    return tuple(without(catalog, runs, group, name, Speeds(**values)) for name, values in fits.items())
 
 
 def seen(found: Sequence[LeftOut]) -> tuple[Seen, ...]:

@@ -105,8 +105,11 @@ def promises(plan: Plan) -> Iterator[Message]:
         missed, likely = ([t for t in serving.targets if t.standing == name] for name in (MISSED, LIKELY))
         words: dict[str, Any] = {"group": serving.name, "id": serving.id}
         if missed and serving.replicas:
-            near = joined([_promise(target.name, target.planned) for target in missed])
-            words |= {"nearest": near, "ways": "".join(serving.ways), "input": missed[0].name}
+            words |= {
+                "nearest": _promises(missed, "planned"),
+                "ways": "".join(serving.ways),
+                "input": missed[0].name,
+            }
             yield message(plan, "promise-missed", promises=_promises(missed), **words)
         if likely and serving.replicas:
             surely = said("llm.never surely")
@@ -118,13 +121,9 @@ def promises(plan: Plan) -> Iterator[Message]:
             yield message(plan, "promise-likely", promises=_promises(likely), **words)
 
 
-def _promises(targets: Sequence[Target]) -> str:
-    return joined([_promise(target.name, target.asked) for target in targets])
-
-
-def _promise(name: str, value: float) -> str:
-    """A promise in words."""
-    return said(f"llm.promise {name}", value=value)
+def _promises(targets: Sequence[Target], which: str = "asked") -> str:
+    """Promises in words: those asked for, or planned."""
+    return joined([said(f"llm.promise {each.name}", value=getattr(each, which)) for each in targets])
 
 
 def runs_not_published(plan: Plan) -> Iterator[Message]:

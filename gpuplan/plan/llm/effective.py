@@ -10,6 +10,7 @@ from typing import Any
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Brief, Fact
 from gpuplan.locales import written
+from gpuplan.models import demand
 from gpuplan.models.llm import memory, replicas, serving, traffic
 from gpuplan.models.llm.shape import BITS
 from gpuplan.plan.inputs import derived, resting_on
@@ -219,15 +220,17 @@ def _part(name: str, fact: Fact) -> str:
 def _requests_line(here: Trail, asks: Asks, made: Serving) -> Line:
     """Add concurrent requests: of the active users at the promised pace, or of a stated arrival rate, by Little's law."""
     at = f"groups.{made.id}"
-    token_ms, first = made.found.time_per_token_ms.value, made.found.first_token_ms.value
-    stay_s = (first + token_ms * (made.asks["tokens_out"] - 1)) / 1e3
-    stay = replace(derived(f"groups/{made.id}/stay", stay_s, "stay of a request"), basis="fitted")
-    inputs: Any = {"stay": stay}
+    token_ms, first_ms = made.found.time_per_token_ms.value, made.found.first_token_ms.value
+    stay_s = (first_ms + token_ms * (made.asks["tokens_out"] - 1)) / 1e3
+    stay = derived(f"groups/{made.id}/stay", stay_s, "stay of a request")
+    inputs: Any = {"stay": replace(stay, basis="fitted")}
     when, words = "rate", {}
     if asks.group.requests_per_s is None:
         inputs |= {name: asks.scenario.fact(f"{at}.{name}") for name in ("people", "active_share")}
         waits = {name: asks.fact(name) for name in ("tool_s", "think_s")}
-        when, words = "people", {"round": written(round_s(asks), ".3g")}
+        active = demand.active_people(asks.group.people, active_share=asks.group.active_share)
+        rate = made.load.requests_per_second  # at the pace that is planned: a missed promise is not kept
+        when, words = "people", {"round": written(active / rate if rate else round_s(asks), ".3g")}
         if any(fact.value for fact in waits.values()):
             inputs, when = inputs | waits, "waits"
     else:

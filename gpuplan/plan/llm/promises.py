@@ -13,7 +13,7 @@ from gpuplan.plan.llm.arrivals import pace_of
 from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.llm.engine import Engine, engine_of
 from gpuplan.plan.llm.sessions import LEVELS, session_of
-from gpuplan.plan.llm.sizing import SELDOM, Asked, Size, asked_of, reusing, size_of
+from gpuplan.plan.llm.sizing import SELDOM, Asked, Size, asked_of, reusing, size_of, sizes_of, smallest
 from gpuplan.scenario import ScenarioError
 from gpuplan.wording import amount, said, stated_percent
 
@@ -42,13 +42,9 @@ def targets(engine: Engine, gpus: float, found: Replicas, asked: Asked, planned:
     speed, given = (each.promise.tokens_per_second or 0.0 for each in (asked, planned))
     fast = 1e3 / found.time_per_token_ms.high >= speed
     return (
-        Target("first_token_s", first, nearest_s, _standing(nearest_s > first, soon)),
-        Target("tokens_per_s", speed, given, _standing(given < speed, fast)),
+        Target("first_token_s", first, nearest_s, MISSED if nearest_s > first else MET if soon else LIKELY),
+        Target("tokens_per_s", speed, given, MISSED if given < speed else MET if fast else LIKELY),
     )
-
-
-def _standing(missed: bool, surely: bool) -> str:
-    return MISSED if missed else MET if surely else LIKELY
 
 
 def surely(asks: Asks, engine: Engine, asked: Asked) -> Size | None:
@@ -61,9 +57,8 @@ def surely(asks: Asks, engine: Engine, asked: Asked) -> Size | None:
         safe = asked._replace(
             promise=replace(asked.promise, safe=True), arrivals=asked.arrivals._replace(first_token_s=first)
         )
-        size = size_of(engine, gpus, safe, longest(asks))
-        kept += [size] if size.found else []
-    return min(kept, key=lambda size: (size.gpus_in_all, size.gpus)) if kept else None
+        kept.append(size_of(engine, gpus, safe, longest(asks)))
+    return smallest(kept)
 
 
 def nearest(asks: Asks, engine: Engine, sizes: Sequence[Size], asked: Asked) -> Asked:
@@ -133,8 +128,7 @@ def _kept(asks: Asks, asked: Asked, **changes: Any) -> Size | None:
 
 def _least(asks: Asks, engine: Engine, asked: Asked) -> Size | None:
     """Return the smallest sizing that keeps all promises; None if there is none."""
-    kept = [size for gpus in engine.sizes if (size := size_of(engine, gpus, asked, longest(asks))).found]
-    return min(kept, key=lambda size: (size.gpus_in_all, size.gpus)) if kept else None
+    return smallest(sizes_of(engine, asked, longest(asks)))
 
 
 def _soonest(engine: Engine, gpus: float, asked: Asked, alone_s: float) -> float | None:

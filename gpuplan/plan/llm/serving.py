@@ -16,7 +16,7 @@ from gpuplan.plan.llm.asks import Asks, as_vms
 from gpuplan.plan.llm.engine import Engine, unpacked
 from gpuplan.plan.llm.promises import LIKELY, MET, MISSED, Target, longest, nearest, surely, targets, ways_out
 from gpuplan.plan.llm.sessions import Reuse, check_session
-from gpuplan.plan.llm.sizing import Asked, Size, asked_of, load_of, reusing, size_of
+from gpuplan.plan.llm.sizing import Asked, Size, asked_of, load_of, reusing, size_of, sizes_of, smallest
 from gpuplan.scenario import sites_people
 from gpuplan.wording import number, said, stated_percent
 
@@ -169,18 +169,18 @@ def token_speed(each_ms: Range) -> Range:
 def serving_of(asks: Asks, engine: Engine) -> Serving:
     """The replicas that a group needs; a ScenarioError where its promises cannot be kept."""
     group, wanted = asks.group, asked_of(asks, engine)
-    sizes = _sizes(asks, engine, planned := wanted)
-    if not any(size.found for size in sizes):
-        sizes = _sizes(asks, engine, planned := nearest(asks, engine, sizes, wanted))
-    size = min(sizes, key=lambda each: (each.gpus_in_all, each.gpus))
-    assert size.found is not None
+    sizes = sizes_of(engine, planned := wanted, longest(asks))
+    if (size := smallest(sizes)) is None:
+        sizes = sizes_of(engine, planned := nearest(asks, engine, sizes, wanted), longest(asks))
+        size = smallest(sizes)
+    assert size and size.found
     ways = tuple(ways_out(asks, engine, wanted, planned)) if planned != wanted else ()
     off_hours = _off_hours(asks, engine, size.gpus, planned)
     steps = tuple(_steps(engine, size, planned))
-    safe = surely(asks, engine, planned)
-    engine, planned = reusing(engine, planned, size.sessions)
-    load, chosen, usage = planned.load, size.found, engine.held(size.gpus)
-    kept = targets(engine, size.gpus, chosen, wanted, planned)
+    here, served = reusing(engine, planned, size.sessions)
+    kept = targets(here, size.gpus, size.found, wanted, served)
+    safe = surely(asks, engine, planned) if any(each.standing == LIKELY for each in kept) else None
+    engine, load, chosen, usage = here, served.load, size.found, here.held(size.gpus)
     setup = engine.on(size.gpus).setup
     each_gib = memory.request_gib(engine.shape, setup=setup, tokens=load.tokens_in + load.tokens_out)
     return Serving(
@@ -196,7 +196,7 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
         requests=chosen.requests * chosen.replicas if load.requests_per_second else 0.0,
         load=load,
         limits=chosen.limits,
-        enough=_on_average(engine, size.gpus, load, planned.promise).replicas
+        enough=_on_average(engine, size.gpus, load, served.promise).replicas
         if load.requests_per_second
         else 0,
         found=chosen,
@@ -205,7 +205,7 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
         sizes=sizes,
         with_fewer=steps,
         targets=kept,
-        surely=safe if LIKELY in {each.standing for each in kept} else None,
+        surely=safe,
         ways=ways,
         **_times(engine, size.gpus, load, chosen.requests),
         unseen=engine.unseen,
@@ -218,10 +218,6 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
             context_tokens=load.tokens_in + load.tokens_out / 2,
         ),
     )
-
-
-def _sizes(asks: Asks, engine: Engine, asked: Asked) -> tuple[Size, ...]:
-    return tuple(size_of(engine, gpus, asked, longest(asks)) for gpus in engine.sizes)
 
 
 ASKED = (

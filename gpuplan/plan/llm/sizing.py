@@ -1,6 +1,7 @@
 """Size of a replica of a language model: on how many GPUs it works, and how many of them requests and promises need."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -148,3 +149,14 @@ def _size_at(engine: Engine, gpus: float, asked: Asked, longest: int) -> Size:
     if longest and not engine.requests_held(gpus, longest):
         return Size(gpus, None, most._replace(memory=0))
     return Size(gpus, result, most, late)
+
+
+def sizes_of(engine: Engine, asked: Asked, longest: int) -> tuple[Size, ...]:
+    """Size a replica on each number of GPUs that it may have."""
+    return tuple(size_of(engine, gpus, asked, longest) for gpus in engine.sizes)
+
+
+def smallest(sizes: Iterable[Size]) -> Size | None:
+    """The size with the fewest GPUs in all, of those the smallest; None if none works."""
+    found = (size for size in sizes if size.found)
+    return min(found, key=lambda size: (size.gpus_in_all, size.gpus), default=None)

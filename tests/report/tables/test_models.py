@@ -80,3 +80,15 @@ def test_the_lines_behind_a_row_have_its_numbers(catalog: Catalog, given: dict[s
         for cell in cells:
             if cell.line and isinstance(cell.value, int | float):
                 assert plan.lines[cell.line].value == pytest.approx(cell.value), cell.line
+
+
+@pytest.mark.parametrize("given", [{}, {"tokens_per_s": 400}, {"first_token_s": 0.05}])
+def test_concurrent_requests_are_explained_at_the_pace_that_is_planned(
+    catalog: Catalog, given: dict[str, float]
+) -> None:
+    plan = make_plan(assistant(**given), catalog)
+    made, line = plan.llm.serving["assistant"], plan.lines["groups.assistant.requests_at_once"]
+    [stay] = [fact.value for fact in line.inputs if fact.key.endswith("stay")]
+    every = 400 * 0.12 / made.load.requests_per_second
+    assert f"every {every:.3g} s" in line.formula
+    assert made.requests == pytest.approx(400 * 0.12 / every * stay, rel=0.01)
