@@ -76,7 +76,7 @@ def open_text(file: BinaryIO) -> tuple[io.TextIOWrapper, str]:
 class Lines:
     """The lines of a text, which is read in pieces of MAX_LINE characters; ``pieces`` says how many there were."""
 
-    def __init__(self, text: io.TextIOWrapper) -> None:
+    def __init__(self, text: io.TextIOBase) -> None:
         self.pieces = 0
         self._text = text
 

@@ -83,7 +83,7 @@ def _read(file: BinaryIO, format: str, given: dict[str, str], clock: Clock) -> J
         if format not in ("auto", "prometheus"):
             raise refusal("audit.json", where="line 1", value=show(start[:20]), format=repr(format))
         return read_json(text, given, clock)
-    table = Table(text)
+    table = Table.of_text(text)
     return READERS[_recognised(table, given) if format == "auto" else format](table, given, clock)
 
 

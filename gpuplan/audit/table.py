@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, compress
+from typing import Self
 
 import numpy as np
 
@@ -181,25 +182,44 @@ def _without_unit(name: str) -> tuple[str, float]:
 
 
 class Table:
-    """A CSV with its header, its delimiter and the recognised columns."""
+    """Rows of text under a header, and the recognised columns: a format gives the header and its rows."""
 
-    def __init__(self, text: io.TextIOWrapper) -> None:
-        self._lines = Lines(text)
-        lines = iter(self._lines)
-        self._blank = 0
-        while not (first := next(lines)).strip():
-            self._blank += 1
-        self.delimiter = max(",;\t|", key=first.count)
-        self._reader = csv.reader(chain([first], lines), delimiter=self.delimiter, skipinitialspace=True)
-        self.header = [name.strip() for name in next(self._reader)]
+    def __init__(
+        self,
+        header: Sequence[str],
+        rows: Iterable[tuple[int, list[str]]],
+        *,
+        delimiter: str = ",",
+        lines: Lines | None = None,
+    ) -> None:
+        """Take names of columns, and rows as (number of the line in the file, cells); ``lines`` is read for them."""
+        self.header = [name.strip() for name in header]
+        self.delimiter = delimiter
+        self._rows = rows
+        self._lines = lines
         if self.header and not self.header[-1]:
             self.header.pop()
         if len(self.header) > MAX_COLUMNS:
             columns = said("audit.columns", n=len(self.header))
             raise refusal("audit.too many columns", where="line 1", value=columns, most=MAX_COLUMNS)
         self.names = [re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") for name in self.header]
-        if len(self.header) < 2:
+
+    @classmethod
+    def of_text(cls, text: io.TextIOWrapper) -> Self:
+        """Return the table of a CSV, divided by whichever delimiter is most frequent in its header."""
+        source = Lines(text)
+        lines = iter(source)
+        blank = 0
+        while not (first := next(lines)).strip():
+            blank += 1
+        delimiter = max(",;\t|", key=first.count)
+        reader = csv.reader(chain([first], lines), delimiter=delimiter, skipinitialspace=True)
+        header = next(reader)
+        rows = ((reader.line_num + blank, row) for row in reader)
+        table = cls(header, rows, delimiter=delimiter, lines=source)
+        if len(table.header) < 2:
             raise refusal("audit.no delimiter", where="line 1", value=show(first.strip()))
+        return table
 
     def blocks(self, log: Log) -> Iterator[tuple[list[int], list[list[str]]]]:
         """Yield lines and cells of rows as long as the header, a block at a time; a last empty cell does no harm."""
@@ -207,14 +227,14 @@ class Table:
         rows = 0
         lines: list[int] = []
         cells: list[list[str]] = []
-        piece = self._lines.pieces
-        for row in self._reader:
-            line = self._reader.line_num + self._blank
-            if len(cells) >= BLOCK_ROWS or (piece != self._lines.pieces and cells):
+        source = self._lines or Lines(io.StringIO())
+        piece = source.pieces
+        for line, row in self._rows:
+            if len(cells) >= BLOCK_ROWS or (piece != source.pieces and cells):
                 yield lines, cells
-                lines, cells, piece = [], [], self._lines.pieces
+                lines, cells, piece = [], [], source.pieces
             if not row:
-                if self._reader.line_num > 2 * MAX_ROWS:
+                if line > 2 * MAX_ROWS:
                     raise refusal("audit.empty lines", where=f"line {line}")
                 continue
             if len(row) == width + 1 and not row[-1].strip():

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import gzip
+from zoneinfo import ZoneInfo
 
 import pytest
 from approved import has_approved, is_approved
 from traces import GOOD, JOBS, jobs_of, refused, same
 
 from gpuplan.audit import files, prometheus, table, trace
+from gpuplan.audit.jobs import read_jobs
 from gpuplan.audit.trace import MAX_NAME, NO_GROUP
+from gpuplan.audit.values import Clock
 
 
 @pytest.mark.parametrize("delimiter", [";", "\t", "|"])
@@ -107,3 +110,11 @@ def test_very_many_names_that_begin_alike_are_told_apart() -> None:
     groups = jobs_of("submit,duration,gpus,group\n" + rows).groups
     assert len(set(groups)) == 2_000
     assert max(map(len, groups)) == MAX_NAME
+
+
+def test_a_format_gives_a_header_and_rows() -> None:
+    header, rows = ["submit", "duration", "gpus", ""], [(3, ["2024-05-01", "60", "2"]), (7, ["?", "60", "1"])]
+    clock = Clock(ZoneInfo("UTC"))
+    jobs = read_jobs(table.Table(header, rows), {}, clock)
+    assert jobs.gpus.tolist() == [2]
+    assert [s.first_line for s in jobs.reading.skipped] == [7]
