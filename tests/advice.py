@@ -243,6 +243,9 @@ FOLLOWED: dict[str, Ways] = {
     "host-too-small": _cleared,
     "management-too-small": _management,
     "cluster-too-large": _larger_clusters,
+    "tenants-not-several": to(availability__tenants_apart="none"),
+    "tenant-not-stated": of_group(tenant="West"),
+    "tenants-without-rule": to(availability__tenants_apart="host"),
     "site-not-stated": of_group(sites="Europe/Berlin"),
     "cluster-limit-unconfirmed": _usual_clusters,
     "hosts-left-out": _larger_clusters,
@@ -311,6 +314,7 @@ BESIDE_THE_INPUTS = {
     "is done when the platform is set up": [
         "stun-worst-case", "stun-extrapolated", "stun-not-known", "mig-needs-reboot", "mixed-size-reset",
         "fixed-share-scheduler", "rack-loss", "nvswitch-device-group", "nvswitch-halves", "replicas-together", "bitfusion-two-servers",
+        "tenants-share-failover",
     ],
     "is measured there": ["latency-not-measured", "network-carries", "run-not-published", "bitfusion-latency"],
     "says that no action is needed": ["count-and-placement-part", "target-takes-hosts", "placement-not-proven", "gpus-stranded"],

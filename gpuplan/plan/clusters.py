@@ -41,8 +41,8 @@ class Cluster(NamedTuple):
     """VMs on the hosts of one cluster."""
 
     layout: Layout
-    site: str = ""
-    """Site of its users, if clusters are by site."""
+    home: str = ""
+    """Whose it is: a site where clusters are by site, and after a line break a tenant where they are apart."""
 
 
 class Within(NamedTuple):
@@ -86,13 +86,12 @@ class Division:
 
     def named(self, kind: str) -> list[tuple[Named, Layout]]:
         """Return the clusters with their names, numbered if there are several."""
-        name = POOL_NAMES[kind]
+        name, owners = POOL_NAMES[kind], [cluster.home.partition("\n")[::2] for cluster in self.clusters]
         if len(self.clusters) == 1:
-            layout, site = self.clusters[0]
-            return [(Named(kind, kind, name, site), layout)]
+            return [(Named(kind, kind, name, *owners[0]), self.clusters[0].layout)]
         return [
-            (Named(kind, f"{kind}-{number}", f"{name} {number}" + f", {site}" * bool(site), site), layout)
-            for number, (layout, site) in enumerate(self.clusters, 1)
+            (Named(kind, f"{kind}-{at}", ", ".join([f"{name} {at}", *filter(None, owner)]), *owner), layout)
+            for at, ((layout, _), owner) in enumerate(zip(self.clusters, owners, strict=True), 1)
         ]
 
 
@@ -119,19 +118,21 @@ def _divided(
     homes = dict(zip(requests.members[kind], _homes(scenario, requests, kind, split), strict=True))
     if kind == "vgpu" and any(room.board != whole.room.board for room in existing):
         asked, existing, apart = _by_board(whole, homes, priority, spare, most)
-    if split == "few-large" and len(whole.hosts) <= most and existing == whole.existing:
+    together = split == "few-large" and len({*homes.values()} - {None}) < 2
+    if together and len(whole.hosts) <= most and existing == whole.existing:
 
         def lay(more: int) -> list[Layout]:
             one = with_more(whole, more, spare)
             few = len(one.hosts) <= most
             return [one] if few else _few_large((), whole.asked, whole.existing, whole.room, within, more)
 
-        return Division(whole, tuple(Cluster(laid) for laid in kept(promise, whole.asked, lay)))
+        home = next(filter(None, homes.values()), "")
+        return Division(whole, tuple(Cluster(laid, home) for laid in kept(promise, whole.asked, lay)))
     homes_of = tuple(homes[request.group] for request in asked)
     levels = tuple(priority.get(request.group, LAST) for request in asked)
     clusters = _clusters(asked, existing, whole.room, within, homes_of, levels, apart)
     if split == "by-group":
-        clusters = tuple(cluster._replace(site="") for cluster in clusters)
+        clusters = tuple(cluster._replace(home="") for cluster in clusters)
     return Division(whole, clusters)
 
 
@@ -206,14 +207,34 @@ def _held(
 
 
 def _homes(scenario: Scenario, requests: Requests, kind: str, split: str) -> tuple[str | None, ...]:
-    """Return the owner of the cluster of each request of a pool: a group, a site, or all together.
+    """Return the owner of the cluster of each request of a pool: a group, a site, or all together; of each tenant apart.
 
     None goes with most of the demand of the pool. A pool without any site is where most GPUs of the other pools are.
     """
     members = requests.members[kind]
+    if split == "by-group":
+        return tuple(None if m.startswith(OTHER_VMS) else m for m in members)
+    apart = scenario.availability.tenants_apart in ("host", "cluster")
+    tenants = {group.id: group.tenant or "" if apart else "" for group in scenario.groups}
+    if not any(tenants.values()):
+        return _sites(scenario, requests, members, split)
+    homes, gpus = dict[str, str](), {group.id: group.demand_gpus for group in requests.groups}
+    for tenant in dict.fromkeys(tenants[m] for m in members if m in tenants):
+        mine = [m for m in members if tenants.get(m) == tenant]
+        sites, at = _sites(scenario, requests, mine, split), Counter[str]()
+        for member, site in zip(mine, sites, strict=True):
+            at[site or ""] += gpus[member] if site else 0.0
+        largest = max(at, key=lambda site: at[site])
+        homes |= {m: f"{site or largest}\n{tenant}" for m, site in zip(mine, sites, strict=True)}
+    return tuple(map(homes.get, members))  # what is no group's goes with most of the demand
+
+
+def _sites(
+    scenario: Scenario, requests: Requests, members: Sequence[str], split: str
+) -> tuple[str | None, ...]:
+    """Return the site of each request where clusters are by site, otherwise one without a name."""
     if split != "by-site":
-        alone = split == "by-group"
-        return tuple(None if m.startswith(OTHER_VMS) else m if alone else "" for m in members)
+        return tuple(None if m.startswith(OTHER_VMS) else "" for m in members)
     sites = {group.id: _main_site(group.sites) for group in scenario.groups if group.sites}
     homes = tuple(sites.get(member) for member in members)
     if any(homes):
@@ -390,7 +411,7 @@ def _vms(hosts: Sequence[Host]) -> set[tuple[str, int]]:
 def _numbered(clusters: Sequence[Cluster]) -> Iterator[Cluster]:
     """The clusters with the VMs of each group numbered on from one to the next."""
     numbered = Counter[str]()
-    for layout, site in clusters:
+    for layout, home in clusters:
         hosts = layout.hosts
         first: dict[str, int] = {}
         for group, vm in _vms(hosts):
@@ -400,7 +421,7 @@ def _numbered(clusters: Sequence[Cluster]) -> Iterator[Cluster]:
             hosts = tuple(_shifted(host, shift) for host in hosts)
         for request in layout.asked:
             numbered[request.group] += request.vms
-        yield Cluster(replace(layout, hosts=hosts), site)
+        yield Cluster(replace(layout, hosts=hosts), home)
 
 
 def _shifted(host: Host, shift: Mapping[str, int]) -> Host:

@@ -221,6 +221,7 @@ def _clusters(pool: WholePool, several: bool, made: Counts, lines: Mapping[str, 
     over = [named.get(g, said("decided.of no group")) for g, n in counts.items() if n > 1]
     sizes = sorted({cluster.hosts for cluster in pool.clusters})
     boards = {cluster.gpu for cluster in pool.clusters} - {scenario.hardware.gpu}
+    tenants = len({cluster.tenant for cluster in pool.clusters}) > 1
     inputs = {fact.name: fact for fact in lines[f"{at}.clusters"].inputs}
     ways = {
         way: f"{name} ({amount(fact.value, 'host')} {fact.note})"
@@ -236,7 +237,8 @@ def _clusters(pool: WholePool, several: bool, made: Counts, lines: Mapping[str, 
         clusters=counted(len(pool.clusters), "cluster"),
         size=f"{sizes[0]} to {sizes[-1]}" if sizes[1:] else str(sizes[0]),
         each=said("decided.spare hosts each", spare=counted(spare, "spare host")) if spare else "",
-        why=said("decided.boards apart") * bool(boards) + SPLIT_REASONS[split],
+        why=said("decided.boards apart") * bool(boards)
+        + SPLIT_REASONS["tenants" if tenants and split == "few-large" else split],
         most=inputs["most_hosts"].value,
         whose=said("decided.most as stated" if stated else "decided.most of VCF"),
         chosen=ways.pop(split),

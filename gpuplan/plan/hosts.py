@@ -78,6 +78,8 @@ class Pool(Brief):
     """VMs on the hosts of all clusters of its pool, as if they were one cluster."""
     site: str = ""
     """Site of its hosts, if clusters are by site."""
+    tenant: str = ""
+    """Tenant whose VMs alone are on its hosts, if tenants are apart."""
 
     @property
     def mixed(self) -> bool:
@@ -168,6 +170,7 @@ class Named(NamedTuple):
     id: str
     name: str
     site: str = ""
+    tenant: str = ""
 
 
 def undivided_pool(
@@ -272,6 +275,7 @@ def _pool(
         laid=laid,
         whole=whole,
         site=cluster.site,
+        tenant=cluster.tenant,
     )
 
 

@@ -133,15 +133,19 @@ def group_requests(
                 memory_gib=memory,
             )
             capacity = int(memory.value * MIB_PER_GIB)
-            request = request._replace(
-                family=placement.Family("bitfusion", capacity=capacity), weight=share.value
-            )
+            family = _of_tenant(scenario, group, placement.Family("bitfusion", capacity=capacity))
+            request = request._replace(family=family, weight=share.value)
         else:
-            request = request._replace(
-                family=by_profile[plan.profile], profile=plan.profile, shares=group.vgpus_each
-            )
+            family = _of_tenant(scenario, group, by_profile[plan.profile])
+            request = request._replace(family=family, profile=plan.profile, shares=group.vgpus_each)
         requests[plan.id] = request
     return requests
+
+
+def _of_tenant(scenario: Scenario, group: Group, family: placement.Family) -> placement.Family:
+    """Return what can share a GPU with a group, where tenants share none."""
+    apart = group.tenant and scenario.availability.tenants_apart != "none"
+    return family._replace(name=f"{family.name}, {group.tenant}") if apart else family
 
 
 def _boards(scenario: Scenario, catalog: Catalog, group: Group, mode: str) -> tuple[str, ...]:

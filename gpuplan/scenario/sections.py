@@ -49,6 +49,7 @@ class Group(Brief):
     remote_allowed: bool = TABLE
     low_latency: bool = TABLE
     isolation: bool = TABLE
+    tenant: str | None = TABLE
     vmotion: str = TABLE
     stun_read_s: float | None = TABLE
     access: str = TABLE
@@ -136,6 +137,7 @@ class Availability:
     host_failures: int = TABLE
     maintenance_failure_accepted: bool = TABLE
     split: str = TABLE
+    tenants_apart: str = TABLE
     hosts_per_cluster: int | None = TABLE
     mtbf_h: int | None = TABLE
     repair_h: int | None = TABLE

@@ -409,6 +409,96 @@ def test_by_site_each_workload_is_at_a_site_of_its_users(catalog: Catalog) -> No
     assert often(elsewhere, 30) and often(unknown, 30)
 
 
+TENANTS = ("North", "South", None)
+
+
+def of_tenants(rng: Random, apart: str) -> dict[str, Any]:
+    """Workloads of every kind for random tenants or none, some on owned hosts, at sites or in large clusters."""
+    data = scattered(rng)
+    for group in data["groups"]:
+        group["tenant"] = rng.choice(TENANTS)
+    if rng.random() < 0.3:
+        data["hardware"]["existing"] = f"{rng.randint(1, 5)} x 4; 2 x 2"
+    return data | {
+        "demand": {},
+        "availability": {
+            "tenants_apart": apart,
+            "split": rng.choice(["few-large", "few-large", "by-site", "by-group"]),
+            "host_failures": rng.randint(0, 2),
+            "hosts_per_cluster": rng.choice([None, 6]),
+        },
+    }
+
+
+def together(plan: Plan, apart: str) -> list[set[str]]:
+    """The tenants on each GPU, on each host or in each cluster."""
+    of = {group.id: group.tenant or "" for group in plan.scenario.groups}
+    hosts = [(pool.id, at, host) for pool in plan.pools for at, host in enumerate(pool.placement)]
+    loads = [[load] for _, _, host in hosts for load in host]
+    by_pool = [[load for id, _, host in hosts if id == pool.id for load in host] for pool in plan.pools]
+    parts = {"gpu": loads, "host": [list(host) for _, _, host in hosts], "cluster": by_pool}[apart]
+    return [{of[s.group] for load in part for s in load.slots if s.group in of} for part in parts]
+
+
+@pytest.mark.parametrize("apart", ["gpu", "host", "cluster"])
+def test_tenants_share_nothing_that_they_must_not(catalog: Catalog, apart: str) -> None:
+    """Whatever the workloads, sites, owned hosts and limits of clusters; and no VM is lost by it."""
+    several = 0
+    for rng in cases(40_3, 120, few=25):
+        data = of_tenants(rng, apart)
+        try:
+            plan = make_plan(from_dict(data), catalog)
+        except ScenarioError:  # owned hosts alone take what must be apart
+            continue
+        assert all(len(tenants) < 2 for tenants in together(plan, apart)), data
+        of = {group["id"]: group["tenant"] or "" for group in data["groups"]}
+        named = [
+            pool for pool in plan.pools if apart != "gpu" and data["availability"]["split"] != "by-group"
+        ]
+        for pool in named:
+            assert {of[r.group] for r in pool.requests if r.group in of} <= {pool.tenant}
+        data["availability"]["tenants_apart"] = "none"
+        shared = make_plan(from_dict(data), catalog)
+        assert {g.id: g.vms_placed for g in plan.groups} == {g.id: g.vms_placed for g in shared.groups}
+        several += any(len(tenants) > 1 for tenants in together(shared, apart))
+    assert often(several, 3)
+
+
+@pytest.mark.parametrize("apart", ["host", "cluster"])
+def test_tenants_apart_are_designs_apart(catalog: Catalog, apart: str) -> None:
+    """A second method: each tenant's groups planned alone have the same hosts, GPUs and failover capacity."""
+    for rng in cases(40_4, 60, few=15):
+        data = of_tenants(rng, apart)
+        data["availability"]["split"] = "few-large"
+        data["hardware"] = {"gpu": "l40s-48gb", "gpus_per_host": rng.choice([2, 4])}
+        plan = make_plan(from_dict(data), catalog)
+        hosts, after = Counter[str](), Counter[str]()
+        for pool in plan.pools:
+            hosts[pool.tenant or ""] += pool.hosts
+            after[pool.tenant or ""] += pool.gpus_after_failure
+        if len({group["tenant"] for group in data["groups"]}) < 2:
+            continue
+        for tenant in TENANTS:
+            mine = [group for group in data["groups"] if group["tenant"] == tenant]
+            if mine:
+                alone = make_plan(from_dict(data | {"groups": mine}), catalog)
+                assert hosts[tenant or ""] == sum(pool.hosts for pool in alone.pools), data
+                assert after[tenant or ""] == sum(pool.gpus_after_failure for pool in alone.pools)
+
+
+def test_gpus_of_tenants_apart_are_counted_for_each(catalog: Catalog) -> None:
+    """L40S with 12 GiB each: four VMs a GPU, so 5 + 3 + 2 VMs take 2 + 1 + 1 GPUs apart, 3 together."""
+    for apart, gpus in (("none", 3), ("gpu", 4)):
+        people = zip("abc", (5, 3, 2), TENANTS, strict=True)
+        groups = [
+            {"id": id, "people": n, "active_share": 1, "gpus_each": 0.25, "access": "vgpu", "tenant": tenant}
+            for id, n, tenant in people
+        ]
+        data = {"groups": groups, "hardware": {"gpu": "l40s-48gb", "gpus_per_host": 2}}
+        plan = make_plan(from_dict(data | {"availability": {"tenants_apart": apart}}), catalog)
+        assert sum(pool.gpus_occupied for pool in plan.pools) == gpus
+
+
 @pytest.mark.parametrize("split", ["few-large", "by-group", "by-site"])
 def test_hosts_with_other_boards_are_divided_alike(catalog: Catalog, split: str) -> None:
     """VMs of two groups or sites share no cluster on hosts already there either, and these are somewhere."""

@@ -18,6 +18,7 @@ from gpuplan.plan.checks import (
     network,
     owned,
     sharing,
+    tenants,
     upgrades,
 )
 from gpuplan.plan.checks.message import LEVELS, Message
@@ -35,7 +36,7 @@ CHECKS = (
     failures.stun_not_known, failures.vmotion_link, failures.maintenance_bet, upgrades.upgrades,
     sharing.bitfusion_product, sharing.bitfusion_servers, sharing.bitfusion_clients, network.remote_gpus,
     network.carried_work, network.training_network, network.fabric, network.transport, hosts.server,
-    hosts.cluster_size, owned.not_used, hosts.sites, hosts.ordered, models.promises,
+    hosts.cluster_size, owned.not_used, hosts.sites, tenants.tenants, hosts.ordered, models.promises,
     models.precision_unpacked, models.runs_not_published, models.sessions_not_kept,
     models.drafts_do_harm, models.shares_not_measured, boards.gpu_support, boards.inference_software,
     boards.board_on_version, boards.nvswitch_partitions, boards.nvswitch_support, boards.bridges,

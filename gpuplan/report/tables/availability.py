@@ -140,7 +140,7 @@ def not_sure(chance: float) -> float:
 
 def idle_text(plan: Plan, idle: Idle) -> str:
     """Say in one sentence what is idle, where, and who could use it."""
-    kind = "memory" if idle.family == "bitfusion" else "places"
+    kind = "memory" if idle.family.startswith("bitfusion") else "places"
     one, several = IDLE["whole" if idle.kind == "whole" else kind]
     what = said(one if idle.count == 1 else several, idle=idle)
     if idle.fits:

@@ -53,6 +53,11 @@ def one(**group: Any) -> list[dict[str, Any]]:
     return [{"id": "a", "name": "Team", **group}]
 
 
+def two_tenants(second: str, **group: Any) -> list[dict[str, Any]]:
+    shared = {"people": 4, "gpus_each": 0.25, "access": "vgpu", **group}
+    return [{"id": "a", "tenant": "North", **shared}, {"id": "b", "tenant": second, **shared}]
+
+
 MIXED = [
     {"id": "large", "people": 20, "gpus_each": 4, "active_share": 0.3, "access": "vgpu"},
     {"id": "small", "people": 40, "gpus_each": 1, "active_share": 0.3, "access": "vgpu"},
@@ -470,6 +475,19 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
             "platform": DEFAULTS,
             **L40S,
         },
+    ),
+    "tenants-not-several": (
+        "note",
+        {"groups": one(tenant="North"), "availability": {"tenants_apart": "host"}},
+    ),
+    "tenant-not-stated": ("note", {"groups": two_tenants(""), "availability": {"tenants_apart": "cluster"}}),
+    "tenants-without-rule": (
+        "warn",
+        {"groups": two_tenants("South"), "availability": {"tenants_apart": "gpu"}, **L40S},
+    ),
+    "tenants-share-failover": (
+        "note",
+        {"groups": two_tenants("South"), "availability": {"tenants_apart": "host"}},
     ),
     "site-not-stated": ("warn", {"groups": one(), "availability": {"split": "by-site"}}),
     "users-at-other-sites": (
