@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from gpuplan.catalog import Catalog, Item, Row
+from gpuplan.catalog.boards import boards_like, boards_named
 from gpuplan.facts import own_rows
 from gpuplan.models.llm.memory import Overheads, held, requests_at_once
 from gpuplan.models.llm.shape import Board, Setup, Shape
@@ -142,22 +143,13 @@ def _boards(catalog: Catalog) -> Mapping[str, Item | Row]:
 
 
 def gpu_of(catalog: Catalog, name: str) -> Item | Row:
-    """Find the board of a run by id, or a name such as ``NVIDIA H100 80GB HBM3``: the id with most words in common."""
+    """Find the board of a run by id, or a name such as ``NVIDIA H100 80GB HBM3``: of several, the usual one."""
     boards = _boards(catalog)
     if not name:
         raise NotPredicted(said("runs.no gpu"))
-    if name.lower() in boards:
-        return boards[name.lower()]
-    words = set(re.sub(r"[^a-z0-9]+", " ", name.lower()).split())
-    words |= {re.sub(r"\d+$", "", word) for word in words if word.startswith(("sxm", "nvl"))}
-
-    def alike(id: str) -> int:
-        parts = re.sub(r"(sxm|nvl)\d+", r"\1", id).split("-")
-        family = parts[:3] if parts[:2] == ["rtx", "pro"] else parts[:1]
-        return len(words & set(parts)) if words >= set(family) else 0
-
-    best = max(boards, key=alike)
-    if not alike(best):
+    fits = [name.lower()] if name.lower() in boards else boards_like(catalog, name, of_runs=True)
+    best = next((id for id in boards if id in (fits or boards_named(catalog, name))), None)
+    if best is None:
         raise NotPredicted(said("runs.no board", name=name))
     return boards[best]
 

@@ -1,0 +1,212 @@
+"""Boards by name: what drivers, inventories, labels and vGPU profiles print, as ids of the catalog.
+
+A name is a board's if it has the words by which the board is known and no word that the board does not have; else it is in
+``gpu_names.csv``. A name of several boards gives all of them, and is never guessed.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from gpuplan.catalog.catalog import Catalog, Item, Row
+from gpuplan.wording import said
+
+FILLERS = frozenset(["gpu", "tensor", "core", "graphics", "accelerator"])
+"""Words that say nothing of a board."""
+DRIVER_SHARE = (0.9, 1.03)
+"""Memory that a driver shows, as a share of a board's own: error correction and the driver take up to a tenth."""
+
+_OPTIONAL = re.compile(r"pcie|sxm\d*|nvl\d*|fhhl|passive|active|ada|se|\d+gb")
+"""Words of an id by which one board is told from another of its family."""
+_MAKER = re.compile(r"(mock )?(nvidia[ _-]*(corporation|corp\.?)?[ _-]*)+", re.IGNORECASE)
+_MIG = re.compile(r"-mig-\d+g\.\d+gb\S*$|-shared$", re.IGNORECASE)
+_SPLITS = (
+    (re.compile(r"rtx(?=a?\d)"), "rtx "),
+    (re.compile(r"(?<=\d)(sxm\d*|pcie|nvl)\b"), r" \1"),
+    (re.compile(r"\b(\d+) ?gi?b?\b"), r"\1gb"),
+)
+_VGPU = re.compile(
+    r"(?:nvidia:(\d)@)?(?:(?:grid|nvidia)[ _])?(.+?)-(?:(\d)-)?(\d{1,3})([a-z]{1,3})(?:%nvlink)?"
+)
+
+
+class Profile(NamedTuple):
+    """A vGPU profile as written somewhere: ``nvidia_h100xm-80c``, ``GRID A100D-3-40C``, ``L40S-12Q``."""
+
+    name: str
+    """As the catalog writes it, such as ``H100XM-80C``."""
+    gpus: tuple[str, ...]
+    """Boards that have it; empty where the catalog knows none."""
+    memory_gb: int
+    slices: int | None
+    """Compute slices of its MIG instance; None without MIG."""
+    series: str
+    """``C``, ``Q``, ``B`` or ``A``, with ``ME`` for an instance with media engines."""
+    count: int
+    """Profiles of a device group."""
+
+
+def boards_named(
+    catalog: Catalog, name: str, *, memory_gib: float | None = None, pci_id: str = ""
+) -> tuple[str, ...]:
+    """Boards that a name may mean, ids of the catalog; none if no board has it, several if it does not tell them apart.
+
+    Parameters:
+        catalog: The catalog with the boards.
+        name: As printed, such as ``NVIDIA H100 80GB HBM3``, or an id.
+        memory_gib: Memory as the driver or the hypervisor shows it, if known. [GiB]
+        pci_id: PCI device id, or device and subsystem such as ``25B6:14A9``, if known.
+    """
+    exact, by_pci = _printed(catalog)
+    device = by_pci.get(pci_id.upper()) or by_pci.get(pci_id.upper().partition(":")[0], ())
+    if name.lower() in catalog.gpus:
+        named: tuple[str, ...] = (name.lower(),)
+    else:
+        named = exact.get(_key(name), ()) or exact.get(_key(_inner(name)), ())
+        if named and memory_gib and not _of_memory(catalog, named, memory_gib):
+            named = ()
+        named = named or tuple(boards_like(catalog, name))
+    if device:
+        named = tuple(id for id in named if id in device) or device
+    return _of_memory(catalog, named, memory_gib) if memory_gib else named
+
+
+def boards_like(catalog: Catalog, name: str, *, of_runs: bool = False) -> list[str]:
+    """Boards whose words a name has, without the names of the catalog that follow no rule; those that share most of them.
+
+    Parameters:
+        catalog: The catalog with the boards.
+        name: As printed.
+        of_runs: Also boards of published runs that no host is ordered with.
+    """
+    words, fits = _words(_inner(name)), []
+    for id, (required, allowed, own) in _vocabularies(catalog).items():
+        if required <= words <= allowed and (of_runs or id in catalog.gpus):
+            fits.append((len(words & own), id))
+    most = max(fits, default=(0, ""))[0]
+    return [id for shared, id in fits if shared == most]
+
+
+def told_apart_by(catalog: Catalog, ids: Iterable[str]) -> str:
+    """What tells boards of one name apart, in words: memory size, PCI device id, or the full name.
+
+    Parameters:
+        catalog: The catalog with the boards.
+        ids: The boards.
+    """
+    boards = tuple(ids)
+    sizes = {catalog.gpus[id].value("memory_gib") for id in boards}
+    known = [{pci for pci, of in _printed(catalog)[1].items() if of == (id,)} for id in boards]
+    ways = ["memory"] * (len(sizes) == len(boards)) + ["pci"] * all(known) + ["name"]
+    return said(f"boards.by.{ways[0]}")
+
+
+def profile_named(catalog: Catalog, text: str) -> Profile | None:
+    """Read the name of a vGPU profile or of a device group; None if it is none.
+
+    Parameters:
+        catalog: The catalog with the profiles.
+        text: As a hypervisor, a driver or a guest prints it.
+    """
+    match = _VGPU.fullmatch(text.strip().lower())
+    if match is None:
+        return None
+    count, stem, slices, size, series = match.groups()
+    key = stem.replace("_", "-").replace(" ", "-")
+    board, _, last = key.rpartition("-")
+    gpus = _stems(catalog).get(key) or _stems(catalog).get(last, ())
+    if key not in _stems(catalog):
+        gpus = tuple(id for id in gpus if id in boards_like(catalog, board))
+        key = last if gpus else key
+    end = "-".join(filter(None, [slices, size + series])).upper()
+    whole = {str(row["profile"]).upper(): row for id in gpus for row in catalog.profiles_of(id)}
+    stems = {name.rpartition(f"-{end}")[0] for name in whole if name.endswith(f"-{end}")}
+    having = [id for id in gpus if any(_ends(row["profile"], end) for row in catalog.profiles_of(id))]
+    name = f"{min(stems) if stems else key.upper()}-{end}"
+    fits = having or [id for id in gpus if int(size) <= float(str(catalog.gpus[id].value("memory_gib"))) + 1]
+    return Profile(
+        name, tuple(fits), int(size), int(slices) if slices else None, series.upper(), int(count or 1)
+    )
+
+
+def _ends(profile: object, end: str) -> bool:
+    return str(profile).upper().endswith(f"-{end}")
+
+
+@lru_cache(maxsize=4)
+def _printed(catalog: Catalog) -> tuple[Mapping[str, tuple[str, ...]], Mapping[str, tuple[str, ...]]]:
+    """Boards by names that are exact, and by PCI ids."""
+    names: dict[str, tuple[str, ...]] = {}
+    ids: dict[str, tuple[str, ...]] = {}
+    for row in catalog.rows("gpu_names"):
+        names[_key(row["name"])] = tuple(dict.fromkeys((*names.get(_key(row["name"]), ()), *row["gpus"])))
+        for pci in (row["pci_ids"] or "").split():
+            ids[pci] = tuple(dict.fromkeys((*ids.get(pci, ()), *row["gpus"])))
+    return names, ids
+
+
+@lru_cache(maxsize=4)
+def _stems(catalog: Catalog) -> Mapping[str, tuple[str, ...]]:
+    """Boards by the beginning of their profiles, such as ``h100xm``."""
+    stems: dict[str, tuple[str, ...]] = {}
+    for row in catalog.rows("profiles"):
+        stem = re.sub(r"-(\d-)?\d+[a-z]+$|-whole-gpu$", "", str(row["profile"]).lower())
+        if row["gpu"] not in stems.get(stem, ()):
+            stems[stem] = (*stems.get(stem, ()), row["gpu"])
+    return stems
+
+
+def _inner(name: str) -> str:
+    """Name in the brackets of the PCI database, after the chip's; labels' endings for shares and instances are left out."""
+    match = re.search(r"\[(.+)\]", name)
+    if match and re.match(r"\s*(\w+ )?[A-Z]{2}\d{3}(GL)?\s", name.replace("[", " ", 1)):
+        name = match[1]
+    return _MIG.sub("", name.strip())
+
+
+def _key(name: str) -> str:
+    return " ".join(re.findall(r"[a-z0-9/]+", name.lower()))
+
+
+def _words(name: str) -> frozenset[str]:
+    text = " ".join(re.findall(r"[a-z0-9.]+", _MAKER.sub(" ", name).lower()))
+    for pattern, to in _SPLITS:
+        text = pattern.sub(to, text)
+    return frozenset(text.split()) - FILLERS
+
+
+@lru_cache(maxsize=4)
+def _vocabularies(catalog: Catalog) -> Mapping[str, tuple[frozenset[str], frozenset[str], frozenset[str]]]:
+    boards: dict[str, Item | Row] = {**catalog.gpus, **{row.id: row for row in catalog.rows("llm_boards")}}
+    return {id: _vocabulary(id, board) for id, board in boards.items()}
+
+
+def _vocabulary(id: str, board: Item | Row) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """Words that a board's name must have, those it may have, and those of its id."""
+    own = _words(id.replace("-", " "))
+    facts = dict(board.facts) if isinstance(board, Item) else {}
+    value = {name: str(fact.value).lower() for name, fact in facts.items()}
+    required = frozenset(word for word in own if not _OPTIONAL.fullmatch(word))
+    if any(re.fullmatch(r"[a-z]+\d+[a-z]*", word) for word in required) or "pro" in required:
+        required -= {"rtx"}
+    form = value.get("form_factor", "")
+    name = board.name if isinstance(board, Item) else str(board["name"])
+    allowed = own | _words(name) | {form, re.sub(r"\d+", "", form), value.get("memory_type", "")}
+    allowed |= {value.get("architecture", ""), "hgx" if form.startswith("sxm") else ""}
+    allowed |= frozenset() if "rtx" in own else {"tesla"}
+    sizes = [float(value["memory_gib"])] if "memory_gib" in value else []
+    sizes += [size * float(value["gpus_per_board"]) for size in sizes if "gpus_per_board" in value]
+    allowed |= {f"{size:.0f}gb" for size in sizes}
+    allowed |= {word.removesuffix("gb") for word in allowed if re.fullmatch(r"\d+gb", word)}
+    if isinstance(
+        board, Row
+    ):  # of published runs; the memory in the name of a superchip may be its processor's
+        allowed |= {"amd", "sxm", "hbm3", "480gb" if id.startswith("gh200") else ""}
+    return required, frozenset(allowed), own
+
+
+def _of_memory(catalog: Catalog, ids: Iterable[str], memory_gib: float) -> tuple[str, ...]:
+    low, high = DRIVER_SHARE
+    sizes = {id: float(str(catalog.gpus[id].value("memory_gib"))) for id in ids}
+    return tuple(id for id, size in sizes.items() if low * size <= memory_gib <= high * size)
