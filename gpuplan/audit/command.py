@@ -117,15 +117,14 @@ def _with_hosts(
         return base, ()
     if wrong := [text for text in args.gpu if "=" not in text]:
         raise refusal(said("audit.option.gpu"), "--gpu", wrong[0])
-    gpus = {gpu.id: gpu.name for gpu in catalog.gpus.values()}
     try:
-        hosts = read_hosts(args.hosts, gpus, dict(text.split("=", 1) for text in args.gpu))
+        hosts = read_hosts(args.hosts, catalog, dict(text.split("=", 1) for text in args.gpu))
     except OSError as error:
         allowed = said("audit.option.hosts", why=error.strerror, meant=did_you_mean_file(args.hosts))
         raise refusal(allowed, "--hosts", path_text(args.hosts)) from None
     kept = base.with_value("hardware.existing", hosts.existing or None)
-    note = said("audit.note.hosts left out", names="; ".join(hosts.left_out))
-    return kept, (note,) if hosts.left_out else ()
+    notes = {"audit.note.hosts left out": hosts.left_out, "audit.note.hosts unread": hosts.unread}
+    return kept, tuple(said(key, names="; ".join(names)) for key, names in notes.items() if names)
 
 
 def _write(path: Path, scenario: Scenario | None, why: str) -> None:

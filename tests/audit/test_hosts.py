@@ -9,16 +9,13 @@ from approved import is_approved
 
 from gpuplan import Catalog
 from gpuplan.audit import TraceError, read_hosts
+from gpuplan.scenario import hosts_text
 
 
 def written(tmp_path: Path, text: str) -> Path:
     path = tmp_path / "hosts.csv"
     path.write_text(text, encoding="utf-8")
     return path
-
-
-def names(catalog: Catalog) -> dict[str, str]:
-    return {gpu.id: gpu.name for gpu in catalog.gpus.values()}
 
 
 def test_a_host_a_row_in_thousandths_and_mib(tmp_path: Path, catalog: Catalog) -> None:
@@ -29,19 +26,19 @@ def test_a_host_a_row_in_thousandths_and_mib(tmp_path: Path, catalog: Catalog) -
         "c,96000,393216,8,G2",
         "d,8000,4096,0,",
     ]
-    found = read_hosts(written(tmp_path, "\n".join(rows)), names(catalog))
+    found = read_hosts(written(tmp_path, "\n".join(rows)), catalog)
     assert found.existing == "2 x 2 t4-16gb, 64 vCPUs, 256 GiB"
     assert len(found.left_out) == 2
     assert "G2" in found.left_out[0]
-    mapped = read_hosts(written(tmp_path, "\n".join(rows)), names(catalog), {"G2": "l40s-48gb"})
+    mapped = read_hosts(written(tmp_path, "\n".join(rows)), catalog, {"G2": "l40s-48gb"})
     assert "1 x 8 l40s-48gb, 96 vCPUs, 384 GiB" in mapped.existing
 
 
 def test_so_many_of_a_kind_a_row(tmp_path: Path, catalog: Catalog) -> None:
     text = "name,hosts,gpus,model,cores,memory_gib\nold,4,2,v100-pcie-32gb,48,384\nnew,2,4,,,\n"
-    found = read_hosts(written(tmp_path, text), names(catalog))
+    found = read_hosts(written(tmp_path, text), catalog)
     assert is_approved(found.existing, "4", "2", "v100-pcie-32gb", "48 vCPUs", "384 GiB", "2", "4")
-    several = read_hosts(written(tmp_path, "hosts,gpus,model\n3,2,V100\n"), names(catalog))
+    several = read_hosts(written(tmp_path, "hosts,gpus,model\n3,2,V100\n"), catalog)
     assert several.existing == ""
     assert "v100-pcie-16gb" in several.left_out[0]
 
@@ -49,4 +46,47 @@ def test_so_many_of_a_kind_a_row(tmp_path: Path, catalog: Catalog) -> None:
 @pytest.mark.parametrize("text", ["", "a,b\n1,2\n", "gpus\nmany\n", "gpus\n17\n", "gpus,hosts\n2,20000\n"])
 def test_what_is_no_table_of_hosts(text: str, tmp_path: Path, catalog: Catalog) -> None:
     with pytest.raises(TraceError):
-        read_hosts(written(tmp_path, text), names(catalog))
+        read_hosts(written(tmp_path, text), catalog)
+
+
+KIND = {"gpus_per_host": 2, "gpu": "a100-pcie-40gb", "vcpus_per_host": 64, "memory_gib_per_host": 1024}
+
+
+@pytest.mark.parametrize("delimiter", ",;\t|")
+@pytest.mark.parametrize(
+    ("heads", "cells"),
+    [
+        ("Host,GPU Model,GPUs,Cores,Memory (MB)", "esx01,NVIDIA A100-PCIE-40GB,2,64,1048576"),
+        ("HOSTNAME,gpu-model,GPU_Count,vCPUs,RAM [GiB]", "esx01,A100 PCIe 40GB,2,64,1024"),
+        ("Server,GPU name,Number of GPUs,CPU cores,Memory", "esx01,GA100 [A100 PCIe 40GB],2,64,1024 GB"),
+        ("fqdn,Accelerator,GPUs per host,Threads,Memory (TiB)", "esx01,A100-PCIE-40GB,2,64,1"),
+        ("node,Model,GPUs,CPU,mem_kib", "esx01,NVIDIA-A100-PCIE-40GB,2,64,1073741824"),
+        ("node,Model,GPU memory (MB),GPUs,CPU,memory_gb", "esx01,A100 PCIe,40536,2,64,1024"),
+    ],
+)
+def test_headers_are_known_in_any_case_with_blanks_and_units(
+    heads: str, cells: str, delimiter: str, tmp_path: Path, catalog: Catalog
+) -> None:
+    text = "\n".join([heads, cells, cells.replace("esx01", "esx02")]).replace(",", delimiter)
+    hosts = read_hosts(written(tmp_path, text), catalog)
+    assert hosts.existing == hosts_text([KIND | {"hosts": 2}])
+    assert not hosts.left_out and not hosts.unread
+
+
+def test_columns_that_are_not_read_are_named(tmp_path: Path, catalog: Catalog) -> None:
+    hosts = read_hosts(written(tmp_path, "Host,GPUs,Rack,Arbeitsspeicher\na,2,7,512\n"), catalog)
+    assert hosts == ("1 x 2", (), ("Rack", "Arbeitsspeicher"))
+
+
+def test_boards_are_known_as_their_tools_print_them(tmp_path: Path, catalog: Catalog) -> None:
+    names = [row["name"] for row in catalog.rows("gpu_names") if len(row["gpus"]) == 1]
+    hosts = read_hosts(written(tmp_path, "gpus,model\n" + "\n".join(f"4,{name}" for name in names)), catalog)
+    assert hosts.left_out == ()
+    assert sum(int(kind.split()[0]) for kind in hosts.existing.split("; ")) == len(names)
+
+
+def test_one_board_of_several_is_not_guessed(tmp_path: Path, catalog: Catalog) -> None:
+    hosts = read_hosts(written(tmp_path, "gpus,model\n8,A100 80GB\n8,NVIDIA H20\n8,L40S\n"), catalog)
+    assert hosts.existing == "1 x 8 l40s-48gb"
+    assert is_approved(hosts.left_out[0], "A100 80GB", "a100-pcie-80gb", "a100-sxm4-80gb")
+    assert "H20" in hosts.left_out[1]

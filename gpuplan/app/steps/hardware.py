@@ -118,16 +118,17 @@ def existing_grid(workbook: Workbook) -> contract.Grid:
 
 def take_hosts(workbook: Workbook, name: str, content: bytes) -> None:
     """Take the hosts of a file as the existing ones; a file that cannot be used leaves everything unchanged."""
-    shown, gpus = shown_name(name), {gpu.id: gpu.name for gpu in workbook.catalog.gpus.values()}
+    shown = shown_name(name)
     try:
         if len(content) > MOST_FILE_BYTES:
             raise refusal("audit.hosts.too large", most=f"{MOST_FILE_BYTES:,}")
-        imported = hosts_in(BytesIO(content), gpus)
+        imported = hosts_in(BytesIO(content), workbook.catalog)
     except TraceError as error:
         workbook.say("stop", said("screen.hardware.not imported", name=shown, why=one_line(str(error))))
         return
     left_out = "; ".join(imported.left_out)
     left = said("screen.hardware.left out", what=left_out) if left_out else ""
+    left += said("screen.hardware.unread", names=", ".join(imported.unread)) if imported.unread else ""
     if not imported.existing:
         workbook.say("stop", said("screen.hardware.no GPU known", name=shown, left=left))
         return
