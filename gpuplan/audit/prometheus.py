@@ -6,15 +6,17 @@ The answer follows [prometheus-http-api]_, MIG instances of a GPU [nvidia-mig-us
 import io
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from gpuplan.audit.samples import SAMPLE_COLUMNS, UNDER_MIG, SampleRows
+from gpuplan.audit.moments import count_once
+from gpuplan.audit.samples import SAMPLE_COLUMNS, UNDER_MIG
 from gpuplan.audit.table import Log, Rows, Table, unknown_keys
-from gpuplan.audit.trace import Samples, TraceError, refusal
+from gpuplan.audit.trace import Collected, Names, Samples, TraceError, refusal
 from gpuplan.audit.values import Clock, is_missing, percent_of
 from gpuplan.scenario import show
 
@@ -39,7 +41,16 @@ LABEL = re.compile(r'(?<!\w)([A-Za-z_]\w*)\s*=\s*"((?:[^"\\]|\\.)*)"')
 PROFILE = re.compile(r"(\d{1,3})g\.")
 GPU_LABELS = ("UUID", "gpu_uuid", "uuid")
 HOST_LABELS = ("Hostname", "hostname", "instance", "node")
-GROUP_LABELS = ("exported_namespace", "namespace", "exported_pod", "pod", "exported_container", "container")
+WORK_LABELS = (
+    ("exported_namespace", "exported_pod", "exported_container"),
+    ("pod_namespace", "pod_name", "container_name"),
+    ("namespace", "pod", "container"),
+)
+"""Labels of the work on a GPU. Beside one of the first, ``namespace`` and the others are of the exporter itself."""
+EXPORTER = "dcgm-exporter"
+MIG = " MIG "
+LOOKBACK_S = 300
+"""For how long Prometheus answers with the last sample of a series."""
 SLICES = {r"\bA30\b": 4, r"RTX PRO 6000": 4, r"RTX PRO 5000": 2}
 """Compute slices of GPUs that have not 7, by a part of their name."""
 
@@ -87,49 +98,126 @@ def mig_weight(profile: str, *, model: str) -> float:
     return min(1.0, int(match[1]) / slices)
 
 
-class _Series(NamedTuple):
-    """GPU, group and weight of the samples of one time series."""
+class _Series:
+    """Samples of all series, each with the labels of its own; what labels mean is known when all are."""
 
-    gpu: int
-    group: int
-    weight: float
+    def __init__(self) -> None:
+        self.rows = Collected("time_s", "percent", codes=("series",))
+        self.labels: list[Labels] = []
+
+    def add(self, labels: Labels) -> int:
+        """Return the code of one more series."""
+        self.labels.append(labels)
+        return len(self.labels) - 1
+
+    def take(self, rows: Rows, series: Sequence[int], metric: str) -> None:
+        """Append the samples of rows, each of a series."""
+        texts = rows.columns["value"]
+        rows.leave_out([is_missing(text) for text in texts], "audit.row.no value", texts)
+        time = rows.time("time", "a time or value")
+        percent = rows.read("value", partial(percent_of, scale=COUNTERS[metric]), "a time or value")
+        self.rows.add(rows.kept, time_s=time, percent=percent, series=series)
+
+    def done(
+        self,
+        log: Log,
+        metric: str,
+        given: Mapping[str, str],
+        columns: Mapping[str, str],
+        more: Sequence[str] = (),
+    ) -> Samples:
+        """Return the samples, in which each GPU counts once at a time."""
+        log.check(len(self.rows), "audit.none.samples")
+        log.clock.relative = False
+        names = defaultdict[str, Names](Names)
+        work = _work_labels(self.labels)
+        groups: Sequence[str] = (given["group"],) if given.get("group") else work
+        series = self.rows["series"]
+        gpu = _codes(names["gpu"], map(_gpu, self.labels))[series]
+        group = _codes(names["group"], (_of_work(labels, groups) for labels in self.labels))[series]
+        sharer = _codes(names["sharer"], (" ".join(_sharer(labels, work)) for labels in self.labels))[series]
+        weight = np.array([_weight(labels) for labels in self.labels])[series]
+        rows = {"time_s": self.rows["time_s"], "percent": self.rows["percent"], "gpu": gpu, "weight": weight}
+        shared, of_each = count_once(rows, sharer, of_each=None if metric == BLIND_UNDER_MIG else False)
+        boards = _count_rest_of_boards(rows, names["gpu"])
+        unused = ", ".join(sorted({*more} - {metric}))
+        notes = {
+            "audit.note.not used": unused,
+            "audit.note.slices": any(map(_has_mig, self.labels)),
+            "audit.note.same gpu": shared,
+            "audit.note.of each": of_each,
+            "audit.note.boards": boards,
+            "audit.note.no gpu": not all(map(_stated_gpu, self.labels)),
+        }
+        reading = log.reading("prometheus", len(series), columns, notes, counter=metric)
+        shown = {name: tuple(codes.shown) for name, codes in names.items()}
+        return Samples(
+            **rows, group=group, groups=shown["group"], gpus=shown["gpu"], metric=metric, reading=reading
+        )
+
+
+def _codes(names: Names, texts: Iterable[str]) -> np.ndarray:
+    return np.array([names[text] for text in texts], dtype=np.int32)
 
 
 def _first(labels: Labels, names: Sequence[str]) -> str:
     return next((labels[name] for name in names if labels.get(name)), "")
 
 
-def _series(labels: Labels, group_label: str | None, found: SampleRows) -> _Series:
+def _stated_gpu(labels: Labels) -> str:
+    return _first(labels, (*GPU_LABELS, "gpu", "device"))
+
+
+def _gpu(labels: Labels) -> str:
+    """Return the name of a GPU or MIG instance; where no label is of a GPU, each series is one."""
     gpu = _first(labels, GPU_LABELS)
     if not gpu:
-        gpu = f"{_first(labels, HOST_LABELS)} {labels.get('gpu', labels.get('device', 'GPU'))}".strip()
+        gpu = f"{_first(labels, HOST_LABELS)} {_stated_gpu(labels) or ' '.join(labels.values())}".strip()
     if _has_mig(labels):
-        gpu = f"{gpu} MIG {labels.get('GPU_I_ID', labels.get('GPU_I_PROFILE', ''))}"
-    names: Sequence[str] = (group_label,) if group_label else GROUP_LABELS
-    if group_label is None and any(name.startswith("exported_") for name in labels):
-        names = [name for name in GROUP_LABELS if name.startswith("exported_")]
-    weight = mig_weight(labels.get("GPU_I_PROFILE", ""), model=labels.get("modelName", ""))
-    return _Series(found.names["gpu"][gpu], found.names["group"][_first(labels, names)], weight)
+        gpu = f"{gpu}{MIG}{labels.get('GPU_I_ID', labels.get('GPU_I_PROFILE', ''))}"
+    return gpu or "GPU"
 
 
-def _take(rows: Rows, series: Sequence[_Series], metric: str, found: SampleRows) -> None:
-    texts = rows.columns["value"]
-    rows.leave_out([is_missing(text) for text in texts], "audit.row.no value", texts)
-    time = rows.time("time", "a time or value")
-    percent = rows.read("value", partial(percent_of, scale=COUNTERS[metric]), "a time or value")
-    gpu, group, weight = zip(*series, strict=True) if series else ((), (), ())
-    found.add(rows.kept, time_s=time, percent=percent, gpu=gpu, group=group, weight=weight)
+def _weight(labels: Labels) -> float:
+    return mig_weight(labels.get("GPU_I_PROFILE", ""), model=labels.get("modelName", ""))
 
 
-def _done(
-    found: SampleRows, log: Log, metric: str, columns: Mapping[str, str], metrics: Sequence[str] = ()
-) -> Samples:
-    log.check(len(found), "audit.none.samples")
-    log.clock.relative = False
-    unused = ", ".join(sorted({*metrics} - {metric}))
-    notes = {"audit.note.not used": unused, "audit.note.slices": found["weight"].min() < 1}
-    reading = log.reading("prometheus", len(found), columns, notes, counter=metric)
-    return found.done(metric, reading)
+def _work_labels(series: Iterable[Labels]) -> Sequence[str]:
+    """Return the labels of the work on a GPU: the first family that any series has, as the others are the exporter's."""
+    there = {name for labels in series for name, value in labels.items() if value}
+    return next((family for family in WORK_LABELS if there & {*family}), WORK_LABELS[-1])
+
+
+def _of_work(labels: Labels, names: Sequence[str]) -> str:
+    """Return the first of some labels, unless they are of the exporter, which an idle GPU has."""
+    own = names == WORK_LABELS[-1] and any(EXPORTER in labels.get(name, "") for name in ("pod", "container"))
+    return "" if own else _first(labels, names)
+
+
+def _sharer(labels: Labels, names: Sequence[str]) -> list[str]:
+    """Return what tells sharers of a GPU apart, and not the labels of two servers that sample the same."""
+    return [_of_work(labels, names) and labels.get(name, "") for name in names] + [labels.get("vgpu", "")]
+
+
+def _count_rest_of_boards(rows: Mapping[str, np.ndarray], names: Mapping[str, int]) -> int:
+    """Let the sample of a board beside those of its MIG instances stand for the part without one, which is idle."""
+    instances: dict[int, list[int]] = {}
+    for name, code in names.items():
+        board = names.get(name.partition(MIG)[0])
+        if MIG in name and board is not None:
+            instances.setdefault(board, []).append(code)
+    changed = 0
+    for board, codes in instances.items():
+        at, of = np.flatnonzero(rows["gpu"] == board), np.isin(rows["gpu"], codes)
+        times, moment = np.unique(rows["time_s"][of], return_inverse=True)
+        part = np.bincount(moment, weights=rows["weight"][of])
+        when = rows["time_s"][at]
+        last = np.maximum(0, np.searchsorted(times, when, side="right") - 1)
+        near = np.abs(when - times[last]) <= LOOKBACK_S
+        rows["weight"][at[near]] *= np.maximum(0.0, 1 - part[last[near]])
+        rows["percent"][at[near]] = 0.0
+        changed += int(near.sum())
+    return changed
 
 
 def read_json(text: io.TextIOWrapper, given: Mapping[str, str], clock: Clock) -> Samples:
@@ -141,14 +229,12 @@ def read_json(text: io.TextIOWrapper, given: Mapping[str, str], clock: Clock) ->
     for n, metric in enumerate(metrics, 1):
         _check_counter(metric, f"series {n}")
     chosen = _chosen(metrics, labels)
-    log, samples = Log(clock), SampleRows()
+    log, samples = Log(clock), _Series()
     for n, (of, metric, series) in enumerate(zip(labels, metrics, result, strict=True), 1):
         if metric == chosen:
-            belongs = _series(of, given.get("group"), samples)
-            pairs = series["values"]
-            rows = _pairs(pairs, n, log)
-            _take(rows, [belongs] * len(pairs), chosen, samples)
-    return _done(samples, log, chosen, dict(given), metrics)
+            code, pairs = samples.add(of), series["values"]
+            samples.take(_pairs(pairs, n, log), [code] * len(pairs), chosen)
+    return samples.done(log, chosen, given, dict(given), metrics)
 
 
 def _parsed(text: io.TextIOWrapper) -> Any:
@@ -235,8 +321,8 @@ def _read_long(table: Table, given: Mapping[str, str], clock: Clock, time_at: in
     if value_at in named and given.get("value") is None:
         given = {**given, "metric": table.header[value_at]}
     label_at = [at for at in range(len(table.header)) if at not in (time_at, value_at, *named)]
-    log, samples = Log(clock), SampleRows()
-    series: dict[tuple[str, ...], _Series] = {}
+    log, samples = Log(clock), _Series()
+    series: dict[tuple[str, ...], int] = {}
     chosen = ""
     for lines, cells in table.blocks(log):
         keys = [tuple([row[at] for at in label_at]) for row in cells]
@@ -244,12 +330,12 @@ def _read_long(table: Table, given: Mapping[str, str], clock: Clock, time_at: in
             if key not in series:
                 labels = {table.header[at]: text for at, text in zip(label_at, key, strict=True)}
                 chosen = _same_counter(labels, given, line, chosen)
-                series[key] = _series(labels, given.get("group"), samples)
+                series[key] = samples.add(labels)
         column = list(zip(*cells, strict=True))
         columns = {"time": column[time_at], "value": column[value_at]}
-        _take(Rows(log, lines, columns), [series[key] for key in keys], chosen, samples)
+        samples.take(Rows(log, lines, columns), [series[key] for key in keys], chosen)
     used = {"time": table.header[time_at], "value": table.header[value_at], **given}
-    return _done(samples, log, chosen, used)
+    return samples.done(log, chosen, given, used)
 
 
 def _same_counter(labels: Labels, given: Mapping[str, str], line: int, before: str) -> str:
@@ -270,12 +356,12 @@ def _read_wide(
         _check_counter(metric, f"column {at + 1}")
     metrics = list(metric_of.values())
     chosen = _chosen(metrics, list(wide.values()))
-    log, samples = Log(clock), SampleRows()
+    log, samples = Log(clock), _Series()
     read = [at for at, metric in metric_of.items() if metric == chosen]
-    series = [_series(wide[at], given.get("group"), samples) for at in read]
+    series = [samples.add(wide[at]) for at in read]
     for lines, cells in table.blocks(log):
         times = [row[time_at] for row in cells for _ in read]
         columns = {"time": times, "value": [row[at] for row in cells for at in read]}
         rows = Rows(log, [line for line in lines for _ in read], columns)
-        _take(rows, series * len(cells), chosen, samples)
-    return _done(samples, log, chosen, {"time": table.header[time_at]}, metrics)
+        samples.take(rows, series * len(cells), chosen)
+    return samples.done(log, chosen, given, {"time": table.header[time_at]}, metrics)

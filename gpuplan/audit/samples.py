@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 
+from gpuplan.audit.moments import count_once
 from gpuplan.audit.table import COLUMNS, Log, Rows, Table
 from gpuplan.audit.trace import ALL, Collected, Reading, Samples, refusal
 from gpuplan.audit.values import Clock, is_missing, percent_of
@@ -23,6 +24,11 @@ class SampleRows(Collected):
 
     def __init__(self) -> None:
         super().__init__("time_s", "percent", "weight", codes=("gpu", "group"))
+
+    def shared(self, sharer: np.ndarray, *, of_each: bool | None = None) -> dict[str, object]:
+        """Let each GPU count once at a time, and return the notes on that."""
+        shared, by_each = count_once(self.columns(), sharer, of_each=of_each)
+        return {"audit.note.same gpu": shared, "audit.note.of each": by_each}
 
     def done(self, metric: str, reading: Reading) -> Samples:
         """Return the samples of the whole file."""
@@ -55,6 +61,7 @@ def read_samples(table: Table, given: Mapping[str, str], clock: Clock, *, format
         "audit.note.ratio": scale == 1 and samples["percent"].max() <= 1,
         "audit.note.no group of samples": not group_from,
         "audit.note.index": smi and by_index,
+        **samples.shared(samples["group"]),
     }
     reading = log.reading(format, len(samples), table.columns(at), notes, under_mig=UNDER_MIG)
     return samples.done(table.header[at["percent"]], reading)

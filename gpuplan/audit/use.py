@@ -11,9 +11,10 @@ import numpy as np
 
 from gpuplan.audit.arrivals import Arrivals, arrivals_of
 from gpuplan.audit.curves import WEEK_H, Curve, held_steps, hours_of_week, needed_steps, period_s, week_edges
+from gpuplan.audit.moments import sampled
 from gpuplan.audit.trace import MOST_GROUPS, OTHERS, Jobs, Requests, Samples
 from gpuplan.models.demand.queueing import peakedness_of_mix
-from gpuplan.wording import said
+from gpuplan.wording import number, said
 
 LONG_WAIT_S = 600
 BUSY_PCT = 5.0
@@ -102,9 +103,10 @@ class ActivityGroup:
     name: str
     samples: int
     mean_activity_pct: float
+    """Over time, as all means: a sample counts for the time until its neighbours."""
     active_share: float
     busy_share: float
-    """Share of the samples above 5 %."""
+    """Share of the time above 5 %."""
     gpus_seen: float
     """GPUs that ever had the group on them, MIG instances as parts."""
     mean_gpus: float
@@ -122,6 +124,11 @@ class Activity:
     days: float
     interval_s: float
     """Time between two samples of a GPU, the median."""
+    gaps: int
+    """Gaps in the samples of a GPU; their time is in no mean."""
+    gaps_gpu_h: float
+    gaps_h: float
+    """Time in which no GPU has samples."""
     samples: int
     metric: str
     gpus_seen: float
@@ -166,16 +173,20 @@ def audit(
     allocation = _allocation(few, zone, installed_gpus, skip_share) if isinstance(few, Jobs) else None
     activity = _activity(few, zone) if isinstance(few, Samples) else None
     arrivals = arrivals_of(few, zone) if isinstance(few, Requests) else None
-    return Audit(few, time_zone, allocation, activity, _remarks(few, allocation), arrivals)
+    return Audit(few, time_zone, allocation, activity, _remarks(few, allocation, activity), arrivals)
 
 
-def _remarks(trace: Jobs | Samples | Requests, found: Allocation | None) -> tuple[str, ...]:
+def _remarks(
+    trace: Jobs | Samples | Requests, found: Allocation | None, activity: Activity | None
+) -> tuple[str, ...]:
     notes = {
         TOLD[type(trace)]: OTHERS in trace.groups,
         "audit.note.as needed": found and found.held is None,
         "audit.note.more than installed": found and (found.utilisation or 0) > 1,
+        "audit.note.gaps": activity and activity.gaps,
     }
-    told = (said(key, most=MOST_GROUPS - 1) for key, so in notes.items() if so)
+    hours = {name: number(round(getattr(activity, name, 0.0), 1)) for name in ("gaps_gpu_h", "gaps_h")}
+    told = (said(key, most=MOST_GROUPS - 1, n=so, **hours) for key, so in notes.items() if so)
     return (*trace.reading.notes, *told)
 
 
@@ -264,48 +275,50 @@ def _waits(jobs: Jobs, begin: float) -> Waits:
 
 
 def _activity(samples: Samples, zone: ZoneInfo) -> Activity:
-    time, weight, percent = samples.time_s, samples.weight, samples.percent
-    first, last = float(time.min()), float(time.max())
-    order = np.lexsort((time, samples.gpu))
-    gaps = np.diff(time[order])[np.diff(samples.gpu[order]) == 0]
-    gaps = gaps[gaps > 0]
-    interval = float(np.median(gaps)) if len(gaps) else max(1.0, last - first)
-    slots = (last - first) / interval + 1
-    _, hour_of = np.unique(np.floor(time / 900), return_inverse=True)
-    quarters = np.unique(np.floor(time / 900)) * 900
-    hour = hours_of_week(quarters, zone)[hour_of]
+    time, percent = samples.time_s, samples.percent
+    spans = sampled(time, samples.gpu, samples.weight)
+    amount = spans.length_s * samples.weight
+    quarter = (time / 900).astype(np.int32)
+    first = int(quarter.min())
+    quarter -= first
+    hours = np.zeros(int(quarter.max()) + 1, dtype=np.uint8)
+    there = np.unique(quarter)
+    hours[there] = hours_of_week((there + first) * 900.0, zone)
+    hour = hours[quarter]
     groups: list[ActivityGroup] = []
     pct: list[np.ndarray] = []
     seen: list[np.ndarray] = []
     for name, at in samples.parts():
-        w, p = weight[at], percent[at]
-        _, one_each = np.unique(samples.gpu[at], return_index=True)
+        a, p = amount[at], percent[at]
+        present = np.bincount(hour[at], weights=a, minlength=WEEK_H)
+        busy = np.bincount(hour[at], weights=a * p, minlength=WEEK_H)
+        total = float(a.sum()) or 1.0
         groups.append(
             ActivityGroup(
                 name=name,
                 samples=len(p),
-                mean_activity_pct=float(np.average(p, weights=w)),
-                active_share=float((p > 0).mean()),
-                busy_share=float((p > BUSY_PCT).mean()),
-                gpus_seen=float(w[one_each].sum()),
-                mean_gpus=float(w.sum() / slots),
-                busy_gpus=float((w * p).sum() / 100 / slots),
+                mean_activity_pct=float(busy.sum() / total),
+                active_share=float(a[p > 0].sum() / total),
+                busy_share=float(a[p > BUSY_PCT].sum() / total),
+                gpus_seen=float(spans.sizes[np.unique(samples.gpu[at])].sum()),
+                mean_gpus=float(a.sum() / spans.total_s),
+                busy_gpus=float(busy.sum() / 100 / spans.total_s),
             )
         )
-        present = np.bincount(hour[at], weights=w, minlength=WEEK_H)
-        busy = np.bincount(hour[at], weights=w * p, minlength=WEEK_H)
         pct.append(np.divide(busy, present, out=np.zeros(WEEK_H), where=present > 0))
         seen.append(np.bincount(hour[at], minlength=WEEK_H))
-    _, one_each = np.unique(samples.gpu, return_index=True)
     return Activity(
-        first_s=first,
-        last_s=last,
-        days=(last - first) / 86400,
-        interval_s=interval,
+        first_s=float(time.min()),
+        last_s=float(time.max()),
+        days=float(np.ptp(time)) / 86400,
+        interval_s=spans.interval_s,
+        gaps=spans.gaps,
+        gaps_gpu_h=spans.gaps_gpu_h,
+        gaps_h=spans.gaps_h,
         samples=len(percent),
         metric=samples.metric,
-        gpus_seen=float(weight[one_each].sum()),
-        mean_activity_pct=float(np.average(percent, weights=weight)),
+        gpus_seen=float(spans.sizes.sum()),
+        mean_activity_pct=float(np.average(percent, weights=amount)),
         groups=tuple(groups),
         week_activity_pct=np.column_stack(pct),
         week_samples=np.column_stack(seen),

@@ -112,6 +112,31 @@ def test_the_namespace_of_the_work_not_of_the_exporter() -> None:
     assert by_pod.groups == ("p-1",)
 
 
+@pytest.mark.parametrize("busy", [1, 3])
+def test_idle_gpus_are_of_no_group_whatever_series_say_so(busy: int) -> None:
+    """Where any series has labels of the work, ``namespace`` is that of the exporter on all of them."""
+    own = {"namespace": "gpu-operator", "pod": "nvidia-dcgm-exporter-x1", "container": "nvidia-dcgm-exporter"}
+    other = {"namespace": "monitoring", "pod": "metrics-7", "container": "metrics"}
+    for exporter in (own, other):
+        series = [
+            (labels(UTIL, f"{n}", **exporter) | ({"exported_namespace": "ml"} if n < busy else {}), ["5"])
+            for n in range(5)
+        ]
+        found = samples_of(answer(*series))
+        assert [found.groups[n] for n in found.group] == ["ml"] * busy + [NO_GROUP] * (5 - busy)
+    kept = samples_of(
+        answer((labels(UTIL, "0", **own), ["5"]), (labels(UTIL, "1", namespace="ml", pod="p"), ["5"]))
+    )
+    assert kept.groups == (NO_GROUP, "ml"), "honorLabels: idle GPUs have those of the exporter"
+
+
+def test_series_without_a_gpu_are_one_each() -> None:
+    bare = [{"__name__": UTIL, "Hostname": "n", "namespace": name} for name in "ab"]
+    found = samples_of(answer(*((of, ["5", "7"]) for of in bare)))
+    assert len(found.gpus) == 2
+    assert found.weight.tolist() == [1] * 4
+
+
 def test_a_query_that_dropped_the_name() -> None:
     bare = labels(UTIL)
     del bare["__name__"]
