@@ -5,14 +5,19 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
+THREADS = 15
+"""Place of the number of threads in the status of a process, behind that of its parent."""
+
 
 def _parents() -> dict[int, int]:
     """Each process that runs, and its parent."""
     found = {}
     for status in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
-            state, parent = status.read_text().rpartition(")")[2].split()[:2]
-            if state != "Z":
+            state, parent, *more = status.read_text().rpartition(")")[2].split()
+            if (
+                state != "Z" or int(more[THREADS]) > 1
+            ):  # one that is killed runs until its last thread has ended
                 found[int(status.parent.name)] = int(parent)
     return found
 

@@ -124,22 +124,14 @@ class PageHandler(Answering, BaseVoilaHandler):  # type: ignore[misc]
             raise tornado.web.HTTPError(403, reason=said("serve.no visit"))
         manager, identity = cast(Kernels, self.kernel_manager), self.identity_provider
         visitor = Visitor(owner_of(self), identity.address_of(self), identity.is_new(self))
-        try:
-            task, ready = await manager.open_session(self.notebook_path, visitor)
-        except Full as full:
-            self._say_full(str(full))
-            return
         _ = self.xsrf_token  # with the page, so that even one closed at once can free its session
         self.set_header("Cache-Control", "no-store")
-        self.set_header("Content-Type", "text/html")
         try:
-            self.write("".join(ready))
-            await self.flush()
-            rendered, rendering = await task
-            self.write("".join(rendered[len(ready) :]))
-            async for html, _ in rendering:
-                self.write(html)
+            async for text in manager.open_session(self.notebook_path, visitor):
+                self.write(text)
                 await self.flush()
+        except Full as full:
+            self._say_full(str(full))
         except StreamClosedError:
             raise tornado.web.Finish from None  # the page has left
 

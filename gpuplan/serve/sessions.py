@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -38,6 +38,10 @@ MOST_PER_OWNER = 12
 """Most open pages of one browser; one more replaces a page that is away, or is told to wait."""
 OTHERS = 3
 """One address leaves a place in so many to visitors from elsewhere, if it has ``MOST_PER_OWNER``; browsers without a cookie do so always."""
+STARTS = 3
+"""Sessions started for a page, one after the other, until one lives."""
+OF_A_SESSION = "<main"
+"""Begin of what a page has of its session; the text before is the same for all."""
 CONTROL_GROUP = Path("/sys/fs/cgroup")
 
 
@@ -159,17 +163,35 @@ class Kernels(AsyncMappingKernelManager):
         session.heard, session.silent = now(), False
         return session
 
-    async def open_session(self, notebook: str, visitor: Visitor) -> tuple[Any, list[str]]:
-        """Give a page a session: (the rendering of its notebook, output so far). Raises Full if there is no room."""
-        await self._make_room(visitor)
-        self._opening[visitor] += 1
-        try:
-            task, ready, kernel_id = await self._warm_kernel(notebook)
-        finally:
-            self._opening[visitor] -= 1
-            self._opening += Counter()  # without visitors that open none
-        self.sessions[kernel_id] = Session(visitor.owner, now(), address=visitor.address, new=visitor.new)
-        return task, ready
+    async def open_session(self, notebook: str, visitor: Visitor) -> AsyncGenerator[str, None]:
+        """Give a page a session that lives; yield its text: early what is the same for any session, the rest once it is rendered.
+
+        Another one is started if a session ends before. Raises Full if there is no room, or none has lived.
+        """
+        sent = 0
+        for _ in range(STARTS):
+            await self._make_room(visitor)
+            self._opening[visitor] += 1
+            try:
+                task, ready, kernel_id = await self._warm_kernel(notebook)
+            finally:
+                self._opening[visitor] -= 1
+                self._opening += Counter()  # without visitors that open none
+            self.sessions[kernel_id] = Session(visitor.owner, now(), address=visitor.address, new=visitor.new)
+            early = "".join(ready).partition(OF_A_SESSION)[0][sent:]
+            yield early
+            sent += len(early)
+            with contextlib.suppress(RuntimeError):  # Voila's word for one that has ended
+                rendered, rendering = await task
+                text = "".join([*rendered, *[html async for html, _ in rendering]])
+                if await self.is_living(kernel_id):
+                    yield text[sent:]
+                    return
+            if kernel_id not in self:  # it was ended
+                break
+            LOG.warning("A session ended before its page was there.")
+            await self.free(kernel_id)
+        raise Full(said("serve.full starts"))
 
     async def _make_room(self, visitor: Visitor) -> None:
         """Make sure that one more session may start.

@@ -10,12 +10,15 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from browsing import until
+from processes import children_of
+from visiting import Visitor
 from waiting import FOR_EVER_S, LIMIT_S, soon
 
 pytest.importorskip("voila")
@@ -25,7 +28,9 @@ from gpuplan.serve import channels, sessions
 from gpuplan.serve import server as serving
 from gpuplan.serve.channels import PROTOCOL
 from gpuplan.serve.configuration import settings_of
+from gpuplan.serve.forking import FORKING
 from gpuplan.serve.home import TEMPLATES
+from gpuplan.wording import said
 
 pytestmark = pytest.mark.browser
 
@@ -268,6 +273,14 @@ def test_error_in_the_notebook_is_said_calmly(
     assert "not for customers" in running.text, "the server's log has it"
 
 
+def test_a_notebook_that_ends_its_session_is_refused_calmly(
+    server: Callable[..., Any], tab: Callable[..., Any], tmp_path: Path
+) -> None:
+    ending = write_notebook(tmp_path / "ending.ipynb", "import os; os.kill(os.getpid(), 9)")
+    visit = tab().open(server(notebook=ending).url, said("serve.full starts"))
+    assert visit.page.locator("#loading").count() == 0
+
+
 LATE = """
 import queue, threading, time
 thread, waiting = get_ipython().kernel.iopub_thread, queue.SimpleQueue()
@@ -376,6 +389,17 @@ def rested(pid: int) -> None:
     soon(same)
 
 
+def test_a_killed_process_is_there_until_its_last_thread_has_ended() -> None:
+    """Its first thread may end before, and then the state of the process says that it has ended."""
+    code = "import ctypes, threading; threading.Thread(target=input).start(); ctypes.CDLL(None).pthread_exit(None)"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE) as process:
+        status = Path(f"/proc/{process.pid}/stat")
+        soon(lambda: status.read_text(encoding="ascii").rpartition(")")[2].split()[0] == "Z")
+        assert process.pid in children_of(os.getpid())
+        process.kill()
+        soon(lambda: process.pid not in children_of(os.getpid()))
+
+
 def test_a_dead_warm_kernel_is_not_handed_out(shared: Any, tab: Callable[..., Any]) -> None:
     (warm,) = shared.wait_kernels(1)
     rested(warm)
@@ -384,6 +408,37 @@ def test_a_dead_warm_kernel_is_not_handed_out(shared: Any, tab: Callable[..., An
     visit = tab().open(shared.url, "clicked 0")
     assert told(visit)["pid"] != warm
     assert visit.page.get_by_role("alertdialog").count() == 0
+
+
+BLOCKED = """
+import pathlib, time
+while not pathlib.Path({going!r}).exists():
+    time.sleep(0.02)
+"it " + "lives"
+"""
+
+
+@pytest.mark.skipif(not FORKING, reason="counts kernels by their parent")
+@pytest.mark.parametrize("at_its_start", [True, False])
+def test_a_kernel_that_dies_before_its_page_is_there_is_replaced(
+    server: Callable[..., Any], tmp_path: Path, at_its_start: bool
+) -> None:
+    going, reached = tmp_path / "going", tmp_path / "reached"
+    source = f"open({str(reached)!r}, 'w').close()" + BLOCKED.format(going=str(going))
+    running = server(notebook=write_notebook(tmp_path / "blocked.ipynb", source))
+    (first,) = soon(running.kernels, pause_s=0)
+    if at_its_start:
+        os.kill(first, signal.SIGSTOP)
+    else:
+        soon(reached.exists)
+    with ThreadPoolExecutor(1) as thread:
+        opening = thread.submit(Visitor, running)
+        soon(lambda: len(running.kernels()) == 2)  # the visitor has the first, and another one is made ready
+        os.kill(first, signal.SIGKILL)
+        going.touch()
+        visitor = opening.result()
+    assert "it lives" in visitor.page
+    assert json.loads(visitor.ask(f"gpuplan/session/{visitor.kernel}")[1])["alive"] is True
 
 
 def test_unknown_session_is_not_found(shared: Any) -> None:

@@ -151,6 +151,46 @@ def test_one_that_vanished_ends_soon_and_one_that_sleeps_after_the_idle_time(mad
     assert list(manager.sessions) == ["there"]
 
 
+@pytest.mark.parametrize("dies", ["before it answers", "midway", "at the end"])
+@pytest.mark.parametrize("lives", [True, False])
+def test_a_page_has_a_session_that_lives(
+    made: Any, monkeypatch: pytest.MonkeyPatch, dies: str, lives: bool
+) -> None:
+    manager, started = made(9, {}), []
+
+    async def rendered(name: str, dead: bool) -> Any:
+        if dead and dies == "before it answers":
+            raise RuntimeError("Kernel died before replying to kernel_info")
+        return ["<head>", f"<main>{name}"], rest(dead)
+
+    async def rest(dead: bool) -> Any:
+        if dead and dies == "midway":
+            raise RuntimeError("Kernel died")
+        yield "</main>", {}
+
+    async def warm(_: str) -> Any:
+        started.append(name := f"kernel-{len(started)}")
+        manager._kernels[name] = object()
+        return rendered(name, dead=not lives or name == "kernel-0"), ["<head>"], name
+
+    async def is_living(name: str) -> bool:
+        return lives and name != "kernel-0"
+
+    async def page() -> list[str]:
+        return [text async for text in manager.open_session("a.ipynb", Visitor("ann"))]
+
+    monkeypatch.setattr(manager, "_warm_kernel", warm)
+    monkeypatch.setattr(manager, "is_living", is_living)
+    if lives:
+        assert "".join(run(page())) == "<head><main>kernel-1</main>"
+        assert (manager.freed, list(manager.sessions)) == (["kernel-0"], ["kernel-1"])
+    else:
+        with pytest.raises(Full, match="end before they are ready"):
+            run(page())
+        assert manager.freed == started
+        assert manager.sessions == {}
+
+
 def test_a_session_is_its_owners(made: Any) -> None:
     manager = made(9, {"a": ("ann", 5, False)})
     manager._kernels["a"] = object()
