@@ -243,6 +243,7 @@ FOLLOWED: dict[str, Ways] = {
     "host-too-small": _cleared,
     "management-too-small": _management,
     "cluster-too-large": _larger_clusters,
+    "runs-on-what-is-left": of_group(preemptible=False),
     "tenants-not-several": to(availability__tenants_apart="none"),
     "tenant-not-stated": of_group(tenant="West"),
     "tenants-without-rule": to(availability__tenants_apart="host"),

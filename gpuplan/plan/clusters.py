@@ -221,7 +221,7 @@ def _homes(scenario: Scenario, requests: Requests, kind: str, split: str) -> tup
     homes, gpus = dict[str, str](), {group.id: group.demand_gpus for group in requests.groups}
     for tenant in dict.fromkeys(tenants[m] for m in members if m in tenants):
         mine = [m for m in members if tenants.get(m) == tenant]
-        sites, at = _sites(scenario, requests, mine, split), Counter[str]()
+        sites, at = _sites(scenario, requests, mine, split), defaultdict[str, float](float)
         for member, site in zip(mine, sites, strict=True):
             at[site or ""] += gpus[member] if site else 0.0
         largest = max(at, key=lambda site: at[site])

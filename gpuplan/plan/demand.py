@@ -100,7 +100,9 @@ def vm_lines(
     """Return VMs and GPUs of a group's active users: as planned, or at its own ``peak`` where planning differs."""
     here, at = trail.about(f"groups.{group.id}", name=group.name), f"groups.{group.id}"
     vms_each, gpus_each = scenario.fact(f"{at}.vms_each"), scenario.fact(f"{at}.gpus_each")
-    vms = here.compute("peak_vms" if peak else "vms", demand.group_vms, active=active, vms_each=vms_each)
+    least = {"reserved_vms": scenario.fact(f"{at}.reserved_vms")} if group.reserved_vms else {}
+    name, when = "peak_vms" if peak else "vms", "reserved" if least else ""
+    vms = here.compute(name, demand.group_vms, least, when=when, active=active, vms_each=vms_each)
     key = "peak_gpus" if peak else "demand_gpus"
     return GroupDemand(active, vms, here.compute(key, demand.group_demand_gpus, vms=vms, gpus_each=gpus_each))
 
@@ -145,6 +147,11 @@ def shaped(scenario: Scenario, catalog: Catalog, weighed: Mapping[str, Weighed])
     return Shaped(requests, {pool: mixes(by_season, groups) for pool, groups in members.items()}, rooms)
 
 
+def group_vms(group: Group, active: int) -> int:
+    """VMs of a group with so many active users, at least those that are reserved."""
+    return demand.group_vms(active, vms_each=group.vms_each, reserved_vms=group.reserved_vms or 0)
+
+
 def _at_peak(scenario: Scenario, catalog: Catalog, group: Group) -> Wanted:
     """Return the demand of a group at its own peak, at least one VM, without lines."""
     active = (
@@ -152,20 +159,24 @@ def _at_peak(scenario: Scenario, catalog: Catalog, group: Group) -> Wanted:
         if group.jobs_per_day is None
         else peak_jobs(scenario, catalog, group)
     )
-    vms = demand.group_vms(active, vms_each=group.vms_each)
+    vms = group_vms(group, active)
     return Wanted(active, max(1, vms), demand.group_demand_gpus(vms, gpus_each=group.gpus_each))
 
 
 def pool_demands(scenario: Scenario, catalog: Catalog, shape: Shaped) -> tuple[PoolDemand, ...]:
     """The mixes of each pool by the rule of the scenario, and the one that needs the most hosts."""
-    vms_each = {group.id: group.vms_each for group in scenario.groups}
+    groups = {group.id: group for group in scenario.groups}
     demands = []
     for pool, together in shape.mixes.items():
         wants = [needed(scenario, catalog, mix) for mix in together]
         hosts = [
             _hosts(
                 scenario,
-                [shape.requests[g]._replace(vms=n * vms_each[g]) for g, n in want.requests.items() if n],
+                [
+                    shape.requests[g]._replace(vms=vms)
+                    for g, n in want.requests.items()
+                    if (vms := group_vms(groups[g], n))
+                ],
                 shape.there.get(pool, ()),
             )
             for want in wants

@@ -30,6 +30,7 @@ from gpuplan.plan.host_line import HostLine, host_line, processor_cores
 from gpuplan.plan.hosts import Pool, WholePool, whole_pools
 from gpuplan.plan.inventory import Inventory, inventory_of
 from gpuplan.plan.layouts import Layout, layouts
+from gpuplan.plan.leftover import Leftover, leftover_of, planned_for
 from gpuplan.plan.llm import Llm, llm_of
 from gpuplan.plan.llm.own_models import with_models
 from gpuplan.plan.llm.token_costs import TokenCost, token_costs
@@ -64,7 +65,8 @@ from gpuplan.showing import WAYS, Carded
 from gpuplan.wording import said
 
 CHAPTERS = (
-    *("llm", "demand", "requests", "pools", "power_on", "inventory", "waiting", "totals", "postures"),
+    *("llm", "sized", "demand", "requests", "pools", "power_on", "inventory", "waiting", "leftover"),
+    *("totals", "postures"),
     *("network", "cabling", "held_gpus", "power", "management", "host_line", "costs", "token_costs"),
 )
 """Chapters that have lines, in the order in which a plan is read."""
@@ -138,10 +140,11 @@ class Plan(Carded):
         result: T = self._analysed[name]
         return result
 
-    @property
+    @chapter
     def sized(self) -> Scenario:
-        """The scenario with each group that uses a language model as the replicas, jobs or services that it needs."""
-        return self.llm.scenario
+        """The scenario with each group as hosts are planned for it: a language model as its replicas, jobs or services,
+        and no users in a group whose jobs may be stopped."""
+        return planned_for(self._trail("sized"), self.llm.scenario)
 
     @chapter
     def weighed(self) -> Mapping[str, Weighed]:
@@ -254,6 +257,12 @@ class Plan(Carded):
         return waiting_lines(
             self._trail("waiting"), self.sized, self.catalog, self.pools, self.groups, self.weeks
         )
+
+    @chapter
+    def leftover(self) -> Leftover | None:
+        """What jobs that may be stopped get of the GPUs that others leave; None without such jobs."""
+        trail, asked = self._trail("leftover"), self.llm.scenario
+        return leftover_of(trail, asked, self.catalog, self.groups, self.pools, self.weeks)
 
     @chapter
     def totals(self) -> Totals:

@@ -13,7 +13,7 @@ from gpuplan.locales import written
 from gpuplan.models import demand
 from gpuplan.models.placement import Request, Room
 from gpuplan.plan.hardware import gpus_per_board
-from gpuplan.plan.llm import KINDS, uses_model
+from gpuplan.plan.llm import KINDS, TUNING, uses_model
 from gpuplan.plan.over_time.rules import lacks
 from gpuplan.plan.prices import PriceList, price_keys
 from gpuplan.plan.requests import kind_room, placed_most, room_of, spare_hosts, too_large
@@ -94,7 +94,7 @@ def _unlisted(path: str, value: str, near: Sequence[str], table: str, many: int)
 
 
 def _other_models(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
-    """Models that do something else than they are used for."""
+    """Models that do something else than they are used for, and work that may not be stopped while people wait."""
     kinds = {row.id: (row["kind"], row["name"]) for row in catalog.rows("llm_models")}
     for group in filter(uses_model, scenario.groups):
         for name, wanted in (("model", KINDS[group.use_case]), ("reranker", "rerank")):
@@ -103,6 +103,8 @@ def _other_models(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
                 ids = ", ".join(id for id, (kind, _) in kinds.items() if kind == wanted)
                 path, does = f"groups.{group.id}.{name}", DOES[wanted]
                 yield problem(path, show(model), "limit.other work", does=does, ids=ids)
+        if group.preemptible and group.use_case != TUNING:
+            yield problem(f"groups.{group.id}.preemptible", "true", "limit.preemptible")
 
 
 DOES = NAMES["work of a model"]
@@ -222,7 +224,10 @@ def _group_problems(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
 def _too_large(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
     """More VMs, or more GPUs, than one design has."""
     vms = {
-        g.id: demand.group_vms(_active(scenario, catalog, g), vms_each=g.vms_each) for g in scenario.groups
+        g.id: demand.group_vms(
+            _active(scenario, catalog, g), vms_each=g.vms_each, reserved_vms=g.reserved_vms or 0
+        )
+        for g in scenario.groups
     }
     if sum(vms.values()) > MAX_VMS:
         largest = max(scenario.groups, key=lambda group: vms[group.id])

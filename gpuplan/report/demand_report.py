@@ -56,6 +56,9 @@ def demand_dict(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> dict[
         },
         purchase_plan=demand.growth(purchase_plan(plan)),
         simulated=[simulation_dict(simulation) for simulation in simulations],
+        **(
+            {"leftover": demand.leftover(plan), "hours": demand.leftover_hours(plan)} if plan.leftover else {}
+        ),
     )
 
 
@@ -96,6 +99,8 @@ def demand_text(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> str:
         _queue(plan),
         demand.rules(rule_answers(plan)),
         demand.week(plan),
+        demand.leftover(plan),
+        demand.leftover_hours(plan),
         (_methods_text(plan, methods(plan, kind), pool.name) for kind, pool in _asked(plan).items()),
         (_simulation(plan, simulation) for simulation in simulations),
         demand.silos(plan, silos(plan)),

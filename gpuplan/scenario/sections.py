@@ -50,6 +50,8 @@ class Group(Brief):
     low_latency: bool = TABLE
     isolation: bool = TABLE
     tenant: str | None = TABLE
+    reserved_vms: int | None = TABLE
+    preemptible: bool = TABLE
     vmotion: str = TABLE
     stun_read_s: float | None = TABLE
     access: str = TABLE

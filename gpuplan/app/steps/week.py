@@ -115,6 +115,14 @@ def mixes_data(workbook: Workbook) -> Contents:
     }
 
 
+@panel()
+def leftover_data(workbook: Workbook) -> Contents:
+    """Return what jobs that may be stopped get of the GPUs that others leave; nothing without such jobs."""
+    if workbook.plan.leftover is None:
+        return None
+    return {"tables": [screen(make(workbook.plan)) for make in (tables.leftover, tables.leftover_hours)]}
+
+
 def _mixes(workbook: Workbook, pool: PoolDemand) -> Table:
     """Return the mixes of a pool by the chosen clock, the one that its hosts are sized for first."""
     seasons, place = weeks(workbook), _place(workbook)

@@ -34,6 +34,7 @@ NEEDS: Mapping[str, Callable[[Draft], object]] = {
     "": lambda _: True,
     "hosts": lambda draft: draft.plan.pools,
     "groups": lambda draft: draft.plan.groups,
+    "left over": lambda draft: draft.plan.leftover,
     "groups or hosts": lambda draft: draft.plan.groups or draft.plan.pools,
     "fabric": lambda draft: draft.plan.pools and draft.plan.cabling,
     "cost": lambda draft: draft.plan.costs and draft.plan.power,

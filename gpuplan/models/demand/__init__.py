@@ -11,6 +11,7 @@ from gpuplan.models.demand.users import (
     group_vms,
     mean_active,
     planned_demand_gpus,
+    planned_people,
     planned_requests,
     total_demand_gpus,
 )
@@ -20,5 +21,6 @@ from gpuplan.models.demand.working_hours import (
     jobs_underway,
     on_duty,
     people_at_sites,
+    served_gpus,
     work_rate,
 )

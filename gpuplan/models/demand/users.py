@@ -28,20 +28,37 @@ def active_people(people: int, *, active_share: float) -> int:
     return math.ceil(people * exact(active_share))
 
 
-def group_vms(active: int, *, vms_each: int) -> int:
+def planned_people(people: int, *, preemptible: bool) -> int:
+    """People for whose work hosts are planned.
+
+    Parameters:
+        people: People or jobs of a group. [-]
+        preemptible: True if its jobs may be stopped at any time. [-]
+
+    None where jobs may be stopped: they run on what others leave.
+
+    >>> planned_people(40, preemptible=False), planned_people(40, preemptible=True)
+    (40, 0)
+    """
+    whole_from_zero(people=people)
+    return 0 if preemptible else people
+
+
+def group_vms(active: int, *, vms_each: int, reserved_vms: int = 0) -> int:
     """VMs with a GPU that a group runs at its peak.
 
     Parameters:
         active: People active at the peak. [-]
         vms_each: VMs or worker nodes that one of them runs at once. [-]
+        reserved_vms: VMs that always have a place, however few people are active. [VM]
 
-    active * vms_each. More than one VM each is distributed work.
+    active * vms_each, or the reserved VMs if there are more. More than one VM each is distributed work.
 
-    >>> group_vms(2, vms_each=8)
-    16
+    >>> group_vms(2, vms_each=8), group_vms(2, vms_each=8, reserved_vms=20)
+    (16, 20)
     """
-    whole_from_zero(active=active, vms_each=vms_each)
-    return active * vms_each
+    whole_from_zero(active=active, vms_each=vms_each, reserved_vms=reserved_vms)
+    return max(active * vms_each, reserved_vms)
 
 
 def group_demand_gpus(vms: int, *, gpus_each: float) -> float:

@@ -122,6 +122,24 @@ def jobs_underway(rates: Sequence[float], *, duration_h: float) -> np.ndarray:
     return means
 
 
+def served_gpus(
+    left_gpus: Sequence[float] | np.ndarray, *, asked_gpus: Sequence[float] | np.ndarray
+) -> np.ndarray:
+    """GPUs that jobs get of what others leave, for each quarter of an hour.
+
+    Parameters:
+        left_gpus (sequence of float): GPUs that the other groups leave in each quarter of an hour. [GPU]
+        asked_gpus (sequence of float): GPUs that the jobs need in it. [GPU]
+
+    The smaller of both: jobs that may be stopped keep nothing. What they miss is not made up later.
+
+    >>> served_gpus([0, 4, 8], asked_gpus=[6, 6, 6]).tolist()
+    [0.0, 4.0, 6.0]
+    """
+    not_negative(left_gpus=min(left_gpus), asked_gpus=min(asked_gpus))
+    return np.minimum(np.asarray(left_gpus, dtype=float), np.asarray(asked_gpus, dtype=float))
+
+
 def growth_factor(year: int, *, growth: float) -> float:
     """Growth factor of a group after some years of steady growth.
 

@@ -27,7 +27,7 @@ from gpuplan.plan.plan import Plan, of_design
 __all__ = ["CHECKS", "LEVELS", "Message", "check_plan"]
 
 CHECKS = (
-    demand.nothing_asked, demand.unplaced, demand.beyond_total, failures.after_failure,
+    demand.nothing_asked, demand.unplaced, demand.left_over, demand.beyond_total, failures.after_failure,
     models.slower_after_failure, models.replicas_together, models.tuning_ends_late, demand.busiest_hours,
     demand.lent_between_modes, demand.waiting, demand.bursts, demand.targets, hosts.count_and_placement,
     hosts.stranded, upgrades.orders, upgrades.sized_for_orders, sharing.mixed_sizes, sharing.sharing,

@@ -25,8 +25,25 @@ from gpuplan.wording import (
 
 def nothing_asked(plan: Plan) -> Iterator[Message]:
     """No demand at all."""
-    if not plan.pools and not plan.totals.unplaced_vms:
+    if not plan.pools and not plan.totals.unplaced_vms and not plan.leftover:
         yield message(plan, "nothing-demanded")
+
+
+def left_over(plan: Plan) -> Iterator[Message]:
+    """Jobs that may be stopped, and what they get of the GPUs that others leave."""
+    names = {group.id: group.name for group in plan.groups}
+    for one in plan.leftover.groups if plan.leftover else ():
+        level = "note" if one.share >= 1 else "warn"
+        yield message(
+            plan,
+            "runs-on-what-is-left",
+            level=level,
+            group=names[one.group],
+            id=one.group,
+            asked=number(round(one.asked_gpu_h)),
+            given=number(round(one.gpu_h)),
+            after=number(round(one.gpu_h_after_failure)),
+        )
 
 
 def unplaced(plan: Plan) -> Iterator[Message]:

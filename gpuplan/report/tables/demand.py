@@ -5,11 +5,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from gpuplan.analysis.demand import MethodAnswer, Methods, RuleAnswer, WeekDemand, week_demand
 from gpuplan.analysis.purchase_plan import Year
 from gpuplan.analysis.silos import Silos, left_out
 from gpuplan.analysis.variants import together
 from gpuplan.locales import moment, week_hours
+from gpuplan.models.demand import QUARTERS_PER_WEEK
 from gpuplan.plan import Plan
 from gpuplan.plan.demand import PoolDemand
 from gpuplan.plan.hosts import pool_names
@@ -85,6 +88,36 @@ def week(
         for at, (want, hosts) in enumerate(zip(pool.needed, pool.hosts, strict=True))
     )
     return filled("week", rows, heads={"when": said("table.week.when", clock=clock)})
+
+
+def leftover(plan: Plan) -> Table:
+    """Tabulate what jobs that may be stopped get of the GPU-hours that others leave; empty without such jobs."""
+    names, left = group_names(plan), plan.leftover
+    rows = (
+        (
+            names[one.group],
+            one.asked_gpu_h,
+            Cell(one.gpu_h, line=f"groups.{one.group}.left_gpu_h"),
+            one.share,
+            Cell(one.gpu_h_after_failure, line=f"groups.{one.group}.left_gpu_h_after_failure"),
+        )
+        for one in (left.groups if left else ())
+    )
+    return filled("leftover", rows, notes=[said("table.leftover.condition")])
+
+
+def leftover_hours(plan: Plan) -> Table:
+    """Tabulate the GPUs that others leave on average in each hour of the day, UTC; empty where no job may be stopped."""
+    left = plan.leftover
+    if left is None:
+        return filled("leftover_hours", ())
+    by_hour = [
+        sum(gpus.values(), np.zeros(QUARTERS_PER_WEEK)).reshape(7, 24, -1).mean(axis=2)
+        for gpus in (left.left_gpus, left.left_gpus_after_failure)
+    ]
+    columns = [days.mean(axis=0).tolist() for week in by_hour for days in (week[:5], week[5:])]
+    rows = ((f"{hour:02}:00", *gpus) for hour, gpus in enumerate(zip(*columns, strict=True)))
+    return filled("leftover_hours", rows)
 
 
 def held_for_each(method: str, rule: str) -> bool:

@@ -476,6 +476,7 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
             **L40S,
         },
     ),
+    "runs-on-what-is-left": ("warn", {"groups": one(people=4, preemptible=True)}),
     "tenants-not-several": (
         "note",
         {"groups": one(tenant="North"), "availability": {"tenants_apart": "host"}},

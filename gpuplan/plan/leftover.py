@@ -1,0 +1,122 @@
+"""What is left for jobs that may be stopped: GPUs that others leave, quarter of an hour by quarter of an hour."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gpuplan.catalog import Catalog
+from gpuplan.facts import Brief
+from gpuplan.models.demand import QUARTERS_PER_WEEK, planned_people, served_gpus
+from gpuplan.plan.access import GroupPlan
+from gpuplan.plan.hosts import Pool
+from gpuplan.plan.inputs import derived
+from gpuplan.plan.trail import Trail
+from gpuplan.plan.working_week import Week, weeks
+from gpuplan.scenario import Scenario
+from gpuplan.units import exact
+
+QUARTERS_PER_HOUR = 4
+Home = tuple[str, str]
+"""A pool of hosts, and the tenant whose they are, where hosts of tenants are apart."""
+Left = Mapping[Home, np.ndarray]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Served(Brief):
+    """GPU-hours a week of a group whose jobs may be stopped, on average over the year."""
+
+    group: str
+    pool: str
+    asked_gpu_h: float
+    gpu_h: float
+    """While all hosts run, failover capacity included."""
+    gpu_h_after_failure: float
+    """While that capacity is taken back."""
+
+    @property
+    def share(self) -> float:
+        """Share of what it asks for that it gets while all hosts run."""
+        return self.gpu_h / self.asked_gpu_h if self.asked_gpu_h else 1.0
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Leftover(Brief):
+    """GPUs that the planned VMs leave on average, and what the groups get of them whose jobs may be stopped."""
+
+    groups: tuple[Served, ...]
+    left_gpus: Left
+    """Where such groups run, for each quarter of an hour of the week, UTC, Monday first, in the first season."""
+    left_gpus_after_failure: Left
+
+
+def planned_for(trail: Trail, scenario: Scenario) -> Scenario:
+    """Return a scenario without users in the groups whose jobs may be stopped: no host is planned for them."""
+    if not any(group.preemptible for group in scenario.groups):
+        return scenario
+    for group in scenario.groups:
+        if group.preemptible:
+            at, here = f"groups.{group.id}", trail.about(f"groups.{group.id}", name=group.name)
+            facts = {name: scenario.fact(f"{at}.{name}") for name in ("people", "preemptible")}
+            here.stand_in(f"{at}.people", here.compute("planned_people", planned_people, facts))
+    return scenario.with_groups(
+        replace(group, people=0, jobs_per_day=None) if group.preemptible else group
+        for group in scenario.groups
+    )
+
+
+def leftover_of(
+    trail: Trail,
+    scenario: Scenario,
+    catalog: Catalog,
+    groups: Sequence[GroupPlan],
+    pools: Sequence[Pool],
+    planned: Mapping[str, Mapping[str, Week]],
+) -> Leftover | None:
+    """Return what each group gets, by priority, of what the planned VMs leave; None where no job may be stopped.
+
+    Means of the working weeks, as if free parts of GPUs were joined: an upper bound for jobs that need whole ones.
+    ``scenario`` has the groups as they ask, ``planned`` the weeks of what hosts are planned for.
+    """
+    asking = sorted((g for g in scenario.groups if g.preemptible), key=lambda group: group.priority)
+    if not asking:
+        return None
+    apart = scenario.availability.tenants_apart in ("host", "cluster")
+    tenants = {group.id: group.tenant or "" if apart else "" for group in scenario.groups}
+    home = {plan.id: (plan.pool, tenants[plan.id]) for plan in groups}
+    asked, there = weeks(scenario, catalog, groups), _capacities(pools, apart)
+    totals = {group.id: np.zeros(3) for group in asking}
+    seasons: list[list[Left]] = []
+    for season, by_group in planned.items():
+        busy: dict[Home, np.ndarray] = defaultdict(lambda: np.zeros(QUARTERS_PER_WEEK))
+        for id, week in by_group.items():
+            busy[home[id]] = busy[home[id]] + week.loads * week.gpus
+        lefts = [{at: np.maximum(gpus - busy[at], 0.0) for at, gpus in one.items()} for one in there]
+        theirs = {home[group.id] for group in asking}
+        seasons.append([{at: gpus for at, gpus in left.items() if at in theirs} for left in lefts])
+        for group in asking:
+            at, week = home[group.id], asked[season][group.id]
+            own = float(exact(group.gpus_each) * (group.reserved_vms or 0))
+            wanted = np.maximum(week.loads * week.gpus - own, 0.0)
+            got = [served_gpus(left.get(at, 0.0 * wanted), asked_gpus=wanted) for left in lefts]
+            for left, gpus in zip(lefts, got, strict=True):
+                left[at] = left.get(at, 0.0 * wanted) - gpus
+            totals[group.id] += [gpus.sum() / QUARTERS_PER_HOUR / len(planned) for gpus in (wanted, *got)]
+    served = tuple(Served(g.id, home[g.id][0], *map(float, totals[g.id])) for g in asking)
+    for one, group in zip(served, asking, strict=True):
+        here = trail.about(f"groups.{one.group}", name=group.name)
+        wanted_h = derived(f"groups/{one.group}/gpu_hours_asked", one.asked_gpu_h, "GPU-hours a week")
+        here.record("left_gpu_h", served_gpus, one.gpu_h, asked=wanted_h)
+        here.record("left_gpu_h_after_failure", served_gpus, one.gpu_h_after_failure, asked=wanted_h)
+    return Leftover(served, *seasons[0])
+
+
+def _capacities(pools: Sequence[Pool], apart: bool) -> tuple[dict[Home, int], dict[Home, int]]:
+    """Return the GPUs of each pool, of each tenant where hosts are apart: while all hosts run, and after a failure."""
+    clusters = defaultdict[Home, list[Pool]](list)
+    for pool in pools:
+        clusters[pool.kind, pool.tenant if apart else ""].append(pool)
+    gpus = {at: sum(pool.gpus for pool in some) for at, some in clusters.items()}
+    lost = {at: max(pool.gpus - pool.gpus_after_failure for pool in some) for at, some in clusters.items()}
+    return gpus, {at: gpus[at] - lost[at] for at in gpus}
