@@ -35,10 +35,12 @@ def smallest_profile(gpus_each: float, *, profiles: Sequence[Profile]) -> Profil
         profiles (sequence of Profile): Profiles of one GPU model with one backing. [-]
 
     None if there is none. Large enough means frame buffer >= share * frame buffer of the whole-GPU profile, or that so
-    few fit on a GPU that each has the share (1 / max per GPU >= share), which covers the profiles that lose a little
-    frame buffer to rounding (H100 NVL: 4 x 23 GB of 94 GB). A MIG profile must also have the share in compute slices,
-    to the nearest slice (of 7, a half is 3 and a quarter is 2). Of those large enough, the one with the highest maximum
-    per GPU, then with the most frame buffer. Equal-size mode: one profile per GPU. [nvidia-aie-5.0-user-guide]_
+    few of several fit on a GPU that each has the share (1 / max per GPU >= share), which covers the profiles that lose a
+    little frame buffer to rounding (H100 NVL: 4 x 23 GB of 94 GB). A MIG profile must also have the share in compute
+    slices, to the nearest slice (of 7, a half is 3 and a quarter is 2); with the whole share of compute, the memory slices
+    that belong to it are enough (4/7 is 4g, which has 4 of 8). Of those large enough, the one with the highest maximum
+    per GPU, then with the fewest compute slices, then with the most frame buffer. Equal-size mode: one profile per GPU.
+    [nvidia-aie-5.0-user-guide]_
 
     >>> v100 = [Profile("V100D-32C", 32768, 1, True), Profile("V100D-16C", 16384, 2, False),
     ...         Profile("V100D-8C", 8192, 4, False), Profile("V100D-4C", 4096, 8, False)]
@@ -56,9 +58,13 @@ def smallest_profile(gpus_each: float, *, profiles: Sequence[Profile]) -> Profil
         p
         for p in profiles
         if p.compute_slices >= share * p.gpu_slices - Fraction(1, 2)
-        and (p.frame_buffer_mb >= share * full or Fraction(1, p.max_per_gpu) >= share)
+        and (
+            p.frame_buffer_mb >= share * full
+            or 1 < p.max_per_gpu <= 1 / share
+            or (p.gpu_slices and Fraction(p.compute_slices, p.gpu_slices) >= share)
+        )
     ]
-    return max(enough, key=lambda p: (p.max_per_gpu, p.frame_buffer_mb), default=None)
+    return max(enough, key=lambda p: (p.max_per_gpu, -p.compute_slices, p.frame_buffer_mb), default=None)
 
 
 def memory_share_mb(gpus_each: float, *, memory_gib: float) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
@@ -45,9 +46,10 @@ def test_what_is_chosen_gives_the_share_and_nothing_smaller_does(catalog: Catalo
 
             def enough(p: Profile, share: float = share, full: int = full) -> bool:
                 memory = p.frame_buffer_mb >= share * full * (1 - 1e-12)
-                count = p.max_per_gpu * share <= 1 + 1e-12
+                count = p.max_per_gpu > 1 and p.max_per_gpu * share <= 1 + 1e-12
+                slices = p.gpu_slices > 0 and p.compute_slices >= share * p.gpu_slices - 1e-9
                 # half a slice of compute may be missing
-                return (memory or count) and p.compute_slices >= share * p.gpu_slices - 0.5 - 1e-9
+                return (memory or count or slices) and p.compute_slices >= share * p.gpu_slices - 0.5 - 1e-9
 
             chosen = smallest_profile(share, profiles=known)
             fitting = [p for p in known if enough(p)]
@@ -110,6 +112,7 @@ def test_counts_are_the_table_s_not_quotients(catalog: Catalog) -> None:
         (1 / 3, "H100L-2-24C", 3, 2),
         (0.4, "H100L-3-47C", 2, 3),
         (0.5, "H100L-3-47C", 2, 3),  # 3.5 slices: the nearest that is not more is 3
+        (0.55, "H100L-4-47C", 1, 4),  # 4 of 7 slices are 0.57, with half the memory
         (0.6, "H100L-7-94C", 1, 7),
     ],
 )
@@ -118,6 +121,31 @@ def test_mig_gives_memory_and_compute(
 ) -> None:
     found = smallest_profile(share, profiles=profiles(catalog, "h100-nvl-94gb", "mig"))
     assert found and (found.name, found.max_per_gpu, found.compute_slices) == (profile, count, slices)
+
+
+@pytest.mark.parametrize(
+    "written", [float, lambda share: int(share * 10**6) / 10**6, lambda share: round(share, 4)]
+)
+def test_sevenths_are_the_mig_profile_of_as_many_slices(
+    catalog: Catalog, written: Callable[[float], float]
+) -> None:
+    for gpu, known in all_gpus(catalog, "mig").items():
+        every = known[0].gpu_slices
+        for slices in {p.compute_slices for p in known} - {every}:
+            share = min(written(slices / every), slices / every)
+            found = smallest_profile(share, profiles=known)
+            assert found is not None, gpu
+            assert found.compute_slices == slices, (gpu, share, found)
+
+
+def test_4g_and_3g_share_a_gpu(catalog: Catalog) -> None:
+    groups = [
+        Group(id, people=people, gpus_each=share, access="mig", remote_allowed=False)
+        for id, people, share in (("m", 1, 0.571428), ("n", 1, 0.428571))
+    ]
+    plan = make_plan(Scenario(groups=tuple(groups)).with_value("hardware.gpu", "a100-pcie-40gb"), catalog)
+    assert [group.profile for group in plan.groups] == ["A100-4-20C", "A100-3-20C"]
+    assert plan.pools[0].gpus_occupied == 1
 
 
 def test_seven_mig_slices_to_a_gpu_in_the_plan(catalog: Catalog) -> None:
