@@ -29,8 +29,8 @@ def on_board(scenario: Scenario, catalog: Catalog, gpu: str) -> Scenario:
     """Return the scenario with its demand in GPUs of another board that do the same work; each VM keeps its memory."""
     board, before = scenario.hardware.gpu, scenario
     for group in before.groups:
-        if uses_model(group):
-            continue  # the plan works out what it takes of each board
+        if uses_model(group) or group.profile:
+            continue  # the plan works out what it takes of each board; a profile is one board's
         work = work_of(catalog, group, board, gpu)
         memory = _memory(catalog, board, gpu)
         for name, value in _changed(before, catalog, group, work.ratio, memory).items():

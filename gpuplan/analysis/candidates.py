@@ -10,7 +10,7 @@ from gpuplan.analysis.board_equivalence import on_board
 from gpuplan.catalog import Catalog
 from gpuplan.plan.hardware import fit_of
 from gpuplan.plan.prices import PriceList, catalog_factor
-from gpuplan.scenario import Scenario
+from gpuplan.scenario import Group, Scenario
 from gpuplan.wording import MODE_NAMES, amount, said
 
 SHARING = ("as asked", "vgpu", "passthrough", "mig", "bitfusion")
@@ -42,7 +42,7 @@ class Candidate:
                 changes["hardware.existing"] = None
             scenario = scenario if alike else on_board(scenario, catalog, self.gpu)
         if self.sharing != SHARING[0]:
-            changes |= {f"groups.{g.id}.access": self.sharing for g in scenario.groups if g.access == "auto"}
+            changes |= {f"groups.{group.id}.access": self.sharing for group in left_open(scenario)}
         if self.sharing == "bitfusion":
             changes["platform.bitfusion"] = True
         for path, value in changes.items():
@@ -217,10 +217,15 @@ class _Room(NamedTuple):
     server: str
 
 
+def left_open(scenario: Scenario) -> list[Group]:
+    """Groups of which neither access mode nor profile is decided."""
+    return [group for group in scenario.groups if group.access == "auto" and not group.profile]
+
+
 def _sharing(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
     """Return the access modes that the platform has, without those that every group rules out."""
     version = catalog.vsphere[scenario.platform.vsphere]
-    free = [group for group in scenario.groups if group.access == "auto"]
+    free = left_open(scenario)
     possible = {
         "vgpu": scenario.platform.vgpu_sizes == "equal" or not any(group.isolation for group in free),
         "passthrough": all(group.gpus_each >= 1 for group in free),

@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Any
 
-from gpuplan.analysis.candidates import SHARING, Candidate, launched, maybe_ended, unfit
+from gpuplan.analysis.candidates import SHARING, Candidate, launched, left_open, maybe_ended, unfit
 from gpuplan.analysis.variants import figure, outcome, outcome_of, standing
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan, make_plan
@@ -202,7 +202,7 @@ def _chosen_for(scenario: Scenario, candidate: Candidate) -> dict[str, str]:
     """Return the groups for which a candidate, not the customer, chooses the mode, with the name of the mode."""
     if candidate.sharing == SHARING[0]:
         return {}
-    return {group.id: MODE_NAMES[candidate.sharing] for group in scenario.groups if group.access == "auto"}
+    return {group.id: MODE_NAMES[candidate.sharing] for group in left_open(scenario)}
 
 
 def _reasons(plan: Plan, chosen: Mapping[str, str] = MappingProxyType({})) -> Iterator[str]:

@@ -31,6 +31,8 @@ from gpuplan.wording import NAMES, said
 
 PRESET = ("gpus_each", "vms_each", "remote_allowed", "low_latency", "model")
 """Inputs of a group that its workload kind sets."""
+FOLLOWING = ("gpus_each", "vgpus_each", "replica_gpus", "access")
+"""Inputs of a group that follow from a profile as soon as one is stated."""
 OF_MODELS = tuple(dict.fromkeys(name for names in INPUTS.values() for name in names if name != "model"))
 
 
@@ -59,7 +61,7 @@ def configured(scenario: Scenario, catalog: Catalog, group: str, use_case: str) 
         path = f"groups.{group}.{name}"
         value = parse_value(GROUP_FIELD_BY_NAME[name], preset[name], path)
         scenario = scenario.with_value(path, value).with_origin(path, _origin(preset))
-    for name in OF_MODELS:
+    for name in (*OF_MODELS, "profile"):
         scenario = scenario.with_value(f"groups.{group}.{name}", None)
     return _planned(
         scenario, catalog, group, [name for name in INPUTS.get(use_case, ()) if name not in BEHIND]
@@ -90,6 +92,9 @@ def edited(scenario: Scenario, catalog: Catalog, path: str, given: Any) -> Scena
         own = [name for name in INPUTS[SERVING] if name not in BEHIND]
         assumed = [name for name in own if scenario.fact(f"groups.{group}.{name}").basis == "assumed"]
         return _planned(scenario, catalog, group, assumed)
+    if path.endswith(".profile") and value:
+        for name in FOLLOWING:
+            scenario = scenario.with_value(f"groups.{group}.{name}", GROUP_FIELD_BY_NAME[name].default)
     if path.endswith(".use_case") and value in presets(catalog):
         return configured(scenario, catalog, group, value)
     return scenario

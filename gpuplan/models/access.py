@@ -67,6 +67,7 @@ class Case(NamedTuple):
     serves_model: bool = False
     large_model: bool = False
     vision_model: bool = False
+    profile_stated: bool = False
 
     @property
     def partial(self) -> bool:
@@ -132,6 +133,7 @@ FACTS: Mapping[str, Callable[[Case, str], bool]] = {
     "serves a model": lambda case, _: case.serves_model,
     "large model": lambda case, _: case.large_model,
     "vision model": lambda case, _: case.vision_model,
+    "profile stated": lambda case, _: case.profile_stated,
 }
 """Fact that a rule may name -> whether it holds for a case and a mode."""
 LATE_FACTS = (

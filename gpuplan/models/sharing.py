@@ -67,6 +67,23 @@ def smallest_profile(gpus_each: float, *, profiles: Sequence[Profile]) -> Profil
     return max(enough, key=lambda p: (p.max_per_gpu, -p.compute_slices, p.frame_buffer_mb), default=None)
 
 
+def profile_gpus(parts: Sequence[tuple[Profile, int]]) -> float:
+    """GPUs that the vGPUs of a VM are, by the compute of their profiles.
+
+    Parameters:
+        parts (sequence of (Profile, int)): Profiles of one VM, and how many vGPUs of each. [-]
+
+    A MIG profile counts with its compute slices, of all of the GPU; a time-sliced one as a GPU divided by the most of it
+    on one. Their sum, which says less than their places: 1g.10gb of an A100 has 1 of 7 slices, and only four fit.
+    [nvidia-mig-user-guide-610]_ [nvidia-vgpu-17.0-user-guide]_
+
+    >>> profile_gpus([(Profile("L40S-24C", 24576, 2, False), 1), (Profile("L40S-12C", 12288, 4, False), 2)])
+    1.0
+    """
+    shares = (n * Fraction(p.compute_slices or 1, p.gpu_slices or p.max_per_gpu) for p, n in parts)
+    return float(sum(shares))
+
+
 def memory_share_mb(gpus_each: float, *, memory_gib: float) -> int:
     """Frame buffer that a Bitfusion client gets for its share of a GPU.
 

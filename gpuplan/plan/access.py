@@ -10,7 +10,7 @@ from gpuplan.catalog import Catalog, Item, Row
 from gpuplan.facts import Brief, Fact
 from gpuplan.models import access, availability, demand, sharing
 from gpuplan.plan.inputs import derived
-from gpuplan.plan.sharing import most_on_gpu, profiles_of, share_each, version_order
+from gpuplan.plan.sharing import all_profiles_of, most_on_gpu, share_each, version_order
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.plan.weighing import Weighed, filled, listed, stun_item, vm_frame_buffer_mb, vm_stun_s
 from gpuplan.scenario import Group, Scenario
@@ -156,7 +156,7 @@ def allocate(
     profile, frame_buffer_mb = weighed.profiles.get(backing), 0
     if profile:
         frame_buffer_mb = vm_frame_buffer_mb(group, profile)
-        row = profiles_of(catalog, scenario.hardware.gpu, backing, version)[profile]
+        row = all_profiles_of(catalog, scenario.hardware.gpu, backing, version.id)[profile]
         _profile_line(trail, scenario, group, profile, row, most_on_gpu(scenario, profile))
     alone = profile is not None and profile.max_per_gpu == 1
     fixed = chosen.mode == "vgpu" and weighed.takes_fixed_share and not alone
@@ -205,6 +205,12 @@ def _profile_line(
     column = "max_per_gpu" if most == profile.max_per_gpu else "max_per_gpu_mixed"
     count = replace(row.fact(column), key=f"profiles/{profile.name}/{column}", value=most)
     here, at = trail.about(f"groups.{group.id}", name=group.name), f"groups.{group.id}"
+    if group.profile:
+        named = scenario.fact(f"{at}.profile")
+        here.record(
+            "profile", sharing.profile_gpus, profile.name, when="stated", profile=named, max_per_gpu=count
+        )
+        return
     inputs: dict[str, Fact | Line] = {"gpus_each": scenario.fact(f"{at}.gpus_each"), "max_per_gpu": count}
     several = share_each(group) < 1 and group.vgpus_each > 1
     if several:
@@ -249,7 +255,9 @@ def _profile_reason(scenario: Scenario, group: Group, profile: sharing.Profile |
         return what if share == 1 else said("plan.profile none smaller", what=what, share=share)
     slices, every = profile.compute_slices, profile.gpu_slices
     key = "plan.profile nearest" if slices < share * every else "plan.profile smallest"
-    what = said(key, share=share, most=most_on_gpu(scenario, profile))
+    what = said(
+        "plan.profile stated" if group.profile else key, share=share, most=most_on_gpu(scenario, profile)
+    )
     if group.vgpus_each > 1:
         what = said("plan.profile in each VM", vgpus=group.vgpus_each, what=what)
     return said("plan.profile slices", what=what, slices=slices, every=every) if slices else what

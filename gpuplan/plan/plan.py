@@ -31,7 +31,7 @@ from gpuplan.plan.hosts import Pool, WholePool, whole_pools
 from gpuplan.plan.inventory import Inventory, inventory_of
 from gpuplan.plan.layouts import Layout, layouts
 from gpuplan.plan.leftover import Leftover, leftover_of, planned_for
-from gpuplan.plan.llm import Llm, llm_of
+from gpuplan.plan.llm import Llm, llm_of, uses_model
 from gpuplan.plan.llm.own_models import with_models
 from gpuplan.plan.llm.token_costs import TokenCost, token_costs
 from gpuplan.plan.management import ManagementDomain, management_domain
@@ -41,6 +41,7 @@ from gpuplan.plan.over_time.recommended import for_orders, recommended, set_up_a
 from gpuplan.plan.over_time.rehearsal import Rehearsed, rehearsed_of
 from gpuplan.plan.power import PowerUse, power_use
 from gpuplan.plan.prices import catalog_factor
+from gpuplan.plan.profiles import with_profiles
 from gpuplan.plan.requests import Requests, requests_of, room_of, too_large
 from gpuplan.plan.simulated import promise_of
 from gpuplan.plan.totals import Totals, held_gpus_lines, totals, utilisation_line, waiting_lines
@@ -126,7 +127,8 @@ class Plan(Carded):
     @chapter
     def llm(self) -> Llm:
         """Language models: the replicas, jobs or services that each group needs to serve, tune or search with one."""
-        return llm_of(self._trail("llm"), self.scenario, self.catalog)
+        trail = self._trail("llm")
+        return llm_of(trail, with_profiles(trail, self.scenario, self.catalog, uses_model), self.catalog)
 
     @cached_property
     def _analysed(self) -> dict[str, Any]:

@@ -35,6 +35,14 @@ def smallest_profile(
 
 @lru_cache(maxsize=512)  # each group asks for them: without it `explore` takes a tenth longer
 def _profiles_of(catalog: Catalog, gpu: str, backing: str, version_id: str) -> Mapping[sharing.Profile, Row]:
+    every = all_profiles_of(catalog, gpu, backing, version_id)
+    return {one: row for one, row in every.items() if not str(row["mig_profile"] or "").endswith("me")}
+
+
+def all_profiles_of(
+    catalog: Catalog, gpu: str, backing: str, version_id: str
+) -> Mapping[sharing.Profile, Row]:
+    """Profiles of a GPU that this vSphere version has, also those for media, which only a group's own wish takes."""
     version = catalog.vsphere[version_id]
     if backing == "mig" and not version.value("mig_backed_vgpu"):
         return {}
@@ -43,8 +51,7 @@ def _profiles_of(catalog: Catalog, gpu: str, backing: str, version_id: str) -> M
     slices = max((int(row["compute_slices"] or 0) for row in catalog.profiles_of(gpu)), default=0)
     for row in catalog.profiles_of(gpu):
         needs = row["min_vsphere"]
-        media_only = str(row["mig_profile"] or "").endswith("me")
-        if row["backing"] == backing and not media_only and (not needs or order[needs] <= order[version.id]):
+        if row["backing"] == backing and (not needs or order[needs] <= order[version.id]):
             profile = sharing.Profile(
                 str(row["profile"]),
                 int(row["frame_buffer_mb"]),

@@ -13,6 +13,7 @@ from gpuplan.models import access, availability, sharing
 from gpuplan.plan.hardware import has_nvswitch
 from gpuplan.plan.llm_parts import is_large, is_vision
 from gpuplan.plan.owned_licences import software_years
+from gpuplan.plan.profiles import stated_profile
 from gpuplan.plan.sharing import share_each, smallest_profile, supports_board
 from gpuplan.scenario import Group, Scenario, host_kinds
 from gpuplan.units import MIB_PER_GIB
@@ -145,7 +146,11 @@ class _Ways:
         return (math.inf, math.inf) if outcome is None else (outcome.unplaced_vms, outcome.net_present)
 
     def _outcome(self, modes: Mapping[str, str], check: bool = True) -> Outcome | None:
-        groups = [replace(g, access=modes.get(g.id) or g.access) for g in self.scenario.groups]
+        groups = []
+        for group in self.scenario.groups:
+            mode = modes.get(group.id) or group.access
+            profile = group.profile if mode == group.access else None  # it belongs to one mode
+            groups.append(replace(group, access=mode, profile=profile))
         return self.outcome_of(self.scenario.with_groups(groups), check)
 
     def words(
@@ -231,9 +236,13 @@ def listed(cell: object) -> tuple[str, ...]:
 
 def _fitting(scenario: Scenario, catalog: Catalog, group: Group) -> dict[str, sharing.Profile | None]:
     gpu, version, share = scenario.hardware.gpu, scenario.platform.vsphere, share_each(group)
-    return {
+    fitting = {
         backing: smallest_profile(catalog, gpu, backing, version, share) for backing in ("timesliced", "mig")
     }
+    if group.profile:
+        stated = stated_profile(scenario, catalog, group)
+        fitting[stated.backing] = stated.parts[0][0]
+    return fitting
 
 
 def vm_frame_buffer_mb(group: Group, profile: sharing.Profile) -> int:
@@ -256,6 +265,7 @@ def _case(
     return access.Case(
         gpus_each=group.gpus_each,
         vgpus_each=group.vgpus_each,
+        profile_stated=bool(group.profile),
         distributed=group.vms_each > 1,
         remote_allowed=group.remote_allowed,
         low_latency=group.low_latency,

@@ -43,6 +43,7 @@ class Group(Brief):
     vms_each: int = TABLE
     gpus_each: float = TABLE
     vgpus_each: int = TABLE
+    profile: str | None = TABLE
     workload: str | None = TABLE
     vcpus_each: int | None = TABLE
     memory_gib_each: int | None = TABLE

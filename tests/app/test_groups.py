@@ -16,6 +16,7 @@ pytest.importorskip("traitlets")
 
 from gpuplan.app.groups import WHERE, Answers, added, count_of, edited, first_design
 from gpuplan.app.steps.start import guide_data
+from gpuplan.app.steps.usecases import group_field
 from gpuplan.report.workloads import KIND_NAMES
 from gpuplan.scenario import MAX_GROUPS, STATED, ScenarioError, from_dict
 
@@ -247,3 +248,16 @@ def test_cells_are_typed_refused_and_undone(catalog: Catalog) -> None:
     assert book.scenario.hardware.existing == "3 hosts"
     book.edit("hardware.existing.1.hosts", "")
     assert book.scenario.hardware.existing is None
+
+
+def test_gpus_per_vm_follow_from_a_stated_profile(book: Workbook) -> None:
+    book.edit("platform.vsphere", "8.0u3")
+    book.edit("hardware.gpu", "a100-pcie-40gb")
+    book.edit("groups.hpc.profile", "3g.20gb")
+    group = next(g for g in book.scenario.groups if g.id == "hpc")
+    assert (group.profile, group.gpus_each, group.access) == ("3g.20gb", 1, "auto")
+    assert book.plan.group("hpc").profile == "A100-3-20C"
+    shown = group_field(book, group, "gpus_each")
+    assert shown["locked"] and shown["value"] == "3/7"
+    book.edit("groups.hpc.use_case", "inference")
+    assert book.scenario.get("groups.hpc.profile") is None and book.scenario.get("groups.hpc.gpus_each") == 0.25

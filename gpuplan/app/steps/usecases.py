@@ -116,9 +116,11 @@ def group_field(workbook: Workbook, group: Group, name: str) -> contract.Field:
     if of_job or name in INPUTS.get(group.use_case, ()):
         return model_field(workbook, group, name)
     cell = field_data(workbook, path, _options(workbook, name, group))
-    if name in WORKED_OUT and workbook.plan.llm.of(group.id):
+    of_model = workbook.plan.llm.of(group.id)
+    if (of_model and name in WORKED_OUT) or (group.profile and name == "gpus_each"):
         value = workbook.plan.sized.get(path)
-        cell |= {"value": number(value), "locked": said("screen.usecases.calculated"), "assumed": False}
+        locked = said("screen.usecases.calculated" if of_model else "screen.usecases.of profile")
+        cell |= {"value": number(value), "locked": locked, "assumed": False}
     return cell
 
 

@@ -24,6 +24,7 @@ from gpuplan.plan.llm_parts import (
     shape_of_row,
     speeds_of,
 )
+from gpuplan.plan.profiles import stated_profile
 from gpuplan.plan.sharing import smallest_profile
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import show
@@ -225,7 +226,10 @@ def _unseen(catalog: Catalog, gpu: Item, model: Row, tokens_in: float) -> str:
 
 
 def gpu_shares(asks: Asks) -> tuple[float, ...]:
-    """Parts of a GPU that the board divides into, where the group may have one."""
+    """Parts of a GPU that the board divides into, where the group may have one; of a stated profile only its own."""
+    if asks.group.profile:
+        share = stated_profile(asks.scenario, asks.catalog, asks.group).gpus(by_memory=True)
+        return (share,) if share < 1 else ()
     return tuple(share for share in SHARES if _divides(asks, share))
 
 

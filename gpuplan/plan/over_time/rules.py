@@ -105,8 +105,8 @@ def _ways(scenario: Scenario, catalog: Catalog, family: Family) -> list[tuple[Ro
     if len(family.profiles) == 1:
         return list({row["take"]: (row, power_on.Way(row["take"])) for row in reversed(rows)}.values())[::-1]
     version = catalog.vsphere[scenario.platform.vsphere]
-    every = [profile.name for profile in profiles_of(catalog, gpu.id, backing, version)]
-    places = pieces_of(scenario, catalog, every)
+    every = (profile.name for profile in profiles_of(catalog, gpu.id, backing, version))
+    places = pieces_of(scenario, catalog, tuple(dict.fromkeys((*every, *family.profiles))))
     if not places[0]:
         places = pieces_of(scenario, catalog, family.profiles)
     return [(row, power_on.Way(row["take"], row["start"] or "lowest", *places)) for row in rows]

@@ -13,7 +13,7 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.plan.inputs import sources_of
 from gpuplan.plan.over_time.power_on import PowerOn
 from gpuplan.plan.racks import host_name
-from gpuplan.plan.sharing import most_on_gpu, profiles_of
+from gpuplan.plan.sharing import all_profiles_of, most_on_gpu
 from gpuplan.plan.verdict import WAYS
 from gpuplan.plan.weighing import listed, stun_limit_s
 from gpuplan.report.bitfusion import clients
@@ -123,11 +123,11 @@ def _gpus(plan: Plan) -> Facts:
 
 def _profiles(plan: Plan) -> str:
     """Say how many VMs of each profile in use start on an empty GPU."""
-    gpu, version = plan.scenario.hardware.gpu, plan.catalog.vsphere[plan.scenario.platform.vsphere]
+    gpu = plan.scenario.hardware.gpu
     counts = {
         profile.name: most_on_gpu(plan.scenario, profile)
         for backing in ("timesliced", "mig")
-        for profile in profiles_of(plan.catalog, gpu, backing, version)
+        for profile in all_profiles_of(plan.catalog, gpu, backing, plan.scenario.platform.vsphere)
     }
     used = dict.fromkeys(group.profile for group in plan.groups if group.profile and group.vms_placed)
     return "; ".join(
