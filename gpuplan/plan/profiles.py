@@ -8,7 +8,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from gpuplan.catalog import Catalog, Row
+from gpuplan.catalog import Catalog
+from gpuplan.catalog.boards import profile_named
 from gpuplan.locales import written
 from gpuplan.models import sharing
 from gpuplan.plan.sharing import all_profiles_of, version_order
@@ -19,7 +20,7 @@ from gpuplan.wording import MODE_NAMES
 
 MODES = {"mig": "mig", "timesliced": "vgpu"}
 """Backing of a profile -> the access mode that gives it."""
-PREFIX = re.compile(r"(nvidia\.com/)?(nvidia_|grid_|mig[- ])?")
+MIG_PREFIX = re.compile(r"^(nvidia\.com/)?mig[- ]")
 COUNTED = re.compile(r"(?:([1-9]\d?)\s*[x\u00d7*]\s+)?((?:mig )?\S+)")
 """How many of a profile, and its name."""
 PLUS = re.compile(r"\s*\+\s*(?!me\b)")
@@ -85,10 +86,13 @@ def _stated(catalog: Catalog, gpu: str, version: str, text: str) -> Stated | Pro
     counts = Counter[str]()
     for part in PLUS.split(text.strip().lower()):
         match = COUNTED.fullmatch(part)
-        name = PREFIX.sub("", match[2], count=1).replace(".me", "+me") if match else part
-        if match is None or name not in have:
-            return _unknown(catalog, gpu, version, part if match is None else name, have)
-        counts[have[name][1].name.lower()] += int(match[1] or 1)
+        name, vgpus = match[2] if match else part, int(match[1] or 1) if match else 1
+        if printed := profile_named(catalog, name):
+            name, vgpus = printed.name.lower(), vgpus * printed.count
+        name = MIG_PREFIX.sub("", name).replace(".me", "+me")
+        if name not in have:
+            return _unknown(catalog, gpu, version, name, have)
+        counts[have[name][1].name.lower()] += vgpus
     if len({have[name][0] for name in counts}) > 1:
         return problem("", show(text), "limit.backings of a VM")
     if len(counts) > 1 and not catalog.vsphere[version].value("multi_vgpu_fractional"):

@@ -260,4 +260,6 @@ def test_gpus_per_vm_follow_from_a_stated_profile(book: Workbook) -> None:
     shown = group_field(book, group, "gpus_each")
     assert shown["locked"] and shown["value"] == "3/7"
     book.edit("groups.hpc.use_case", "inference")
-    assert book.scenario.get("groups.hpc.profile") is None and book.scenario.get("groups.hpc.gpus_each") == 0.25
+    assert (
+        book.scenario.get("groups.hpc.profile") is None and book.scenario.get("groups.hpc.gpus_each") == 0.25
+    )

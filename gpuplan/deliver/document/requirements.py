@@ -118,6 +118,7 @@ def _group_asks(plan: Plan, group: Group) -> str:
         (said("requirements.own host"), not group.remote_allowed),
         (said("requirements.low latency"), group.low_latency),
         (said("requirements.isolation"), group.isolation),
+        (said("requirements.profile", profile=planned.profile), group.profile),
         (said("requirements.tenant", tenant=group.tenant or ""), group.tenant),
         (said(vmotion), group.vmotion != "auto"),
         (said("requirements.access by", mode=mode), group.access != "auto"),
