@@ -8,7 +8,7 @@ from gpuplan.plan.hardware import architecture_of, has_nvswitch
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.sharing import nvswitch_version, share_each, unconfirmed_on
 from gpuplan.plan.weighing import SERVES
-from gpuplan.wording import said, some_of
+from gpuplan.wording import joined, said, some_of
 
 HALF = 4
 """GPUs of a half of a baseboard (``rules/nvswitch-halves``)."""
@@ -55,10 +55,21 @@ def nvswitch_partitions(plan: Plan) -> Iterator[Message]:
         below = 2 ** (size.bit_length() - 1) if size else 0  # rules/nvswitch-partitions: powers of two
         if size != below:
             yield from about(plan, "nvswitch-no-partition", groups, size=size, lower=below, higher=2 * below)
-    joined = [group for size, groups in sizes.items() if size in (2, 4, 8) for group in groups]
-    yield from about(plan, "nvswitch-device-group", joined)
+    linked = [
+        group for size, groups in sizes.items() if size in (2, 4, 8) for group in groups if group.profile
+    ]
+    names = list(dict.fromkeys(device_group(plan, group) for group in linked))
+    yield from about(plan, "nvswitch-device-group", linked, names=joined(names))
     if HALF in sizes and min(sizes) < HALF:
         yield from about(plan, "nvswitch-halves", sizes[HALF])
+
+
+def device_group(plan: Plan, group: GroupPlan) -> str:
+    """Name the device group of one VM's GPUs as vSphere lists it; where no source names its vGPU type, say which it is."""
+    gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
+    if prefix := gpu.value("vgpu_type_prefix"):
+        return f"Nvidia:{int(group.gpus_each)}@{prefix}{group.profile.lower()}%NVLink"
+    return said("check.device group", gpus=int(group.gpus_each), gpu=gpu.name)
 
 
 def nvswitch_support(plan: Plan) -> Iterator[Message]:
@@ -74,9 +85,9 @@ def nvswitch_support(plan: Plan) -> Iterator[Message]:
 def bridges(plan: Plan) -> Iterator[Message]:
     """VMs with more GPUs than NVLink bridges join."""
     gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
-    joined = int(gpu.value("nvlink_bridge_gpus") or 0)
-    wide = [group for group in placed(plan, "vgpu", "passthrough") if joined and group.gpus_each > joined]
-    yield from about(plan, "nvlink-bridges", wide, joined=joined, gpu=gpu.name)
+    most = int(gpu.value("nvlink_bridge_gpus") or 0)
+    wide = [group for group in placed(plan, "vgpu", "passthrough") if most and group.gpus_each > most]
+    yield from about(plan, "nvlink-bridges", wide, joined=most, gpu=gpu.name)
 
 
 def unlisted_profiles(plan: Plan) -> Iterator[Message]:

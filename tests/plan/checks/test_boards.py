@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -64,6 +65,8 @@ def test_a_vm_with_a_partition_is_told_how_to_get_it(catalog: Catalog, size: int
     _, found = planned(catalog, {"gpus_each": size}, hardware=HGX)
     assert "nvswitch-no-partition" not in found
     assert ("nvswitch-device-group" in found) is (size > 1)
+    if size > 1:
+        assert f"Nvidia:{size}@nvidia_h100xm-80c%NVLink" in found["nvswitch-device-group"].text
     assert "nvswitch-halves" not in found  # all VMs are of one size
     _, beside = planned(catalog, {"gpus_each": size}, {"gpus_each": 0.25}, hardware=HGX)
     assert ("nvswitch-halves" in beside) is (size == 4)
@@ -172,3 +175,24 @@ def test_a_whole_gpu_needs_no_scheduler_for_its_share(catalog: Catalog) -> None:
     plan = make_plan(from_dict({"groups": [group], "hardware": hardware, "platform": platform}), catalog)
     assert plan.groups[0].mode == "vgpu" and not plan.groups[0].scheduler
     assert "fixed-share-scheduler" not in {m.code for m in check_plan(plan)}
+
+
+def test_device_groups_are_named_by_the_vm_s_gpus_and_its_own_board(catalog: Catalog) -> None:
+    boards = [gpu for gpu, item in catalog.gpus.items() if str(item.value("form_factor")).startswith("SXM")]
+    for gpu in boards:
+        for version in ("8.0u3", "9.0"):
+            plan, found = planned(
+                catalog,
+                *({"gpus_each": size, "access": "vgpu"} for size in (1, 2, 8, 2)),
+                hardware={"gpu": gpu, "gpus_per_host": 8},
+                platform={"vsphere": version},
+            )
+            if "nvswitch-device-group" not in found:
+                assert not has_nvswitch(plan.scenario, catalog) or not plan.pools
+                continue
+            text = found["nvswitch-device-group"].text
+            assert [int(n) for n in re.findall(r"Nvidia:(\d+)@", text)] == [2, 8]
+            named = re.findall(r"@(?:grid|nvidia)_([\w-]+)%NVLink", text)
+            whole = plan.groups[0].profile.lower()
+            assert named == ([] if "whole" in whole else [whole] * 2), gpu
+            assert catalog.gpus[gpu].name in text or named
