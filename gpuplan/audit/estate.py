@@ -12,18 +12,15 @@ VGPU, PASSTHROUGH = "vgpu", "passthrough"
 
 @dataclass(frozen=True, slots=True)
 class EstateGpu:
-    """A GPU of a host. A board with four GPUs, such as the A16, has four of them."""
+    """A GPU of a host, as printed and in the terms of the catalog; a board with four GPUs, such as the A16, has four of them."""
 
     name: str
-    """As printed; empty where the file has none."""
     gpu: str = ""
-    """Id of the catalog; empty where no board has the name, or several."""
+    """Id of the catalog; empty where no board has the name, or several have (``may_be``)."""
     may_be: tuple[str, ...] = ()
-    """Ids of the boards that the name may mean, where it is not known which."""
     address: str = ""
-    """PCI address without leading zeros of its domain: ``0000:4a:00.0``."""
+    """PCI address, with four digits of its domain: ``0000:4a:00.0``."""
     memory_gib: float | None = None
-    """As the driver or hypervisor shows it."""
     graphics: str | None = None
     """``shared``, ``sharedDirect`` (vGPU), ``basic`` or ``direct``, as vSphere says it."""
     vgpu_mode: str | None = None
@@ -34,12 +31,11 @@ class EstateGpu:
 
 @dataclass(frozen=True, slots=True)
 class EstateHost:
-    """A host."""
+    """A host; ``gpus`` are None where the file says nothing of them."""
 
     name: str
     cluster: str | None = None
     version: str | None = None
-    """Of ESXi, such as ``8.0.3``."""
     state: str | None = None
     """``connected``, ``maintenance``, ``disconnected`` or ``notResponding``."""
     model: str | None = None
@@ -48,9 +44,12 @@ class EstateHost:
     threads: int | None = None
     memory_gib: float | None = None
     gpus: tuple[EstateGpu, ...] | None = None
-    """None where the file says nothing of GPUs."""
     profiles: tuple[str, ...] = ()
     """vGPU profiles that the host offers, as printed."""
+    assignment: str | None = None
+    """Assignment policy of its GPUs: ``performance`` (spread VMs) or ``consolidation``."""
+    kind: str | None = None
+    """Name of hosts like it, in a list of kinds."""
 
     @property
     def takes_vms(self) -> bool:
@@ -60,14 +59,11 @@ class EstateHost:
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A vGPU of a VM, or a GPU passed through to it."""
+    """A vGPU of a VM, or a GPU passed through to it (``kind``), with its profile as printed, or its PCI address."""
 
     kind: str
-    """``vgpu`` or ``passthrough``."""
     profile: str = ""
-    """vGPU profile as printed."""
     address: str = ""
-    """PCI address of the GPU, where known."""
     backing: str = ""
     """``vmiop`` (vGPU), ``fixed``, ``dynamic`` or ``dvx`` (DirectPath)."""
     allowed: tuple[str, ...] = ()
@@ -77,50 +73,43 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class EstateVm:
-    """A VM."""
+    """A VM; ``on`` if it is powered on, ``migrates`` if vMotion takes its devices."""
 
     name: str
     host: str | None = None
     cluster: str | None = None
     on: bool | None = None
-    """True if it is powered on."""
     vcpus: int | None = None
     memory_gib: float | None = None
     devices: tuple[Device, ...] = ()
     migrates: bool | None = None
-    """Whether vMotion takes its devices, as vSphere says it."""
     restart: str | None = None
     """Restart priority of vSphere HA; ``disabled`` where it is not restarted."""
 
 
 @dataclass(frozen=True, slots=True)
 class EstateCluster:
-    """A cluster."""
+    """A cluster: vSphere HA, admission control with the host failures that it keeps room for, DRS."""
 
     name: str
     ha: bool | None = None
     admission: bool | None = None
-    """Whether admission control is on."""
     failover_hosts: int | None = None
-    """Host failures that admission control keeps room for."""
     drs: bool | None = None
-    assignment: str | None = None
-    """``performance`` (spread VMs on GPUs) or ``consolidation``."""
 
 
 @dataclass(frozen=True)
 class Estate:
-    """Hosts, VMs and clusters as a file says."""
+    """Hosts, VMs and clusters as files of some format say, with the day of the export and notes on the reading."""
 
     format: str
-    """Key of its name in ``names.csv``."""
     hosts: tuple[EstateHost, ...]
     vms: tuple[EstateVm, ...] = ()
     clusters: tuple[EstateCluster, ...] = ()
     exported: str | None = None
-    """Day of the export, if the file has it: ``2026-11-29``."""
     notes: tuple[str, ...] = ()
-    """What was left out, and what was read in which unit, in words."""
+    unread: tuple[str, ...] = ()
+    """Columns of lists of hosts that say nothing known."""
 
     @cached_property
     def by_host(self) -> Mapping[str, tuple[EstateVm, ...]]:

@@ -5,9 +5,9 @@ A name is a board's if it has the words by which the board is known and no word 
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
 
 from gpuplan.catalog.catalog import Catalog, Item, Row
 from gpuplan.wording import said
@@ -31,20 +31,17 @@ _VGPU = re.compile(
 )
 
 
-class Profile(NamedTuple):
-    """A vGPU profile as written somewhere: ``nvidia_h100xm-80c``, ``GRID A100D-3-40C``, ``L40S-12Q``."""
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A vGPU profile: its name as the catalog writes it (``H100XM-80C``) and the boards that have it, none if unknown."""
 
     name: str
-    """As the catalog writes it, such as ``H100XM-80C``."""
     gpus: tuple[str, ...]
-    """Boards that have it; empty where the catalog knows none."""
     memory_gb: int
     slices: int | None
     """Compute slices of its MIG instance; None without MIG."""
-    series: str
-    """``C``, ``Q``, ``B`` or ``A``, with ``ME`` for an instance with media engines."""
     count: int
-    """Profiles of a device group."""
+    """Profiles of a device group; 1 for a single one."""
 
 
 def boards_named(
@@ -60,16 +57,13 @@ def boards_named(
     """
     exact, by_pci = _printed(catalog)
     device = by_pci.get(pci_id.upper()) or by_pci.get(pci_id.upper().partition(":")[0], ())
-    if name.lower() in catalog.gpus:
-        named: tuple[str, ...] = (name.lower(),)
-    else:
-        named = exact.get(_key(name), ()) or exact.get(_key(_inner(name)), ())
-        if named and memory_gib and not _of_memory(catalog, named, memory_gib):
-            named = ()
-        named = named or tuple(boards_like(catalog, name))
+    own = (name.lower(),) if name.lower() in catalog.gpus else ()
+    named = own or exact.get(_key(name)) or exact.get(_key(_inner(name)), ())
+    if not own and not _of_memory(catalog, named, memory_gib):
+        named = tuple(boards_like(catalog, name))
     if device:
         named = tuple(id for id in named if id in device) or device
-    return _of_memory(catalog, named, memory_gib) if memory_gib else named
+    return _of_memory(catalog, named, memory_gib)
 
 
 def boards_like(catalog: Catalog, name: str, *, of_runs: bool = False) -> list[str]:
@@ -88,22 +82,21 @@ def boards_like(catalog: Catalog, name: str, *, of_runs: bool = False) -> list[s
     return [id for shared, id in fits if shared == most]
 
 
-def told_apart_by(catalog: Catalog, ids: Iterable[str]) -> str:
+def told_apart_by(catalog: Catalog, boards: Sequence[str]) -> str:
     """What tells boards of one name apart, in words: memory size, PCI device id, or the full name.
 
     Parameters:
         catalog: The catalog with the boards.
-        ids: The boards.
+        boards: Ids of the boards.
     """
-    boards = tuple(ids)
     sizes = {catalog.gpus[id].value("memory_gib") for id in boards}
-    known = [{pci for pci, of in _printed(catalog)[1].items() if of == (id,)} for id in boards]
-    ways = ["memory"] * (len(sizes) == len(boards)) + ["pci"] * all(known) + ["name"]
+    own = {of[0] for of in _printed(catalog)[1].values() if len(of) == 1}
+    ways = ["memory"] * (len(sizes) == len(boards)) + ["pci"] * (own >= {*boards}) + ["name"]
     return said(f"boards.by.{ways[0]}")
 
 
 def profile_named(catalog: Catalog, text: str) -> Profile | None:
-    """Read the name of a vGPU profile or of a device group; None if it is none.
+    """Read the name of a vGPU profile, such as ``nvidia_h100xm-80c`` or ``GRID A100D-3-40C``, or of a device group; None if it is none.
 
     Parameters:
         catalog: The catalog with the profiles.
@@ -113,36 +106,36 @@ def profile_named(catalog: Catalog, text: str) -> Profile | None:
     if match is None:
         return None
     count, stem, slices, size, series = match.groups()
-    key = stem.replace("_", "-").replace(" ", "-")
+    key, stems = re.sub("[_ ]", "-", stem), _stems(catalog)
     board, _, last = key.rpartition("-")
-    gpus = _stems(catalog).get(key) or _stems(catalog).get(last, ())
-    if key not in _stems(catalog):
-        gpus = tuple(id for id in gpus if id in boards_like(catalog, board))
+    gpus = stems.get(key, ())
+    if not gpus and last in stems:  # the name of the board before the stem
+        gpus = tuple(id for id in stems[last] if id in boards_like(catalog, board))
         key = last if gpus else key
-    end = "-".join(filter(None, [slices, size + series])).upper()
-    whole = {str(row["profile"]).upper(): row for id in gpus for row in catalog.profiles_of(id)}
-    stems = {name.rpartition(f"-{end}")[0] for name in whole if name.endswith(f"-{end}")}
-    having = [id for id in gpus if any(_ends(row["profile"], end) for row in catalog.profiles_of(id))]
-    name = f"{min(stems) if stems else key.upper()}-{end}"
-    fits = having or [id for id in gpus if int(size) <= float(str(catalog.gpus[id].value("memory_gib"))) + 1]
+    name = f"{key}-{slices}-{size}{series}" if slices else f"{key}-{size}{series}"
+    rows = [row for id in gpus for row in catalog.profiles_of(id) if row["profile"].lower() == name]
+    named = {row["gpu"]: str(row["profile"]) for row in rows}
+    sizes = {id: float(str(catalog.gpus[id].value("memory_gib"))) for id in gpus}
+    fits = tuple(named) or tuple(id for id in gpus if int(size) <= sizes[id] + 1)
     return Profile(
-        name, tuple(fits), int(size), int(slices) if slices else None, series.upper(), int(count or 1)
+        min(named.values(), default=name.upper()),
+        fits,
+        int(size),
+        int(slices) if slices else None,
+        int(count or 1),
     )
-
-
-def _ends(profile: object, end: str) -> bool:
-    return str(profile).upper().endswith(f"-{end}")
 
 
 @lru_cache(maxsize=4)
 def _printed(catalog: Catalog) -> tuple[Mapping[str, tuple[str, ...]], Mapping[str, tuple[str, ...]]]:
     """Boards by names that are exact, and by PCI ids."""
-    names: dict[str, tuple[str, ...]] = {}
-    ids: dict[str, tuple[str, ...]] = {}
+    names, ids = dict[str, tuple[str, ...]](), dict[str, tuple[str, ...]]()
     for row in catalog.rows("gpu_names"):
-        names[_key(row["name"])] = tuple(dict.fromkeys((*names.get(_key(row["name"]), ()), *row["gpus"])))
-        for pci in (row["pci_ids"] or "").split():
-            ids[pci] = tuple(dict.fromkeys((*ids.get(pci, ()), *row["gpus"])))
+        for known, key in (
+            (names, _key(row["name"])),
+            *((ids, pci) for pci in (row["pci_ids"] or "").split()),
+        ):
+            known[key] = tuple(dict.fromkeys((*known.get(key, ()), *row["gpus"])))
     return names, ids
 
 
@@ -206,7 +199,9 @@ def _vocabulary(id: str, board: Item | Row) -> tuple[frozenset[str], frozenset[s
     return required, frozenset(allowed), own
 
 
-def _of_memory(catalog: Catalog, ids: Iterable[str], memory_gib: float) -> tuple[str, ...]:
+def _of_memory(catalog: Catalog, ids: Iterable[str], memory_gib: float | None) -> tuple[str, ...]:
     low, high = DRIVER_SHARE
     sizes = {id: float(str(catalog.gpus[id].value("memory_gib"))) for id in ids}
-    return tuple(id for id, size in sizes.items() if low * size <= memory_gib <= high * size)
+    return tuple(
+        id for id, size in sizes.items() if not memory_gib or low * size <= memory_gib <= high * size
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuplan import Catalog
-from gpuplan.catalog.boards import boards_like, boards_named, profile_named, told_apart_by
+from gpuplan.catalog.boards import Profile, boards_like, boards_named, profile_named, told_apart_by
 
 OTHERS = [
     "NVIDIA H20",
@@ -104,7 +104,7 @@ def test_every_profile_of_the_catalog_is_known_as_hosts_and_guests_print_it(cata
 
 def test_profiles_of_other_series_have_their_board(catalog: Catalog) -> None:
     profile = profile_named(catalog, "NVIDIA RTX Pro 6000 Blackwell DC-12Q")
-    assert profile == ("DC-12Q", ("rtx-pro-6000-se-96gb",), 12, None, "Q", 1)
+    assert profile == Profile("DC-12Q", ("rtx-pro-6000-se-96gb",), 12, None, 1)
     mig = profile_named(catalog, "grid_a100-3-20c")
     assert mig is not None and (mig.gpus, mig.slices, mig.memory_gb) == (("a100-pcie-40gb",), 3, 20)
     other = profile_named(catalog, "nvidia_h100x-80c")

@@ -35,7 +35,7 @@ NOT_READ_IN_FILES = {
         "figures",
         "screen",
         "glossary",
-        "host_columns",
+        "estate_columns",
         "input_places",
         "locales",
         "options",

@@ -1,0 +1,96 @@
+"""An estate while its files are read: what several of them say of one host is joined, the first to say something wins."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any
+
+from gpuplan.audit.estate import Estate, EstateCluster, EstateGpu, EstateHost, EstateVm
+from gpuplan.catalog import Catalog
+from gpuplan.catalog.boards import boards_named, told_apart_by
+from gpuplan.scenario import one_line
+from gpuplan.wording import joined, said
+
+MAX_NAMES = 20
+"""Names that a note lists."""
+
+
+class Draft:
+    """Hosts, VMs and clusters as read so far."""
+
+    def __init__(self, catalog: Catalog, models: Mapping[str, str] | None = None) -> None:
+        self.catalog, self.models = catalog, models or {}
+        self.hosts: dict[str, dict[str, Any]] = {}
+        self.gpus: dict[str, dict[str, EstateGpu]] = {}
+        self.vms: dict[str, EstateVm] = {}
+        self.clusters: dict[str, EstateCluster] = {}
+        self.no_gpus: set[tuple[str | None, str]] = set()
+        """(host, address) of PCI devices that are no GPUs."""
+        self.templates, self.exported = 0, ""
+        self.notes: list[str] = []
+        self.unread: list[str] = []
+        self._short: dict[str, str] = {}
+
+    def host(self, name: str, **facts: Any) -> str:
+        """Take what a file says of a host, and return the name by which it is known; ``esx1`` is ``esx1.example.test``."""
+        name = one_line(name.strip())[:80]
+        short = name if re.fullmatch(r"[\d.]+", name) else name.partition(".")[0].lower()
+        known = self._short.setdefault(short, name)
+        row = self.hosts.setdefault(known, {})
+        row |= {key: value for key, value in facts.items() if value is not None and row.get(key) is None}
+        return known
+
+    def gpu(
+        self, host: str, name: str, address: str, memory_gib: float | None, pci_id: str = "", **more: Any
+    ) -> None:
+        """Take a GPU of a host, known by its address or by its number in a list."""
+        gpus, key = self.gpus.setdefault(self.host(host), {}), address_of(address)
+        if key not in gpus:
+            model = self.models.get(name, name)
+            boards = boards_named(self.catalog, model, memory_gib=memory_gib, pci_id=pci_id)
+            one, several = (boards[0], ()) if len(boards) == 1 else ("", boards)
+            there = key if ":" in key else ""
+            gpus[key] = EstateGpu(one_line(name)[:80], one, several, there, memory_gib, **more)
+
+    def vm(self, vm: EstateVm) -> None:
+        """Take a VM; one of a file before keeps what that said."""
+        key, old = vm.name, self.vms.get(vm.name)
+        if old and vm.host and old.host not in (vm.host, None):
+            key, old = f"{vm.name} {vm.host}", self.vms.get(f"{vm.name} {vm.host}")
+        before = {field.name: getattr(old, field.name) for field in fields(EstateVm)} if old else {}
+        self.vms[key] = replace(
+            vm, **{name: value for name, value in before.items() if value not in (None, ())}
+        )
+
+    def note(self, key: str, **values: object) -> None:
+        """Note what a reader should know of the reading."""
+        self.notes.append(said(key, **values))
+
+    def estate(self) -> Estate:
+        """Return the estate, with the notes on what is not known of it."""
+        gpus = {name: tuple(of.values()) for name, of in self.gpus.items()}
+        hosts = tuple(EstateHost(name, gpus=gpus.get(name), **facts) for name, facts in self.hosts.items())
+        unknown = Counter(
+            (gpu.name, gpu.may_be) for of in gpus.values() for gpu in of if gpu.name and not gpu.gpu
+        )
+        for (name, boards), n in unknown.items():
+            tells = told_apart_by(self.catalog, boards) if boards else ""
+            key = "estate.note.several" if boards else "estate.note.unknown"
+            self.note(key, gpus=n, name=name, boards=", ".join(boards), tells=tells)
+        if silent := [host.name for host in hosts if host.gpus is None]:
+            self.note("estate.note.no GPUs", hosts=len(silent), names=joined(silent[:MAX_NAMES]))
+        off = sum(vm.on is False for vm in self.vms.values())
+        for key, n in (("estate.note.off", off), ("estate.note.templates", self.templates)):
+            if n:
+                self.note(key, vms=n)
+        of = {host.name: host.cluster for host in hosts}
+        vms = tuple(replace(vm, cluster=vm.cluster or of.get(vm.host or "")) for vm in self.vms.values())
+        told = self.exported or None, tuple(self.notes), tuple(dict.fromkeys(self.unread))
+        return Estate("inventory", hosts, vms, tuple(self.clusters.values()), *told)
+
+
+def address_of(text: str) -> str:
+    """PCI address with four digits of its domain in lower case: nvidia-smi prints ``00000000:4A:00.0``, ESXi ``0000:4a:00.0``."""
+    match = re.fullmatch(r"(?:([0-9a-f]{4,8}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f])", text.strip().lower())
+    return f"{(match[1] or '0000')[-4:]}:{match[2]}" if match else text.strip()

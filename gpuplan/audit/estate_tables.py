@@ -1,0 +1,156 @@
+"""Tables of an estate: lists of hosts, the sheets of RVTools and Live Optics, and what nvidia-smi writes as CSV."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from statistics import median
+from typing import Any
+
+from gpuplan.audit.estate import EstateCluster, EstateVm
+from gpuplan.audit.estate_draft import Draft
+from gpuplan.audit.trace import refusal
+from gpuplan.audit.values import is_missing
+from gpuplan.facts import own_rows
+from gpuplan.scenario import one_line, show
+from gpuplan.wording import said
+
+MAX_ROWS, MAX_HOSTS = 200_000, 20_000
+GIB = {"kib": 2**-20, "kb": 2**-20, "mib": 2**-10, "mb": 2**-10, "gib": 1, "gb": 1, "tib": 2**10, "tb": 2**10}
+"""Unit of memory as such tables write it -> GiB; they mean powers of two by either spelling."""
+COLUMNS: dict[str, dict[str, tuple[str, str]]] = {}
+"""What a table is of -> name of a column -> (its content, the type of that); names of sheets and words for yes are there, too."""
+for _row in own_rows("words/estate_columns"):
+    COLUMNS.setdefault(_row["of"], {}).update(
+        dict.fromkeys(_row["names"].split(), (_row["what"], _row["type"]))
+    )
+SIGNS = [
+    (row["what"], {*row["names"].split()}) for row in own_rows("words/estate_columns") if row["of"] == "sign"
+]
+"""What a table is of, by columns that no other has."""
+LIMITS = {"host": (12_288, 2**25), "vm": (512, 4_000_000)}
+"""Median memory above which a column without a unit is in MiB, and above which in KiB; else it is in GiB."""
+
+
+def read_table(rows: Iterable[Sequence[str]], sheet: str, draft: Draft) -> str:
+    """Take a table of hosts, VMs, clusters or GPUs; return its columns if it is none of these."""
+    table = iter(rows)
+    heads = list(next(table, []))
+    marks = _plain(sheet), _plain("".join(heads[:1]))
+    tab = next((tab for tab in COLUMNS["sheet"] if marks[0].endswith(tab) or marks[1].startswith(tab)), "")
+    kinds = [of for of, signs in SIGNS if signs <= {what for what, *_ in _columns(heads, of, "")}]
+    of = COLUMNS["sheet"][tab][0] if tab else next(iter(kinds), "")
+    columns = _columns(heads, of, tab)
+    names = [one_line(head.strip())[:40] or "-" for head in heads[:1000]]
+    if not columns:
+        return ", ".join(names[:20])
+    lines = []
+    for number, cells in enumerate(islice(table, MAX_ROWS + 1), 2):
+        at_most = [column for column in columns if column[-1] < len(cells)]
+        lines.append((number, {c: cells[c[-1]].strip() for c in at_most if not is_missing(cells[c[-1]])}))
+    if len(lines) > MAX_ROWS:
+        raise refusal("audit.hosts.rows", most=f"{MAX_ROWS:,}")
+    units = {c: c[2] or _unit(of, c, lines, draft) for c in columns if c[1] == "memory"}
+    if of == "host" and not tab:
+        draft.unread += [name for at, name in enumerate(names) if at not in {c[-1] for c in columns}][:20]
+    for number, row in lines:
+        values = {c[0]: _value(text, c, number, units.get(c, "")) for c, text in row.items()}
+        if values:
+            _TAKE[of](values, sheet, number, draft)
+    return ""
+
+
+_Column = tuple[str, str, str, int]
+"""Content of a column, the type of that, its unit where the name has one, and its number."""
+
+
+def _plain(head: str) -> str:
+    text = unicodedata.normalize("NFKD", head[:200].lower())
+    return "".join(re.findall(r"[a-z0-9#.]+", re.sub("[\u0300-\u036f]", "", text)))
+
+
+def _columns(heads: Sequence[str], of: str, tab: str) -> list[_Column]:
+    """Columns that are known; of two with one content the first counts."""
+    columns: dict[str, _Column] = {}
+    for at, head in enumerate(heads):
+        name = _plain(head).removeprefix(tab)
+        unit = next((unit for unit in GIB if name.endswith(unit)), "")
+        known = COLUMNS.get(of, {})
+        what, kind = known.get(name) or known.get(name.removesuffix(unit), ("", ""))
+        if what == "board" and tab:
+            what = "model"
+        if what and (kind == "memory" or name in known):
+            columns.setdefault(what, (what, kind, unit, at))
+    if of == "host" and tab and "host" not in columns and "kind" in columns:
+        columns["host"] = ("host", *columns.pop("kind")[1:])
+    return list(columns.values())
+
+
+def _unit(of: str, column: _Column, lines: Sequence[tuple[int, dict[_Column, str]]], draft: Draft) -> str:
+    """Unit of a memory column without one, by what hosts and VMs have."""
+    middle = median([_number(row[column]) or 0 for _, row in lines if column in row] or [0])
+    if of == "gpu" or column[0] == "gpu_gib":
+        return "mib" if middle > 1024 else "gib"
+    mib, kib = LIMITS[of]
+    unit = "kib" if middle > kib else "mib" if middle > mib else "gib"
+    draft.note(f"estate.note.memory of {of}", unit=unit[0].upper() + "iB")
+    return unit
+
+
+def _number(text: str) -> float | None:
+    """A number, with thousands parted or not; None if it is none."""
+    plain = re.sub(
+        r"(?<=\d)[ '\u00a0\u202f](?=\d{3})", "", re.sub(r"\s*[kmgt]i?b$", "", text, flags=re.IGNORECASE)
+    )
+    if re.fullmatch(r"[1-9]\d{0,2}([.,]\d{3})+", plain):
+        plain = re.sub("[.,]", "", plain)
+    return float(plain.replace(",", ".")) if re.fullmatch(r"\d{1,15}([.,]\d{1,6})?", plain) else None
+
+
+def _value(text: str, column: _Column, line: int, unit: str) -> Any:
+    what, kind, *_ = column
+    if kind == "text":
+        return text[:120]
+    if kind == "flag":
+        return _plain(text) in COLUMNS["yes"]
+    number, own = _number(text), re.search(r"[kmgt]i?b$", text, re.IGNORECASE)
+    if number is None or (own and kind != "memory"):
+        place = said("audit.hosts.place", column=what, line=line)
+        raise refusal("audit.hosts.number", where=place, value=show(text))
+    if kind == "memory":
+        return number * GIB[own[0].lower() if own else unit]
+    return int(number / 1000 if kind == "milli" else number)
+
+
+def _take_host(row: dict[str, Any], sheet: str, line: int, draft: Draft) -> None:
+    hosts, gpus, board, memory = (row.pop(key, None) for key in ("hosts", "gpus", "board", "gpu_gib"))
+    name, state = row.pop("host", f"{sheet} {line}"), "maintenance" if row.pop("maintenance", False) else None
+    for at in range(1 if hosts is None else hosts):
+        if len(draft.hosts) >= MAX_HOSTS:
+            raise refusal("estate.most", most=f"{MAX_HOSTS:,}")
+        host = draft.host(f"{name} {at + 1}" if hosts and hosts > 1 else name, state=state, **row)
+        if gpus is not None:
+            draft.gpus.setdefault(host, {})
+        for gpu in range(gpus or 0):
+            draft.gpu(host, board or "", f"{line}.{gpu}", memory)
+
+
+def _take_vm(row: dict[str, Any], _sheet: str, line: int, draft: Draft) -> None:
+    if row.pop("template", False):
+        draft.templates += 1
+        return
+    host = draft.host(row["host"]) if "host" in row else None
+    draft.vm(EstateVm(**{"name": str(line), **row, "host": host}))
+
+
+def _take_cluster(row: dict[str, Any], _sheet: str, line: int, draft: Draft) -> None:
+    cluster = EstateCluster(**{"name": str(line), **row})
+    draft.clusters[cluster.name] = cluster
+
+
+def _take_gpu(row: dict[str, Any], sheet: str, line: int, draft: Draft) -> None:
+    at = next((row[key] for key in ("bus", "uuid", "index") if key in row), str(line))
+    draft.gpu(row.get("host", sheet), row.get("name", ""), at, row.get("memory_gib"))
+
+
+_TAKE = {"host": _take_host, "vm": _take_vm, "cluster": _take_cluster, "gpu": _take_gpu}

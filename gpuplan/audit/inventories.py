@@ -1,0 +1,126 @@
+"""Inventories: files of an estate, recognised by what is in them, several of one estate joined."""
+
+import csv
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from itertools import chain, islice
+from pathlib import PurePath
+from typing import Any, BinaryIO
+
+from gpuplan.audit.estate import Estate
+from gpuplan.audit.estate_draft import Draft, address_of
+from gpuplan.audit.estate_tables import read_table
+from gpuplan.audit.files import Lines, open_text
+from gpuplan.audit.trace import refusal
+from gpuplan.audit.vcenter import read_vcenter
+from gpuplan.audit.workbook import Workbook
+from gpuplan.catalog import Catalog
+from gpuplan.catalog.boards import boards_named
+
+_ENDINGS = re.compile(r"(\.(csv|txt|json|log|out|gz|xlsx))+$", re.IGNORECASE)
+_MIG = re.compile(r"\d+g\.\d+gb(?:\.me)?$")
+_LISTED = re.compile(r"\s*GPU (\d+): (.+?) \(UUID: ([\w-]+)\)")
+_INSTANCE = re.compile(r"\s+MIG (\S+)\s+Device")
+_ADDRESS = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]")
+_HOST = re.compile(r"\[\w+@([\w.-]+):.*|[=# ]*([A-Za-z0-9][\w.-]{1,80}?)[:=# ]*")
+_GRAPHICS = (("passthru", "sharedDirect"), ("shared", "shared"), ("basic", "basic"), ("direct", "direct"))
+"""Part of a graphics type as esxcli prints it -> as the vSphere API says it."""
+
+
+def read_estate(
+    files: Iterable[tuple[str, BinaryIO]], catalog: Catalog, models: Mapping[str, str] | None = None
+) -> Estate:
+    """Read files of one estate, each with its name; ``models`` are ids of the catalog by names of boards in the files."""
+    draft = Draft(catalog, models)
+    for name, file in files:
+        try:
+            _read(_ENDINGS.sub("", PurePath(name.replace("\\", "/")).name), file, draft)
+        except csv.Error as error:
+            raise refusal("audit.file.no csv", error=error) from None
+        except RecursionError:
+            raise refusal("audit.file.nested") from None
+    return draft.estate()
+
+
+def _read(stem: str, file: BinaryIO, draft: Draft) -> None:
+    head = file.read(2)
+    file.seek(0)
+    if head == b"PK":
+        unknown = [read_table(rows, sheet, draft) for sheet, rows in Workbook(file).sheets()]
+        if all(unknown):
+            raise refusal("estate.no sheet")
+        return
+    text, start = open_text(file)
+    lines = iter(Lines(text))
+    if re.match(r"\{|\[\s*[\[{\]]", start):
+        _read_json("\n".join(lines), stem, draft)
+        return
+    first = list(islice(lines, 200))
+    if any(_LISTED.match(line) or "Device Name:" in line for line in first):
+        _read_list(chain(first, lines), stem, draft)
+        return
+    delimiter = max(",;\t|", key="".join(first[:1]).count)
+    if columns := read_table(csv.reader(chain(first, lines), delimiter=delimiter), stem, draft):
+        raise refusal("estate.columns", columns=columns)
+
+
+def _read_json(text: str, stem: str, draft: Draft) -> None:
+    try:
+        data = json.loads(text)
+    except ValueError as error:
+        raise refusal("estate.json", error=error) from None
+    items = data.get("items", [data]) if isinstance(data, dict) else data
+    nodes = [
+        one["metadata"] for one in items if isinstance(one, dict) and isinstance(one.get("metadata"), dict)
+    ]
+    for metadata in nodes:
+        _node(metadata, draft)
+    if not nodes and not read_vcenter(data, stem, draft):
+        raise refusal("estate.no objects")
+
+
+def _node(metadata: Mapping[str, Any], draft: Draft) -> None:
+    """Take a node of Kubernetes by its labels: boards are counted, neither their replicas nor their instances."""
+    labels = {
+        key.removeprefix("nvidia.com/"): str(value) for key, value in (metadata.get("labels") or {}).items()
+    }
+    host, product = draft.host(str(metadata.get("name") or "")), labels.get("gpu.product", "")
+    counted, memory = (float(labels.get(key) or 0) for key in ("gpu.count", "gpu.memory"))
+    gpus, mig = int(counted), tuple(key[4:-6] for key in labels if re.fullmatch(r"mig-\S+\.count", key))
+    draft.gpus.setdefault(host, {})
+    if single := _MIG.search(product):
+        boards = boards_named(draft.catalog, product)
+        rows = [row for board in boards for row in draft.catalog.profiles_of(board)]
+        most = max((row["max_per_gpu"] for row in rows if row["mig_profile"] == single[0]), default=1)
+        gpus, mig, memory = math.ceil(counted / most), (single[0],), 0
+        draft.note("estate.note.mig single", host=host, gpus=gpus, instances=int(counted))
+    elif product.endswith("MIG-INVALID"):
+        draft.note("estate.note.mig unknown", host=host)
+    for at in range(gpus):
+        draft.gpu(host, product, str(at), memory / 1024 or None, mig=mig)
+
+
+def _read_list(lines: Iterable[str], host: str, draft: Draft) -> None:
+    """Take GPUs as ``nvidia-smi -L`` and ``esxcli graphics device list`` print them; a line with a name begins a host."""
+    gpus: list[dict[str, Any]] = []
+    for line in lines:
+        text, field = line.strip(), re.match(r"\s+([A-Z][\w ]+): (.*\S)", line)
+        if match := _LISTED.match(line):
+            gpus.append({"host": host, "Device Name": match[2], "at": match[3], "mig": []})
+        elif gpus and (match := _INSTANCE.match(line)):
+            gpus[-1]["mig"].append(match[1])
+        elif _ADDRESS.fullmatch(address_of(text)):
+            gpus.append({"host": host, "at": text, "mig": []})
+        elif gpus and field:
+            gpus[-1][field[1]] = field[2]
+        elif match := _HOST.fullmatch(text):
+            host = match[1] or match[2]
+    for gpu in gpus:
+        if "nvidia" in gpu.get("Vendor Name", "nvidia").lower():
+            size, kind = gpu.get("Memory Size in KB", ""), gpu.get("Graphics Type", "").lower()
+            graphics = next((of for sign, of in _GRAPHICS if sign in kind), None)
+            memory = float(size) / 2**20 if size.isdigit() else None
+            name, mig = gpu.get("Device Name", ""), tuple(gpu["mig"])
+            draft.gpu(gpu["host"], name, gpu["at"], memory or None, graphics=graphics, mig=mig)

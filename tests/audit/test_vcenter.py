@@ -1,0 +1,129 @@
+"""The export of a vCenter, and objects of the vSphere API."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from estates import A100, L40S, card, estate_of, export, host, pci, vgpu, vm
+
+from gpuplan import Catalog
+from gpuplan.facts import data_root
+
+FIXED = {"Id": "0000:af:00.0", "DeviceId": "20b5", "SystemId": "x", "VendorId": 0x10DE}
+DYNAMIC = {
+    "AllowedDevice": [{"VendorId": 0x10DE, "DeviceId": 0x20B5}],
+    "CustomLabel": "A100",
+    "AssignedId": None,
+}
+
+
+def test_the_collector_only_reads() -> None:
+    script = (data_root() / "collect_vcenter.ps1").read_text(encoding="utf-8")
+    verbs = {verb for verb, _ in re.findall(r"\b([A-Z][A-Za-z]+)-([A-Z]\w+)", re.sub(r"#.*", "", script))}
+    assert verbs == {"Get", "Where", "ForEach", "Select", "ConvertTo", "Out"}
+    assert not re.search(r"\b(Set|New|Remove|Add|Move|Stop|Start|Restart|Update|Invoke|Clear)-", script)
+    assert len(script.splitlines()) < 60
+
+
+def test_hosts_gpus_vms_and_clusters(catalog: Catalog) -> None:
+    cards = [
+        card("0000:4a:00.0", L40S, 1, 2),
+        card("0000:61:00.0", A100, graphicsType="direct", vgpuMode="none"),
+    ]
+    devices = [
+        pci("0000:4a:00.0", 0x26B9),
+        pci("0000:61:00.0", 0x20B5),
+        pci("0000:07:00.0", 0x1AF1, kind=0x0680),
+    ]
+    vms = [vm(at, 1, vgpu("nvidia_l40s-24c")) for at in (1, 2)]
+    vms += [vm(3, 1, restartPriority="high"), vm(4, 1, powerState="poweredOff"), vm(5, 1, template=True)]
+    estate = estate_of(catalog, export([host(1, cards, devices, inMaintenanceMode=True)], vms))
+    (one,) = estate.hosts
+    assert (one.name, one.cluster, one.version, one.state) == (
+        "esx1.example.test",
+        "GPU-C1",
+        "8.0.3",
+        "maintenance",
+    )
+    assert (one.sockets, one.cores, one.threads, one.memory_gib) == (2, 64, 128, 1024)
+    assert one.gpus is not None
+    assert [(gpu.gpu, gpu.address, gpu.graphics) for gpu in one.gpus] == [
+        ("l40s-48gb", "0000:4a:00.0", "sharedDirect"),
+        ("a100-pcie-80gb", "0000:61:00.0", "direct"),
+    ]
+    assert [(vm.name, vm.on, vm.restart, vm.cluster) for vm in estate.vms] == [
+        ("vm1", True, None, "GPU-C1"),
+        ("vm2", True, None, "GPU-C1"),
+        ("vm3", True, "high", "GPU-C1"),
+        ("vm4", False, None, "GPU-C1"),
+    ]
+    (device,) = estate.vms[0].devices
+    assert (device.kind, device.profile, device.address) == ("vgpu", "nvidia_l40s-24c", "0000:4a:00.0")
+    (cluster,) = estate.clusters
+    assert (cluster.ha, cluster.admission, cluster.failover_hosts, cluster.drs) == (True, True, 1, True)
+    assert (estate.exported, len(estate.notes)) == ("2026-11-29", 2)
+
+
+def test_all_four_backings(catalog: Catalog) -> None:
+    backings = [vgpu("grid_a100d-40c"), FIXED, DYNAMIC, {"DeviceClass": "nvidia/a100", "ConfigParams": []}]
+    devices = [pci("0000:af:00.0", 0x20B5), pci("0000:b0:00.0", 0x20B5)]
+    passed = {"pciPassthruInfo": [{"Id": device["Id"], "PassthruEnabled": True} for device in devices]}
+    estate = estate_of(catalog, export([host(1, (), devices, **passed)], [vm(1, 1, *backings)]))
+    assert [(device.kind, device.backing) for device in estate.vms[0].devices] == [
+        ("vgpu", "vmiop"),
+        ("passthrough", "fixed"),
+        ("passthrough", "dynamic"),
+        ("passthrough", "dvx"),
+    ]
+    assert estate.vms[0].devices[1].address == "0000:af:00.0"
+    assert estate.vms[0].devices[2].label == "A100"
+    assert [gpu.gpu for gpu in estate.hosts[0].gpus or ()] == ["a100-pcie-80gb"] * 2
+
+
+def test_switches_and_other_devices_are_no_gpus(catalog: Catalog) -> None:
+    switch = pci("0000:07:00.0", 0x22A3, kind=0x0680)
+    vms = [vm(1, 1, FIXED | {"Id": "0000:07:00.0"}, FIXED | {"VendorId": 0x15B3, "Id": "0000:08:00.0"})]
+    matrox = card("0000:03:00.0", vendorName="Matrox Electronics Systems Ltd.", deviceName="G200eW3")
+    estate = estate_of(catalog, export([host(1, [matrox], [switch])], vms))
+    assert estate.hosts[0].gpus == ()
+    assert estate.vms[0].devices == ()
+
+
+@pytest.mark.parametrize("device", [0x20B5, 0x26B9, 0x2BB5, 0x1EB8])
+def test_ids_come_as_signed_numbers(device: int, catalog: Catalog) -> None:
+    gpu = pci("0000:af:00.0", device, sub=0x9ABC)
+    estate = estate_of(catalog, export([host(1, (), [gpu])]))
+    assert [gpu.gpu for gpu in estate.hosts[0].gpus or ()] != [""]
+
+
+def test_a_device_id_decides_where_a_name_does_not(catalog: Catalog) -> None:
+    for sub, board in ((0x14A9, "a16-64gb"), (0x157E, "a2-16gb")):
+        name = ("GA107GL [A2 / A16]", 16 * 2**20, 0)
+        estate = estate_of(
+            catalog, export([host(1, [card("0000:af:00.0", name)], [pci("0000:af:00.0", 0x25B6, sub=sub)])])
+        )
+        assert [gpu.gpu for gpu in estate.hosts[0].gpus or ()] == [board]
+
+
+def test_objects_of_the_api_in_their_own_shape(catalog: Catalog) -> None:
+    product = {"version": "8.0.3"}
+    config = {
+        "graphicsInfo": [card("0000:4a:00.0")],
+        "sharedPassthruGpuTypes": ["nvidia_l40s-24c"],
+        "product": product,
+    }
+    moref = {"type": "HostSystem", "value": "host-9"}
+    one = {"self": moref, "name": "esx9", "config": config, "runtime": {"connectionState": "connected"}}
+    one |= {"hardware": {"memorySize": 2**40, "cpuInfo": {"numCpuCores": 32, "numCpuPackages": 2}}}
+    backing = {"vgpu": "nvidia_l40s-24c", "migrateSupported": False}
+    guest = {"name": "vm1", "runtime": {"host": moref, "powerState": "poweredOn"}}
+    guest |= {
+        "config": {"hardware": {"numCPU": 4, "memoryMB": 4096, "device": [{"key": 1}, {"backing": backing}]}}
+    }
+    estate = estate_of(catalog, {"hostSystems": [one], "virtualMachines": [guest]})
+    assert (estate.hosts[0].name, estate.hosts[0].cores, estate.hosts[0].version) == ("esx9", 32, "8.0.3")
+    assert estate.vms[0].host == "esx9" and estate.vms[0].migrates is False
+    assert [device.profile for device in estate.vms[0].devices] == ["nvidia_l40s-24c"]
+    single = estate_of(catalog, {"host": "esx11.example.test", "graphicsInfo": [card("0000:4a:00.0")]})
+    assert single.hosts[0].name == "esx11.example.test" and len(single.hosts[0].gpus or ()) == 1
