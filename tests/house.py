@@ -31,9 +31,11 @@ FLOORS = (
 SLICES = {
     "audit/tables": "report",
     "audit/report": "report",
+    "audit/estate_report": "report",
     "audit/upload": "app",
     "audit/step": "app",
     "audit/command": "cli",
+    "audit/inventory_command": "cli",
 }
 """Module of a slice -> the room on whose floor it is. The other modules of the slice are a room of their own, below these."""
 

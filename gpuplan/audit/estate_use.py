@@ -1,0 +1,339 @@
+"""How an estate is used: who is on which GPU, what still fits, which hosts cannot be evacuated, and which VMs would not restart."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
+
+from gpuplan.audit.estate import (
+    PASSTHROUGH,
+    Estate,
+    EstateCluster,
+    EstateGpu,
+    EstateHost,
+    EstateVm,
+    profile_of,
+)
+from gpuplan.catalog import Catalog, Row
+from gpuplan.models.gpu_layouts import gpu_layouts
+from gpuplan.models.placement.programme import whole_programme
+from gpuplan.plan.sharing import pieces_of
+from gpuplan.scenario import from_dict
+from gpuplan.units import MIB_PER_GIB
+
+WHOLE = "whole GPU"
+MIG, MIXED, SAME = "multiInstanceGpu", "mixedSize", "sameSize"
+Ways = tuple[tuple[int, ...], ...]
+"""Fullest additions to a GPU, each as counts of some profiles."""
+
+
+class State(NamedTuple):
+    """What decides on what still fits on a GPU."""
+
+    board: str
+    graphics: str | None
+    mode: str | None
+    on: tuple[str, ...] = ()
+    """Profiles on it, one for each vGPU, or ``whole GPU``, in order."""
+
+    def joined(self, name: str) -> "State":
+        """Return it with one more profile."""
+        return self._replace(on=tuple(sorted((*self.on, name))))
+
+
+@dataclass(slots=True)
+class GpuUse:
+    """A GPU with the VMs on it and their profiles in the terms of the catalog; memory is None where it is not known."""
+
+    host: str
+    gpu: EstateGpu
+    vms: list[tuple[str, str]] = field(default_factory=list)
+    used_mb: int = 0
+    free_mb: int | None = None
+    stranded_mb: int | None = None
+    """Free memory that no profile in use on such boards can take."""
+    more: dict[str, int] = field(default_factory=dict)
+    """Profile in use on such boards -> how many more VMs with one fit."""
+
+    @property
+    def state(self) -> State:
+        """Return what decides on what still fits on it."""
+        on = tuple(sorted(profile for _, profile in self.vms))
+        return State(self.gpu.gpu, self.gpu.graphics, self.gpu.vgpu_mode, on)
+
+
+class Blocked(NamedTuple):
+    """A VM that cannot leave a host, or would not restart elsewhere, with its profile and the reason (a key of ``names.csv``)."""
+
+    vm: str
+    what: str
+    why: str
+
+
+@dataclass(frozen=True)
+class EstateUse:
+    """The use of an estate; by host with VMs on GPUs, those that keep it from being emptied and those that would not restart."""
+
+    gpus: tuple[GpuUse, ...]
+    evacuation: Mapping[str, tuple[Blocked, ...]]
+    restart: Mapping[str, tuple[Blocked, ...]]
+    unseated: tuple[tuple[str, str], ...]
+    """(VM, device) that no GPU of its host is known for."""
+    packed: bool
+    """True if the file does not say on which GPU of a host some vGPU is; these were put close together."""
+
+
+def use_of(estate: Estate, catalog: Catalog) -> EstateUse:
+    """Return the use of an estate by the VMs that are powered on.
+
+    vGPUs go by the catalog's rules: one size on a GPU, listed places in mixed-size mode and with MIG. An answer of no
+    place is proven by a programme over all places; VMs without a GPU are taken to find theirs, and VMs with one to have
+    their memory reserved.
+    """
+    places = _Places(estate, catalog)
+    busy = [host for host in estate.hosts if any(vm.devices for vm in estate.by_host[host.name])]
+    evacuation, restart = ({h.name: places.blocked(h, restart=way) for h in busy} for way in (False, True))
+    gpus = tuple(use for uses in places.gpus.values() for use in uses)
+    in_use: dict[str, set[str]] = {}
+    for use in gpus:
+        in_use.setdefault(use.gpu.gpu, set()).update({*use.state.on} - {WHOLE})
+    for use in gpus:
+        _fill(use, catalog, tuple(sorted(in_use[use.gpu.gpu])))
+    return EstateUse(gpus, evacuation, restart, tuple(places.unseated), places.packed)
+
+
+def _fill(use: GpuUse, catalog: Catalog, wanted: tuple[str, ...]) -> None:
+    """Complete the figures of a GPU, with the profiles in use on such boards."""
+    board, state = catalog.gpus.get(use.gpu.gpu), use.state
+    if board is None or use.gpu.mig:
+        return
+    whole = int(float(str(board.value("memory_gib"))) * MIB_PER_GIB)
+    use.used_mb = sum(whole if name == WHOLE else _mb(catalog, board.id, name) for name in state.on)
+    use.free_mb, use.stranded_mb = max(0, whole - use.used_mb), 0
+    if wanted and state.graphics in (None, "sharedDirect"):
+        ways, sizes = free_ways(catalog, state, wanted), [_mb(catalog, board.id, name) for name in wanted]
+        takes = max((sum(n * mb for n, mb in zip(way, sizes, strict=True)) for way in ways), default=0)
+        use.stranded_mb = max(0, use.free_mb - takes)
+        use.more = {name: max((way[at] for way in ways), default=0) for at, name in enumerate(wanted)}
+
+
+@lru_cache(maxsize=4096)
+def _row(catalog: Catalog, board: str, name: str) -> Row | None:
+    """Profile of a board in the catalog; another series of the same size counts as that."""
+    rows = {str(row["profile"]).upper(): row for row in catalog.profiles_of(board)} if board else {}
+    return rows.get(name.upper()) or rows.get(f"{name.upper().rstrip('ABCEMQ')}C")
+
+
+def _mb(catalog: Catalog, board: str, name: str) -> int:
+    row = _row(catalog, board, name)
+    return int(row["frame_buffer_mb"]) if row else 0
+
+
+@lru_cache(maxsize=65_536)
+def free_ways(catalog: Catalog, state: State, wanted: tuple[str, ...]) -> Ways:
+    """All fullest ways to add vGPUs, or a VM with the whole GPU; none of what may not join those on it.
+
+    Parameters:
+        catalog: The catalog with the profiles and their places.
+        state: The GPU; its mode follows from what is on it where vSphere does not say.
+        wanted: Profiles that may be added; ``whole GPU`` alone, or with a board, is a GPU for one VM.
+    """
+    ways: set[tuple[int, ...]] = set()
+    if not state.on and state.graphics in (None, "direct"):
+        whole = (WHOLE, f"{WHOLE} {state.board}")
+        ways |= {_only(at, 1, len(wanted)) for at, name in enumerate(wanted) if name in whole}
+    there = [row for name in state.on if (row := _row(catalog, state.board, name))]
+    if state.graphics not in (None, "sharedDirect") or len(there) < len(state.on):
+        return tuple(ways)
+    mode = state.mode
+    if mode not in (MIG, MIXED, SAME):
+        mode = MIXED if len({row["frame_buffer_mb"] for row in there}) > 1 else SAME
+        mode = MIG if any(row["backing"] == "mig" for row in there) else mode
+    backing = "mig" if mode == MIG else "timesliced"
+    rows = {at: row for at, name in enumerate(wanted) if (row := _row(catalog, state.board, name))}
+    able = {at: row for at, row in rows.items() if row["backing"] == backing}
+    if mode == SAME:
+        sizes = {row["frame_buffer_mb"] for row in there}
+        left = {
+            at: row["max_per_gpu"] - len(there)
+            for at, row in able.items()
+            if sizes <= {row["frame_buffer_mb"]}
+        }
+        return tuple(sorted(ways | {_only(at, n, len(wanted)) for at, n in left.items() if n > 0}))
+    return tuple(sorted(ways | _by_place(catalog, state.board, mode, there, able, len(wanted))))
+
+
+def _by_place(
+    catalog: Catalog, board: str, mode: str, there: Sequence[Row], able: Mapping[int, Row], of: int
+) -> set[tuple[int, ...]]:
+    """Return the same where places are listed, from the fullest layouts of a GPU with what is on it."""
+    counts = Counter(str(row["profile"]) for row in there)
+    names = {at: str(row["profile"]) for at, row in able.items()}
+    design = from_dict({"hardware": {"gpu": board}, "platform": {"vgpu_sizes": "mixed"}})
+    pieces, region, compute = pieces_of(design, catalog, sorted({*counts, *names.values()}))
+    sizes = {piece.name: (piece.size, piece.compute) for piece in pieces}
+    least = min((sizes[name] for name in counts if name in sizes), default=(0, 0))
+    ways = set()
+    for layout in gpu_layouts(pieces, region=region, compute_slices=compute, in_order=mode == MIG):
+        left = {piece.name: n - counts[piece.name] for piece, n in zip(pieces, layout, strict=True)}
+        if min(left.values()) >= 0:
+            if mode == MIG and counts:  # instances that run may stand in the way of larger ones
+                left = {name: n if sizes[name] <= least else 0 for name, n in left.items()}
+            ways.add(tuple(left[names[at]] if at in names else 0 for at in range(of)))
+    return {way for way in ways if any(way)}
+
+
+def _only(at: int, n: int, of: int) -> tuple[int, ...]:
+    return tuple(n if each == at else 0 for each in range(of))
+
+
+Kind = tuple[tuple[tuple[str, int], ...], int]
+"""Profiles of a VM, each with how many, and its memory in GiB."""
+PRIORITIES = {"highest": 0, "high": 1, "medium": 2, "low": 3, "lowest": 4}
+
+
+class _Places:
+    """GPUs of each host with their VMs, and the question whether some VMs find places on other hosts."""
+
+    def __init__(self, estate: Estate, catalog: Catalog) -> None:
+        self.estate, self.catalog = estate, catalog
+        self.gpus = {host.name: [GpuUse(host.name, gpu) for gpu in host.gpus or ()] for host in estate.hosts}
+        self.needs: dict[EstateVm, Counter[str]] = {}
+        """VM -> profiles, and boards that it has whole."""
+        self.unseated: list[tuple[str, str]] = []
+        self.packed = False
+        self.clusters = {cluster.name: cluster for cluster in estate.clusters}
+        for host in estate.hosts:
+            self._seat(host)
+        taken = {host: sum(map(_memory, vms)) for host, vms in estate.by_host.items()}
+        self.memory = {
+            h.name: int(h.memory_gib) - taken[h.name] for h in estate.hosts if h.memory_gib is not None
+        }
+
+    def _seat(self, host: EstateHost) -> None:
+        """Put the VMs of a host on its GPUs: where the file says, and the others close together."""
+        uses, waiting = self.gpus[host.name], list[tuple[int, str, str, EstateVm]]()
+        at = {use.gpu.address: use for use in uses if use.gpu.address}
+        for vm in self.estate.by_host[host.name]:
+            self.needs[vm] = Counter()
+            for device in vm.devices:
+                profile = profile_of(self.catalog, device)
+                name = WHOLE if device.kind == PASSTHROUGH else profile.name if profile else device.profile
+                use = at.get(device.address)
+                if use and (name != WHOLE or not use.vms):
+                    self._put(use, vm, name)
+                else:
+                    waiting.append((-(profile.memory_gb if profile else 10_000), name, vm.name, vm))
+        for _, name, _, vm in sorted(waiting, key=lambda one: one[:3]):
+            able = [use for use in uses if self._fits(use.state, name)]
+            if able:
+                self._put(max(able, key=lambda use: bool(use.vms)), vm, name)
+                self.packed |= len(uses) > 1
+            else:
+                self.unseated.append((vm.name, name))
+                self.needs[vm][name] += 1
+
+    def _put(self, use: GpuUse, vm: EstateVm, name: str) -> None:
+        use.vms.append((vm.name, name))
+        self.needs[vm][f"{name} {use.gpu.gpu}" if name == WHOLE else name] += 1
+
+    def _fits(self, state: State, name: str) -> bool:
+        return any(way[0] for way in free_ways(self.catalog, state, (name,)))
+
+    def blocked(self, host: EstateHost, *, restart: bool) -> tuple[Blocked, ...]:
+        """Return the VMs of a host that find no place on the other hosts of its cluster, or may not leave."""
+        cluster, blocked, moving = self.clusters.get(host.cluster or ""), list[tuple[EstateVm, str]](), []
+        for vm in (vm for vm in self.estate.by_host[host.name] if vm.devices):
+            why = _not_restarted(vm, cluster) if restart else _not_moved(vm)
+            if why:
+                blocked.append((vm, why))
+            else:
+                moving.append(vm)
+        others = [o for o in self.estate.hosts if o.cluster == host.cluster and o is not host and o.takes_vms]
+        left = self._unplaced(moving, others, self.memory)
+        short = self._unplaced(moving, others, {}) if left else []
+        blocked += [(vm, "slot" if vm in short else "memory") for vm in left]
+        what = {vm: " + ".join(sorted(map(str.strip, self.needs[vm].elements()))) for vm, _ in blocked}
+        return tuple(sorted(Blocked(vm.name, what[vm], why) for vm, why in blocked))
+
+    def _unplaced(
+        self, vms: Sequence[EstateVm], on: Sequence[EstateHost], free: Mapping[str, int]
+    ) -> list[EstateVm]:
+        """Return the fewest VMs that find no place in the free memory of hosts; of alike ones the last in priority."""
+        kinds: dict[Kind, list[EstateVm]] = {}
+        for vm in sorted(vms, key=lambda vm: (PRIORITIES.get(vm.restart or "", 2), vm.name)):
+            kinds.setdefault((tuple(sorted(self.needs[vm].items())), _memory(vm)), []).append(vm)
+        counts, most = {kind: len(of) for kind, of in kinds.items()}, sum(map(_memory, vms))
+        hosts = [
+            ([use.state for use in self.gpus[h.name]], max(0, min(most, free.get(h.name, most)))) for h in on
+        ]
+        left = self._greedy(counts, hosts)
+        if sum(left):  # all hosts as one can take no fewer
+            at_best = self._programme(counts, [([state for states, _ in hosts for state in states], most)])
+            left = self._programme(counts, hosts) if sum(at_best) < sum(left) else left
+        return [vm for n, of in zip(left, kinds.values(), strict=True) for vm in of[len(of) - n :]]
+
+    def _greedy(self, kinds: Mapping[Kind, int], hosts: Sequence[tuple[list[State], int]]) -> list[int]:
+        """Return how many of each kind find no place, those of most GPUs and memory first, each on the first host that takes it."""
+        now, left = list(hosts), dict(kinds)
+        for kind in sorted(kinds, key=lambda kind: (-sum(n for _, n in kind[0]), -kind[1], kind)):
+            at, names = 0, [name for name, n in kind[0] for _ in range(n)]
+            while left[kind] and at < len(now):
+                states, free = now[at]
+                after = self._joined(states, names) if free >= kind[1] else None
+                if after is None:
+                    at += 1
+                else:
+                    now[at], left[kind] = (after, free - kind[1]), left[kind] - 1
+        return list(left.values())
+
+    def _joined(self, states: Sequence[State], names: Sequence[str]) -> list[State] | None:
+        """Return the GPUs of a host after one more VM, which takes shared ones first; None if it finds no place."""
+        after = list(states)
+        for name in names:
+            able = [at for at, state in enumerate(after) if self._fits(state, name)]
+            if not able:
+                return None
+            at = max(able, key=lambda at: len(after[at].on))
+            after[at] = after[at].joined(name)
+        return after
+
+    def _programme(self, kinds: Mapping[Kind, int], hosts: Sequence[tuple[list[State], int]]) -> list[int]:
+        """Return how many of each kind find no place at best: by host, VMs of each kind and ways to fill its GPUs."""
+        names = tuple(sorted({name for needs, _ in kinds for name, _ in needs}))
+        needed, columns = list(kinds.values()), [{at: 1} for at in range(len(kinds))]
+        for states, free in hosts:
+            first = len(needed)
+            needed += [*[0] * len(names), -free]
+            for at, (needs, memory) in enumerate(kinds):
+                taken = {first + names.index(name): -n for name, n in needs}
+                columns.append({at: 1, first + len(names): -memory, **taken})
+            for state, n in Counter(states).items():
+                for way in free_ways(self.catalog, state, names):
+                    columns.append({len(needed): -1, **{first + i: amount for i, amount in enumerate(way)}})
+                needed.append(-n)
+        rows = [[column.get(row, 0) for row in range(len(needed))] for column in columns]
+        costs = [1] * len(kinds) + [0] * (len(columns) - len(kinds))
+        chosen, _ = whole_programme(rows, needed, costs=costs)
+        return list(chosen[: len(kinds)]) if chosen else list(kinds.values())
+
+
+def _memory(vm: EstateVm) -> int:
+    """Memory that a VM with a GPU reserves, in whole GiB; none is counted for other VMs."""
+    return math.ceil(vm.memory_gib or 0) if vm.devices else 0
+
+
+def _not_moved(vm: EstateVm) -> str:
+    """Why vMotion does not take a VM: a key, empty if it does."""
+    passed = any(device.kind == PASSTHROUGH and device.backing != "dvx" for device in vm.devices)
+    return "passthrough" if passed else "no vmotion" if vm.migrates is False else ""
+
+
+def _not_restarted(vm: EstateVm, cluster: EstateCluster | None) -> str:
+    """Why vSphere HA does not restart a VM wherever there is room: a key, empty if it does."""
+    if cluster is not None and cluster.ha is False:
+        return "no ha"
+    fixed = any(device.backing == "fixed" for device in vm.devices)
+    return "not restarted" if vm.restart == "disabled" else "fixed" if fixed else ""
