@@ -261,6 +261,7 @@ FOLLOWED: dict[str, Ways] = {
     "mixed-size-unlisted": to(platform__vgpu_sizes="equal"),
     "gpu-policy-ignored": _one_size,
     "several-vgpus-unconfirmed": of_all_groups(vgpus_each=1),
+    "vgpus-of-two-sizes": of_group(profile="2 x L40S-8C"),
     "guarantee-not-kept": of_group(gpus_each=4, replica_gpus=1),
     "bitfusion-end-of-life": to(platform__bitfusion=False),
     "bitfusion-no-profile": to(platform__bitfusion_servers="passthrough"),

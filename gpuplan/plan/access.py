@@ -10,7 +10,7 @@ from gpuplan.catalog import Catalog, Item, Row
 from gpuplan.facts import Brief, Fact
 from gpuplan.models import access, availability, demand, sharing
 from gpuplan.plan.inputs import derived
-from gpuplan.plan.sharing import all_profiles_of, most_on_gpu, share_each, version_order
+from gpuplan.plan.sharing import most_on_gpu, share_each, version_order
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.plan.weighing import Weighed, filled, listed, stun_item, vm_frame_buffer_mb, vm_stun_s
 from gpuplan.scenario import Group, Scenario
@@ -142,7 +142,7 @@ def allocate(
 
     Without a trail there are no lines, and no stun time, which follows from one.
     """
-    chosen, version = weighed.chosen, catalog.vsphere[scenario.platform.vsphere]
+    chosen = weighed.chosen
     reasons = tuple(_reason(catalog, code, weighed.words) for code in chosen.reasons)
     fits, code = wanted.vms, "beyond-stated-total"
     why = said("plan.total used up")
@@ -156,8 +156,7 @@ def allocate(
     profile, frame_buffer_mb = weighed.profiles.get(backing), 0
     if profile:
         frame_buffer_mb = vm_frame_buffer_mb(group, profile)
-        row = all_profiles_of(catalog, scenario.hardware.gpu, backing, version.id)[profile]
-        _profile_line(trail, scenario, group, profile, row, most_on_gpu(scenario, profile))
+        _profile_line(trail, scenario, catalog, group, profile)
     alone = profile is not None and profile.max_per_gpu == 1
     fixed = chosen.mode == "vgpu" and weighed.takes_fixed_share and not alone
     return GroupPlan(
@@ -198,19 +197,19 @@ def _reason(catalog: Catalog, code: str, words: Mapping[str, object]) -> Reason:
 
 
 def _profile_line(
-    trail: Trail | None, scenario: Scenario, group: Group, profile: sharing.Profile, row: Row, most: int
+    trail: Trail | None, scenario: Scenario, catalog: Catalog, group: Group, profile: sharing.Profile
 ) -> None:
     if trail is None:
         return
-    column = "max_per_gpu" if most == profile.max_per_gpu else "max_per_gpu_mixed"
-    count = replace(row.fact(column), key=f"profiles/{profile.name}/{column}", value=most)
     here, at = trail.about(f"groups.{group.id}", name=group.name), f"groups.{group.id}"
     if group.profile:
         named = scenario.fact(f"{at}.profile")
-        here.record(
-            "profile", sharing.profile_gpus, profile.name, when="stated", profile=named, max_per_gpu=count
-        )
+        here.record("profile", sharing.profile_gpus, profile.name, when="stated", profile=named)
         return
+    most, rows = most_on_gpu(scenario, profile), catalog.profiles_of(scenario.hardware.gpu)
+    row = next(row for row in rows if row["profile"] == profile.name)
+    column = "max_per_gpu" if most == profile.max_per_gpu else "max_per_gpu_mixed"
+    count = replace(row.fact(column), key=f"profiles/{profile.name}/{column}", value=most)
     inputs: dict[str, Fact | Line] = {"gpus_each": scenario.fact(f"{at}.gpus_each"), "max_per_gpu": count}
     several = share_each(group) < 1 and group.vgpus_each > 1
     if several:
@@ -249,6 +248,8 @@ def _stun(
 def _profile_reason(scenario: Scenario, group: Group, profile: sharing.Profile | None) -> str:
     if profile is None:
         return ""
+    if not profile.max_per_gpu:
+        return said("plan.profile of two sizes")
     share = exact(share_each(group))
     if profile.whole:
         what = said("plan.profile whole" if group.gpus_each <= 1 else "plan.profile whole each")

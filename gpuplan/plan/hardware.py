@@ -19,6 +19,11 @@ def architecture_of(catalog: Catalog, gpu: str) -> Mapping[str, Any]:
     return next((row.cells for row in catalog.rows("architectures") if row.id == name), {})
 
 
+def vsphere_profile(catalog: Catalog, gpu: str, profile: str) -> str:
+    """Return the assumed name of a vGPU profile in vSphere."""
+    return f"{architecture_of(catalog, gpu).get('vgpu_prefix', 'nvidia')}_{profile.lower()}"
+
+
 def has_nvswitch(scenario: Scenario, catalog: Catalog) -> bool:
     """True if NVSwitch joins the GPUs of a host: more than four modules, later than SXM2 (``rules/nvswitch-hosts``).
 

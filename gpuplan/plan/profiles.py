@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
@@ -12,7 +12,9 @@ from gpuplan.catalog import Catalog
 from gpuplan.catalog.boards import profile_named
 from gpuplan.locales import written
 from gpuplan.models import sharing
-from gpuplan.plan.sharing import all_profiles_of, version_order
+from gpuplan.models.gpu_layouts import gpu_layouts
+from gpuplan.models.placement.packing import cover
+from gpuplan.plan.sharing import all_profiles_of, most_on_gpu, pieces_of, version_order
 from gpuplan.plan.trail import Trail
 from gpuplan.scenario import Group, Problem, Scenario, ScenarioError, problem, show
 from gpuplan.units import exact
@@ -25,7 +27,7 @@ COUNTED = re.compile(r"(?:([1-9]\d?)\s*[x\u00d7*]\s+)?((?:mig )?\S+)")
 """How many of a profile, and its name."""
 PLUS = re.compile(r"\s*\+\s*(?!me\b)")
 """Between two profiles; ``+me`` is part of the name of one."""
-ROUNDED = exact(0.005)
+ROUNDED = Fraction(1, 200)
 """Share of a GPU that a stated number may be off by rounding."""
 
 
@@ -42,6 +44,14 @@ class Stated(NamedTuple):
     def name(self) -> str:
         """The profiles by their names in the catalog."""
         return " + ".join(f"{n} x {one.name}" if n > 1 else one.name for one, n in self.parts)
+
+    @property
+    def profile(self) -> sharing.Profile:
+        """Its profile; of two sizes both together, with the mean frame buffer, of which no other VM shares a GPU."""
+        if len(self.parts) == 1:
+            return self.parts[0][0]
+        memory_mb = sum(n * one.frame_buffer_mb for one, n in self.parts) // self.vgpus
+        return sharing.Profile(self.name, memory_mb, 0, False)
 
     @property
     def vgpus(self) -> int:
@@ -69,21 +79,15 @@ class Stated(NamedTuple):
 
 def stated_profile(scenario: Scenario, catalog: Catalog, group: Group) -> Stated:
     """Return the profile that a group states; a ScenarioError names those that the board has on this version."""
-    found = _stated(catalog, scenario.hardware.gpu, scenario.platform.vsphere, str(group.profile))
-    if isinstance(found, Problem):
-        raise ScenarioError([replace(found, path=f"groups.{group.id}.profile")])
-    return found
+    gpu, version = scenario.hardware.gpu, scenario.platform.vsphere
+    return _stated(catalog, gpu, version, str(group.profile), f"groups.{group.id}.profile")
 
 
 @lru_cache(maxsize=256)  # a group asks in each chapter that needs its profile
-def _stated(catalog: Catalog, gpu: str, version: str, text: str) -> Stated | Problem:
-    have = {
-        name.lower(): (backing, profile)
-        for backing in MODES
-        for profile, row in all_profiles_of(catalog, gpu, backing, version).items()
-        for name in (profile.name, str(row["mig_profile"] or profile.name))
-    }
-    counts = Counter[str]()
+def _stated(catalog: Catalog, gpu: str, version: str, text: str, at: str) -> Stated:
+    names, now = _names(catalog, gpu, version), catalog.vsphere[version].name
+    have = {name.lower(): named for name, named in names.items()}
+    counts = Counter[tuple[str, sharing.Profile]]()
     for part in PLUS.split(text.strip().lower()):
         match = COUNTED.fullmatch(part)
         name, vgpus = match[2] if match else part, int(match[1] or 1) if match else 1
@@ -91,52 +95,53 @@ def _stated(catalog: Catalog, gpu: str, version: str, text: str) -> Stated | Pro
             name, vgpus = printed.name.lower(), vgpus * printed.count
         name = MIG_PREFIX.sub("", name).replace(".me", "+me")
         if name not in have:
-            return _unknown(catalog, gpu, version, name, have)
-        counts[have[name][1].name.lower()] += vgpus
-    if len({have[name][0] for name in counts}) > 1:
-        return problem("", show(text), "limit.backings of a VM")
+            needed = _first(catalog, lambda one: name in map(str.lower, _names(catalog, gpu, one)))  # noqa: B023
+            words = {"gpu": catalog.gpus[gpu].name, "profiles": ", ".join(names), "version": now}
+            key = "limit.profile version" if needed else "limit.profile" if have else "limit.no profiles"
+            raise ScenarioError([problem(at, show(name), key, needed=needed, **words)])
+        counts[have[name]] += vgpus
+    if len({backing for backing, _ in counts}) > 1:
+        raise ScenarioError([problem(at, show(text), "limit.backings of a VM")])
     if len(counts) > 1 and not catalog.vsphere[version].value("multi_vgpu_fractional"):
         needed = _first(catalog, lambda one: bool(catalog.vsphere[one].value("multi_vgpu_fractional")))
-        return problem(
-            "", show(text), "limit.profiles of a VM", needed=needed, version=catalog.vsphere[version].name
-        )
-    parts = sorted(
-        ((have[name][1], n) for name, n in counts.items()),
-        key=lambda part: (-part[0].frame_buffer_mb, -part[0].compute_slices),
-    )
+        words = {"needed": needed, "version": now}
+        raise ScenarioError([problem(at, show(text), "limit.profiles of a VM", **words)])
+    parts = sorted(((one, n) for (_, one), n in counts.items()), key=lambda part: -part[0].frame_buffer_mb)
     memory_mb = max(profile.frame_buffer_mb for _, profile in have.values())
-    return Stated(have[next(iter(counts))][0], tuple(parts), memory_mb)
+    return Stated(next(iter(counts))[0], tuple(parts), memory_mb)
 
 
-def _unknown(
-    catalog: Catalog, gpu: str, version: str, name: str, have: Mapping[str, tuple[str, sharing.Profile]]
-) -> Problem:
-    """Say which version has a profile that this one lacks, or which profiles the board has."""
-    board, now = catalog.gpus[gpu].name, catalog.vsphere[version].name
-
-    def has(one: str) -> bool:
-        names = {
-            known.lower()
-            for backing in MODES
-            for profile, row in all_profiles_of(catalog, gpu, backing, one).items()
-            for known in (profile.name, str(row["mig_profile"]))
-        }
-        return name in names
-
-    if needed := _first(catalog, has):
-        return problem("", show(name), "limit.profile version", gpu=board, needed=needed, version=now)
-    if not have:
-        return problem("", show(name), "limit.no profiles", gpu=board, version=now)
-    known: dict[str, str] = {}
-    for other, (_, profile) in have.items():
-        known[profile.name] = profile.name if other == profile.name.lower() else f"{profile.name} ({other})"
-    return problem("", show(name), "limit.profile", gpu=board, profiles=", ".join(known.values()))
+def _names(catalog: Catalog, gpu: str, version: str) -> dict[str, tuple[str, sharing.Profile]]:
+    """Return (backing, profile) of a board on a version by each name: that of the vGPU, and that of its MIG instance."""
+    return {
+        str(name): (backing, profile)
+        for backing in MODES
+        for profile, row in all_profiles_of(catalog, gpu, backing, version).items()
+        for name in (profile.name, row["mig_profile"] or profile.name)
+    }
 
 
 def _first(catalog: Catalog, holds: Callable[[str], bool]) -> str:
     """Name of the first vSphere version of which something holds; empty if there is none."""
     order = version_order(catalog)
     return next((catalog.vsphere[one].name for one in sorted(order, key=order.__getitem__) if holds(one)), "")
+
+
+def own_gpus(scenario: Scenario, catalog: Catalog, group: Group) -> int:
+    """Return the GPUs of a VM with vGPUs of two sizes, which has them for itself."""
+    parts = stated_profile(scenario, catalog, group).parts
+    pieces, region, compute = pieces_of(scenario, catalog, [one.name for one, _ in parts])
+    if not pieces:
+        return sum(-(-n // most_on_gpu(scenario, one)) for one, n in parts)
+    layouts = gpu_layouts(pieces, region=region, compute_slices=compute, in_order=bool(compute))
+    return cover([n for _, n in parts], layouts=layouts).bins
+
+
+def vgpus_named(profile: str, vgpus: int) -> tuple[str, ...]:
+    """Profile of each vGPU of a VM, whose profile may name two sizes."""
+    parts = [part.rpartition(" x ") for part in profile.split(" + ")]
+    names = tuple(name for count, _, name in parts for _ in range(int(count or 1)))
+    return names if len(parts) > 1 else names * max(1, vgpus)
 
 
 def with_profiles(
@@ -146,44 +151,42 @@ def with_profiles(
 
     For a language model it is the GPUs per replica. A ScenarioError names all groups whose profile cannot be had.
     """
-    groups: list[Group] = []
-    problems: list[Problem] = []
+    if not any(group.profile for group in scenario.groups):
+        return scenario
+    groups, problems = [], list[Problem]()
     for group in scenario.groups:
         try:
-            of_model = uses_model(group)
-            groups.append(_sized(trail, scenario, catalog, group, of_model) if group.profile else group)
+            field = "replica_gpus" if uses_model(group) else "gpus_each"
+            groups.append(_sized(trail, scenario, catalog, group, field) if group.profile else group)
         except ScenarioError as error:
             problems += error.problems
     if problems:
         raise ScenarioError(problems)
-    return replace(scenario, groups=tuple(groups)) if any(g.profile for g in groups) else scenario
+    return replace(scenario, groups=tuple(groups))
 
 
-def _sized(trail: Trail, scenario: Scenario, catalog: Catalog, group: Group, of_model: bool) -> Group:
+def _sized(trail: Trail, scenario: Scenario, catalog: Catalog, group: Group, field: str) -> Group:
     """Return a group as its profile gives it: what it states beside the profile has to agree with that."""
     at, stated = f"groups.{group.id}", stated_profile(scenario, catalog, group)
-    mode = MODES[stated.backing]
-    if group.access not in ("auto", mode):
-        words = {"profile": stated.name, "mode": MODE_NAMES[mode]}
-        raise ScenarioError([problem(f"{at}.access", group.access, "limit.profile mode", **words)])
-    if stated.vgpus == 1 and group.vgpus_each > 1:
+    if stated.vgpus == 1:
         stated = stated._replace(parts=((stated.parts[0][0], group.vgpus_each),))
-    elif group.vgpus_each not in (1, stated.vgpus):
-        words = {"profile": stated.name, "vgpus": stated.vgpus}
-        raise ScenarioError([problem(f"{at}.vgpus_each", group.vgpus_each, "limit.profile vgpus", **words)])
-    field = "replica_gpus" if of_model else "gpus_each"
-    gpus, given = stated.gpus(of_model), getattr(group, field)
-    if given not in (None, 1):
-        if not stated.agrees(given):
-            words = {"profile": stated.name, "gives": written(gpus, ".3g")}
-            raise ScenarioError([problem(f"{at}.{field}", given, "limit.profile share", **words)])
-        gpus = given
-    elif stated.whole and stated.vgpus == 1:
-        gpus = given  # of a model as many as it needs
+    mode, given, gpus = MODES[stated.backing], getattr(group, field), stated.gpus(field == "replica_gpus")
+    words = {"profile": stated.name, "mode": MODE_NAMES[mode], "vgpus": stated.vgpus}
+    wrong = (
+        ("access", "limit.profile mode", group.access not in ("auto", mode)),
+        ("vgpus_each", "limit.profile vgpus", group.vgpus_each not in (1, stated.vgpus)),
+        (field, "limit.profile share", given not in (None, 1) and not stated.agrees(given)),
+    )
+    if refused := [(name, key) for name, key, holds in wrong if holds]:
+        words |= {"gives": written(gpus, ".3g")}
+        values = ((f"{at}.{name}", getattr(group, name), key) for name, key in refused)
+        raise ScenarioError(problem(path, value, key, **words) for path, value, key in values)
+    if given not in (None, 1) or (stated.whole and stated.vgpus == 1):
+        gpus = given  # of a model as many whole ones as it needs
     elif gpus != 1:
-        line = trail.about(at, name=group.name).record(
-            "profile_gpus", sharing.profile_gpus, gpus, profile=scenario.fact(f"{at}.profile")
+        named, here = scenario.fact(f"{at}.profile"), trail.about(at, name=group.name)
+        trail.stand_in(
+            f"{at}.{field}", here.record("profile_gpus", sharing.profile_gpus, gpus, profile=named)
         )
-        trail.stand_in(f"{at}.{field}", line)
     vgpus = group.vgpus_each if stated.whole else stated.vgpus
     return replace(group, access=mode, vgpus_each=vgpus, **{field: gpus})

@@ -7,13 +7,14 @@ from fractions import Fraction
 from functools import lru_cache, wraps
 from typing import Any, TypeVar
 
-from gpuplan.catalog import Catalog
+from gpuplan.catalog import Catalog, Row
 from gpuplan.facts import Brief
 from gpuplan.models import availability, placement, sharing
 from gpuplan.models.gpu_layouts import gpu_layouts
 from gpuplan.models.placement.fit import Rules
 from gpuplan.plan.access import GroupPlan, Wanted, allocate, with_pools
 from gpuplan.plan.boards import lack
+from gpuplan.plan.profiles import own_gpus
 from gpuplan.plan.sharing import pieces_of, share_each, whole_profile
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.plan.weighing import Weighed
@@ -135,6 +136,8 @@ def group_requests(
             capacity = int(memory.value * MIB_PER_GIB)
             family = _of_tenant(scenario, group, placement.Family("bitfusion", capacity=capacity))
             request = request._replace(family=family, weight=share.value)
+        elif plan.profile not in by_profile:
+            request = request._replace(gpus=own_gpus(scenario, catalog, group))
         else:
             family = _of_tenant(scenario, group, by_profile[plan.profile])
             request = request._replace(family=family, profile=plan.profile, shares=group.vgpus_each)
@@ -194,12 +197,16 @@ def _families(
             )
             families.update(dict.fromkeys(wanted, family))
         else:  # one size per GPU
-            mixed = scenario.platform.vgpu_sizes == "mixed" and backing == "timesliced"
-            column = "max_per_gpu_mixed" if mixed else "max_per_gpu"
             families |= {
-                name: placement.Family(name, (name,), ((int(most[name][column]),),)) for name in wanted
+                name: placement.Family(name, (name,), ((_most(scenario, most[name]),),)) for name in wanted
             }
     return families
+
+
+def _most(scenario: Scenario, row: Row) -> int:
+    """Return the most vGPUs of a profile on one GPU."""
+    mixed = scenario.platform.vgpu_sizes == "mixed" and row["backing"] == "timesliced"
+    return int(row["max_per_gpu_mixed" if mixed else "max_per_gpu"])
 
 
 def held_gpus(scenario: Scenario, catalog: Catalog, group: Group, plan: GroupPlan) -> float:
@@ -208,9 +215,11 @@ def held_gpus(scenario: Scenario, catalog: Catalog, group: Group, plan: GroupPla
     if share == 1:
         return float(group.gpus_each)
     if plan.profile:
-        row = next(r for r in catalog.profiles_of(scenario.hardware.gpu) if r["profile"] == plan.profile)
-        mixed = scenario.platform.vgpu_sizes == "mixed" and plan.backing == "timesliced"
-        return group.vgpus_each / int(row["max_per_gpu_mixed" if mixed else "max_per_gpu"])
+        rows = {str(row["profile"]): row for row in catalog.profiles_of(scenario.hardware.gpu)}
+        if plan.profile not in rows:
+            return own_gpus(scenario, catalog, group)
+        most, whole = _most(scenario, rows[plan.profile]), rows[plan.profile]["full_frame_buffer"]
+        return group.vgpus_each / most if most > 1 or whole else float(group.gpus_each)
     return group.vgpus_each / (1 / share).__floor__()
 
 

@@ -20,21 +20,17 @@ def share_each(group: Group) -> float:
     return float(min(Fraction(1), exact(group.gpus_each) / group.vgpus_each))
 
 
-def profiles_of(catalog: Catalog, gpu: str, backing: str, version: Item) -> Mapping[sharing.Profile, Row]:
-    """Profiles of a GPU that this vSphere version has, each with its catalog row."""
-    return _profiles_of(catalog, gpu, backing, version.id)
-
-
 @lru_cache(maxsize=512)  # each group asks twice: without it a plan makes 4 to 8 % more calls
 def smallest_profile(
     catalog: Catalog, gpu: str, backing: str, version_id: str, share: float
 ) -> sharing.Profile | None:
     """The smallest profile that gives at least a share of a GPU."""
-    return sharing.smallest_profile(share, profiles=list(_profiles_of(catalog, gpu, backing, version_id)))
+    return sharing.smallest_profile(share, profiles=list(profiles_of(catalog, gpu, backing, version_id)))
 
 
 @lru_cache(maxsize=512)  # each group asks for them: without it `explore` takes a tenth longer
-def _profiles_of(catalog: Catalog, gpu: str, backing: str, version_id: str) -> Mapping[sharing.Profile, Row]:
+def profiles_of(catalog: Catalog, gpu: str, backing: str, version_id: str) -> Mapping[sharing.Profile, Row]:
+    """Profiles of a GPU that this vSphere version has, each with its catalog row."""
     every = all_profiles_of(catalog, gpu, backing, version_id)
     return {one: row for one, row in every.items() if not str(row["mig_profile"] or "").endswith("me")}
 
@@ -247,7 +243,7 @@ def sharing_modes(scenario: Scenario, catalog: Catalog | None = None) -> tuple[S
     catalog = load_catalog() if catalog is None else catalog
     version = catalog.vsphere[scenario.platform.vsphere]
     profiles = {
-        backing: profiles_of(catalog, scenario.hardware.gpu, backing, version)
+        backing: profiles_of(catalog, scenario.hardware.gpu, backing, version.id)
         for backing in ("timesliced", "mig")
     }
     whole = catalog.row("rules", "passthrough-pinned")
@@ -314,7 +310,7 @@ def mixed_sizes_refused(scenario: Scenario, catalog: Catalog) -> Row | None:
     gpu, version = catalog.gpus[scenario.hardware.gpu], catalog.vsphere[scenario.platform.vsphere]
     if not version.value("mixed_size_vgpu"):
         return catalog.row("rules", "timesliced-mixed-size")
-    profiles = profiles_of(catalog, gpu.id, "timesliced", version)
+    profiles = profiles_of(catalog, gpu.id, "timesliced", version.id)
     if profiles and not any(p.max_per_gpu_mixed for p in profiles):
         return catalog.row("rules", "mixed-size-boards")
     return None

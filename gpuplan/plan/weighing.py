@@ -241,7 +241,7 @@ def _fitting(scenario: Scenario, catalog: Catalog, group: Group) -> dict[str, sh
     }
     if group.profile:
         stated = stated_profile(scenario, catalog, group)
-        fitting[stated.backing] = stated.parts[0][0]
+        fitting[stated.backing] = stated.profile
     return fitting
 
 

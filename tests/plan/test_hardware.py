@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from gpuplan.catalog import Catalog
-from gpuplan.plan.hardware import architecture_of, boards, fit_of, gpus_per_board, has_nvswitch, server_of
+from gpuplan.plan.hardware import (
+    architecture_of,
+    boards,
+    fit_of,
+    gpus_per_board,
+    has_nvswitch,
+    server_of,
+    vsphere_profile,
+)
 from gpuplan.scenario import from_dict
 
 
@@ -73,3 +81,16 @@ def test_no_row_means_that_nothing_is_known(catalog: Catalog) -> None:
 def test_every_board_is_of_an_architecture_that_the_catalog_describes(catalog: Catalog) -> None:
     for gpu in catalog.gpus.values():
         assert architecture_of(catalog, gpu.id)["name"] == gpu.value("architecture")
+
+
+@pytest.mark.parametrize(
+    ("gpu", "profile", "called"),
+    [
+        ("v100-pcie-32gb", "V100D-32C", "grid_v100d-32c"),
+        ("h100-nvl-94gb", "H100L-47C", "nvidia_h100l-47c"),
+    ],
+)
+def test_profiles_are_called_as_vsphere_lists_them(
+    catalog: Catalog, gpu: str, profile: str, called: str
+) -> None:
+    assert vsphere_profile(catalog, gpu, profile) == called

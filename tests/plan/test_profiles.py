@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from random_cases import cases
 
-from gpuplan import Plan, make_plan
+from gpuplan import Plan, check_plan, make_plan
 from gpuplan.analysis.candidates import SHARING, asked
 from gpuplan.analysis.option import assess
 from gpuplan.catalog import Catalog
+from gpuplan.plan.profiles import vgpus_named
 from gpuplan.plan.sharing import version_order
 from gpuplan.scenario import ScenarioError, from_dict
 
@@ -173,6 +174,48 @@ def test_explore_keeps_the_profile_where_a_board_has_it_and_tells_elsewhere(cata
                 assert option.hosts is None and "4g.40gb" in option.reasons[0]
             else:
                 assert (option.hosts, option.modes) == (2, ("mig",))
+
+
+def test_two_sizes_in_a_vm_have_gpus_of_their_own(catalog: Catalog) -> None:
+    for text, version, sizes, each in (
+        ("l40s-24c + l40s-8c", "8.0", "equal", 2),
+        ("L40S-8C + nvidia_l40s-24c", "8.0u3", "mixed", 1),
+        ("3 x l40s-24c + l40s-8c", "9.0", "equal", 3),
+        ("3 x l40s-24c + l40s-8c", "9.0", "mixed", 2),
+        ("l40s-48c + l40s-24c", "8.0u2", "equal", 2),
+    ):
+        plan = planned(
+            catalog, L40S, [{"profile": text, "people": 2}, {"profile": "l40s-24c"}], version, 8, sizes
+        )
+        group = plan.group("g0")
+        named = Counter(vgpus_named(group.profile, group.vgpus))
+        assert named == Counter(
+            name.upper().removeprefix("NVIDIA_")
+            for part in text.split(" + ")
+            for name in [part.split(" ")[-1]] * int(part[0] if part[1] == " " else 1)
+        )
+        assert occupied(plan) == 2 * each + 1
+        assert group.frame_buffer_mb == sum(int(n.split("-")[1][:-1]) * 1024 for n in named.elements())
+        assert "vgpus-of-two-sizes" in {message.code for message in check_plan(plan)}
+    plan = planned(catalog, A100, [{"profile": "3g.20gb + 2g.10gb"}])
+    assert (plan.groups[0].profile, occupied(plan)) == ("A100-3-20C + A100-2-10C", 1)
+
+
+def test_two_sizes_in_a_vm_are_refused_with_the_version_that_has_them(catalog: Catalog) -> None:
+    order = version_order(catalog)
+    for version in order:
+        group = {"profile": "A40-24C + A40-8C"}
+        if order[version] < order["8.0"]:
+            assert catalog.vsphere["8.0"].name in refused(catalog, "a40-48gb", group, version)["profile"]
+        else:
+            assert planned(catalog, "a40-48gb", [group], version).groups[0].vgpus == 2
+    assert list(refused(catalog, A100, {"profile": "3g.20gb + A100-20C"})) == ["profile"]  # of both backings
+
+
+def test_what_is_held_of_a_gpu_is_no_more_than_there_is(catalog: Catalog) -> None:
+    plan = planned(catalog, A100, [{"profile": "4g.20gb"}, {"profile": "2g.10gb"}, {"profile": "1g.5gb+me"}])
+    assert occupied(plan) == 1
+    assert plan.held_gpus[""].value <= 1.05  # 2g counts as a third
 
 
 # ---- placed by hand: every way to divide the VMs among GPUs, every start on a GPU

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from gpuplan.deliver.infrastructure.terraform import vsphere_profile, vsphere_provider
+from gpuplan.deliver.infrastructure.terraform import vsphere_profiles, vsphere_provider
 from gpuplan.deliver.infrastructure.vms import Size, cluster_id, group_slugs, sizes_of, vms_of
 from gpuplan.deliver.infrastructure.writing import written
 from gpuplan.plan import Plan
@@ -114,7 +114,6 @@ def _shown(plan: Plan, classes: list[VmClass]) -> dict[str, Any]:
     provider, namespaced = vsphere_provider(plan), _since(plan, GENERIC_SINCE)
     clusters = _clusters(plan, classes)
     kubernetes = [cluster for cluster in clusters if cluster.pools]
-    profiles = sorted({item.profile for item in classes if item.profile})
     return {
         "provider": provider.since(NAMESPACE_SINCE) if namespaced else provider,
         "provider_name": "vSphere",
@@ -122,7 +121,7 @@ def _shown(plan: Plan, classes: list[VmClass]) -> dict[str, Any]:
         "taken_for": plan.catalog.vsphere[plan.scenario.platform.vsphere].name,
         "vgpu_classes": [item for item in classes if item.profile],
         "api_classes": [item for item in classes if not item.profile],
-        "vsphere_profiles": {name: vsphere_profile(plan, name) for name in profiles},
+        "vsphere_profiles": vsphere_profiles(plan, classes),
         "namespaced": namespaced,
         "supervisors": kubernetes or clusters[:1],  # the first one serves VMs alone
         "kubernetes": kubernetes,

@@ -6,16 +6,17 @@ Every number comes from the plan. Resources and arguments follow the providers' 
 vGPU to a VM (pull request 2113 of its repository was closed), so the profile is an entry of ``extra_config``, and the README says what to check.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gpuplan.deliver.infrastructure.vms import Vms, all_vms, cluster_id, sizes
 from gpuplan.deliver.infrastructure.writing import one_line, slug, written
 from gpuplan.plan import UNASSIGNED, Plan
-from gpuplan.plan.hardware import architecture_of
+from gpuplan.plan.hardware import vsphere_profile
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.management import release
+from gpuplan.plan.profiles import vgpus_named
 from gpuplan.plan.racks import host_name
 from gpuplan.report.bitfusion import gpus_of
 from gpuplan.report.physical import networks, on_kubernetes, prefix
@@ -185,21 +186,20 @@ def _network(plan: Plan, sites: int) -> dict[str, Any]:
 
 
 def _vms(plan: Plan, vms: Sequence[Vms]) -> dict[str, Any]:
-    profiles = sorted({vm.profile for vm in vms if vm.profile})
     return {
         "vms": vms,
         "guests": [vm for vm in vms if not vm.server],
         "clients": [vm for vm in vms if vm.client],
         "servers": [vm for vm in vms if vm.server],
         "sizes": sizes(vms),
-        "vsphere_profiles": {name: vsphere_profile(plan, name) for name in profiles},
+        "vsphere_profiles": vsphere_profiles(plan, vms),
     }
 
 
-def vsphere_profile(plan: Plan, profile: str) -> str:
-    """Return the assumed name of a vGPU profile in vSphere."""
-    architecture = architecture_of(plan.catalog, plan.scenario.hardware.gpu)
-    return f"{architecture.get('vgpu_prefix', 'nvidia')}_{profile.lower()}"
+def vsphere_profiles(plan: Plan, vms: Iterable[Any]) -> dict[str, str]:
+    """Return the assumed name in vSphere of each vGPU profile of these VMs, or classes of VMs."""
+    names = {name for vm in vms if vm.profile for name in vgpus_named(vm.profile, vm.vgpus)}
+    return {name: vsphere_profile(plan.catalog, plan.scenario.hardware.gpu, name) for name in sorted(names)}
 
 
 def subnets(plan: Plan, site: Site) -> dict[str, int]:

@@ -202,7 +202,7 @@ def _with_profile(plan: Plan, vms: Vms, group: GroupPlan, pool: Pool) -> Vms:
     return replace(
         vms,
         profile=profile_in(plan, pool, group),
-        vgpus=vms.gpus,
+        vgpus=group.vgpus,
         restart=ranks[rank] if len(ranks) > 1 else "",
         apart=vms.count > 1 and serving is not None and serving.replicas > 1,
     )

@@ -11,6 +11,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from gpuplan.deliver.html import environment
+from gpuplan.plan.profiles import vgpus_named
 from gpuplan.wording import amount, number, some_of
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def _templates() -> Environment:
         "markdown": _markdown,
         "names": some_of,
         "number": number,
+        "vgpus": lambda vms: vgpus_named(vms.profile, vms.vgpus),
         "yaml": _in_yaml,
     }
     return filled

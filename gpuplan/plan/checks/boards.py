@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.checks.message import Message, about, message, placed
-from gpuplan.plan.hardware import architecture_of, has_nvswitch
+from gpuplan.plan.hardware import architecture_of, has_nvswitch, vsphere_profile
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.sharing import nvswitch_version, share_each, unconfirmed_on
 from gpuplan.plan.weighing import SERVES
@@ -67,9 +67,9 @@ def nvswitch_partitions(plan: Plan) -> Iterator[Message]:
 def device_group(plan: Plan, group: GroupPlan) -> str:
     """Name the device group of one VM's GPUs as vSphere lists it; where no source names its vGPU type, say which it is."""
     gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
-    if prefix := gpu.value("vgpu_type_prefix"):
-        return f"Nvidia:{int(group.gpus_each)}@{prefix}{group.profile.lower()}%NVLink"
-    return said("check.device group", gpus=int(group.gpus_each), gpu=gpu.name)
+    if group.profile.endswith("-whole-GPU"):
+        return said("check.device group", gpus=int(group.gpus_each), gpu=gpu.name)
+    return f"Nvidia:{int(group.gpus_each)}@{vsphere_profile(plan.catalog, gpu.id, group.profile)}%NVLink"
 
 
 def nvswitch_support(plan: Plan) -> Iterator[Message]:

@@ -34,6 +34,7 @@ def sharing(plan: Plan) -> Iterator[Message]:
     if slices := _apart(plan, "mig"):
         yield message(plan, "mig-unlisted", profiles=", ".join(slices))
     several = [g for g in placed(plan) if g.backing and max(1, g.gpus_each) < g.vgpus_each]
+    yield from about(plan, "vgpus-of-two-sizes", [g for g in several if " + " in g.profile])
     if not several_vgpus_confirmed(scenario, catalog):
         gpu = catalog.gpus[scenario.hardware.gpu].name
         yield from about(plan, "several-vgpus-unconfirmed", several, gpu=gpu)
@@ -47,7 +48,7 @@ def guarantees(plan: Plan) -> Iterator[Message]:
     shares = {group.id: share_each(group) for group in scenario.groups if group.isolation}
     short: dict[tuple[str, float], list[GroupPlan]] = {}
     for group in placed(plan):
-        if group.backing == "mig" and group.id in shares:
+        if group.backing == "mig" and group.id in shares and group.profile in rows:
             slices = int(rows[group.profile]["compute_slices"])
             if Fraction(slices, every) < exact(shares[group.id]):
                 short.setdefault((group.profile, shares[group.id]), []).append(group)

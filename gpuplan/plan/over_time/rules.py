@@ -104,8 +104,7 @@ def _ways(scenario: Scenario, catalog: Catalog, family: Family) -> list[tuple[Ro
     ]
     if len(family.profiles) == 1:
         return list({row["take"]: (row, power_on.Way(row["take"])) for row in reversed(rows)}.values())[::-1]
-    version = catalog.vsphere[scenario.platform.vsphere]
-    every = (profile.name for profile in profiles_of(catalog, gpu.id, backing, version))
+    every = (one.name for one in profiles_of(catalog, gpu.id, backing, scenario.platform.vsphere))
     places = pieces_of(scenario, catalog, tuple(dict.fromkeys((*every, *family.profiles))))
     if not places[0]:
         places = pieces_of(scenario, catalog, family.profiles)

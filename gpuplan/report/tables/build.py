@@ -149,7 +149,8 @@ def devices(plan: Plan, group: GroupPlan) -> str:
     if group.profile:
         clusters = [pool for pool in plan.pools if any(r.group == group.id for r in pool.requests)]
         profiles = dict.fromkeys(profile_in(plan, pool, group) for pool in clusters) or [group.profile]
-        return f"{number(group.vgpus)} x {' / '.join(profiles)}"
+        several = " + " in group.profile
+        return group.profile if several else f"{number(group.vgpus)} x {' / '.join(profiles)}"
     key = "build.passthrough" if group.mode == "passthrough" else "build.remote"
     return said(key, gpus=amount(group.gpus_each, "GPU"))
 

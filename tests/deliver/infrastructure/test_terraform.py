@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from infrastructure_designs import VERSIONS, design
 
 from gpuplan import Plan
@@ -13,7 +12,6 @@ from gpuplan.deliver.infrastructure.terraform import (
     shown,
     subnets,
     terraform_files,
-    vsphere_profile,
 )
 
 
@@ -66,16 +64,6 @@ def test_one_site_has_no_name_and_several_have_their_own(plans: dict[str, Plan])
     several = shown(design("sites-vsan-9"))["sites"]
     assert len(several) == 2 and len({site.id for site in several}) == 2
     assert all(site.named("dvs") == f"{site.id}_dvs" and site.name in site.where for site in several)
-
-
-@pytest.mark.parametrize(
-    ("name", "profile", "called"),
-    [("enterprise", "V100D-32C", "grid_v100d-32c"), ("current", "H100L-47C", "nvidia_h100l-47c")],
-)
-def test_profiles_are_called_as_vsphere_lists_them(
-    plans: dict[str, Plan], name: str, profile: str, called: str
-) -> None:
-    assert vsphere_profile(plans[name], profile) == called
 
 
 def test_subnets_of_the_enterprise_example_by_hand(plans: dict[str, Plan]) -> None:

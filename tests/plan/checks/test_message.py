@@ -476,6 +476,14 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
             **L40S,
         },
     ),
+    "vgpus-of-two-sizes": (
+        "warn",
+        {
+            "groups": one(profile="L40S-24C + L40S-8C", remote_allowed=False),
+            "hardware": {"gpu": "l40s-48gb", "gpus_per_host": 4},
+            "platform": {"vsphere": "8.0u2"},
+        },
+    ),
     "runs-on-what-is-left": ("warn", {"groups": one(people=4, preemptible=True)}),
     "tenants-not-several": (
         "note",
