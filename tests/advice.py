@@ -262,6 +262,7 @@ FOLLOWED: dict[str, Ways] = {
     "gpu-policy-ignored": _one_size,
     "several-vgpus-unconfirmed": of_all_groups(vgpus_each=1),
     "vgpus-of-two-sizes": of_group(profile="2 x L40S-8C"),
+    "passthrough-not-suspended": of_group(access="vgpu"),
     "guarantee-not-kept": of_group(gpus_each=4, replica_gpus=1),
     "bitfusion-end-of-life": to(platform__bitfusion=False),
     "bitfusion-no-profile": to(platform__bitfusion_servers="passthrough"),
@@ -315,7 +316,7 @@ BESIDE_THE_INPUTS = {
     ],
     "is done when the platform is set up": [
         "stun-worst-case", "stun-extrapolated", "stun-not-known", "mig-needs-reboot", "mixed-size-reset",
-        "fixed-share-scheduler", "rack-loss", "nvswitch-device-group", "nvswitch-halves", "replicas-together", "bitfusion-two-servers",
+        "fixed-share-scheduler", "vgpus-suspended", "rack-loss", "nvswitch-device-group", "nvswitch-halves", "replicas-together", "bitfusion-two-servers",
         "tenants-share-failover",
     ],
     "is measured there": ["latency-not-measured", "network-carries", "run-not-published", "bitfusion-latency"],

@@ -31,7 +31,7 @@ CHECKS = (
     models.slower_after_failure, models.replicas_together, models.tuning_ends_late, demand.busiest_hours,
     demand.lent_between_modes, demand.waiting, demand.bursts, demand.targets, hosts.count_and_placement,
     hosts.stranded, upgrades.orders, upgrades.sized_for_orders, sharing.mixed_sizes, sharing.sharing,
-    sharing.guarantees, sharing.fixed_share, hosts.counted_in_part, failures.vmotion_need,
+    sharing.handed_over, sharing.guarantees, sharing.fixed_share, hosts.counted_in_part, failures.vmotion_need,
     failures.stun_over_limit, failures.stun_worst_case, failures.stun_extrapolated,
     failures.stun_not_known, failures.vmotion_link, failures.maintenance_bet, upgrades.upgrades,
     sharing.bitfusion_product, sharing.bitfusion_servers, sharing.bitfusion_clients, network.remote_gpus,

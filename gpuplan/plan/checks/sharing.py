@@ -12,7 +12,7 @@ from gpuplan.plan.plan import Plan
 from gpuplan.plan.prices import price_day
 from gpuplan.plan.sharing import several_vgpus_confirmed, share_each, smallest_profile
 from gpuplan.units import exact
-from gpuplan.wording import said, share_words
+from gpuplan.wording import joined, said, share_words
 
 
 def mixed_sizes(plan: Plan) -> Iterator[Message]:
@@ -38,6 +38,17 @@ def sharing(plan: Plan) -> Iterator[Message]:
     if not several_vgpus_confirmed(scenario, catalog):
         gpu = catalog.gpus[scenario.hardware.gpu].name
         yield from about(plan, "several-vgpus-unconfirmed", several, gpu=gpu)
+
+
+def handed_over(plan: Plan) -> Iterator[Message]:
+    """Report whether VMs can be suspended that give their GPUs back: to others, or of a stated profile at other hours."""
+    stops = {g.id for g in plan.scenario.groups if g.preemptible or (g.profile and g.hours and plan.hours)}
+    handed = [group for group in plan.groups if group.id in stops]
+    vgpus = [group for group in handed if group.backing]
+    words = {"version": plan.catalog.vsphere[plan.scenario.platform.vsphere].name}
+    words["profiles"] = joined(list(dict.fromkeys(group.profile for group in vgpus)))
+    yield from about(plan, "vgpus-suspended", vgpus, **words)
+    yield from about(plan, "passthrough-not-suspended", [g for g in handed if g.mode == "passthrough"])
 
 
 def guarantees(plan: Plan) -> Iterator[Message]:

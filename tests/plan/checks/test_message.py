@@ -484,6 +484,11 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
             "platform": {"vsphere": "8.0u2"},
         },
     ),
+    "vgpus-suspended": (
+        "note",
+        {"groups": one(people=4, preemptible=True, access="vgpu", remote_allowed=False)},
+    ),
+    "passthrough-not-suspended": ("warn", {"groups": one(people=4, preemptible=True, access="passthrough")}),
     "runs-on-what-is-left": ("warn", {"groups": one(people=4, preemptible=True)}),
     "tenants-not-several": (
         "note",
