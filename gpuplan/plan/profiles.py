@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gpuplan.catalog import Catalog
 from gpuplan.catalog.boards import profile_named
@@ -171,16 +171,15 @@ def _sized(trail: Trail, scenario: Scenario, catalog: Catalog, group: Group, fie
     if stated.vgpus == 1:
         stated = stated._replace(parts=((stated.parts[0][0], group.vgpus_each),))
     mode, given, gpus = MODES[stated.backing], getattr(group, field), stated.gpus(field == "replica_gpus")
-    words = {"profile": stated.name, "mode": MODE_NAMES[mode], "vgpus": stated.vgpus}
+    gives = written(gpus, ".3g")
+    words = {"profile": stated.name, "mode": MODE_NAMES[mode], "vgpus": stated.vgpus, "gives": gives}
     wrong = (
         ("access", "limit.profile mode", group.access not in ("auto", mode)),
         ("vgpus_each", "limit.profile vgpus", group.vgpus_each not in (1, stated.vgpus)),
         (field, "limit.profile share", given not in (None, 1) and not stated.agrees(given)),
     )
-    if refused := [(name, key) for name, key, holds in wrong if holds]:
-        words |= {"gives": written(gpus, ".3g")}
-        values = ((f"{at}.{name}", getattr(group, name), key) for name, key in refused)
-        raise ScenarioError(problem(path, value, key, **words) for path, value, key in values)
+    if refused := [(one, key) for one, key, holds in wrong if holds]:
+        raise ScenarioError(problem(f"{at}.{one}", getattr(group, one), key, **words) for one, key in refused)
     if given not in (None, 1) or (stated.whole and stated.vgpus == 1):
         gpus = given  # of a model as many whole ones as it needs
     elif gpus != 1:
@@ -189,4 +188,5 @@ def _sized(trail: Trail, scenario: Scenario, catalog: Catalog, group: Group, fie
             f"{at}.{field}", here.record("profile_gpus", sharing.profile_gpus, gpus, profile=named)
         )
     vgpus = group.vgpus_each if stated.whole else stated.vgpus
-    return replace(group, access=mode, vgpus_each=vgpus, **{field: gpus})
+    size: dict[str, Any] = {field: gpus}
+    return replace(group, access=mode, vgpus_each=vgpus, **size)
