@@ -146,8 +146,10 @@ def _trace(args: argparse.Namespace) -> Jobs | Samples | Requests:
     columns = dict(text.split("=", 1) for text in args.column)
     trace = read_trace(args.file, format=args.format, columns=columns or None, time_zone=args.time_zone)
     if isinstance(trace, Jobs) and trace.users and "group" not in trace.reading.columns:
-        columns |= {"group": trace.reading.columns["user"]}
-        trace = read_trace(args.file, format=args.format, columns=columns, time_zone=args.time_zone)
+        read, none = trace.reading, said("audit.note.no group of jobs")
+        named = {"group": read.columns["user"], **read.columns}
+        read = replace(read, columns=named, notes=tuple(note for note in read.notes if note != none))
+        trace = replace(trace, group=trace.user, groups=trace.user_names, reading=read)
     trace = cut_days(trace, first_day=args.first_day, last_day=args.last_day, time_zone=args.time_zone)
     if args.largest is not None and isinstance(trace, Jobs):
         trace = trace.where(trace.gpus <= args.largest)

@@ -3,104 +3,123 @@
 Columns of requests are those of Azure [azure-llm-inference-2023]_, BurstGPT [burstgpt-2024]_ and logs of engines.
 """
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import numpy as np
 
-from gpuplan.audit.table import COLUMNS, Log, Rows, Table
+from gpuplan.audit.columns import COLUMNS
+from gpuplan.audit.counts import MULTIPLIERS, check_lengths, multiplier, requested
+from gpuplan.audit.table import Log, Rows, Table
 from gpuplan.audit.trace import ALL, Collected, Jobs, Reading, Requests
-from gpuplan.audit.values import Clock, duration_s, gpus_of, gpus_of_milli, tokens_of
+from gpuplan.audit.values import Clock, count_of, duration_s, missing_of
 
 JOB_COLUMNS, REQUEST_COLUMNS = COLUMNS["jobs"], COLUMNS["requests"]
 WAITING = {"pending", "pd", "queued", "waiting"}
+RUNNING = {"running", "r"}
+ENDED = {"completed", "succeeded", "failed", "cancelled", "canceled", "timeout", "done", "pass", "killed"}
 
 
 class JobRows(Collected):
-    """Jobs as they are read."""
+    """Jobs as they are read; ``size`` gives the GPUs of each."""
 
-    def __init__(self) -> None:
+    def __init__(self, size: Callable[[Rows], np.ndarray]) -> None:
         super().__init__("submit_s", "start_s", "duration_s", "gpus", codes=("group", "user"))
+        self.size = size
+        self.running = 0
 
-    def take(
-        self, rows: Rows, *, submit: np.ndarray, start: np.ndarray, duration: np.ndarray, gpus: np.ndarray
-    ) -> None:
-        """Append the rows that are still included."""
-        self.add(rows.kept, submit_s=submit, start_s=start, duration_s=duration, gpus=gpus)
+    def take(self, rows: Rows, now: np.ndarray | None = None) -> None:
+        """Append the rows of jobs that ran on GPUs, begun ``now`` if no column says when; weigh those left out."""
+        rows.leave_out([text in WAITING for text in _states(rows)], "audit.row.never started", void=True)
+        if "start" in rows.columns:
+            rows.leave_out(missing_of(rows.columns["start"]), "audit.row.never started", void=True)
+        gpus = self.size(rows)
+        length = _stated(rows, gpus)
+        submit = start = rows.time("start" if "start" in rows.columns else "submit") if now is None else now
+        length = _until_end(rows, start, length)
+        hours = np.where(gpus == 0, 0.0, np.where(length >= 0, gpus * length / 3600, math.nan))
+        if rows.columns.keys() >= {"submit", "start"}:
+            submit = rows.time("submit")
+            rows.leave_out(start < submit, "audit.row.start before submit", rows.columns["start"], fault=True)
+        rows.leave_out(np.isnan(length), "audit.row.not known", what="duration")
+        rows.leave_out(gpus == 0, "audit.row.no gpus")
+        rows.leave_out(length == 0, "audit.row.no time")
+        self.running += int((rows.kept & _run_still(rows)).sum())
+        self.add(rows.kept, submit_s=submit, start_s=start, duration_s=length, gpus=gpus)
         self.add_names(group=rows.texts("group", ALL), user=rows.texts("user"))
+        rows.weigh(np.where(np.isinf(hours), math.nan, hours))
+
+    def cut(self, latest_s: float) -> dict[str, object]:
+        """End the jobs that still run with the file, and return what is to be noted of them."""
+        duration, start = self["duration_s"], self["start_s"]
+        still = np.isinf(duration)
+        latest_s = max(latest_s, float((start + duration)[~still].max(initial=0.0)))
+        duration[still] = np.maximum(1.0, latest_s - start[still])
+        return {"audit.note.cut at latest" if still.any() else "audit.note.cut at export": self.running}
 
     def done(self, reading: Reading) -> Jobs:
         """Return the jobs of the whole file."""
         has_start = reading.columns.keys() >= {"submit", "start"}
-        users = len(self.names["user"].shown) if "user" in reading.columns else 0
-        return Jobs(**self.columns(), has_start=has_start, users=users, reading=reading)
+        names = tuple(self.names["user"].shown) if "user" in reading.columns else ()
+        values = {**self.columns(), "users": len(names), "user_names": names, "reading": reading}
+        return Jobs(**values, has_start=has_start)
 
 
-def lengths_of(
-    rows: Rows, begin: np.ndarray, *, unit_s: float = 1, open_s: float | None = None
-) -> np.ndarray:
-    """Return seconds of each job, as stated or until its end; ``open_s`` for one without an end, if permitted."""
-    if "duration" in rows.columns:
-        return rows.read("duration", partial(duration_s, unit_s=unit_s))
-    end = rows.time("end", missing_s=open_s)
-    rows.leave_out(end < begin, "audit.row.end before begin", rows.columns["end"], fault=True)
-    length: np.ndarray = end - begin
+def _states(rows: Rows) -> list[str]:
+    return [text.strip().lower() for text in rows.columns.get("state", [""] * len(rows.kept))]
+
+
+def _run_still(rows: Rows) -> np.ndarray:
+    """Return which jobs still run: those without an end; by their state if no column has ends."""
+    return missing_of(rows.columns["end"]) if "end" in rows.columns else np.isin(_states(rows), [*RUNNING])
+
+
+def _stated(rows: Rows, gpus: np.ndarray) -> np.ndarray:
+    """Return the seconds of each job as a column has them, or its GPU time over its GPUs."""
+    length = np.full(len(rows.kept), math.nan)
+    for key, over in (("duration", 1.0), ("work", np.where(gpus > 0, gpus, 1.0))):
+        if key in rows.columns and (rows.kept & np.isnan(length)).any():
+            stated = rows.read(key, partial(duration_s, unit_s=rows.unit(key)), missing=math.nan) / over
+            length = np.where(np.isnan(length), stated, length)
     return length
 
 
-def times_of(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-    """Return request and start of each job, each replaced by the other where one is unknown."""
-    if not rows.columns.keys() >= {"submit", "start"}:
-        times = rows.time("submit" if "submit" in rows.columns else "start")
-        return times, times
-    submit, start = rows.time("submit"), rows.time("start")
-    rows.leave_out(start < submit, "audit.row.start before submit", rows.columns["start"], fault=True)
-    return submit, start
-
-
-def requested(rows: Rows) -> np.ndarray:
-    """Return each job's GPUs: a count, or thousandths of a GPU; beside a count of one these divide that GPU."""
-    if "gpu_milli" not in rows.columns:
-        return rows.read("gpus", gpus_of)
-    part = rows.read("gpu_milli", gpus_of_milli)
-    if "gpus" not in rows.columns:
-        return part
-    gpus = rows.read("gpus", gpus_of)
-    agree = (part == 1) | ((gpus == 1) & (part < 1)) | ((gpus == 0) & (part == 0))
-    rows.leave_out(~agree, "audit.row.gpu milli", rows.columns["gpu_milli"], fault=True)
-    wanted: np.ndarray = gpus * part
-    return wanted
+def _until_end(rows: Rows, start: np.ndarray, length: np.ndarray) -> np.ndarray:
+    """Return the seconds of each job, until its end where they are not stated; infinite for one that still runs."""
+    unknown = rows.kept & np.isnan(length)
+    if not unknown.any():
+        return length
+    if "end" not in rows.columns:
+        return np.where(unknown & _run_still(rows), math.inf, length)
+    end = rows.time("end", missing_s=math.inf)
+    rows.leave_out(unknown & (end < start), "audit.row.end before begin", rows.columns["end"], fault=True)
+    rows.leave_out(unknown & np.isinf(end) & np.isin(_states(rows), [*ENDED]), "audit.row.end not known")
+    return np.where(unknown, end - start, length)
 
 
 def read_jobs(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
-    """Read the jobs of a file with one job per row."""
+    """Read the jobs of a file with one job per row; jobs that still run end with the file."""
     at = table.find(JOB_COLUMNS, given)
     timed = at.keys() & {"submit", "start", "interval"}
-    sized = [key for key in ("gpus", "gpu_milli") if key in at]
-    if not sized or not timed or not at.keys() & {"duration", "end"}:
+    if not at.keys() & {"gpus", "gpu_milli"} or not timed or not at.keys() & {"duration", "end", "work"}:
         raise table.missing("audit.needs.jobs")
     if timed != {"interval"}:
         at.pop("interval", None)
-    interval_s, unit_s = (table.unit_s(at.get(key)) for key in ("interval", "duration"))
-    log, jobs = Log(clock), JobRows()
+    check_lengths(table, at, clock)
+    times = multiplier(table, at, given)
+    at = {key: place for key, place in at.items() if key not in {*MULTIPLIERS} - {times}}
+    log, jobs = Log(clock), JobRows(partial(requested, times=times))
     now = np.zeros(1)
     for rows in table.rows(at, log):
         if "interval" in at:
-            gaps = rows.read("interval", partial(duration_s, unit_s=interval_s))
+            gaps = rows.read("interval", partial(duration_s, unit_s=rows.unit("interval")))
             now = np.cumsum(np.concatenate([now[-1:], np.nan_to_num(gaps)]))
-        if "state" in at:
-            state = rows.columns["state"]
-            waits = [text.strip().lower() in WAITING for text in state]
-            rows.leave_out(waits, "audit.row.never started", state)
-        gpus = requested(rows)
-        submit, start = (now[1:], now[1:]) if "interval" in at else times_of(rows)
-        duration = lengths_of(rows, start, unit_s=unit_s)
-        rows.leave_out(gpus == 0, "audit.row.no gpus", rows.columns[sized[0]])
-        rows.leave_out(duration == 0, "audit.row.no time")
-        jobs.take(rows, submit=submit, start=start, duration=duration, gpus=gpus)
+        jobs.take(rows, now[1:] if "interval" in at else None)
     log.check(len(jobs), "audit.none.jobs")
     clock.relative = clock.relative or "interval" in at
     notes = {
+        **jobs.cut(log.latest_s),
         "audit.note.no group of jobs": "group" not in at,
         "audit.note.intervals": "interval" in at,
         "audit.note.only starts": "start" in at and "submit" not in at,
@@ -116,7 +135,7 @@ def read_requests(table: Table, given: Mapping[str, str], clock: Clock) -> Reque
     log, requests = Log(clock), Collected("time_s", "tokens_in", "tokens_out")
     for rows in table.rows(at, log, header_again="time"):
         time = rows.time("time")
-        tokens_in, tokens_out = (rows.read(key, tokens_of) for key in ("tokens_in", "tokens_out"))
+        tokens_in, tokens_out = (rows.read(key, count_of) for key in ("tokens_in", "tokens_out"))
         rows.leave_out(tokens_in == 0, "audit.row.no prompt", rows.columns["tokens_in"])
         rows.leave_out(tokens_out == 0, "audit.row.no answer", rows.columns["tokens_out"])
         requests.add(rows.kept, time_s=time, tokens_in=tokens_in, tokens_out=tokens_out)

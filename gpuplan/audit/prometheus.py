@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from gpuplan.audit.columns import Known
 from gpuplan.audit.moments import count_once
 from gpuplan.audit.samples import SAMPLE_COLUMNS, UNDER_MIG
 from gpuplan.audit.table import Log, Rows, Table, unknown_keys
@@ -303,13 +304,13 @@ def read_table(table: Table, given: Mapping[str, str], clock: Clock) -> Samples:
     return _read_long(table, given, clock, time_at)
 
 
-def _place(table: Table, key: str, names: tuple[str, ...], given: Mapping[str, str]) -> int | None:
+def _place(table: Table, key: str, names: Known, given: Mapping[str, str]) -> int | None:
     return table.find({key: names}, {k: v for k, v in given.items() if k == key}).get(key)
 
 
 def _value_place(table: Table, given: Mapping[str, str], named: Sequence[int]) -> int:
     """Return the column of the values: as given, by its usual name, or by that of the preferred counter."""
-    place = _place(table, "value", ("value",), given)
+    place = _place(table, "value", (("value",), ""), given)
     if place is None and not named:
         raise table.missing("audit.needs.prometheus value", names=", ".join(COUNTERS))
     return min(named, key=lambda at: list(COUNTERS).index(table.header[at])) if place is None else place

@@ -98,9 +98,9 @@ def _recognised(table: Table, given: Mapping[str, str]) -> str:
         ("prometheus", any("DCGM_FI_" in name or name == "__name__" or "{" in name for name in header)),
         ("prometheus", "value" in names and names & {"uuid", "modelname", "gpu"}),
         ("requests", requests >= {"time", "tokens_in", "tokens_out"}),
-        ("jobs", given.keys() & {"gpus", "gpu_milli", "duration", "submit", "start", "end"}),
+        ("jobs", given.keys() & {"gpus", "gpu_milli", "duration", "submit", "start", "end", "work", "times"}),
         ("samples", given.keys() & {"percent", "gpu", "time"}),
-        ("jobs", jobs.keys() & {"gpus", "gpu_milli"} and jobs.keys() & {"duration", "end"}),
+        ("jobs", jobs.keys() & {"gpus", "gpu_milli"} and jobs.keys() & {"duration", "end", "work"}),
         ("samples", samples.keys() >= {"time", "percent"}),
     )
     kind = next((format for format, so in signs if so), None)

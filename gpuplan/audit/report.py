@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from gpuplan.analysis.llm_traffic import GroupTraffic
-from gpuplan.audit import REAL_TIME_S, Audit, Comparison, Reading, ServingGroup, Suggestion, tables
+from gpuplan.audit import REAL_TIME_S, Audit, Comparison, ServingGroup, Suggestion, tables
 from gpuplan.locales import DAY_NAMES, written
 from gpuplan.report.kinds import one_place
 from gpuplan.report.plan_data import as_json, fields_of
@@ -80,7 +80,11 @@ def audit_text(findings: Findings) -> str:
     data, audit = audit_dict(findings), findings.found
     return page(
         "",
-        chapter(said("audit.input file"), *_reading(audit.trace.reading)),
+        chapter(
+            said("audit.input file"),
+            said("audit.reading", **fields_of(audit.trace.reading), zone=audit.trace.reading.time_zone),
+            *reading(data["reading"]),
+        ),
         *(
             (chapter(said(head), *sentences(use, audit.time_zone)), _largest(build(use)))
             for part, (head, sentences, build) in PARTS.items()
@@ -97,15 +101,23 @@ def audit_text(findings: Findings) -> str:
     )
 
 
-def _reading(reading: Reading) -> Iterator[str]:
-    values = {"used": reading.used, "rows": reading.rows, "zone": reading.time_zone}
-    yield said("audit.reading", format=reading.format, **values)
-    if reading.columns:
-        named = (said("audit.column", what=what, name=repr(name)) for what, name in reading.columns.items())
+def reading(found: Mapping[str, Any]) -> Iterator[str]:
+    """Describe in sentences how a file was read: columns and their units, rows left out, and what was decided."""
+    if columns := found["columns"]:
+        named = (_column(what, name, found["units"].get(what, {})) for what, name in columns.items())
         yield said("audit.columns read", names=", ".join(named))
-    for skipped in reading.skipped:
-        yield said("audit.left out example" if skipped.example else "audit.left out", **skipped._asdict())
-    yield from (f"{note}." for note in reading.notes)
+    for skipped in found["skipped"]:
+        keys = ["audit.left out example" if skipped["example"] else "audit.left out"]
+        keys += [f"audit.left out {name}" for name in ("gpu_h", "unknown") if skipped[name]]
+        yield " ".join(said(key, **skipped) for key in keys)
+    yield from (f"{note}." for note in found["notes"])
+
+
+def _column(what: str, name: str, column: Mapping[str, Any]) -> str:
+    unit = column.get("unit")
+    plain = not unit or (unit["factor"] == 1 and column["by"] == "name")
+    key = "audit.column" if plain else f"audit.column {column['by']}"
+    return said(key, what=what, name=repr(name), unit=unit["shown"] if unit else "")
 
 
 def _day(seconds: float, zone: str) -> str:

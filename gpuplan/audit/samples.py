@@ -9,8 +9,9 @@ from functools import partial
 
 import numpy as np
 
+from gpuplan.audit.columns import COLUMNS
 from gpuplan.audit.moments import count_once
-from gpuplan.audit.table import COLUMNS, Log, Rows, Table
+from gpuplan.audit.table import Log, Rows, Table
 from gpuplan.audit.trace import ALL, Collected, Reading, Samples, refusal
 from gpuplan.audit.values import Clock, is_missing, percent_of
 from gpuplan.wording import said

@@ -3,22 +3,24 @@
 Its meaning follows [slurm-sacct]_, GPUs for each node [slurm-sbatch]_ and the total of a job [slurm-gres-header]_.
 """
 
-import math
 import re
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
-from gpuplan.audit.jobs import JobRows, lengths_of, times_of
-from gpuplan.audit.table import COLUMNS, Log, Rows, Table
+from gpuplan.audit.columns import COLUMNS
+from gpuplan.audit.jobs import JobRows
+from gpuplan.audit.table import Log, Rows, Table
 from gpuplan.audit.trace import Jobs
-from gpuplan.audit.values import Clock, is_missing
+from gpuplan.audit.values import Clock
 from gpuplan.scenario import MAX_GPUS
 
 SACCT_COLUMNS = COLUMNS["sacct"]
 TRES = re.compile(r"(?:^|,)gres/gpu(:[^=,]*)?=(\d{1,9})")
 GRES = re.compile(r"(?:^|,)(?:gres[:/])?gpu(?::(?=\d*[^\d:,(=])([^:,(=]+))?(?:[:=](\d{1,9}))?(?=[,(]|$)")
+SIZES = ("gpus", "requested")
+SHARED = re.compile(r"(?:^|,)(?:gres[:/])?(?:shard|mps)(?=[:=,(]|$)")
 MIG_TYPE = re.compile(r"\d+g\.\d+gb")
 
 
@@ -36,12 +38,36 @@ def slurm_gpus(text: str) -> int:
     return totals[0] if totals else sum(count for _, count in pairs)
 
 
-def _stated(rows: Rows, key: str, which: np.ndarray) -> tuple[np.ndarray, bool]:
-    """Return the GPUs that a column states for some of the rows, and whether there are MIG instances among them."""
-    if key not in rows.columns:
-        return np.zeros(len(which)), False
-    texts = [text if so else "" for text, so in zip(rows.columns[key], which.tolist(), strict=True)]
-    return np.fromiter(map(slurm_gpus, texts), float), any(map(MIG_TYPE.search, set(texts)))
+def _whole(text: str) -> str:
+    """Return a list of resources without its last one if that is cut, which sacct marks by a plus."""
+    return text.strip().rpartition(",")[0] if text.rstrip().endswith("+") else text
+
+
+def _stated(rows: Rows, key: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the GPUs that a column states, and which of its lists are cut."""
+    texts = rows.columns.get(key, [""] * len(rows.kept))
+    cut = np.array([text.endswith("+") for text in texts], dtype=bool)
+    return np.fromiter(map(slurm_gpus, map(_whole, texts) if cut.any() else texts), float), cut
+
+
+def allocated(rows: Rows, *, for_each_node: bool) -> np.ndarray:
+    """Return the GPUs of each job as allocated, else as requested; not a number where they cannot be known."""
+    gpus, cut = _stated(rows, "gpus")
+    none = gpus == 0
+    if none.any() and "requested" in rows.columns:
+        wanted, cut_too = _stated(rows, "requested")
+        if for_each_node and "nodes" in rows.columns:
+            wanted *= [_nodes(text) for text in rows.columns["nodes"]]
+        gpus, cut = np.where(none, wanted, gpus), cut | cut_too
+    job = rows.columns["job"]
+    rows.leave_out(gpus > MAX_GPUS, "audit.row.too many gpus", job, fault=True, most=MAX_GPUS)
+    lists = [rows.columns[key] for key in SIZES if key in rows.columns]
+    shared = np.array([any(map(SHARED.search, texts)) for texts in zip(*lists, strict=True)], dtype=bool)
+    for which, key in ((shared, "audit.row.shard"), (cut, "audit.row.cut")):
+        unknown = (gpus == 0) & which
+        rows.leave_out(unknown, key, job, fault=key == "audit.row.cut")
+        gpus[unknown] = np.nan
+    return gpus
 
 
 def _nodes(text: str) -> int:
@@ -60,42 +86,16 @@ def read_sacct(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
     at = table.find(SACCT_COLUMNS, given)
     _check_columns(table, at)
     for_each_node = "requested" in at and table.names[at["requested"]] == "reqgres"
-    log, jobs = Log(clock), JobRows()
-    running, latest, mig = 0, 0.0, False
+    log, jobs = Log(clock), JobRows(partial(allocated, for_each_node=for_each_node))
+    mig = False
     for rows in table.rows(at, log):
         job = rows.columns["job"]
-        rows.leave_out(["." in text for text in job], "audit.row.step", job)
-        rows = rows.rest()
-        job = rows.columns["job"]
-        gpus, mig_held = _stated(rows, "gpus", rows.kept)
-        requested, mig_requested = _stated(rows, "requested", rows.kept & (gpus == 0))
-        if for_each_node and "nodes" in at:
-            requested *= [_nodes(text) for text in rows.columns["nodes"]]
-        gpus += requested
-        mig = mig or mig_held or mig_requested
-        rows.leave_out(gpus > MAX_GPUS, "audit.row.too many gpus", job, fault=True, most=MAX_GPUS)
-        rows.leave_out(gpus == 0, "audit.row.no gpus", job)
-        if "start" in rows.columns:
-            starts = rows.columns["start"]
-            rows.leave_out([is_missing(text) for text in starts], "audit.row.never started", job)
-        submit, start = times_of(rows)
-        ends = rows.columns.get("end", ["0"] * len(job))
-        still_open = np.array([is_missing(text) for text in ends], dtype=bool)
-        duration = lengths_of(rows, start, open_s=math.inf)
-        states = rows.columns.get("state", [""] * len(job))
-        runs = still_open | np.array([text.upper().startswith("RUNNING") for text in states], dtype=bool)
-        running += int((rows.kept & runs).sum())
-        rows.leave_out(duration == 0, "audit.row.no time", job)
-        until = start + np.where(np.isinf(duration), 0.0, duration)
-        latest = float(until[rows.kept].max(initial=latest))
-        jobs.take(rows, submit=submit, start=start, duration=duration, gpus=gpus)
+        rows.leave_out(["." in text for text in job], "audit.row.step", job, void=True)
+        jobs.take(rows)
+        mig = mig or any(MIG_TYPE.search(text) for key in SIZES for text in set(rows.columns.get(key, ())))
     log.check(len(jobs), "audit.none.sacct")
-    duration = jobs["duration_s"]
-    cut = np.isinf(duration)
-    duration[cut] = np.maximum(1.0, latest - jobs["start_s"][cut])
     notes = {
-        "audit.note.cut at latest": running * cut.any(),
-        "audit.note.cut at export": running * (not cut.any()),
+        **jobs.cut(log.latest_s),
         "audit.note.whole mig": mig,
         "audit.note.nodes": for_each_node,
         "audit.note.only starts": "submit" not in at,

@@ -7,7 +7,7 @@ from gpuplan.app.cards import select
 from gpuplan.app.state import Workbook
 from gpuplan.app.work_cards import IDLE, STARTING, receiving, upload_data
 from gpuplan.audit import REAL_TIME_S, tables
-from gpuplan.audit.report import PARTS, again, hour_of_week, more_groups, replayed, silos
+from gpuplan.audit.report import PARTS, again, hour_of_week, more_groups, reading, replayed, silos
 from gpuplan.audit.upload import Auditing
 from gpuplan.report.table import Table, records, screen
 from gpuplan.widgets import contract
@@ -23,6 +23,7 @@ def audit_data(workbook: Workbook) -> dict[str, Any]:
     """Return the file, its reading options, its progress, and its findings."""
     audit = workbook.auditing
     findings = audit.found
+    read = findings and findings["reading"]
     label = said("audit.choose another" if audit.name else "audit.choose")
     return {
         **IDLE,
@@ -35,7 +36,7 @@ def audit_data(workbook: Workbook) -> dict[str, Any]:
                 {
                     "what": f"audit-{name}",
                     "label": label,
-                    "value": getattr(audit, name),
+                    "value": getattr(audit, name) or (_columns(read) if read and name == "columns" else ""),
                     "question": QUESTIONS[name],
                     **({"empty": EMPTY[name]} if name in EMPTY else {}),
                 }
@@ -47,6 +48,15 @@ def audit_data(workbook: Workbook) -> dict[str, Any]:
         "problem": audit.error or audit.runner.error,
         "text": _said(workbook, findings) if findings else [] if audit.name else [said("audit.invite")],
     }
+
+
+def _columns(read: Mapping[str, Any]) -> str:
+    """Return which column is read as what, and in which unit, as a user states it."""
+    units = {what: column["unit"]["name"] for what, column in read["units"].items() if column["unit"]}
+    named = {what: name for what, name in read["columns"].items() if "," not in name}
+    return ", ".join(
+        f"{what}={name}" + f":{units.get(what)}" * (what in units) for what, name in named.items()
+    )
 
 
 def _buttons(workbook: Workbook, audit: Auditing) -> list[contract.Button]:
@@ -78,24 +88,16 @@ def _progress(audit: Auditing) -> contract.Progress | None:
 
 
 def _said(workbook: Workbook, found: dict[str, Any]) -> list[str]:
-    notes, zone = dict.fromkeys([*found["reading"]["notes"], *found["notes"]]), found["time_zone"]
+    read, zone = found["reading"], found["time_zone"]
     changed = workbook.auditing.replayed != workbook.plan.scenario
     return [
-        _read(workbook.auditing.name, found["reading"]),
+        said("audit.read", name=workbook.auditing.name[:80], used=read["used"], rows=read["rows"]),
+        *reading(read),
         *(text for part, (_, says, _) in PARTS.items() if found[part] for text in says(found[part], zone)),
-        *(f"{note}." for note in notes),
+        *(f"{note}." for note in found["notes"] if note not in read["notes"]),
         *(_replayed(found["comparison"], changed) if found["comparison"] else ()),
         *(again(found["replayed"]) if found["replayed"] else ()),
     ]
-
-
-def _read(name: str, reading: dict[str, Any]) -> str:
-    used = said("audit.read", name=name[:80], used=reading["used"], rows=reading["rows"])
-    left = sum(s["rows"] for s in reading["skipped"])
-    if not left:
-        return used
-    worst = max(reading["skipped"], key=lambda s: s["rows"])
-    return f"{used} {said('audit.most left out', left=left, **worst)}"
 
 
 def _replayed(found: dict[str, Any], changed: bool) -> list[str]:

@@ -123,6 +123,8 @@ def _joined(parts: Sequence[_Class], gpus: float) -> _Class:
 
 def _shape(gpus: float, per_host: int) -> tuple[float, int, int]:
     """Return GPUs of a VM, VMs of a job and such parts: whole VMs that come out even if possible, each in one host."""
+    if gpus > 1:
+        gpus = math.ceil(gpus)
     if gpus <= per_host:
         return max(gpus, group_field_range("gpus_each")[0]), 1, 1
     even = max(n for n in range(1, per_host + 1) if gpus % n == 0)

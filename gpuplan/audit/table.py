@@ -5,29 +5,33 @@ import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, compress
-from typing import Self
+from functools import partial
+from itertools import chain, compress, islice
+from typing import Any, Self
 
 import numpy as np
 
+from gpuplan.audit.columns import Column, Known, given_column, holds_names, stem_of, timed
 from gpuplan.audit.files import Lines
 from gpuplan.audit.trace import Reading, Skipped, TraceError, refusal
-from gpuplan.audit.values import UNIT_S, BadValue, Clock, is_missing
-from gpuplan.facts import own_rows
+from gpuplan.audit.values import UNITS, BadValue, Clock, Unit, is_missing
 from gpuplan.scenario import Problem, show
 from gpuplan.wording import said
 
 MAX_ROWS = 20_000_000
 MAX_COLUMNS = 20_000
+HEAD_ROWS = 100
+"""First rows, by whose values columns are recognised."""
 BLOCK_ROWS = 500
 """Rows read together: with many more lists, Python's garbage collector scans all of them again and again."""
 SHOWN_COLUMNS = 40
+THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?")
+"""Commas in a number in quotation marks, where commas divide columns."""
 SHOWN_REASONS = 3
 
-COLUMNS: dict[str, dict[str, tuple[str, ...]]] = {}
-"""Format -> value -> names of the column by which it is recognised, the first one first."""
-for _row in own_rows("words/trace_columns"):
-    COLUMNS.setdefault(_row["format"], {})[_row["what"]] = tuple(_row["names"].split())
+
+Cells = Iterable[tuple[int, list[str]]]
+"""Number of the line, and cells, of each row."""
 
 
 @dataclass(slots=True)
@@ -38,6 +42,9 @@ class _Left:
     rows: int
     first: tuple[int, int]
     example: str
+    gpu_h: float = 0.0
+    unknown: int = 0
+    """Rows whose GPU-hours cannot be known."""
 
 
 class Log:
@@ -47,14 +54,19 @@ class Log:
         self.clock = clock
         self.rows = 0
         self.left: dict[tuple[str, bool], _Left] = {}
+        self.latest_s = 0.0
+        """Latest time read."""
+        self.columns: Mapping[str, Column] = {}
+        self.notes: tuple[str, ...] = ()
+        self.weighed = False
 
-    def add(self, reason: str, rows: int, first: tuple[int, int], example: str, *, fault: bool) -> None:
+    def add(self, reason: str, rows: int, first: tuple[int, int], example: str, *, fault: bool) -> _Left:
         """Leave out some rows; of those left out for the same reason the first stay the example."""
         entry = self.left.get((reason, fault))
         if entry is None:
-            self.left[reason, fault] = _Left(reason, fault, rows, first, show(example))
-        else:
-            entry.rows += rows
+            entry = self.left[reason, fault] = _Left(reason, fault, 0, first, show(example))
+        entry.rows += rows
+        return entry
 
     def count(self, key: str) -> int:
         """Return the rows left out for a reason that is no fault."""
@@ -71,15 +83,17 @@ class Log:
     ) -> Reading:
         """Return what could be read from the file, with the notes that apply: key -> what its text has as ``n``."""
         left = sorted(self.left.values(), key=lambda e: (-e.rows, e.first[0], not e.fault, e.first))
+        parts = ((e.reason, e.rows, e.first[0], e.example, e.gpu_h, e.unknown * self.weighed) for e in left)
         zone, all_notes = self.clock.zone.key, {**notes, **self.clock.notes()}
         return Reading(
             format=format,
             rows=self.rows,
             used=used,
-            skipped=tuple(Skipped(e.reason, e.rows, e.first[0], e.example) for e in left),
-            notes=tuple(said(key, n=n, zone=zone, **values) for key, n in all_notes.items() if n),
+            skipped=tuple(map(Skipped._make, parts)),
+            notes=(*self.notes, *(said(key, n=n, zone=zone, **values) for key, n in all_notes.items() if n)),
             columns=columns,
             time_zone=zone,
+            units=self.columns,
         )
 
     def check(self, used: int, none: str) -> None:
@@ -103,20 +117,12 @@ class Rows:
     def __init__(self, log: Log, lines: Sequence[int], columns: Mapping[str, Sequence[str]]) -> None:
         self.columns = columns
         self.kept = np.ones(len(lines), dtype=bool)
+        self.left: list[tuple[_Left, np.ndarray]] = []
+        """Reason for which rows were left out, and these rows; without those that did not run."""
         self._log, self._lines = log, lines
         log.rows += len(lines)
         if log.rows > MAX_ROWS:
             raise refusal("audit.too many samples", most=MAX_ROWS)
-
-    def rest(self) -> "Rows":
-        """Return only the rows that are still included, where that saves most of the work on the others."""
-        if self.kept.all():
-            return self
-        kept = self.kept.tolist()
-        lines = list(compress(self._lines, kept))
-        columns = {key: list(compress(column, kept)) for key, column in self.columns.items()}
-        self._log.rows -= len(lines)  # they are counted again
-        return Rows(self._log, lines, columns)
 
     def texts(self, key: str, missing: str = "") -> Iterable[str]:
         """Return a column of the rows that are still included; the same text for all where there is none."""
@@ -131,22 +137,41 @@ class Rows:
         examples: Sequence[str] | None = None,
         *,
         fault: bool = False,
+        void: bool = False,
         **values: object,
     ) -> None:
-        """Leave out those of the rows that are still included, for the reason with this key."""
+        """Leave out those of the rows that are still included, for the reason with this key; ``void`` did not run."""
         out = self.kept & np.asarray(which, dtype=bool)
         if out.any():
             first = int(out.argmax())
             place, example = (self._lines[first], first), examples[first] if examples else ""
-            self._log.add(said(key, **values), int(out.sum()), place, example, fault=fault)
+            entry = self._log.add(said(key, **values), int(out.sum()), place, example, fault=fault)
             self.kept &= ~out
+            if not void:
+                self.left.append((entry, out))
 
-    def read(self, key: str, parse: Callable[[str], float], what: str = "") -> np.ndarray:
-        """Return the numbers of a column; a missing one is no fault unless ``what`` says what each row needs."""
+    def unit(self, key: str) -> float:
+        """Return the factor of the unit of a column, 1 where none is stated."""
+        column = self._log.columns.get(key)
+        return column.unit.factor if column and column.unit else 1.0
+
+    def weigh(self, gpu_h: np.ndarray) -> None:
+        """Count the GPU-hours of the rows left out; not a number where they are not known."""
+        self._log.weighed = True
+        for entry, out in self.left:
+            entry.gpu_h += float(np.nansum(gpu_h[out]))
+            entry.unknown += int(np.isnan(gpu_h[out]).sum())
+
+    def read(
+        self, key: str, parse: Callable[[str], float], what: str = "", *, missing: float | None = None
+    ) -> np.ndarray:
+        """Return the numbers of a column; a missing one is ``missing``, else no fault unless ``what`` is to be said."""
         values = np.full(len(self.kept), np.nan)
         try:
             values[self.kept] = np.fromiter(map(parse, self.texts(key)), float)
         except BadValue:
+            if missing is not None:
+                return self.read(key, lambda text: missing if is_missing(text) else parse(text), what)
             self._leave_out_unread(key, parse, what)
             values[self.kept] = np.fromiter(map(parse, self.texts(key)), float)
         return values
@@ -162,47 +187,40 @@ class Rows:
         column = self.columns[key]
         for (reason, fault), bad_values in wrong.items():
             examples = [bad_values[text].value if text in bad_values else "" for text in column]
-            values = {"what": what or key, **next(iter(bad_values.values())).values}
+            values: dict[str, Any] = {"what": what or key, **next(iter(bad_values.values())).values}
             self.leave_out([text in bad_values for text in column], reason, examples, fault=fault, **values)
 
     def time(self, key: str, what: str = "", *, missing_s: float | None = None) -> np.ndarray:
         """Return times of a column in seconds since 1970, UTC; ``missing_s`` where none is stated, if permitted."""
-        clock = self._log.clock
-        if missing_s is None:
-            times = self.read(key, clock, what)
-        else:
-            times = self.read(key, lambda text: missing_s if is_missing(text) else clock(text), what)
+        clock, unit_s = self._log.clock, self.unit(key)
+        parse = clock if unit_s == 1 else partial(clock, unit_s=unit_s)
+        times = self.read(key, parse, what, missing=missing_s)
         clock.count(self.texts(key))
+        self._log.latest_s = float(times.max(initial=self._log.latest_s, where=np.isfinite(times)))
         return times
-
-
-def _without_unit(name: str) -> tuple[str, float]:
-    stem, _, unit = name.rpartition("_")
-    return (stem, UNIT_S[unit]) if stem and unit in UNIT_S else (name, 1.0)
 
 
 class Table:
     """Rows of text under a header, and the recognised columns: a format gives the header and its rows."""
 
-    def __init__(
-        self,
-        header: Sequence[str],
-        rows: Iterable[tuple[int, list[str]]],
-        *,
-        delimiter: str = ",",
-        lines: Lines | None = None,
-    ) -> None:
+    def __init__(self, header: Sequence[str], rows: Cells, lines: Lines | None = None) -> None:
         """Take names of columns, and rows as (number of the line in the file, cells); ``lines`` is read for them."""
         self.header = [name.strip() for name in header]
-        self.delimiter = delimiter
-        self._rows = rows
-        self._lines = lines
+        self.delimiter = ","
+        self._lines = lines or Lines(io.StringIO())
         if self.header and not self.header[-1]:
             self.header.pop()
         if len(self.header) > MAX_COLUMNS:
             columns = said("audit.columns", n=len(self.header))
             raise refusal("audit.too many columns", where="line 1", value=columns, most=MAX_COLUMNS)
         self.names = [re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") for name in self.header]
+        self._stems: dict[str, list[tuple[str, Unit | None]]] = {}
+        self.read: dict[str, Column] = {}
+        """Value -> the column in which it is, as found last."""
+        self.notes: tuple[str, ...] = ()
+        others = iter(rows)
+        self._head = list(islice(others, HEAD_ROWS))
+        self._rows = chain(self._head, others)
 
     @classmethod
     def of_text(cls, text: io.TextIOWrapper) -> Self:
@@ -216,7 +234,8 @@ class Table:
         reader = csv.reader(chain([first], lines), delimiter=delimiter, skipinitialspace=True)
         header = next(reader)
         rows = ((reader.line_num + blank, row) for row in reader)
-        table = cls(header, rows, delimiter=delimiter, lines=source)
+        table = cls(header, rows, source)
+        table.delimiter = delimiter
         if len(table.header) < 2:
             raise refusal("audit.no delimiter", where="line 1", value=show(first.strip()))
         return table
@@ -227,7 +246,7 @@ class Table:
         rows = 0
         lines: list[int] = []
         cells: list[list[str]] = []
-        source = self._lines or Lines(io.StringIO())
+        source = self._lines
         piece = source.pieces
         for line, row in self._rows:
             if len(cells) >= BLOCK_ROWS or (piece != source.pieces and cells):
@@ -245,7 +264,7 @@ class Table:
             else:
                 log.rows += 1
                 reason = said("audit.row.cells", width=width)
-                log.add(reason, 1, (line, 0), self.delimiter.join(row), fault=True)
+                log.add(reason, 1, (line, 0), self.delimiter.join(row), fault=True).unknown += 1
             rows += 1
             if rows >= MAX_ROWS:
                 raise refusal("audit.too many rows", where=f"line {line}", most=MAX_ROWS)
@@ -254,6 +273,10 @@ class Table:
 
     def rows(self, at: Mapping[str, int], log: Log, *, header_again: str = "") -> "Iterator[Rows]":
         """Yield the same with the columns to read; skip rows that repeat the header, first detected by one column."""
+        log.columns, log.notes = {key: self.read[key] for key in at if key in self.read}, self.notes
+        unread = [repr(name) for place, name in enumerate(self.header) if place not in at.values()]
+        names = ", ".join(unread[:SHOWN_COLUMNS] + ["..."] * (len(unread) > SHOWN_COLUMNS))
+        log.notes += (said("audit.columns unread", names=names),) if unread else ()
         for lines, cells in self.blocks(log):
             if header_again:
                 place = at[header_again]
@@ -262,30 +285,63 @@ class Table:
                 if any(again):
                     lines = [line for line, so in zip(lines, again, strict=True) if not so]
                     cells = [row for row, so in zip(cells, again, strict=True) if not so]
-            yield Rows(log, lines, {key: [row[place] for row in cells] for key, place in at.items()})
+            columns = {key: [row[place] for row in cells] for key, place in at.items()}
+            for key in [
+                key for key, texts in columns.items() if self.delimiter == "," and "," in "".join(texts)
+            ]:
+                columns[key] = [
+                    text.replace(",", "") if THOUSANDS.fullmatch(text) else text for text in columns[key]
+                ]
+            yield Rows(log, lines, columns)
 
-    def find(self, known: Mapping[str, tuple[str, ...]], given: Mapping[str, str]) -> dict[str, int]:
-        """Return the column of each value: as given, else by the common names, with or without a unit at their end."""
-        problems = unknown_keys(given, known) + [
-            Problem(f"columns.{key}", show(name), said("audit.no such column", names=self.listed()))
-            for key, name in given.items()
-            if key in known and name not in self.header
-        ]
+    def find(self, known: Mapping[str, Known], given: Mapping[str, str]) -> dict[str, int]:
+        """Return the column of each value: as given, else by its names however spelled; and keep its unit by both.
+
+        What is given is a name, with its unit after a colon where the name states none or another; empty for none.
+        """
+        self.notes, self.read = (), {}
+        problems = unknown_keys(given, known)
+        for key in [key for key, text in given.items() if key in known and text]:
+            if column := given_column(self.header, given[key], known[key]):
+                self.read[key] = timed(column, self.values(column.place), known[key][1])
+            else:
+                message = said("audit.no such column", names=self.listed())
+                problems.append(Problem(f"columns.{key}", show(given[key]), message))
         if problems:
             raise TraceError(*problems)
-        places = {key: self.header.index(name) for key, name in given.items()}
-        plain = [_without_unit(name)[0] for name in self.names]
-        for key, options in known.items():
-            for option in options if key not in places else ():
-                place = next((names.index(option) for names in (self.names, plain) if option in names), None)
-                if place is not None and place not in places.values():
-                    places[key] = place
-                    break
-        return places
+        for key, (names, holds) in known.items():
+            if key not in given and (column := self._look_for(names, holds)):
+                self.read[key] = timed(column, self.values(column.place), holds)
+        return {key: column.place for key, column in self.read.items()}
 
-    def unit_s(self, place: int | None) -> float:
-        """Return the seconds of the unit at the end of a column's name, else 1."""
-        return 1.0 if place is None else _without_unit(self.names[place])[1]
+    def _look_for(self, names: Iterable[str], holds: str) -> Column | None:
+        """Return the first column of a name whose values may be what it says; note which group holds other values."""
+        if holds not in self._stems:
+            self._stems[holds] = [stem_of(name, holds) for name in self.header]
+        stems, taken = self._stems[holds], {column.place for column in self.read.values()}
+        for name, _, word in (option.partition(":") for option in names):
+            stem, stated = stem_of(name, holds)
+            for place, (other, unit) in enumerate(stems):
+                if other != stem or place in taken or (stated and unit != stated):
+                    continue
+                texts = self.values(place)
+                if holds == "name" and not holds_names(texts, name):
+                    self.notes += (said("audit.note.not a group", name=show(self.header[place])),)
+                elif name != "gpu" or holds != "gpus" or any(text[:1].isdigit() for text in texts):
+                    return Column(place, UNITS[holds][word] if word else unit)
+        return None
+
+    def values(self, place: int) -> list[str]:
+        """Return the first values of a column, without missing ones."""
+        texts = (row[place] for _, row in self._head if len(row) > place)
+        return [text.strip() for text in texts if not is_missing(text)]
+
+    def first_rows(self, at: Mapping[str, int], clock: Clock) -> Rows:
+        """Return the first rows, to compare columns with each other before all are read."""
+        log = Log(Clock(clock.zone))
+        log.columns = self.read
+        rows = [row for _, row in self._head if len(row) == len(self.header)]
+        return Rows(log, range(len(rows)), {key: [row[place] for row in rows] for key, place in at.items()})
 
     def columns(self, at: Mapping[str, int]) -> dict[str, str]:
         """Return value -> name of the column that contains it."""

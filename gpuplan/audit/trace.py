@@ -3,11 +3,12 @@
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from gpuplan.audit.columns import Column
 from gpuplan.scenario import Problem, one_line
 from gpuplan.wording import said
 
@@ -43,6 +44,10 @@ class Skipped(NamedTuple):
     rows: int
     first_line: int
     example: str
+    gpu_h: float = 0.0
+    """GPU-hours of those rows for which they are known; for jobs."""
+    unknown: int = 0
+    """Rows for which they are not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,8 @@ class Reading:
     """Value -> name of the column that contains it."""
     time_zone: str
     """Time zone of the times that state none."""
+    units: Mapping[str, Column] = field(default_factory=dict)
+    """Value -> its column, with the unit of its numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -115,6 +122,7 @@ class Jobs(Trace):
     """A number for each user, 0 for all if users are not known."""
     users: int
     """Distinct users, 0 if they are not known."""
+    user_names: tuple[str, ...] = ()
     period_s: tuple[float, float] | None = None
 
     @property

@@ -23,6 +23,7 @@ class Auditing(Upload):
         self.columns = ""
         self.first_day = self.last_day = ""
         self.replayed: Scenario | None = None
+        self._base: Scenario | None = None
         self._before: list[dict[str, Any]] = []
 
     @property
@@ -38,9 +39,15 @@ class Auditing(Upload):
         return next((line["audit"] for line in reversed(self.lines) if "audit" in line), None)
 
     def option(self, what: str, value: str) -> None:
-        """Set how the file is read: ``format``, ``time_zone``, ``columns``, ``first_day`` or ``last_day``."""
+        """Set how the file is read: ``format``, ``time_zone``, ``columns``, ``first_day`` or ``last_day``.
+
+        With other columns it is read again at once.
+        """
         if what in ("format", "time_zone", "columns", "first_day", "last_day"):
+            changed = getattr(self, what) != value.strip()
             setattr(self, what, value.strip())
+            if what == "columns" and changed and self._base:
+                self.start(self._base)
             self._on_change()
 
     def start(self, base: Scenario, *, replay: bool = False) -> None:
@@ -50,7 +57,7 @@ class Auditing(Upload):
         audits = [line for line in self.lines if "audit" in line]
         none = {"comparison": None, "replayed": None}
         self._before = [line | {"audit": line["audit"] | none} for line in audits]
-        self.error, self.replayed = "", base if replay else None
+        self.error, self.replayed, self._base = "", base if replay else None, base
         columns = [text.strip() for text in self.columns.split(",") if text.strip()]
         arguments = ["audit", str(self.path), f"--name={self.name}", "--progress"]
         arguments += [f"--format={self.format or 'auto'}", f"--time-zone={self.time_zone or 'UTC'}"]

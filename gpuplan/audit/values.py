@@ -1,28 +1,43 @@
 """Values of a trace: times, durations, GPUs and per cents as written, parsed or rejected with the reason."""
 
-import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import UTC, datetime
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
+import numpy as np
+
+from gpuplan.facts import own_rows
 from gpuplan.scenario import MAX_GPUS
 
-NO_VALUE = {"", "n/a", "[n/a]", "none", "unknown", "null", "nan", "[not supported]", "not supported", "-"}
-
-UNIT_S: Mapping[str, float] = {
-    "ms": 0.001,
-    "s": 1,
-    "sec": 1,
-    "seconds": 1,
-    "min": 60,
-    "minutes": 60,
-    "h": 3600,
-    "hours": 3600,
+NO_VALUE = {
+    *["", "nat", "n/a", "[n/a]", "none", "unknown", "null", "nan", "[not supported]", "not supported", "-"]
 }
-"""Ending of a column's name -> its unit in seconds."""
+PARTS = {"%": 0.01, "m": 0.001}
+"""Ending of a number of GPUs -> what it is of one."""
+DIGITS, DASHES = frozenset("0123456789"), frozenset("-/")
 
+
+class Unit(NamedTuple):
+    """A unit of a column."""
+
+    name: str
+    factor: float
+    """What one of it is in the unit in which values are kept: seconds, or GPUs."""
+    shown: str
+
+
+UNITS: dict[str, dict[str, Unit]] = {}
+"""What a column holds -> word for a unit -> the unit."""
+for _row in own_rows("words/trace_units"):
+    _unit = Unit(_row["unit"], float(_row["factor"]), _row["shown"])
+    UNITS.setdefault(_row["holds"], {}).update(dict.fromkeys(_row["names"].split(), _unit))
+UNITS["length"] = UNITS["time"]
+
+DATE = re.compile(r"(\d{4})[-/](\d\d?)[-/](\d\d?)(?!\d)|(\d\d?)\.(\d\d?)\.(\d{4})(?!\d)")
 DURATION = re.compile(r"(-?)(?:(\d{1,9})(?:-| days?,? ))?(?:(\d{1,9}):)?(\d{1,9}):(\d\d(?:\.\d+)?)")
+PART = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)\s*([a-z]+)")
 
 
 class BadValue(Exception):
@@ -36,6 +51,11 @@ class BadValue(Exception):
 def is_missing(text: str) -> bool:
     """True if a cell says that there is no value."""
     return text.strip().lower() in NO_VALUE
+
+
+def missing_of(texts: Iterable[str]) -> np.ndarray:
+    """Return which cells say that there is no value."""
+    return np.array([text[:1] not in DIGITS and is_missing(text) for text in texts], dtype=bool)
 
 
 def number_of(text: str) -> float:
@@ -56,10 +76,11 @@ def duration_s(text: str, unit_s: float = 1.0) -> float:
     except ValueError:
         match = DURATION.fullmatch(text.strip())
         if match is None:
-            raise BadValue("audit.value.duration", text) from None
-        sign, days, hours, minutes, seconds = match.groups()
-        value = 86400 * int(days or 0) + 3600 * int(hours or 0) + 60 * int(minutes) + float(seconds)
-        value = -value if sign else value
+            value = _with_units_s(text, unit_s)
+        else:
+            sign, days, hours, minutes, seconds = match.groups()
+            value = 86400 * int(days or 0) + 3600 * int(hours or 0) + 60 * int(minutes) + float(seconds)
+            value = -value if sign else value
     if value < 0:
         raise BadValue("audit.value.negative", text)
     if not value < 1e10:
@@ -67,27 +88,36 @@ def duration_s(text: str, unit_s: float = 1.0) -> float:
     return value
 
 
-def gpus_of(text: str) -> float:
-    """Parse the GPUs of a job: a fraction of one, or a whole number."""
-    value = number_of(text)
+def _with_units_s(text: str, unit_s: float) -> float:
+    """Return the seconds of ``2h30m``, ``90 s``, ``PT1H`` or ``1,5``."""
+    plain, units = re.sub(r"^p|t(?=\d)", "", text.strip().lower()), UNITS["time"]
+    parts = PART.findall(plain)
+    if parts and not PART.sub("", plain).strip(" ,") and all(word in units for _, word in parts):
+        return sum(float(value) * units[word].factor for value, word in parts)
+    try:
+        return number_of(text) * unit_s
+    except BadValue:
+        raise BadValue("audit.value.duration", text) from None
+
+
+def gpus_of(text: str, factor: float = 1.0) -> float:
+    """Parse the GPUs of a job in a unit of ``factor`` GPUs: a fraction of one, or a whole number; also ``50%`` of one."""
+    try:
+        value = float(text) * factor
+    except ValueError:
+        plain = text.strip()
+        value = number_of(plain.rstrip("%m")) * PARTS.get(plain[-1:], factor)
+    value = round(value, 9) if value % 1 else value
     if not 0 <= value <= MAX_GPUS or (value > 1 and value != int(value)):
         raise BadValue("audit.value.gpus", text, most=MAX_GPUS)
     return value
 
 
-def gpus_of_milli(text: str) -> float:
-    """Parse GPUs from thousandths of a GPU: a part of one, or a whole number of them."""
-    value = number_of(text)
-    if not 0 <= value <= 1000 * MAX_GPUS or (value > 1000 and value % 1000):
-        raise BadValue("audit.value.gpu milli", text)
-    return value / 1000
-
-
-def tokens_of(text: str) -> float:
-    """Parse the tokens of a prompt or of an answer."""
+def count_of(text: str) -> float:
+    """Parse a whole number, of tokens or of nodes."""
     value = number_of(text)
     if not 0 <= value <= 100_000_000 or value != int(value):
-        raise BadValue("audit.value.tokens", text)
+        raise BadValue("audit.value.count", text)
     return value
 
 
@@ -100,96 +130,73 @@ def percent_of(text: str, scale: float) -> float:
 
 
 class Clock:
-    """Reads times; ten minutes of clock time are remembered, else a file of jobs takes nearly four times as long."""
+    """Reads times; offsets of ten minutes are remembered, else a file of jobs takes several times as long."""
 
-    TIME = re.compile(
-        r"(\d{4})[-/](\d\d?)[-/](\d\d?)(?:[ T](\d\d?):(\d\d)(?::(\d\d(?:[.,]\d+)?))?\s*(Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?)?",
-        re.IGNORECASE,
-    )
-    TEN_MINUTES = re.compile(r"\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d")
-    TAIL = re.compile(r"(\d):(\d\d(?:\.\d+)?)", re.ASCII)
     LATEST_S = datetime(2200, 1, 1, tzinfo=UTC).timestamp()
+    BEGIN = datetime(1970, 1, 1)
 
     def __init__(self, zone: ZoneInfo) -> None:
         self.zone = zone
-        self.known: dict[str, float] = {}
-        self.tails: dict[str, float] = {}
+        self.offsets_s: dict[str, float] = {}
         self.odd: dict[str, str] = {}
         """Ten minutes that come twice or are missing where clocks change."""
         self.counts = {"twice": 0, "missing": 0}
         self.relative = True
         """True if all times count from an unknown moment."""
 
-    def __call__(self, text: str) -> float:
-        """Return seconds since 1970, UTC."""
-        base = self.known.get(text[:15])
-        if base is not None:
-            rest = self.tails.get(text[15:])
-            if rest is None:
-                rest = self._tail(text[15:])
-            if rest < 600:
-                return base + rest
-        return self._slow(text.strip())
-
-    def _tail(self, text: str) -> float:
-        """Return the seconds after ten minutes of ``7:30``; infinite for anything else."""
-        match = self.TAIL.fullmatch(text)
-        rest = 60 * int(match[1]) + float(match[2]) if match and float(match[2]) < 60 else math.inf
-        if len(self.tails) < 10_000:
-            self.tails[text] = rest
-        return rest
-
-    def _slow(self, text: str) -> float:
-        match = self.TIME.fullmatch(text)
-        if match is None:
-            return self._epoch(text)
-        self.relative = False
-        tens, rest = self._tens(match)
-        if match[7]:
-            return tens.replace(tzinfo=UTC).timestamp() + rest - _offset_s(match[7])
-        key = text[:15]
-        if (later := tens.replace(fold=1)).utcoffset() != tens.utcoffset():
-            before, after = tens.utcoffset(), later.utcoffset()
-            assert before is not None and after is not None
-            self.odd[key] = "twice" if after < before else "missing"
-        if len(self.known) > 200_000:
-            self.known.clear()
-        base = tens.timestamp()
-        if self.TEN_MINUTES.fullmatch(key):
-            self.known[key] = base
-        return base + rest
-
-    def _tens(self, match: re.Match[str]) -> tuple[datetime, float]:
-        """Return ten minutes of the clock, and the seconds after their start."""
-        year, month, day, hour, minute = (int(part or 0) for part in match.groups()[:5])
-        seconds = float((match[6] or "0").replace(",", "."))
+    def __call__(self, text: str, unit_s: float = 1.0) -> float:
+        """Return seconds since 1970, UTC; a number is in the unit given, and in a smaller one if it is too large."""
+        if text[4:5] in DASHES:
+            try:
+                iso = text.replace("/", "-")
+                return self._utc(datetime.fromisoformat(iso), iso)
+            except ValueError:
+                pass
         try:
-            tens = datetime(year, month, day, hour, minute - minute % 10, tzinfo=self.zone)
-            if minute > 59 or seconds >= 61 or not 1970 <= year < 2200:
-                raise ValueError
-        except ValueError:
-            raise BadValue("audit.value.time", match[0]) from None
-        return tens, 60 * (minute % 10) + seconds
-
-    def _epoch(self, text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            raise BadValue("audit.value.time", text) from None
-        if value > 1e11:
-            value /= 1000
+            value = number_of(text) * unit_s
+        except BadValue:
+            return self._other(text)
+        for _ in range(3):
+            value /= 1000 if value > 1e11 else 1
         if not 0 <= value < self.LATEST_S:
             raise BadValue("audit.value.time", text)
         self.relative = self.relative and value < 1e8
         return value
 
+    def _utc(self, moment: datetime, text: str) -> float:
+        if not 1970 <= moment.year < 2200:
+            raise ValueError
+        self.relative = False
+        if moment.tzinfo:
+            return moment.timestamp()
+        offset = self.offsets_s.get(text[:15])
+        if offset is None:
+            offset = self._offset_s(moment, text[:15])
+        return (moment - self.BEGIN).total_seconds() - offset
+
+    def _offset_s(self, moment: datetime, key: str) -> float:
+        tens = moment.replace(minute=moment.minute // 10 * 10, second=0, microsecond=0, tzinfo=self.zone)
+        before, after = tens.utcoffset(), tens.replace(fold=1).utcoffset()
+        assert before is not None and after is not None
+        if before != after:
+            self.odd[key] = "twice" if after < before else "missing"
+        if len(self.offsets_s) > 200_000:
+            self.offsets_s.clear()
+        self.offsets_s[key] = before.total_seconds()
+        return before.total_seconds()
+
+    def _other(self, text: str) -> float:
+        iso = _iso(text)
+        try:
+            return self._utc(datetime.fromisoformat(iso), iso)
+        except ValueError:
+            raise BadValue("audit.value.time", text) from None
+
     def count(self, texts: Iterable[str]) -> None:
         """Count times read in local time that come twice or do not exist."""
-        for text in texts if self.odd else ():
-            kind = self.odd.get(text.strip()[:15])
-            match = self.TIME.fullmatch(text.strip()) if kind else None
-            if kind and match and not match[7]:
-                self.counts[kind] += 1
+        for text in map(_iso, texts) if self.odd else ():
+            if text[:15] in self.odd and not datetime.fromisoformat(text).tzinfo:
+                self.counts[self.odd[text[:15]]] += 1
 
     def notes(self) -> dict[str, object]:
         """Return key of a note on the times read -> how many it is about, or whether it applies."""
@@ -200,8 +207,13 @@ class Clock:
         }
 
 
-def _offset_s(text: str) -> float:
-    if text[0] not in "+-":
-        return 0.0
-    digits = text[1:].replace(":", "").ljust(4, "0")
-    return (1 if text[0] == "+" else -1) * (3600 * int(digits[:2]) + 60 * int(digits[2:]))
+def _iso(text: str) -> str:
+    """Return a time in the form of ISO 8601: also ``2024/5/1 9:00 UTC`` or ``01.05.2024``."""
+    text = text.strip()
+    match = DATE.match(text)
+    if match is None:
+        return text
+    year, month, day = match.groups()[:3] if match[1] else match.groups()[:2:-1]
+    clock = re.sub(r"\s*(?:UTC|GMT|Z)$", "+00:00", text[match.end() :], flags=re.IGNORECASE)
+    clock = re.sub(r"\s+(?=[+-]\d)", "", clock)
+    return f"{year}-{month:0>2}-{day:0>2}" + re.sub(r"^([ T])(\d:)", r"\g<1>0\2", clock)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
 from approved import has_approved, is_approved
+from random_cases import cases
 from traces import GOOD, JOBS, MAY, jobs_of, refused
 
 from gpuplan.audit.trace import ALL
@@ -34,9 +36,30 @@ def test_columns_named_by_hand() -> None:
 
 
 def test_an_end_instead_of_a_duration() -> None:
-    jobs = jobs_of("submit,start,end,gpus\n2024-05-01,2024-05-02,2024-05-03,1\n2024-05-01,2024-05-02,,1\n")
+    jobs = jobs_of("submit,start,end,gpus\n2024-05-01,2024-05-02,2024-05-03,1\n")
     assert jobs.duration_s.tolist() == [86400]
-    assert is_approved(jobs.reading.skipped[0][:3], "1", "3")
+
+
+def test_a_job_without_an_end_is_cut_at_the_latest_time_in_the_file() -> None:
+    head, first = "submit,start,end,gpus,state\n", "2024-05-01,2024-05-02,2024-05-03,1,Running\n"
+    for none in ("", "Unknown", "null", "-", "NaT"):
+        jobs = jobs_of(f"{head}{first}2024-05-01,2024-05-01 12:00,{none},2,Running\n2024-05-01,,,4,\n")
+        assert jobs.duration_s.tolist() == [86400, 1.5 * 86400]
+        assert [left.rows for left in jobs.reading.skipped] == [1]
+        assert is_approved(jobs.reading.notes, "1")
+    ended = jobs_of(f"{head}{first}2024-05-01,2024-05-01 12:00,,2,Failed\n")
+    assert ended.amount.tolist() == [24]
+    assert is_approved(ended.reading.skipped[0][0])
+
+
+def test_a_job_that_runs_has_no_duration_yet() -> None:
+    head = "submit,duration,gpus,state\n2024-05-01,86400,1,COMPLETED\n"
+    jobs = jobs_of(head + "2024-05-01 12:00,,2,RUNNING\n2024-05-01 12:00,,2,COMPLETED\n")
+    assert jobs.duration_s.tolist() == [86400, 43200]
+    assert [(left.rows, left.unknown) for left in jobs.reading.skipped] == [(1, 1)]
+    so_far = jobs_of("start,end,elapsed,gpus\n2024-05-01,,3600,1\n2024-05-01,2024-05-03,172800,1\n")
+    assert so_far.duration_s.tolist() == [3600, 172800]
+    assert has_approved(so_far.reading.notes, "1")
 
 
 def test_a_start_alone_stands_for_the_request() -> None:
@@ -124,3 +147,51 @@ def test_thousandths_that_contradict_the_count_are_left_out_with_line_and_column
     assert all("gpu_milli" in s.reason for s in jobs.reading.skipped)
     said = refused(header + "2024-05-01,60,1,half\n")
     assert has_approved(said, "2", '"half"', "gpu_milli")
+
+
+FAULTS = ("time", "early", "gpus", "length", "cells", "none", "never")
+
+
+def test_gpu_hours_of_the_file_are_those_of_the_answer_and_of_the_rows_left_out() -> None:
+    for rng in cases(20, 2_000, few=60):
+        known, unknown = 0.0, 0
+        has_end, per_node = rng.random() < 0.5, rng.random() < 0.5
+        faults = [""] * rng.randint(41, 80) + rng.choices(FAULTS, k=rng.randint(1, 30))
+        rng.shuffle(faults)
+        lines = [
+            f"submit,start,{'end' if has_end else 'duration'}{',gpus_per_node,nodes' if per_node else ',gpus'}"
+        ]
+        for fault in faults:
+            length, gpus, nodes, start = (
+                3600 * rng.randint(1, 9),
+                rng.randint(1, 9),
+                rng.randint(1, 4),
+                int(MAY) + 100,
+            )
+            cells = [start - 50, start, start + length if has_end else length, gpus, nodes][
+                : 5 if per_node else 4
+            ]
+            hours = gpus * (nodes if per_node else 1) * length / 3600
+            if fault == "time":
+                cells[0] = "yesterday"
+            elif fault == "early":
+                cells[0] = start + 50
+            elif fault == "gpus":
+                cells[3] = rng.choice(("many", "1.5", "-1"))
+            elif fault == "length":
+                cells[2] = rng.choice(("long", "-7"))
+            elif fault == "cells":
+                cells = cells[:-1]
+            elif fault == "none":
+                cells[3], hours = 0, 0.0
+            elif fault == "never":
+                cells[1], hours = "", 0.0
+            lines.append(",".join(map(str, cells)))
+            lost = fault in ("gpus", "length", "cells")
+            known += 0 if lost else hours
+            unknown += lost
+        jobs = jobs_of("\n".join(lines) + "\n")
+        left = jobs.reading.skipped
+        assert jobs.amount.sum() + sum(each.gpu_h for each in left) == pytest.approx(known)
+        assert sum(each.unknown for each in left) == unknown
+        assert jobs.reading.used + sum(each.rows for each in left) == jobs.reading.rows == len(faults)

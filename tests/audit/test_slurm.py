@@ -104,3 +104,33 @@ def test_a_running_job_without_elapsed_is_cut_at_the_latest_time() -> None:
 def test_very_many_steps_in_a_row_do_no_harm() -> None:
     head, first, step, *rest = SACCT.splitlines()
     assert jobs_of("\n".join([head, first, *[step] * 2000, *rest]) + "\n").gpus.tolist() == [2, 8]
+
+
+HEAD = "JobID|Submit|Start|End|ElapsedRaw|AllocTRES|ReqTRES\n"
+ROW = "{}|2024-05-01T08:00:00|2024-05-01T08:00:00|2024-05-01T12:00:00|14400|{}|{}\n"
+
+
+def test_shards_of_a_gpu_are_said_and_not_called_none() -> None:
+    lists = ["cpu=2,gres/shard=4,mem=8G", "gres/mps=50", "gres/mps:a100=50,cpu=1", "shard:4", "gres:mps:200"]
+    rows = "".join(ROW.format(n, text, "") for n, text in enumerate(lists))
+    rows += (
+        ROW.format(8, "", "cpu=1,gres/shard=2")
+        + ROW.format(9, "cpu=4", "")
+        + ROW.format(10, "gres/gpu=1,gres/shard=1", "")
+    )
+    jobs = jobs_of(HEAD + rows)
+    assert jobs.amount.tolist() == [4]
+    assert [(left.rows, left.gpu_h, left.unknown) for left in jobs.reading.skipped] == [(6, 0, 6), (1, 0, 0)]
+    assert has_approved(jobs.reading.skipped[0].reason)
+
+
+def test_a_list_that_is_cut_is_said_with_the_command_that_gives_it_whole() -> None:
+    good = "".join(ROW.format(n, "billing=1,gres/gpu=2", "") for n in range(3))
+    cut = ["billing=8+", "billing=8,cpu=1,gres/gp+", "gres/gpu:a100=+", "gres/gpu=1+", "+"]
+    for text in cut:
+        jobs = jobs_of(HEAD + good + ROW.format(4, text, "billing=8+"))
+        assert jobs.gpus.tolist() == [2] * 3, text
+        assert [(left.rows, left.unknown) for left in jobs.reading.skipped] == [(1, 1)]
+        assert jobs_of(HEAD + good + ROW.format(4, text, "cpu=8,gres/gpu=4")).gpus.tolist() == [2, 2, 2, 4]
+    assert jobs_of(HEAD + good + ROW.format(4, "gres/gpu=4,mem=8+", "")).gpus.tolist() == [2, 2, 2, 4]
+    assert has_approved(refused(HEAD + ROW.format(1, "billing=8+", "billing=8+")), "-P")

@@ -38,7 +38,7 @@ def test_suggestions_keep_gpu_hours(most: int) -> None:
     jobs = make(
         np.sort(rng.uniform(0, 500, count)),
         rng.lognormal(0, 1.5, count),
-        rng.choice([0.25, 0.5, 1, 2, 3, 4, 7, 8, 12, 16, 17, 24, 40, 128], count),
+        rng.choice([0.25, 0.5, 1, 1.5, 2, 3, 4, 7, 8, 12, 12.5, 16, 17, 24, 40, 128], count),
         rng.integers(0, 9, count),
     )
     found = audit(jobs)

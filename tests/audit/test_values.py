@@ -33,6 +33,14 @@ def test_decimal_commas_where_semicolons_divide() -> None:
     assert jobs_of("submit;duration;gpus\n2024-05-01;60;0,5\n").gpus.tolist() == [0.5]
 
 
+def test_commas_in_a_number_divide_thousands_where_commas_divide_columns() -> None:
+    text = 'submit,duration,gpus\n2024-05-01,"86,400","1,000"\n2024-05-01,"1,086,400.5","0,125"\n'
+    jobs = jobs_of(text)
+    assert jobs.duration_s.tolist() == [86400, 1086400.5]
+    assert jobs.gpus.tolist() == [1000, 0.125]
+    assert jobs_of("submit;duration_h;gpus\n2024-05-01;1,125;1\n").duration_s.tolist() == [4050]
+
+
 @pytest.mark.parametrize(
     ("text", "zone", "utc"),
     [
@@ -45,6 +53,9 @@ def test_decimal_commas_where_semicolons_divide() -> None:
         ("2024/05/01 12:00:00.5", "America/Chicago", "2024-05-01T17:00:00.500"),
         ("2024-01-01 12:00:00", "America/Chicago", "2024-01-01T18:00:00"),
         ("2024-05-01", "Europe/Berlin", "2024-04-30T22:00:00"),
+        ("01.05.2024 14:00", "Europe/Berlin", "2024-05-01T12:00:00"),
+        ("2024/5/1 9:05:00 UTC", "Europe/Berlin", "2024-05-01T09:05:00"),
+        ("2024-05-01 14:00:00 +0200", "UTC", "2024-05-01T12:00:00"),
         ("1714564800", "Europe/Berlin", "2024-05-01T12:00:00"),
         ("1714564800123", "Europe/Berlin", "2024-05-01T12:00:00.123"),
     ],

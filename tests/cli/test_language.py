@@ -42,6 +42,7 @@ NOT_READ_IN_FILES = {
         "pages",
         "benchmark_fields",
         "trace_columns",
+        "trace_units",
         "usual_boards",
         "workload_inputs",
     )
