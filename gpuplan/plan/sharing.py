@@ -68,9 +68,10 @@ def supports_board(version: Item, gpu: Item) -> bool:
 
 
 def whole_profile(scenario: Scenario, catalog: Catalog, group: Group, gpu: str) -> str:
-    """Name the vGPU profile that gives VMs of a group whole GPUs of a board; empty if there is none, or they have parts."""
+    """Name the vGPU profile that gives VMs of a group whole GPUs of a board; empty if there is none, they have parts, or
+    their own profile is stated."""
     version = catalog.vsphere[scenario.platform.vsphere]
-    if share_each(group) < 1 or not supports_board(version, catalog.gpus[gpu]):
+    if group.profile or share_each(group) < 1 or not supports_board(version, catalog.gpus[gpu]):
         return ""
     profile = smallest_profile(catalog, gpu, "timesliced", version.id, 1.0)
     return profile.name if profile else ""

@@ -122,7 +122,7 @@ def streams_of(
     return tuple(
         Stream(
             ask.group,
-            gpus=groups[ask.group].gpus_each,
+            gpus=request.gpus or groups[ask.group].gpus_each,
             vms=groups[ask.group].vms_each,
             per_gpu=_per_gpu(request),
             family=request.family.name if request.family else "",

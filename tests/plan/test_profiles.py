@@ -212,6 +212,23 @@ def test_two_sizes_in_a_vm_are_refused_with_the_version_that_has_them(catalog: C
     assert list(refused(catalog, A100, {"profile": "3g.20gb + A100-20C"})) == ["profile"]  # of both backings
 
 
+def test_a_stated_profile_stays_on_the_board_of_the_design(catalog: Catalog) -> None:
+    def boards(**group: Any) -> tuple[str, ...]:
+        rows = [{"id": "g", "name": "g", "gpus_each": 1, "access": "vgpu", "remote_allowed": False, **group}]
+        hardware = {
+            "gpu": "h100-pcie-80gb",
+            "gpus_per_host": 4,
+            "existing": [{"name": "old", "hosts": 2, "gpus_per_host": 4, "gpu": "h100-nvl-94gb"}],
+        }
+        plan = make_plan(
+            from_dict({"groups": rows, "hardware": hardware, "platform": {"vsphere": "9.0"}}), catalog
+        )
+        return plan.requests.by_group["g"].boards
+
+    assert boards() == ("h100-pcie-80gb", "h100-nvl-94gb")
+    assert boards(profile="H100-80C") == ("h100-pcie-80gb",)
+
+
 def test_what_is_held_of_a_gpu_is_no_more_than_there_is(catalog: Catalog) -> None:
     plan = planned(catalog, A100, [{"profile": "4g.20gb"}, {"profile": "2g.10gb"}, {"profile": "1g.5gb+me"}])
     assert occupied(plan) == 1
