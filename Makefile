@@ -66,6 +66,7 @@ bench: $(VENV)/.dev ## speed, as ratios against what a user would pick instead (
 	$(BIN)/python benchmarks/bench_simulation.py
 	$(BIN)/python benchmarks/bench_power_on.py
 	$(BIN)/python benchmarks/bench_import.py
+	$(BIN)/python benchmarks/bench_inventory.py
 	$(BIN)/python benchmarks/bench_explore.py
 	$(BIN)/python benchmarks/bench_serve.py
 	$(BIN)/python benchmarks/bench_latency.py

@@ -59,6 +59,8 @@ class Workbook(KeptDesigns):
         self.examples: list[contract.Example] | None = None
         """Descriptions of the examples on the start page; worked out once."""
         self.unread: tuple[Problem, ...] = ()
+        self.estate: list[dict[str, Any]] | None = None
+        """Picture of the inventory from which the existing hosts were taken."""
         self.before_presenting: Before | None = None
 
     @property
@@ -195,6 +197,7 @@ class Workbook(KeptDesigns):
         self.started = True
         self.unread, self.opened, self.looked = (), frozenset(), {}
         self.failed = self.maintenance = {}
+        self.estate = None
         self.watched, self.workload, self.drawer, self.notice = None, "", "", ("", "")
         trying = (self.exploring, self.sensitivity, self.powering_on)
         for work in (self.simulating, self.auditing, *trying, self.delivering):

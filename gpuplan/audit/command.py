@@ -124,7 +124,8 @@ def _with_hosts(
         raise refusal(allowed, "--hosts", path_text(args.hosts)) from None
     kept = base.with_value("hardware.existing", hosts.existing or None)
     notes = {"audit.note.hosts left out": hosts.left_out, "audit.note.hosts unread": hosts.unread}
-    return kept, tuple(said(key, names="; ".join(names)) for key, names in notes.items() if names)
+    left = (said(key, names="; ".join(names)) for key, names in notes.items() if names)
+    return kept, (*left, *hosts.notes)
 
 
 def _write(path: Path, scenario: Scenario | None, why: str) -> None:

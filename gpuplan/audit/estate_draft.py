@@ -1,14 +1,13 @@
 """An estate while its files are read: what several of them say of one host is joined, the first to say something wins."""
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
 
 from gpuplan.audit.estate import Estate, EstateCluster, EstateGpu, EstateHost, EstateVm
 from gpuplan.catalog import Catalog
-from gpuplan.catalog.boards import boards_named, told_apart_by
+from gpuplan.catalog.boards import boards_named
 from gpuplan.scenario import one_line
 from gpuplan.wording import joined, said
 
@@ -71,13 +70,6 @@ class Draft:
         """Return the estate, with the notes on what is not known of it."""
         gpus = {name: tuple(of.values()) for name, of in self.gpus.items()}
         hosts = tuple(EstateHost(name, gpus=gpus.get(name), **facts) for name, facts in self.hosts.items())
-        unknown = Counter(
-            (gpu.name, gpu.may_be) for of in gpus.values() for gpu in of if gpu.name and not gpu.gpu
-        )
-        for (name, boards), n in unknown.items():
-            tells = told_apart_by(self.catalog, boards) if boards else ""
-            key = "estate.note.several" if boards else "estate.note.unknown"
-            self.note(key, gpus=n, name=name, boards=", ".join(boards), tells=tells)
         if silent := [host.name for host in hosts if host.gpus is None]:
             self.note("estate.note.no GPUs", hosts=len(silent), names=joined(silent[:MAX_NAMES]))
         off = sum(vm.on is False for vm in self.vms.values())

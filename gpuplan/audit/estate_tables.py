@@ -93,7 +93,8 @@ def _unit(of: str, column: _Column, lines: Sequence[tuple[int, dict[_Column, str
         return "mib" if middle > 1024 else "gib"
     mib, kib = LIMITS[of]
     unit = "kib" if middle > kib else "mib" if middle > mib else "gib"
-    draft.note(f"estate.note.memory of {of}", unit=unit[0].upper() + "iB")
+    if unit != "gib":
+        draft.note(f"estate.note.memory of {of}", unit=unit[0].upper() + "iB")
     return unit
 
 

@@ -204,6 +204,7 @@ class _Places:
         """VM -> profiles, and boards that it has whole."""
         self.unseated: list[tuple[str, str]] = []
         self.packed = False
+        self._known: dict[tuple[str, tuple[EstateVm, ...]], tuple[list[EstateVm], list[EstateVm]]] = {}
         self.clusters = {cluster.name: cluster for cluster in estate.clusters}
         for host in estate.hosts:
             self._seat(host)
@@ -252,8 +253,11 @@ class _Places:
             else:
                 moving.append(vm)
         others = [o for o in self.estate.hosts if o.cluster == host.cluster and o is not host and o.takes_vms]
-        left = self._unplaced(moving, others, self.memory)
-        short = self._unplaced(moving, others, {}) if left else []
+        key = host.name, tuple(moving)
+        if key not in self._known:
+            left = self._unplaced(moving, others, self.memory)
+            self._known[key] = left, self._unplaced(moving, others, {}) if left else []
+        left, short = self._known[key]
         blocked += [(vm, "slot" if vm in short else "memory") for vm in left]
         what = {vm: " + ".join(sorted(map(str.strip, self.needs[vm].elements()))) for vm, _ in blocked}
         return tuple(sorted(Blocked(vm.name, what[vm], why) for vm, why in blocked))

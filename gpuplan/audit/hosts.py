@@ -22,6 +22,8 @@ class HostList(NamedTuple):
     left_out: tuple[str, ...]
     unread: tuple[str, ...] = ()
     """Columns that say nothing known of hosts."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know of the reading."""
 
 
 def read_hosts(path: Path, catalog: Catalog, models: Mapping[str, str] | None = None) -> HostList:
@@ -58,7 +60,7 @@ def existing_of(estate: Estate, catalog: Catalog) -> HostList:
         said(why, n=n, model=model, names=names, tells=tells)
         for (why, model, names, tells), n in left.items()
     )
-    return HostList(existing, tuple(told), estate.unread)
+    return HostList(existing, tuple(told), estate.unread, estate.notes)
 
 
 def _left_out(host: EstateHost, catalog: Catalog) -> tuple[str, ...]:

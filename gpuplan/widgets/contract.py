@@ -199,7 +199,7 @@ Pool = TypedDict("Pool", {
     "more": int, "hosts": Sequence[Host]})
 Cluster = TypedDict("Cluster", {"id": str, "text": str, "name": str, "state": State, "on": bool})
 Hosts = TypedDict("Hosts", {
-    "clusters": Sequence[Cluster], "pools": Sequence[Pool], "click": Literal["fail", "maintain"],
+    "clusters": Sequence[Cluster], "pools": Sequence[Pool] | None, "click": Literal["fail", "maintain"],
     "any_down": bool, "stale": bool, "watched": bool})
 Mode = TypedDict("Mode", {
     "id": str, "name": str, "verdict": Literal["yes", "no", "unknown"], "text": str, "word": str,

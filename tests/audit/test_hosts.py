@@ -75,7 +75,7 @@ def test_headers_are_known_in_any_case_with_blanks_and_units(
 
 def test_columns_that_are_not_read_are_named(tmp_path: Path, catalog: Catalog) -> None:
     hosts = read_hosts(written(tmp_path, "Host,GPUs,Rack,Standort\na,2,7,Bonn\n"), catalog)
-    assert hosts == ("1 x 2", (), ("Rack", "Standort"))
+    assert hosts == ("1 x 2", (), ("Rack", "Standort"), ())
 
 
 def test_boards_are_known_as_their_tools_print_them(tmp_path: Path, catalog: Catalog) -> None:

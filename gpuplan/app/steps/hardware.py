@@ -9,8 +9,12 @@ from gpuplan.app.cards import Body, Card, Contents, attributes, details, panel, 
 from gpuplan.app.forms import form
 from gpuplan.app.groups import COUNT, rows_of
 from gpuplan.app.state import Workbook
+from gpuplan.app.steps.estate import pictured
 from gpuplan.app.steps.failures import shown_clusters
-from gpuplan.audit.hosts import hosts_in
+from gpuplan.audit.estate_report import Inventory
+from gpuplan.audit.estate_use import use_of
+from gpuplan.audit.hosts import existing_of
+from gpuplan.audit.inventories import read_estate
 from gpuplan.audit.trace import TraceError, refusal
 from gpuplan.models.placement import Request, Shared
 from gpuplan.plan import Plan
@@ -110,7 +114,7 @@ def existing_grid(workbook: Workbook) -> contract.Grid:
             "label": said("screen.hardware.import"),
             "hint": said("screen.hardware.rows"),
             "event": "hosts-file",
-            "accept": ".csv,.txt,.gz",
+            "accept": ".csv,.txt,.gz,.json,.xlsx",
             "most": MOST_FILE_BYTES,
         }
     }
@@ -118,24 +122,28 @@ def existing_grid(workbook: Workbook) -> contract.Grid:
 
 def take_hosts(workbook: Workbook, name: str, content: bytes) -> None:
     """Take the hosts of a file as the existing ones; a file that cannot be used leaves everything unchanged."""
-    shown = shown_name(name)
+    shown, catalog = shown_name(name), workbook.catalog
     try:
         if len(content) > MOST_FILE_BYTES:
             raise refusal("audit.hosts.too large", most=f"{MOST_FILE_BYTES:,}")
-        imported = hosts_in(BytesIO(content), workbook.catalog)
+        estate = read_estate([(name, BytesIO(content))], catalog)
+        imported = existing_of(estate, catalog)
     except TraceError as error:
         workbook.say("stop", said("screen.hardware.not imported", name=shown, why=one_line(str(error))))
         return
     left_out = "; ".join(imported.left_out)
     left = said("screen.hardware.left out", what=left_out) if left_out else ""
     left += said("screen.hardware.unread", names=", ".join(imported.unread)) if imported.unread else ""
+    left += "".join(f" {note}." for note in imported.notes)
     if not imported.existing:
         workbook.say("stop", said("screen.hardware.no GPU known", name=shown, left=left))
         return
     workbook.edit(EXISTING, imported.existing)
+    inventory = Inventory(estate, use_of(estate, catalog), imported, catalog)
+    workbook.estate = pictured(inventory) if estate.vms else None
     taken = sum(kind.hosts for kind in host_kinds(imported.existing))
     text = said("screen.hardware.imported", name=shown, hosts=taken, left=left)
-    workbook.say("warn" if left else "note", text)
+    workbook.say("warn" if imported.left_out or imported.unread else "note", text)
 
 
 @partial(Card, "grid")
