@@ -77,57 +77,37 @@ class Sampled(NamedTuple):
     """Largest part of each GPU, or of a MIG instance of its board, that is sampled at one time."""
 
 
-class _Run(NamedTuple):
-    """Moments of GPUs without a gap: for each run an element of each array."""
-
-    when: np.ndarray
-    """Its first or its last moment."""
-    step: np.ndarray
-    """Time to the moment beside it; 0 where there is none."""
-    row: np.ndarray
-    """First row of this moment, in the order of GPUs and times, and the number of its rows."""
-    rows: np.ndarray
-
-
 def sampled(time: np.ndarray, gpu: np.ndarray, weight: np.ndarray) -> Sampled:
     """Return the time that each sample stands for, from the moments at which its GPU was sampled."""
     order = np.lexsort((time, gpu))
+    step = np.diff(time[order])
+    step = step[(np.diff(gpu[order]) == 0) & (step > 0)]
+    interval = float(np.median(step)) if len(step) else max(1.0, float(np.ptp(time)))
+    around = step.min(initial=interval) / 2
+    file = float(time.min()) - around, float(time.max()) + around
     ends = np.cumsum(np.bincount(gpu))
     cuts = np.searchsorted(ends, np.arange(BLOCK, len(time) + BLOCK, BLOCK)).clip(max=len(ends) - 1)
     length, sizes = np.empty_like(time), np.zeros(len(ends))
-    steps, gaps, firsts, lasts = [], [], [], []
+    gaps, runs = [], []
     for begin, end in pairwise([0, *np.unique(ends[cuts]).tolist()]):
         at = order[begin:end]
         when, of = time[at], gpu[at]
         begins = np.append(True, (np.diff(when) != 0) | (np.diff(of) != 0))
-        row = np.flatnonzero(begins)
-        np.maximum.at(sizes, of[row], np.add.reduceat(weight[at], row))
-        when, same = when[row], np.diff(of[row]) == 0
-        step = np.diff(when)
+        first = np.flatnonzero(begins)
+        np.maximum.at(sizes, of[first], np.add.reduceat(weight[at], first))
+        step, same = np.diff(when[first]), np.diff(of[first]) == 0
         gap = _gaps(step, same)
-        joined = np.where(same & ~gap, step, 0.0)
-        before, after = np.append(0.0, joined), np.append(joined, 0.0)
-        length[at] = ((before + after) / 2)[np.cumsum(begins) - 1]
-        steps.append(step[same].astype(np.float32))
         gaps.append(step[gap])
-        rows = np.diff(row, append=len(at))
-        for runs, there, beside in ((firsts, before == 0, after), (lasts, after == 0, before)):
-            runs.append(_Run(when[there], beside[there], row[there] + begin, rows[there]))
-    known = np.concatenate(steps)
-    interval = float(np.median(known)) if len(known) else max(1.0, float(np.ptp(time)))
-    first, last = (_Run(*map(np.concatenate, zip(*runs, strict=True))) for runs in (firsts, lasts))
-    starts, stops = _until_edges(first, last, interval)
-    for run, more in ((first, first.when - starts), (last, stops - last.when)):
-        of_each = np.arange(run.rows.sum()) + np.repeat(run.row - np.cumsum(run.rows) + run.rows, run.rows)
-        length[order[of_each]] += np.repeat(more, run.rows)
+        lengths, run = _lengths(when[first], np.where(same & ~gap, step, 0.0), interval, file)
+        length[at] = lengths[np.cumsum(begins) - 1]
+        runs.append(run)
+    starts, stops = np.concatenate(runs, axis=1)
     by_start = np.argsort(starts)
     starts, stops = starts[by_start], np.maximum.accumulate(stops[by_start])
     holes = float(np.maximum(0.0, starts[1:] - stops[:-1]).sum())
     total = float(stops[-1] - starts[0]) - holes
-    unsampled = np.concatenate(gaps)
-    return Sampled(
-        length, total, interval, len(unsampled), float(unsampled.sum()) / 3600, holes / 3600, sizes
-    )
+    gap = np.concatenate(gaps)
+    return Sampled(length, total, interval, len(gap), float(gap.sum()) / 3600, holes / 3600, sizes)
 
 
 def _gaps(step: np.ndarray, same: np.ndarray) -> np.ndarray:
@@ -140,18 +120,24 @@ def _gaps(step: np.ndarray, same: np.ndarray) -> np.ndarray:
     around[:, 4][np.isinf(around[:, 3])] = np.inf
     around.sort(axis=1)
     count = np.isfinite(around).sum(axis=1)
-    gap[at] = step[at] > LONG_GAP * around[np.arange(len(at)), (count - 1) // 2]
+    gap[at] = step[at] > LONG_GAP * around[np.arange(len(at)), count // 2]
     return gap
 
 
-def _until_edges(first: _Run, last: _Run, interval: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return begin and end of each run of moments: half a step before its first and after its last moment.
+def _lengths(
+    when: np.ndarray, joined: np.ndarray, interval: float, file: tuple[float, float]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the time of each moment, and begin and end of each run of moments without a gap.
 
-    A run reaches the edge of the file where that is nearer than a whole step.
+    ``joined`` is the step to the next moment, 0 after the last one of a run. A run begins half a step before its first
+    and ends half a step after its last moment, or at the edge of the file where that is nearer than a whole step.
     """
-    head, tail = (np.where(run.step > 0, run.step, interval) for run in (first, last))
-    shortest = min(head.min(), tail.min())
-    begin, end = first.when.min() - shortest / 2, last.when.max() + shortest / 2
-    starts = np.where(first.when - begin < head, begin, first.when - head / 2)
-    stops = np.where(end - last.when < tail, end, last.when + tail / 2)
-    return starts, stops
+    before, after = np.append(0.0, joined), np.append(joined, 0.0)
+    first, last = before == 0, after == 0
+    head, tail = (np.where(step > 0, step, interval) for step in (after[first], before[last]))
+    starts = np.where(when[first] - file[0] < head, file[0], when[first] - head / 2)
+    stops = np.where(file[1] - when[last] < tail, file[1], when[last] + tail / 2)
+    length = (before + after) / 2
+    length[first] += when[first] - starts
+    length[last] += stops - when[last]
+    return length, np.stack((starts, stops))

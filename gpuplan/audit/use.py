@@ -14,7 +14,7 @@ from gpuplan.audit.curves import WEEK_H, Curve, held_steps, hours_of_week, neede
 from gpuplan.audit.moments import sampled
 from gpuplan.audit.trace import MOST_GROUPS, OTHERS, Jobs, Requests, Samples
 from gpuplan.models.demand.queueing import peakedness_of_mix
-from gpuplan.wording import number, said
+from gpuplan.wording import said
 
 LONG_WAIT_S = 600
 BUSY_PCT = 5.0
@@ -185,8 +185,7 @@ def _remarks(
         "audit.note.more than installed": found and (found.utilisation or 0) > 1,
         "audit.note.gaps": activity and activity.gaps,
     }
-    hours = {name: number(round(getattr(activity, name, 0.0), 1)) for name in ("gaps_gpu_h", "gaps_h")}
-    told = (said(key, most=MOST_GROUPS - 1, n=so, **hours) for key, so in notes.items() if so)
+    told = (said(key, most=MOST_GROUPS - 1, of=activity) for key, so in notes.items() if so)
     return (*trace.reading.notes, *told)
 
 

@@ -136,6 +136,14 @@ def test_a_second_server_changes_nothing(label: str) -> None:
             )
 
 
+@pytest.mark.parametrize("later", [1, 7, 30, 59])
+def test_a_second_server_that_samples_between_is_no_other_gpu_and_no_gap(later: int) -> None:
+    rows = "".join(f"{MAY + 60 * n + shift:.0f},g,{n % 50}\n" for n in range(100) for shift in (0, later))
+    seen = activity_of(samples_of(f"time,gpu,percent\n{rows}"))
+    assert (seen.gaps, seen.groups[0].mean_gpus) == (0, pytest.approx(1))
+    assert seen.mean_activity_pct == pytest.approx(24.5, abs=0.3)
+
+
 @pytest.mark.parametrize("replicas", [1, 2])
 @pytest.mark.parametrize("name", ["vgpu", "exported_pod", "pod"])
 def test_pods_share_a_gpu_with_its_value_or_each_with_its_own(name: str, replicas: int) -> None:
