@@ -38,7 +38,8 @@ class JobRows(Collected):
         length = _stated(rows, gpus)
         submit = start = rows.time("start" if "start" in rows.columns else "submit") if now is None else now
         length = _until_end(rows, start, length)
-        hours = np.where(gpus == 0, 0.0, np.where(length >= 0, gpus * length / 3600, math.nan))
+        with np.errstate(invalid="ignore"):
+            hours = np.where(gpus == 0, 0.0, np.where(length >= 0, gpus * length / 3600, math.nan))
         if rows.columns.keys() >= {"submit", "start"}:
             submit = rows.time("submit")
             rows.leave_out(start < submit, "audit.row.start before submit", rows.columns["start"], fault=True)

@@ -137,7 +137,8 @@ class _Series:
         gpu = _codes(names["gpu"], map(_gpu, self.labels))[series]
         group = _codes(names["group"], (_of_work(labels, groups) for labels in self.labels))[series]
         sharer = _codes(names["sharer"], (" ".join(_sharer(labels, work)) for labels in self.labels))[series]
-        weight = np.array([_weight(labels) for labels in self.labels])[series]
+        parts = (mig_weight(of.get("GPU_I_PROFILE", ""), model=of.get("modelName", "")) for of in self.labels)
+        weight = np.fromiter(parts, float)[series]
         rows = {"time_s": self.rows["time_s"], "percent": self.rows["percent"], "gpu": gpu, "weight": weight}
         shared, of_each = count_once(rows, sharer, of_each=None if metric == BLIND_UNDER_MIG else False)
         boards = _count_rest_of_boards(rows, names["gpu"])
@@ -146,7 +147,7 @@ class _Series:
             "audit.note.not used": unused,
             "audit.note.slices": any(map(_has_mig, self.labels)),
             "audit.note.same gpu": shared,
-            "audit.note.of each": of_each,
+            "audit.note.shared sum": of_each,
             "audit.note.boards": boards,
             "audit.note.no gpu": not all(map(_stated_gpu, self.labels)),
         }
@@ -177,10 +178,6 @@ def _gpu(labels: Labels) -> str:
     if _has_mig(labels):
         gpu = f"{gpu}{MIG}{labels.get('GPU_I_ID', labels.get('GPU_I_PROFILE', ''))}"
     return gpu or "GPU"
-
-
-def _weight(labels: Labels) -> float:
-    return mig_weight(labels.get("GPU_I_PROFILE", ""), model=labels.get("modelName", ""))
 
 
 def _work_labels(series: Iterable[Labels]) -> Sequence[str]:
@@ -221,10 +218,29 @@ def _count_rest_of_boards(rows: Mapping[str, np.ndarray], names: Mapping[str, in
     return changed
 
 
-def read_json(text: io.TextIOWrapper, given: Mapping[str, str], clock: Clock) -> Samples:
+def parsed(text: io.TextIOWrapper) -> Any:
+    """Return a document of JSON, or the list of those in lines of JSON."""
+    body = text.read(MAX_JSON_BYTES + 1)
+    if len(body) > MAX_JSON_BYTES:
+        raise refusal("audit.json too long", most=MAX_JSON_BYTES)
+    if sum(body.count(mark) for mark in ",[{") > MAX_JSON_VALUES:
+        raise refusal("audit.json too many samples", most=MAX_JSON_VALUES // 3)
+    try:
+        try:
+            return json.loads(body)
+        except json.JSONDecodeError as error:
+            if error.msg != "Extra data":
+                raise
+            return [json.loads(line) for line in body.splitlines() if line.strip()]
+    except (ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", 1)
+        raise refusal("audit.no json", where=f"line {line}", value=show(str(error))) from error
+
+
+def read_answer(answer: Any, given: Mapping[str, str], clock: Clock) -> Samples:
     """Read the samples of an answer to a range query."""
     _check_keys(given)
-    result = _result_of(_parsed(text))
+    result = _result_of(answer)
     labels = [{str(k): str(v) for k, v in series["metric"].items()} for series in result]
     metrics = [_counter(of, given) for of in labels]
     for n, metric in enumerate(metrics, 1):
@@ -236,19 +252,6 @@ def read_json(text: io.TextIOWrapper, given: Mapping[str, str], clock: Clock) ->
             code, pairs = samples.add(of), series["values"]
             samples.take(_pairs(pairs, n, log), [code] * len(pairs), chosen)
     return samples.done(log, chosen, given, dict(given), metrics)
-
-
-def _parsed(text: io.TextIOWrapper) -> Any:
-    body = text.read(MAX_JSON_BYTES + 1)
-    if len(body) > MAX_JSON_BYTES:
-        raise refusal("audit.json too long", most=MAX_JSON_BYTES)
-    if sum(body.count(mark) for mark in ",[{") > MAX_JSON_VALUES:
-        raise refusal("audit.json too many samples", most=MAX_JSON_VALUES // 3)
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError) as error:
-        line = getattr(error, "lineno", 1)
-        raise refusal("audit.no json", where=f"line {line}", value=show(str(error))) from error
 
 
 def _result_of(answer: Any) -> list[dict[str, Any]]:

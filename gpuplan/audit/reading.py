@@ -9,15 +9,18 @@ import re
 import zlib
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
+from zipfile import is_zipfile
 from zoneinfo import ZoneInfo, available_timezones
 
 from gpuplan.audit.files import open_text
+from gpuplan.audit.formats import Export, by_gpu, gpu_columns, of_json, of_text, of_workbook
 from gpuplan.audit.jobs import JOB_COLUMNS, REQUEST_COLUMNS, read_jobs, read_requests
-from gpuplan.audit.prometheus import read_json, read_table
+from gpuplan.audit.prometheus import read_answer, read_table
 from gpuplan.audit.samples import SAMPLE_COLUMNS, read_samples
 from gpuplan.audit.slurm import read_sacct
 from gpuplan.audit.table import Table
@@ -34,8 +37,10 @@ READERS: Mapping[str, Callable[[Table, Mapping[str, str], Clock], Jobs | Samples
     "nvidia-smi": partial(read_samples, format="nvidia-smi"),
     "prometheus": read_table,
 }
-FORMATS = ("auto", *READERS)
+BY_GPU = "by-gpu"
+FORMATS = ("auto", *READERS, BY_GPU)
 
+NUMBER = re.compile(r"\d+\.\d*")
 NO_HEADER = re.compile(r"[\d\s.:/%-]*|\[?N/A\]?|GPU-.*|NVIDIA .*")
 
 
@@ -78,13 +83,29 @@ def read_trace(
 
 
 def _read(file: BinaryIO, format: str, given: dict[str, str], clock: Clock) -> Jobs | Samples | Requests:
-    text, start = open_text(file)
-    if start[0] in "{[":
+    export = _export(file, format)
+    if not isinstance(export, Export):
         if format not in ("auto", "prometheus"):
-            raise refusal("audit.json", where="line 1", value=show(start[:20]), format=repr(format))
-        return read_json(text, given, clock)
-    table = Table.of_text(text)
-    return READERS[_recognised(table, given) if format == "auto" else format](table, given, clock)
+            raise refusal("audit.json", where="line 1", value=show(str(export)[:20]), format=repr(format))
+        return read_answer(export, given, clock)
+    kind = export.reader or (_recognised(export.table, given) if format == "auto" else format)
+    if kind == BY_GPU:
+        export, kind = by_gpu(export.table), "samples"
+    trace = READERS[kind](export.table, given, clock)
+    notes = (export.note,) if export.note else ()
+    named = replace(trace.reading, format=export.format or kind, notes=(*notes, *trace.reading.notes))
+    return replace(trace, reading=named)
+
+
+def _export(file: BinaryIO, format: str) -> Any:
+    """Return the table in a file, or an answer of Prometheus as it is."""
+    packed = file.seekable() and is_zipfile(file)
+    if file.seekable():
+        file.seek(0)
+    if packed:
+        return of_workbook(file, format)
+    text, start = open_text(file)
+    return of_json(text) if start[0] in "{[" else of_text(text, start, format)
 
 
 def _recognised(table: Table, given: Mapping[str, str]) -> str:
@@ -101,10 +122,11 @@ def _recognised(table: Table, given: Mapping[str, str]) -> str:
         ("jobs", given.keys() & {"gpus", "gpu_milli", "duration", "submit", "start", "end", "work", "times"}),
         ("samples", given.keys() & {"percent", "gpu", "time"}),
         ("jobs", jobs.keys() & {"gpus", "gpu_milli"} and jobs.keys() & {"duration", "end", "work"}),
+        (BY_GPU, "gpu" not in samples and gpu_columns(table)),
         ("samples", samples.keys() >= {"time", "percent"}),
     )
     kind = next((format for format, so in signs if so), None)
     if kind is not None:
         return kind
-    headless = all(NO_HEADER.fullmatch(name) for name in header)
+    headless = all(map(NO_HEADER.fullmatch, header)) or any(map(NUMBER.fullmatch, header[1:]))
     raise table.missing("audit.no header" if headless else "audit.not recognised")

@@ -12,29 +12,12 @@ import numpy as np
 from gpuplan.audit.columns import COLUMNS
 from gpuplan.audit.moments import count_once
 from gpuplan.audit.table import Log, Rows, Table
-from gpuplan.audit.trace import ALL, Collected, Reading, Samples, refusal
+from gpuplan.audit.trace import ALL, Collected, Samples, refusal
 from gpuplan.audit.values import Clock, is_missing, percent_of
 from gpuplan.wording import said
 
 SAMPLE_COLUMNS = COLUMNS["samples"]
 UNDER_MIG = said("audit.under mig")
-
-
-class SampleRows(Collected):
-    """Samples as they are read."""
-
-    def __init__(self) -> None:
-        super().__init__("time_s", "percent", "weight", codes=("gpu", "group"))
-
-    def shared(self, sharer: np.ndarray, *, of_each: bool | None = None) -> dict[str, object]:
-        """Let each GPU count once at a time, and return the notes on that."""
-        shared, by_each = count_once(self.columns(), sharer, of_each=of_each)
-        return {"audit.note.same gpu": shared, "audit.note.of each": by_each}
-
-    def done(self, metric: str, reading: Reading) -> Samples:
-        """Return the samples of the whole file."""
-        gpus = tuple(self.names["gpu"].shown)
-        return Samples(**self.columns(), gpus=gpus, metric=metric, reading=reading)
 
 
 def read_samples(table: Table, given: Mapping[str, str], clock: Clock, *, format: str = "samples") -> Samples:
@@ -45,7 +28,7 @@ def read_samples(table: Table, given: Mapping[str, str], clock: Clock, *, format
         raise table.missing("audit.needs.nvidia-smi" if smi else "audit.needs.samples")
     scale = _scale(table.names[at["percent"]])
     group_from = next((key for key in ("group", "user") if key in at), "")
-    log, samples = Log(clock), SampleRows()
+    log, samples = Log(clock), Collected("time_s", "percent", "weight", codes=("gpu", "group"))
     for rows in table.rows(at, log, header_again="time"):
         _leave_out_empty(rows)
         time = rows.time("time")
@@ -56,16 +39,19 @@ def read_samples(table: Table, given: Mapping[str, str], clock: Clock, *, format
     if smi and empty and not len(samples):
         raise refusal("audit.no utilisation", under_mig=UNDER_MIG)
     log.check(len(samples), "audit.none.samples")
+    shared, summed = count_once(samples.columns(), samples["group"], of_each=None)
     by_index = "host" not in at and "gpu" in at and table.names[at["gpu"]] in ("index", "gpu_index")
     notes = {
         "audit.note.mig": smi * empty,
         "audit.note.ratio": scale == 1 and samples["percent"].max() <= 1,
         "audit.note.no group of samples": not group_from,
         "audit.note.index": smi and by_index,
-        **samples.shared(samples["group"]),
+        "audit.note.same gpu": shared,
+        "audit.note.shared sum": summed,
     }
     reading = log.reading(format, len(samples), table.columns(at), notes, under_mig=UNDER_MIG)
-    return samples.done(table.header[at["percent"]], reading)
+    gpus, metric = tuple(samples.names["gpu"].shown), table.header[at["percent"]]
+    return Samples(**samples.columns(), gpus=gpus, metric=metric, reading=reading)
 
 
 def _scale(name: str) -> float:

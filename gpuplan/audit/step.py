@@ -29,7 +29,7 @@ def audit_data(workbook: Workbook) -> dict[str, Any]:
         **IDLE,
         "title": said("audit.title"),
         "hint": said("audit.hint"),
-        "upload": upload_data(audit, label, ".csv,.txt,.tsv,.json,.gz,.log", "piece"),
+        "upload": upload_data(audit, label, ".csv,.txt,.tsv,.json,.jsonl,.xlsx,.gz,.log", "piece"),
         "inputs": [
             select("audit-format", said("audit.format"), audit.format, NAMES["format of a trace"]),
             *(

@@ -271,6 +271,17 @@ class Table:
         if cells:
             yield lines, cells
 
+    def changed(self, header: Sequence[str], change: Callable[[list[str]], Iterable[list[str]]]) -> "Table":
+        """Return a table with other columns, in which a row gives any number of rows; bad rows stay bad."""
+        width = len(self.header)
+        whole = ((line, row, [row, row[:width]][len(row) == width + 1]) for line, row in self._rows if row)
+        rows = (
+            (line, new)
+            for line, row, cells in whole
+            for new in (change(cells) if len(cells) == width else [["".join(row)]])
+        )
+        return Table(header, rows, self._lines)
+
     def rows(self, at: Mapping[str, int], log: Log, *, header_again: str = "") -> "Iterator[Rows]":
         """Yield the same with the columns to read; skip rows that repeat the header, first detected by one column."""
         log.columns, log.notes = {key: self.read[key] for key in at if key in self.read}, self.notes

@@ -17,6 +17,8 @@ MAX_COLUMNS = 16_384
 MAX_CELLS = 20_000_000
 _DATES = {14, 15, 16, 17, 22}
 """Built-in formats of days and moments."""
+_TIMES = {*range(18, 22), 45, 46, 47}
+"""Built-in formats of times of the day and lengths of time."""
 
 
 class Workbook:
@@ -46,6 +48,10 @@ class Workbook:
         styles = [style for cells in self._items("cellXfs", "styles") for style in cells]
         self._dates = {
             str(at) for at, style in enumerate(styles) if int(style.get("numFmtId", 0)) in dates | _DATES
+        }
+        times = {id for id, code in formats.items() if re.search(r"\[?[hs]+\]?:|:[ms]", code)} - dates
+        self._times = {
+            str(at) for at, style in enumerate(styles) if int(style.get("numFmtId", 0)) in times | _TIMES
         }
 
     def sheets(self) -> Iterator[tuple[str, Iterator[list[str]]]]:
@@ -82,9 +88,12 @@ class Workbook:
             return "".join(t.text or "" for t in _named(cell, "t"))
         if kind == "b":
             return "True" if text == "1" else "False"
-        if kind == "n" and cell.get("s") in self._dates and re.fullmatch(r"\d{1,6}(\.\d+)?", text):
-            moment = datetime(1899, 12, 30) + timedelta(seconds=round(float(text) * 86400))
-            return moment.isoformat(" ")
+        style = cell.get("s")
+        timed = kind == "n" and style in self._dates | self._times
+        if timed and re.fullmatch(r"\d{1,6}(\.\d+)?", text):
+            if style in self._times or float(text) < 1:
+                return f"{float(text) * 86400:.10g}"
+            return (datetime(1899, 12, 30) + timedelta(seconds=round(float(text) * 86400))).isoformat(" ")
         return text
 
     def _items(self, name: str, part: str) -> Iterator[Any]:

@@ -41,6 +41,7 @@ NOT_READ_IN_FILES = {
         "options",
         "pages",
         "benchmark_fields",
+        "trace_advice",
         "trace_columns",
         "trace_units",
         "usual_boards",

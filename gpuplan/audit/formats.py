@@ -1,0 +1,299 @@
+"""Exports of tools that are no plain table -> a table of jobs, samples or requests, or what to export instead.
+
+Widths of Slurm's columns follow [slurm-sacct]_.
+"""
+
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any, BinaryIO, NamedTuple
+from zoneinfo import ZoneInfo
+
+from gpuplan.audit.columns import COLUMNS
+from gpuplan.audit.files import Lines
+from gpuplan.audit.prometheus import parsed
+from gpuplan.audit.slurm import slurm_gpus
+from gpuplan.audit.table import Table
+from gpuplan.audit.trace import refusal
+from gpuplan.audit.values import BadValue, Clock, is_missing, number_of
+from gpuplan.audit.workbook import Workbook
+from gpuplan.facts import own_rows
+from gpuplan.scenario import show
+from gpuplan.wording import said, some_of
+
+ADVICE = [(re.compile(row["sign"], re.IGNORECASE), row["key"]) for row in own_rows("words/trace_advice")]
+"""Beginning of a file without jobs, samples or requests -> the key of what to export instead."""
+DASHES = re.compile(r"[ -]*-- -[- ]*\r?$")
+PBS = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Z];")
+PBS_FIELDS = {"ctime": "submit", "start": "start", "end": "end", "queue": "queue", "user": "user"}
+SMI = re.compile(r"#\s*(date|time|gpu|index|entity)\b", re.IGNORECASE)
+COMMENT = re.compile(r"(?:sep=.?|#[^,;\t|]*)$", re.IGNORECASE)
+OF_GPUS = re.compile(r"gpu|util|%|per.?cent", re.IGNORECASE)
+OTHERWISE = re.compile(r"temp|power|watt|mem|clock|fb_|vram|fan|bytes|celsius", re.IGNORECASE)
+SQUEUE = {"tres_alloc", "tres_per_node", "tres_per_job", "gres", "nodelist_reason"}
+"""Columns that squeue has and sacct has not."""
+BENCHMARKS = [
+    {re.split(r"[.[]", field.strip())[0] for field in row["fields"].split(";")}
+    for row in own_rows("words/benchmark_fields")
+    if row["figure"] == "sign" and row["tool"] not in ("litellm", "openai", "mooncake", "aiperf-lines")
+]
+"""Fields in the result of a benchmark, which holds no requests."""
+
+Line = tuple[int, str]
+Row = tuple[int, list[str]]
+
+
+class Export(NamedTuple):
+    """A table made of an export."""
+
+    table: Table
+    format: str = ""
+    """Its name; empty for a table that says itself what it is."""
+    reader: str = ""
+    """Format by which the table is read, where that is known."""
+    note: str = ""
+
+
+def of_workbook(file: BinaryIO, format: str) -> Export:
+    """Return the table on the first sheet of a workbook that has cells."""
+    for _, cells in Workbook(file).sheets():
+        rows = ((n, row) for n, row in enumerate(cells, 1) if any(row))
+        for _, header in rows:
+            whole = ((n, row + [""] * (len(header) - len(row))) for n, row in rows)
+            table = Table(header, whole)
+            return of_table(table) if format == "auto" else Export(table)
+    raise refusal("audit.file.empty")
+
+
+def of_text(text: io.TextIOWrapper, start: str, format: str = "auto") -> Export:
+    """Return the table of a file of text, by the lines with which it begins."""
+    for sign, key in ADVICE:
+        if sign.match(start):
+            raise refusal(key, where="line 1", value=show(start.partition("\n")[0][:60]))
+    source = Lines(text)
+    lines = ((n, line.rstrip("\r\n")) for n, line in enumerate(source, 1) if line.strip())
+    first, _, rest = start.partition("\n")
+    if SMI.match(start):
+        return Export(_smi(next(lines)[1], lines), "nvidia-smi", "samples")
+    if PBS.match(start):
+        return Export(Table(["gpus", *PBS_FIELDS.values()], _pbs(lines)), "pbs", "jobs")
+    if DASHES.match(rest.partition("\n")[0]):
+        return Export(_by_places(next(lines)[1], lines, next(lines)[1]), "sacct", "sacct")
+    if "JOBID" in first.split() and not re.search("[,;|]", first):
+        return of_table(_by_places(next(lines)[1], lines))
+    while COMMENT.match(start.partition("\n")[0].strip()):
+        text.readline()
+        start = start.partition("\n")[2]
+    try:
+        table = Table.of_text(text)
+    except StopIteration:
+        raise refusal("audit.file.empty") from None
+    return of_table(table) if format == "auto" else Export(table)
+
+
+def _by_places(first: str, lines: Iterable[Line], dashes: str = "") -> Table:
+    """Return a table of columns that lie below their names, or below ``dashes``; a cell that fills its column is cut.
+
+    Where no name or value has a blank in it, blanks divide a row.
+    """
+    places = [match.start() for match in re.finditer(r"\S+", dashes or first)]
+    slots = [slice(a, b) for a, b in zip(places, [*places[1:], None], strict=True)]
+    header = [first[slot].strip() for slot in slots]
+
+    def cells(line: str) -> list[str]:
+        words = line.split()
+        if not dashes and len(words) == len(slots):
+            return words
+        found = [line[slot] for slot in slots]
+        return [
+            cell.strip() + "+" * (not dashes and cell[-1:].strip() != "" and cell is not found[-1])
+            for cell in found
+        ]
+
+    return Table(header, ((n, cells(line)) for n, line in lines))
+
+
+def _smi(first: str, lines: Iterable[Line]) -> Table:
+    """Return the samples of nvidia-smi dmon, or of pmon, where all processes of a GPU at a time are added."""
+    names = first.lower().replace(",", " ").lstrip("# ").split()
+    if not {"date", "time", "gpu", "sm"} <= {*names}:
+        raise refusal("audit.advice.smi", where="line 1", value=show(first[:60]))
+    day, hour, gpu, busy = (names.index(name) for name in ("date", "time", "gpu", "sm"))
+    width = max(day, hour, gpu, busy) + 1
+
+    def rows() -> Iterator[Row]:
+        for n, line in lines:
+            row = line.replace(",", " ").split()
+            if line.startswith("#"):
+                continue
+            if len(row) < width:
+                yield n, [line]
+            else:
+                date = row[day]
+                date = f"{date[:4]}-{date[4:6]}-{date[6:]}" if date.isdecimal() else date
+                yield n, [f"{date} {row[hour]}", row[gpu], row[busy]]
+
+    def added() -> Iterator[Row]:
+        for of, found in groupby(rows(), lambda sample: sample[1][:2]):
+            lines_of, cells = zip(*found, strict=True)
+            values = [int(text) for row in cells for text in row[2:] if text.isdecimal()]
+            yield lines_of[0], [*of, f"{min(100, sum(values))}"]
+
+    return Table(["time", "gpu", "utilization"], added() if "pid" in names else rows())
+
+
+def _pbs(lines: Iterable[Line]) -> Iterator[Row]:
+    """Yield the jobs that ended, and those that started and did not: in a record names say what a value is."""
+    started: dict[str, Row] = {}
+    for n, line in lines:
+        _, kind, job, fields = f"{line};;;".split(";", 3)
+        if kind == "S":
+            started[job] = n, _pbs_job(fields)
+        elif kind == "E":
+            started.pop(job, None)
+            yield n, _pbs_job(fields)
+    yield from started.values()
+
+
+def _pbs_job(text: str) -> list[str]:
+    fields = {k.removeprefix("Resource_List."): v for k, v in re.findall(r"([\w.]+)=([^\s;]*)", text)}
+    gpus = 0
+    for chunk in (fields.get("select") or fields.get("nodes", "")).split("+"):
+        times, each = re.match(r"\d{1,6}\b", chunk), re.search(r"\bn?gpus=(\d{1,6})\b", chunk)
+        gpus += int(times[0] if times else 1) * int(each[1]) if each else 0
+    return [fields.get("ngpus", str(gpus)), *(fields.get(name, "") for name in PBS_FIELDS)]
+
+
+def of_table(table: Table) -> Export:
+    """Return a table as one that is read: by its columns squeue, usage by the hour, or a column for each GPU."""
+    names = {*table.names}
+    if not names:
+        raise refusal("audit.file.empty")
+    if "jobid" in names and names & SQUEUE:
+        return _squeue(table)
+    usage = table.find(COLUMNS["usage"], {})
+    if {"time", "requests", "tokens_in", "tokens_out"} <= usage.keys():
+        return _spread(table, usage)
+    if names == {"series", "time", "value"}:
+        return Export(table.changed(["gpu", "time", "utilization"], lambda row: [row]), "samples", "samples")
+    return Export(table)
+
+
+def gpu_columns(table: Table) -> list[int]:
+    """Return the columns of a dashboard's table that are of GPUs, beside its time; none of a table of another kind."""
+    timed = table.find({"time": COLUMNS["samples"]["time"]}, {}).get("time") == 0
+    columns = enumerate(table.header[1:], 1) if timed else ()
+    return [at for at, name in columns if _of_gpu(name, table.values(at)) and not OTHERWISE.search(name)]
+
+
+def _of_gpu(name: str, values: Sequence[str]) -> bool:
+    """True for a column of per cent, by its name or by its values."""
+    return bool(OF_GPUS.search(name)) or (
+        bool(values) and all(text.rstrip().endswith("%") for text in values)
+    )
+
+
+def by_gpu(table: Table) -> Export:
+    """Return the samples of a table with a time and a column for each GPU."""
+    places = gpu_columns(table) or [*range(1, len(table.header))]
+    left = [name for at, name in enumerate(table.header) if at and at not in places]
+    samples = table.changed(
+        ["time", "gpu", "utilization"],
+        lambda row: ([row[0], table.header[at], row[at]] for at in places if row[at].strip()),
+    )
+    note = said("audit.note.by gpu left" if left else "audit.note.by gpu", names=some_of(left))
+    return Export(samples, "by-gpu", "samples", note)
+
+
+def _squeue(table: Table) -> Export:
+    """Return the jobs of squeue as those of sacct: with all their GPUs, and not started while they wait."""
+    at = table.find(COLUMNS["squeue"], {})
+    if not at.keys() >= {"JobID", "Start", "Elapsed"} or not at.keys() & {"tres", "of_job", "of_node"}:
+        raise table.missing("audit.advice.squeue")
+    same = [name for name in at if name[0].isupper()]
+
+    def job(row: list[str]) -> list[list[str]]:
+        value = {key: row[place] for key, place in at.items()}
+        gpus = next((value[key] for key in ("tres", "of_job") if not is_missing(value.get(key, ""))), "")
+        if not gpus and "of_node" in value:
+            nodes = re.fullmatch(r"\d{1,6}", value.get("nodes", "1").strip())
+            each = slurm_gpus(value["of_node"])
+            gpus = f"gres/gpu={each * int(nodes[0])}" if each and nodes else value["of_node"]
+        if value.get("State", "").upper() in ("PD", "PENDING"):
+            value["Start"] = ""
+        return [[*(value[name] for name in same), gpus]]
+
+    return Export(table.changed([*same, "AllocTRES"], job), "squeue", "sacct")
+
+
+def _spread(table: Table, at: Mapping[str, int]) -> Export:
+    """Return as many requests as a row of usage counts, at equal steps in its time and of its mean length."""
+    clock = Clock(ZoneInfo("UTC"))
+
+    def requests(row: list[str]) -> Iterator[list[str]]:
+        value = {key: row[place] for key, place in at.items()}
+        try:
+            count, *tokens = (int(number_of(value[key])) for key in ("requests", "tokens_in", "tokens_out"))
+            begin = clock(value["time"])
+            step = (clock(value["until"]) - begin if "until" in at else 86400) / max(1, count)
+        except (BadValue, ValueError, OverflowError):
+            yield row[:1]
+            return
+        for n in range(count):
+            lengths = (str((n + 1) * all // count - n * all // count) for all in tokens)
+            yield [f"{begin + (n + 0.5) * step:.3f}", *lengths, value.get("group", "")]
+
+    header = ["time", "tokens_in", "tokens_out", "model"]
+    return Export(table.changed(header, requests), "usage", "requests", said("audit.note.usage"))
+
+
+def of_json(text: io.TextIOWrapper) -> Any:
+    """Return the table of the objects in a document or in lines of JSON; a document without them as it is."""
+    document = parsed(text)
+    objects = _objects(document)
+    names = {*(document if isinstance(document, dict) else (objects or [{}])[0])}
+    if any(names >= fields for fields in BENCHMARKS):
+        raise refusal("audit.advice.benchmark", where="line 1", value=show(", ".join(sorted(names)[:4])))
+    if not objects:
+        return document
+    rows = [row for each in objects for row in _unfolded(each)]
+    if "attempts" in objects[0]:
+        for row in rows:
+            hosts = row.pop("detail", None)
+            row["gpus"] = str([host.get("gpus") for host in hosts]).count("gpu") if _are_objects(hosts) else 0
+        return Export(_table(rows), "philly", "jobs", said("audit.note.philly"))
+    if {"input_length", "hash_ids"} <= {*rows[0]}:
+        rows = [{"timestamp_ms" if key == "timestamp" else key: row[key] for key in row} for row in rows]
+    return of_table(_table(rows))
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    header = list(dict.fromkeys(key for row in rows for key in row))
+    found = ([row.get(key) for key in header] for row in rows)
+    texts = (
+        ["" if value is None or isinstance(value, list | dict) else str(value) for value in row]
+        for row in found
+    )
+    return Table(header, enumerate(texts, 1))
+
+
+def _objects(document: Any) -> Sequence[Mapping[str, Any]]:
+    """Return the objects of a list, or of the only list in a document, such as ``data`` or ``items``; none if it has none."""
+    if isinstance(document, dict):
+        lists = [value for value in document.values() if _are_objects(value)]
+        document = lists[0] if len(lists) == 1 else None
+    return document if _are_objects(document) else []
+
+
+def _are_objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(each, dict) for each in value)
+
+
+def _unfolded(each: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield an object with the fields of those in it, once for each of its attempts or results."""
+    flat: dict[str, Any] = {}
+    for key, value in each.items():
+        flat |= {k: v for k, v in value.items() if k not in each} if isinstance(value, dict) else {key: value}
+    lists = (flat.pop(key) for key in ("attempts", "results") if _are_objects(flat.get(key)))
+    yield from (flat | inner for inner in next(lists, [dict[str, Any]()]))
