@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from gpuplan.audit.columns import COLUMNS
 from gpuplan.audit.files import Lines
+from gpuplan.audit.kubernetes import pods
 from gpuplan.audit.prometheus import parsed
 from gpuplan.audit.slurm import slurm_gpus
 from gpuplan.audit.table import Table
@@ -255,8 +256,12 @@ def of_json(text: io.TextIOWrapper) -> Any:
     names = {*(document if isinstance(document, dict) else (objects or [{}])[0])}
     if any(names >= fields for fields in BENCHMARKS):
         raise refusal("audit.advice.benchmark", where="line 1", value=show(", ".join(sorted(names)[:4])))
+    if "items" in names and not objects:
+        raise refusal("audit.advice.kubectl", where="items", value="[]")
     if not objects:
         return document
+    if {"kind", "metadata"} <= {*objects[0]}:
+        return Export(_table([*pods(objects)]), "kubernetes", "jobs", said("audit.note.pods"))
     rows = [row for each in objects for row in _unfolded(each)]
     if "attempts" in objects[0]:
         for row in rows:
