@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from itertools import islice
+from itertools import chain, islice
 from statistics import median
 from typing import Any
 
@@ -17,6 +17,7 @@ from gpuplan.wording import said
 
 MAX_ROWS, MAX_HOSTS = 200_000, 20_000
 GIB = {"kib": 2**-20, "kb": 2**-20, "mib": 2**-10, "mb": 2**-10, "gib": 1, "gb": 1, "tib": 2**10, "tb": 2**10}
+GIB["bytes"] = 2**-30
 """Unit of memory as such tables write it -> GiB; they mean powers of two by either spelling."""
 COLUMNS: dict[str, dict[str, tuple[str, str]]] = {}
 """What a table is of -> name of a column -> (its content, the type of that); names of sheets and words for yes are there, too."""
@@ -35,17 +36,17 @@ LIMITS = {"host": (12_288, 2**25), "vm": (512, 4_000_000)}
 def read_table(rows: Iterable[Sequence[str]], sheet: str, draft: Draft) -> str:
     """Take a table of hosts, VMs, clusters or GPUs; return its columns if it is none of these."""
     table = iter(rows)
-    heads = list(next(table, []))
+    heads, first = list(next(table, [])), list(next(table, []))
     marks = _plain(sheet), _plain("".join(heads[:1]))
     tab = next((tab for tab in COLUMNS["sheet"] if marks[0].endswith(tab) or marks[1].startswith(tab)), "")
-    kinds = [of for of, signs in SIGNS if signs <= {what for what, *_ in _columns(heads, of, "")}]
+    kinds = [of for of, signs in SIGNS if signs <= {what for what, *_ in _columns(heads, first, of, "")}]
     of = COLUMNS["sheet"][tab][0] if tab else next(iter(kinds), "")
-    columns = _columns(heads, of, tab)
+    columns = _columns(heads, first, of, tab)
     names = [one_line(head.strip())[:40] or "-" for head in heads[:1000]]
     if not columns:
         return ", ".join(names[:20])
     lines = []
-    for number, cells in enumerate(islice(table, MAX_ROWS + 1), 2):
+    for number, cells in enumerate(islice(chain([first], table), MAX_ROWS + 1), 2):
         at_most = [column for column in columns if column[-1] < len(cells)]
         lines.append((number, {c: cells[c[-1]].strip() for c in at_most if not is_missing(cells[c[-1]])}))
     if len(lines) > MAX_ROWS:
@@ -66,23 +67,27 @@ _Column = tuple[str, str, str, int]
 
 def _plain(head: str) -> str:
     text = unicodedata.normalize("NFKD", head[:200].lower())
-    return "".join(re.findall(r"[a-z0-9#.]+", re.sub("[\u0300-\u036f]", "", text)))
+    return "".join(re.findall(r"[a-z0-9#.]+", re.sub("[\u0300-\u036f]", "", text).replace("/", "per")))
 
 
-def _columns(heads: Sequence[str], of: str, tab: str) -> list[_Column]:
-    """Columns that are known; of two with one content the first counts."""
+def _columns(heads: Sequence[str], first: Sequence[str], of: str, tab: str) -> list[_Column]:
+    """Columns that are known, by their names and the first row; of two with one content the first counts."""
     columns: dict[str, _Column] = {}
     for at, head in enumerate(heads):
-        name = _plain(head).removeprefix(tab)
+        name = re.sub("p(er|ro)(host|node|server)", "", _plain(head).removeprefix(tab))
         unit = next((unit for unit in GIB if name.endswith(unit)), "")
         known = COLUMNS.get(of, {})
         what, kind = known.get(name) or known.get(name.removesuffix(unit), ("", ""))
+        if what == "gpus" and any(re.search("[a-zA-Z]", cell) for cell in first[at : at + 1]):
+            what, kind = "board", "text"
         if what == "board" and tab:
             what = "model"
         if what and (kind == "memory" or name in known):
             columns.setdefault(what, (what, kind, unit, at))
     if of == "host" and tab and "host" not in columns and "kind" in columns:
         columns["host"] = ("host", *columns.pop("kind")[1:])
+    if {"host", "hosts", "board"} <= columns.keys() and "gpus" not in columns:  # a number for each host
+        columns["gpus"] = ("gpus", *columns.pop("hosts")[1:])
     return list(columns.values())
 
 

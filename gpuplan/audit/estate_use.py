@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from gpuplan.audit.estate import (
     PASSTHROUGH,
+    VGPU,
     Estate,
     EstateCluster,
     EstateGpu,
@@ -23,7 +24,7 @@ from gpuplan.plan.sharing import pieces_of
 from gpuplan.scenario import from_dict
 from gpuplan.units import MIB_PER_GIB
 
-WHOLE = "whole GPU"
+WHOLE, UNKNOWN = "whole GPU", "unknown"
 MIG, MIXED, SAME = "multiInstanceGpu", "mixedSize", "sameSize"
 Ways = tuple[tuple[int, ...], ...]
 """Fullest additions to a GPU, each as counts of some profiles."""
@@ -108,6 +109,8 @@ def _fill(use: GpuUse, catalog: Catalog, wanted: tuple[str, ...]) -> None:
     """Complete the figures of a GPU, with the profiles in use on such boards."""
     board, state = catalog.gpus.get(use.gpu.gpu), use.state
     if board is None or use.gpu.mig:
+        return
+    if any(name != WHOLE and _row(catalog, board.id, name) is None for name in state.on):
         return
     whole = int(float(str(board.value("memory_gib"))) * MIB_PER_GIB)
     use.used_mb = sum(whole if name == WHOLE else _mb(catalog, board.id, name) for name in state.on)
@@ -221,7 +224,13 @@ class _Places:
             self.needs[vm] = Counter()
             for device in vm.devices:
                 profile = profile_of(self.catalog, device)
-                name = WHOLE if device.kind == PASSTHROUGH else profile.name if profile else device.profile
+                name = (
+                    WHOLE
+                    if device.kind == PASSTHROUGH
+                    else profile.name
+                    if profile
+                    else device.profile or UNKNOWN
+                )
                 use = at.get(device.address)
                 if use and (name != WHOLE or not use.vms):
                     self._put(use, vm, name)
@@ -248,6 +257,8 @@ class _Places:
         cluster, blocked, moving = self.clusters.get(host.cluster or ""), list[tuple[EstateVm, str]](), []
         for vm in (vm for vm in self.estate.by_host[host.name] if vm.devices):
             why = _not_restarted(vm, cluster) if restart else _not_moved(vm)
+            profiles = [profile_of(self.catalog, device) for device in vm.devices if device.kind == VGPU]
+            why = why or (UNKNOWN if any(one is None or not one.gpus for one in profiles) else "")
             if why:
                 blocked.append((vm, why))
             else:

@@ -45,13 +45,14 @@ def hosts_in(
 def existing_of(estate: Estate, catalog: Catalog) -> HostList:
     """The hosts of an estate that have GPUs of one board of the catalog, or of none that is named, as kinds."""
     kinds, left = Counter[tuple[Any, ...]](), Counter[tuple[str, ...]]()
+    each_named = 1 < len(estate.hosts) == len({host.kind for host in estate.hosts})
     for host in estate.hosts:
         if why := _left_out(host, catalog):
             left[why] += 1
         else:
             gpus = host.gpus or ()
             memory = None if host.memory_gib is None else int(host.memory_gib + 0.01) or None
-            kinds[len(gpus), gpus[0].gpu or None, host.cores, memory, host.kind or None] += 1
+            kinds[len(gpus), gpus[0].gpu or None, host.cores, memory, None if each_named else host.kind] += 1
     names = ("gpus_per_host", "gpu", "vcpus_per_host", "memory_gib_per_host", "name")
     existing = hosts_text([{"hosts": n, **dict(zip(names, kind, strict=True))} for kind, n in kinds.items()])
     if existing is None:

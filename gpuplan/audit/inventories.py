@@ -19,12 +19,16 @@ from gpuplan.audit.workbook import Workbook
 from gpuplan.catalog import Catalog
 from gpuplan.catalog.boards import boards_named
 
+MAX_GPUS, MAX_JSON = 1_000, 200_000_000
+"""Most GPUs of a node, and characters of JSON, which is in memory as a whole."""
 _ENDINGS = re.compile(r"(\.(csv|txt|json|log|out|gz|xlsx))+$", re.IGNORECASE)
 _MIG = re.compile(r"\d+g\.\d+gb(?:\.me)?$")
 _LISTED = re.compile(r"\s*GPU (\d+): (.+?) \(UUID: ([\w-]+)\)")
 _INSTANCE = re.compile(r"\s+MIG (\S+)\s+Device")
 _ADDRESS = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]")
-_HOST = re.compile(r"\[\w+@([\w.-]+):.*|[=# ]*([A-Za-z0-9][\w.-]{1,80}?)[:=# ]*")
+_HOST = re.compile(
+    r"\[\w+@([\w.-]+):.*|[=# ]*(?:host(?:name)?\s*[:=]\s*)?([a-z0-9][\w.-]{1,80}?)[:=# ]*", re.IGNORECASE
+)
 _GRAPHICS = (("passthru", "sharedDirect"), ("shared", "shared"), ("basic", "basic"), ("direct", "direct"))
 """Part of a graphics type as esxcli prints it -> as the vSphere API says it."""
 
@@ -53,10 +57,10 @@ def _read(stem: str, file: BinaryIO, draft: Draft) -> None:
             raise refusal("estate.no sheet")
         return
     text, start = open_text(file)
-    lines = iter(Lines(text))
     if re.match(r"\{|\[\s*[\[{\]]", start):
-        _read_json("\n".join(lines), stem, draft)
+        _read_json(text.read(MAX_JSON + 1), stem, draft)
         return
+    lines = iter(Lines(text))
     first = list(islice(lines, 200))
     if any(_LISTED.match(line) or "Device Name:" in line for line in first):
         _read_list(chain(first, lines), stem, draft)
@@ -67,39 +71,49 @@ def _read(stem: str, file: BinaryIO, draft: Draft) -> None:
 
 
 def _read_json(text: str, stem: str, draft: Draft) -> None:
+    if len(text) > MAX_JSON:
+        raise refusal("audit.file.long", most=MAX_JSON)
     try:
-        data = json.loads(text)
+        data = json.loads(text, parse_constant=lambda _name: None)
     except ValueError as error:
         raise refusal("estate.json", error=error) from None
     items = data.get("items", [data]) if isinstance(data, dict) else data
-    nodes = [
-        one["metadata"] for one in items if isinstance(one, dict) and isinstance(one.get("metadata"), dict)
-    ]
-    for metadata in nodes:
-        _node(metadata, draft)
+    items = items if isinstance(items, list) else []
+    nodes = [one for one in items if isinstance(one, dict) and isinstance(one.get("metadata"), dict)]
+    for node in nodes:
+        _node(node, draft)
     if not nodes and not read_vcenter(data, stem, draft):
         raise refusal("estate.no objects")
 
 
-def _node(metadata: Mapping[str, Any], draft: Draft) -> None:
+def _node(node: Mapping[str, Any], draft: Draft) -> None:
     """Take a node of Kubernetes by its labels: boards are counted, neither their replicas nor their instances."""
-    labels = {
-        key.removeprefix("nvidia.com/"): str(value) for key, value in (metadata.get("labels") or {}).items()
-    }
-    host, product = draft.host(str(metadata.get("name") or "")), labels.get("gpu.product", "")
-    counted, memory = (float(labels.get(key) or 0) for key in ("gpu.count", "gpu.memory"))
-    gpus, mig = int(counted), tuple(key[4:-6] for key in labels if re.fullmatch(r"mig-\S+\.count", key))
+    metadata, status = node["metadata"], node.get("status")
+    given, capacity = metadata.get("labels"), status.get("capacity") if isinstance(status, dict) else None
+    labels = (
+        {key.removeprefix("nvidia.com/"): str(value) for key, value in given.items()}
+        if isinstance(given, dict)
+        else {}
+    )
+    sizes = {key: str(value) for key, value in capacity.items()} if isinstance(capacity, dict) else {}
+    kib = re.fullmatch(r"(\d{1,15})Ki", sizes.get("memory", ""))
+    cpus = re.fullmatch(r"\d{1,6}", sizes.get("cpu", ""))
+    size = {"cores": int(cpus[0]) if cpus else None, "memory_gib": int(kib[1]) / 2**20 if kib else None}
+    host, product = draft.host(str(metadata.get("name") or ""), **size), labels.get("gpu.product", "")
+    count, memory = (re.fullmatch(r"\d{1,7}", labels.get(key, "")) for key in ("gpu.count", "gpu.memory"))
+    counted, gib = int(count[0]) if count else 0, int(memory[0]) / 1024 if memory else 0.0
+    gpus, mig = counted, tuple(key[4:-6] for key in labels if re.fullmatch(r"mig-\S+\.count", key))
     draft.gpus.setdefault(host, {})
     if single := _MIG.search(product):
         boards = boards_named(draft.catalog, product)
         rows = [row for board in boards for row in draft.catalog.profiles_of(board)]
         most = max((row["max_per_gpu"] for row in rows if row["mig_profile"] == single[0]), default=1)
-        gpus, mig, memory = math.ceil(counted / most), (single[0],), 0
-        draft.note("estate.note.mig single", host=host, gpus=gpus, instances=int(counted))
+        gpus, mig, gib = math.ceil(counted / most), (single[0],), 0.0
+        draft.note("estate.note.mig single", host=host, gpus=gpus, instances=counted)
     elif product.endswith("MIG-INVALID"):
         draft.note("estate.note.mig unknown", host=host)
-    for at in range(gpus):
-        draft.gpu(host, product, str(at), memory / 1024 or None, mig=mig)
+    for at in range(min(gpus, MAX_GPUS)):
+        draft.gpu(host, product, str(at), gib or None, mig=mig)
 
 
 def _read_list(lines: Iterable[str], host: str, draft: Draft) -> None:

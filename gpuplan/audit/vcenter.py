@@ -26,11 +26,14 @@ def read_vcenter(data: Any, name: str, draft: Draft) -> bool:
     names = {_id(flat): str(_of(flat, "name", "host") or name) for flat in (*hosts, *vms, *clusters)}
     for flat in clusters:
         _cluster(flat, draft)
-    seats: dict[str, list[str]] = {}
+    seats: dict[tuple[str, str | None], list[str]] = {}
     for flat in hosts:
         _host(flat, names, name, draft, seats)
     for flat in vms:
         _vm(flat, names, draft, seats)
+    if not vms:  # who is on the GPUs, and nothing else of them
+        for (vm, host), addresses in seats.items():
+            draft.vm(EstateVm(vm, host, on=True, devices=tuple(Device(VGPU, "", at) for at in addresses)))
     exported = re.match(r"\d{4}-\d\d-\d\d", str(data.get("exported")) if isinstance(data, dict) else "")
     draft.exported = exported[0] if exported else draft.exported
     return bool(hosts or vms)
@@ -78,11 +81,11 @@ def _text(value: Any) -> str | None:
 
 
 def _number(value: Any, per: float = 1) -> float | None:
-    return float(value) / per if isinstance(value, int | float) and value > 0 else None
+    return float(value) / per if isinstance(value, int | float) and 0 < value < 2**60 else None
 
 
 def _whole(value: Any) -> int | None:
-    return int(value) if isinstance(value, int | float) and value > 0 else None
+    return int(value) if isinstance(value, int | float) and 0 < value < 2**31 else None
 
 
 def _listed(value: Any) -> list[Any]:
@@ -95,9 +98,13 @@ def _items(flat: _Flat, *keys: str) -> list[_Flat]:
 
 
 def _host(
-    flat: _Flat, names: Mapping[str, str], file: str, draft: Draft, seats: dict[str, list[str]]
+    flat: _Flat,
+    names: Mapping[str, str],
+    file: str,
+    draft: Draft,
+    seats: dict[tuple[str, str | None], list[str]],
 ) -> None:
-    """Take a host; ``seats`` gets the addresses of the GPUs of each VM."""
+    """Take a host; ``seats`` gets the addresses of the GPUs of each VM, by its name and its host."""
     cluster = _of(flat, "cluster", "parent")
     host = draft.host(
         str(_of(flat, "name", "host") or file),
@@ -126,7 +133,7 @@ def _host(
             modes = {"graphics": _text(card.get("graphicstype")), "vgpu_mode": _text(card.get("vgpumode"))}
             draft.gpu(host, name, address, _number(card.get("memorysizeinkb"), 2**20), pci, **modes)
             for vm in _listed(card.get("vm")):
-                seats.setdefault(names.get(_id(vm), str(vm)), []).append(address)
+                seats.setdefault((names.get(_id(vm), _id(vm)), host), []).append(address)
     for address, device in devices.items():
         pci, alone = _pci_id(device), not cards and address.endswith(":00.0")
         if not pci:
@@ -135,25 +142,36 @@ def _host(
             draft.gpu(host, str(device.get("devicename") or ""), address, None, pci, graphics="direct")
 
 
+def _bits(value: Any) -> int:
+    """A PCI id: a number with a sign or without, or its digits, hexadecimal after 0x; 0 for all else."""
+    match = re.fullmatch(r"(0x)?(-?[0-9a-f]{1,10})", str(value).strip().lower())
+    try:
+        return int(match[2], 16 if match[1] else 10) & 0xFFFF if match else 0
+    except ValueError:
+        return 0
+
+
 def _pci_id(device: Mapping[str, Any]) -> str:
     """Device and subsystem of an NVIDIA GPU, which the API gives as signed 16-bit numbers; empty for all else."""
     vendor, kind, own, sub = (
-        int(_of(device, key) or 0) & 0xFFFF for key in ("vendorid", "classid", "deviceid", "subdeviceid")
+        _bits(device.get(key)) for key in ("vendorid", "classid", "deviceid", "subdeviceid")
     )
     return f"{own:04X}:{sub:04X}" if vendor == NVIDIA and (not kind or kind >> 8 == DISPLAY) else ""
 
 
-def _vm(flat: _Flat, names: Mapping[str, str], draft: Draft, seats: Mapping[str, list[str]]) -> None:
+def _vm(
+    flat: _Flat, names: Mapping[str, str], draft: Draft, seats: Mapping[tuple[str, str | None], list[str]]
+) -> None:
     if flat.get("template") is True:
         draft.templates += 1
         return
     name, host = str(flat.get("name")), names.get(_id(flat.get("host")), _text(flat.get("host")))
-    host, free, devices = draft.host(host) if host else None, iter(seats.get(name, ())), []
+    host, free, devices = draft.host(host) if host else None, iter(seats.get((name, host), ())), []
     backings = _items(flat, "devices") or _items(flat, "device")
     for each in backings:
         kind = next((kind for field, kind in BACKINGS.items() if each.get(field) is not None), "")
         address = address_of(str(_of(each, "assignedid", *["id"] * (kind == "fixed")) or ""))
-        foreign = kind == "fixed" and int(each.get("vendorid") or 0) & 0xFFFF != NVIDIA
+        foreign = kind == "fixed" and _bits(each.get("vendorid")) != NVIDIA
         if kind and not foreign and (host, address) not in draft.no_gpus:
             of = VGPU if kind == "vmiop" else PASSTHROUGH
             address = address or (next(free, "") if of == VGPU else "")

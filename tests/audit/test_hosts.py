@@ -61,6 +61,10 @@ KIND = {"gpus_per_host": 2, "gpu": "a100-pcie-40gb", "vcpus_per_host": 64, "memo
         ("Server,GPU name,Number of GPUs,CPU cores,Memory", "esx01,GA100 [A100 PCIe 40GB],2,64,1024 GB"),
         ("fqdn,Accelerator,GPUs per host,Threads,Memory (TiB)", "esx01,A100-PCIE-40GB,2,64,1"),
         ("node,Model,GPUs,CPU,mem_kib", "esx01,NVIDIA-A100-PCIE-40GB,2,64,1073741824"),
+        ("Server,GPU-Typ,Anzahl GPUs,CPU Kerne,RAM GB", "esx01,A100 PCIe 40GB,2,64,1024"),
+        ("Host,GPU,GPU Count,CPU,memory_bytes", "esx01,A100 PCIe 40GB,2,64,1099511627776"),
+        ("Host,GPU,Count,cores/node,mem/node (GiB)", "esx01,A100 PCIe 40GB,2,64,1024"),
+        ("Name,GPU,# GPUs,# Cores,RAM", "esx01,NVIDIA A100-PCIE-40GB,2,64,1048576"),
         ("node,Model,GPU memory (MB),GPUs,CPU,memory_gb", "esx01,A100 PCIe,40536,2,64,1024"),
     ],
 )
@@ -70,7 +74,7 @@ def test_headers_are_known_in_any_case_with_blanks_and_units(
     text = "\n".join([heads, cells, cells.replace("esx01", "esx02")]).replace(",", delimiter)
     hosts = read_hosts(written(tmp_path, text), catalog)
     assert hosts.existing == hosts_text([KIND | {"hosts": 2}])
-    assert not hosts.left_out and not hosts.unread
+    assert not hosts.left_out and not hosts.unread and len(hosts.notes) == heads.endswith("RAM")
 
 
 def test_columns_that_are_not_read_are_named(tmp_path: Path, catalog: Catalog) -> None:

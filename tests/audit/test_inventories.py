@@ -83,6 +83,8 @@ def test_nodes_count_boards_and_neither_replicas_nor_instances(catalog: Catalog)
     assert boards == {"n1": ["h100-nvl-94gb"] * 4, "n2": [a100] * 2, "n3": [a100] * 2, "n4": [], "cpu": []}
     assert len(estate.notes) == 2
     assert estate_of(catalog, shared).hosts[0].name == "n1"
+    sized = shared | {"status": {"capacity": {"cpu": "128", "memory": "1056964608Ki"}}}
+    assert [(host.cores, host.memory_gib) for host in estate_of(catalog, sized).hosts] == [(128, 1008)]
 
 
 def test_what_is_not_known_of_gpus_is_said(catalog: Catalog) -> None:

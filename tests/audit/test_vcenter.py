@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from estates import A100, L40S, card, estate_of, export, host, pci, vgpu, vm
 
 from gpuplan import Catalog
+from gpuplan.audit import TraceError
+from gpuplan.audit.estate_use import use_of
 from gpuplan.facts import data_root
 
 FIXED = {"Id": "0000:af:00.0", "DeviceId": "20b5", "SystemId": "x", "VendorId": 0x10DE}
@@ -127,3 +132,39 @@ def test_objects_of_the_api_in_their_own_shape(catalog: Catalog) -> None:
     assert [device.profile for device in estate.vms[0].devices] == ["nvidia_l40s-24c"]
     single = estate_of(catalog, {"host": "esx11.example.test", "graphicsInfo": [card("0000:4a:00.0")]})
     assert single.hosts[0].name == "esx11.example.test" and len(single.hosts[0].gpus or ()) == 1
+
+
+def test_of_hosts_alone_it_is_known_which_vms_are_on_their_gpus(catalog: Catalog) -> None:
+    card_of = card("0000:4a:00.0") | {"vm": ["vm-41", {"type": "VirtualMachine", "value": "vm-42"}]}
+    estate = estate_of(catalog, {"host": "esx11.example.test", "graphicsInfo": [card_of]})
+    assert [(vm.name, vm.host, vm.devices[0].address) for vm in estate.vms] == [
+        ("vm-41", "esx11.example.test", "0000:4a:00.0"),
+        ("vm-42", "esx11.example.test", "0000:4a:00.0"),
+    ]
+    use = use_of(estate, catalog)
+    assert use.gpus[0].free_mb is None and len(use.gpus[0].vms) == 2
+    assert {vm.why for vm in use.evacuation["esx11.example.test"]} == {"unknown"}
+
+
+@pytest.mark.parametrize("junk", [None, [], {}, "x", -1, 1e308, True, "0x10de", [None], {"name": 1}])
+def test_odd_values_are_left_out_or_refused(junk: object, catalog: Catalog) -> None:
+    cards, devices = [card("0000:4a:00.0", L40S, 1)], [pci("0000:4a:00.0", 0x26B9)]
+    whole = export([host(1, cards, devices)], [vm(1, 1, vgpu("nvidia_l40s-24c"), DYNAMIC)])
+    for path in paths(whole):
+        content = json.loads(json.dumps(whole))
+        at = content
+        for key in path[:-1]:
+            at = at[key]
+        at[path[-1]] = junk
+        try:
+            use_of(estate_of(catalog, content), catalog)
+        except TraceError:
+            continue
+
+
+def paths(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every place in JSON but the whole."""
+    items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, value in items:
+        yield (*path, key)
+        yield from paths(value, (*path, key))
