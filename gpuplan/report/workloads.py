@@ -40,7 +40,8 @@ def sentence(plan: Plan, group: Group, planned: GroupPlan | None) -> Words:
     if isinstance(llm, Retrieval):
         return Words(llm.model, llm.said)
     vms = counted(planned.vms, "VM") if planned else ""
-    return Words(_who(group), _listed(vms, _when(group)))
+    left = said("workload.on what is left") if group.preemptible else ""
+    return Words(_who(group), _listed(vms if planned and planned.vms else left or vms, _when(group)))
 
 
 def _who(group: Group) -> str:

@@ -10,7 +10,8 @@ from gpuplan import load_scenario, plan
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan
 from gpuplan.report.workloads import KIND_NAMES, access, gets, kind_name, sentence
-from gpuplan.scenario import Scenario
+from gpuplan.scenario import Scenario, from_dict
+from gpuplan.wording import said
 
 
 def made(scenario: Scenario, catalog: Catalog) -> dict[str, tuple[tuple[str, ...], ...]]:
@@ -74,3 +75,10 @@ def test_a_kind_has_a_short_name_and_other_use_cases_their_own(catalog: Catalog)
     assert kind_name(found, "llm-serving") == "LLM serving"
     others = {row.id: row["name"] for row in catalog.rows("use_cases") if row.id not in KIND_NAMES}
     assert others and all(kind_name(found, use_case) == name for use_case, name in others.items())
+
+
+def test_jobs_that_may_be_stopped_run_on_what_others_leave(catalog: Catalog) -> None:
+    groups = [{"id": "a", "people": 4}, {"id": "b", "people": 4, "preemptible": True}]
+    found = plan(from_dict({"groups": groups}), catalog)
+    below = [sentence(found, group, found.group(group.id)).second for group in found.scenario.groups]
+    assert [said("workload.on what is left") in text for text in below] == [False, True]
