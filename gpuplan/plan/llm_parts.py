@@ -17,9 +17,18 @@ from gpuplan.wording import said
 def shape_of_row(row: Row) -> Shape:
     """The shape of a row of ``llm_models``; ValueError if too little of it is known."""
     try:
-        return shape_of(row.cells)
+        return shape_of({**row.cells, "checkpoints": _published().get(row.id)})
     except ValueError as error:
         raise ValueError(f"{row['name']}: {error}") from None
+
+
+@lru_cache(maxsize=1)
+def _published() -> dict[str, tuple[tuple[str, str], ...]]:
+    """Model -> (precision, parts at 16 bits) of its published checkpoints."""
+    by_model: dict[str, tuple[tuple[str, str], ...]] = {}
+    for row in own_rows("llm_checkpoints"):
+        by_model[row["model"]] = (*by_model.get(row["model"], ()), (row["precision"], row["kept"]))
+    return by_model
 
 
 def board_of(catalog: Catalog, gpu: Item | Row, driver_share: float = 0.99) -> Board:

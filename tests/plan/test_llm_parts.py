@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 from assistants import assistant
 
 from gpuplan.catalog import Catalog
-from gpuplan.models.llm.memory import Overheads, cache_bytes
+from gpuplan.models.llm.memory import Overheads, cache_bytes, weights_per_gpu_gib
+from gpuplan.models.llm.shape import Setup
 from gpuplan.models.llm.speeds import Speeds
 from gpuplan.plan import make_plan
 from gpuplan.plan.llm_parts import board_of, key_of, model_named, overheads_of, shape_of_row, speeds_of
@@ -109,3 +110,11 @@ def test_published_runs_of_another_name_are_runs_of_the_model(catalog: Catalog) 
 
 def test_endings_and_makers_are_no_part_of_a_name() -> None:
     assert key_of("mistralai/Mistral-7B-Instruct") == key_of("Mistral 7B")
+
+
+def test_a_published_checkpoint_of_mixed_precision_is_counted_as_it_is(catalog: Catalog) -> None:
+    """Llama 3.1 405B in FP8: vLLM printed 57.75 GiB of weights a GPU on 8 in July 2024, with 1.0 GiB more of keys and values."""
+    shape = shape_of_row(catalog.row("llm_models", "llama-3.1-405b"))
+    setup = Setup("fp8", "bf16", tensor=8)
+    assert weights_per_gpu_gib(shape, setup=setup) == pytest.approx(57.75 - 1.0, rel=0.005)
+    assert weights_per_gpu_gib(shape, setup=replace(setup, kept="none")) == pytest.approx(47.7, rel=0.005)

@@ -48,7 +48,7 @@ def weights_gib(shape: Shape, *, precision: str, kept: str = "") -> float:
 
     Parameters:
         precision: Precision of the weights. [-]
-        kept: Parts of the checkpoint at 16 bits, one of ``KEPT``; empty: by the usual rule. [-]
+        kept: Parts of the checkpoint at 16 bits, one of ``KEPT``; empty: as published, or by the usual rule. [-]
 
     Parameters times bytes, part by part. The tables of tokens stay at 16 bits below it. Where the checkpoint is not known, all
     that is not a routed expert does too in a mixture of experts at 4 bits. Scales are counted with the precision.
@@ -69,12 +69,28 @@ def _weight_bytes(shape: Shape, precision: str, kept: str) -> tuple[float, float
     return shape.routed_parameters * bits / 8 * 1e9, rest_gb * 1e9, tables_gb * 1e9
 
 
+def usual_kept(shape: Shape, *, precision: str) -> str:
+    """Parts at 16 bits, one of ``KEPT``, of a checkpoint of which nothing is published.
+
+    Parameters:
+        shape: The model. [-]
+        precision: Precision of the weights, a key of ``BITS``. [-]
+
+    With experts and fewer than 8 bits all but the routed experts, otherwise none. [gpuplan-method]_
+
+    >>> usual_kept(Shape(8.03, 8.03, layers=32, hidden_size=4096, heads=32, vocabulary=128256, context_tokens=131072, kv_heads=8),
+    ...            precision="int4")
+    'none'
+    """
+    return "rest" if BITS[precision] < 8 and shape.experts else "none"
+
+
 def rest_bits(shape: Shape, *, precision: str, kept: str = "") -> float:
     """Mean bits of a parameter beside the routed experts and the tables of tokens.
 
     Parameters:
         precision: Precision of the weights. [-]
-        kept: Parts of the checkpoint at 16 bits, one of ``KEPT``; empty: by the usual rule. [-]
+        kept: Parts of the checkpoint at 16 bits, one of ``KEPT``; empty: as published, or by the usual rule. [-]
 
     Dense MLPs and shared experts are in the precision of the weights unless all is kept; attention is all the rest. [-]
 
@@ -84,7 +100,7 @@ def rest_bits(shape: Shape, *, precision: str, kept: str = "") -> float:
     [8, 9.54, 9.94, 16]
     """
     bits = BITS[precision]
-    kept = kept or ("rest" if bits < 8 and shape.experts else "none")
+    kept = kept or dict(shape.checkpoints).get(precision) or usual_kept(shape, precision=precision)
     if bits >= 16 or kept in ("none", "rest"):
         return 16 if kept == "rest" and bits < 16 else bits
     rest = shape.total_parameters - shape.routed_parameters - shape.embedding_parameters

@@ -71,10 +71,14 @@ class Shape:
     tied_embeddings: bool = False
     mlp_parameters: float = 0.0
     """Parameters of dense MLPs and shared experts, in 10^9; 0 where their widths are not known."""
+    checkpoints: tuple[tuple[str, str], ...] = ()
+    """(precision, parts at 16 bits, one of ``KEPT``) of checkpoints that its makers or others published."""
 
     def __post_init__(self) -> None:
         """Refuse a size that is none."""
-        sizes = {field.name: getattr(self, field.name) for field in fields(self)}
+        sizes = {
+            field.name: getattr(self, field.name) for field in fields(self) if field.name != "checkpoints"
+        }
         not_negative(**{name: float(size or 0) for name, size in sizes.items()})
         above_zero(layers=self.layers)
         for part, whole in PARTS.items():
@@ -192,7 +196,7 @@ class Setup:
     """Groups of GPUs that hold all of attention for their own requests, and share the experts."""
     engine: str = "vllm"
     kept: str = ""
-    """Parts of the checkpoint that stay at 16 bits beside its tables of tokens, one of ``KEPT``; empty: by the usual rule."""
+    """Parts of the checkpoint that stay at 16 bits beside its tables of tokens, one of ``KEPT``; empty: as published, or by the usual rule."""
     early: bool = False
     """True for vLLM before 0.6, whose scheduler and sampling worked on the processor between steps."""
     tuned: bool = True

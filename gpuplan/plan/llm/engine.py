@@ -197,8 +197,7 @@ def _kept(catalog: Catalog, model: Row, shape: Shape, weights: str) -> Fact:
         return replace(row.fact("kept", ""), note=f"{row['repository']}. {row.note}".strip())
     if weights == model["native_precision"] and model.cells.get("kept"):
         return model.fact("kept", "")
-    usual = memory.rest_bits(shape, precision=weights) > BITS[weights]
-    return replace(derived("llm/kept", "rest" if usual else "none"), basis="assumed")
+    return replace(derived("llm/kept", memory.usual_kept(shape, precision=weights)), basis="assumed")
 
 
 @lru_cache(maxsize=4)
