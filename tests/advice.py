@@ -273,6 +273,7 @@ FOLLOWED: dict[str, Ways] = {
     "nvswitch-version": to(platform__vsphere="9.1"),
     "nvswitch-no-partition": _sizes_of,
     "nvswitch-mig": _vgpu_of_equal_size,
+    "nvswitch-passthrough": of_all_groups(access="vgpu"),
     "nvlink-bridges": _bridged,
     "no-longer-sold": _current_model,
     "board-not-confirmed": to(platform__vsphere="9.1"),

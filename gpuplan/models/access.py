@@ -64,6 +64,7 @@ class Case(NamedTuple):
     licence_to_buy: bool = False
     own_hosts_cost_more: bool = False
     nvswitch: bool = False
+    passthrough_announced: bool = False
     serves_model: bool = False
     large_model: bool = False
     vision_model: bool = False
@@ -130,6 +131,7 @@ FACTS: Mapping[str, Callable[[Case, str], bool]] = {
     "licence to buy": lambda case, _: case.licence_to_buy,
     "own hosts cost more": lambda case, _: case.own_hosts_cost_more,
     "NVSwitch": lambda case, _: case.nvswitch,
+    "passthrough announced": lambda case, _: case.passthrough_announced,
     "serves a model": lambda case, _: case.serves_model,
     "large model": lambda case, _: case.large_model,
     "vision model": lambda case, _: case.vision_model,

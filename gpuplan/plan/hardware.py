@@ -36,6 +36,12 @@ def has_nvswitch(scenario: Scenario, catalog: Catalog) -> bool:
     return form in ("SXM4", "SXM5", "SXM6") and max(int(modules or 0), hardware.gpus_per_host) > 4
 
 
+def needs_crx(scenario: Scenario, catalog: Catalog) -> bool:
+    """True if vGPUs of these hosts share NVSwitch by Fabric Manager CRX (``rules/nvswitch-crx``)."""
+    architecture = architecture_of(catalog, scenario.hardware.gpu)
+    return has_nvswitch(scenario, catalog) and bool(architecture.get("nvswitch_crx"))
+
+
 def gpus_per_board(scenario: Scenario, catalog: Catalog) -> int:
     """GPUs on one board."""
     return _per_board(catalog.gpus[scenario.hardware.gpu])

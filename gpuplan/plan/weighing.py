@@ -290,6 +290,7 @@ def _case(
         licence_to_buy=licence_to_buy(scenario, catalog),
         own_hosts_cost_more=False,
         nvswitch=has_nvswitch(scenario, catalog),
+        passthrough_announced=bool(version.value("nvswitch_passthrough")),
         serves_model=group.use_case in SERVES,
     )
 

@@ -40,6 +40,7 @@ PLATFORM: dict[str, Any] = {
     "licence_to_buy": False,
     "own_hosts_cost_more": False,
     "nvswitch": False,
+    "passthrough_announced": False,
 }
 LOCAL = {"remote_allowed": False}
 SLOW = LOCAL | {"vgpu_stun_s": 383.0}
@@ -169,6 +170,10 @@ def test_systems_with_nvswitch_have_time_sliced_vgpus(rules: tuple[Rule, ...]) -
     assert ruled_out(whole)["passthrough"] == ("nvswitch-no-passthrough", False)
     refused = decide(rules, 8, **there, wish="passthrough", max_passthrough_per_vm=128, max_vgpus_per_vm=8)
     assert (refused.mode, refused.reasons) == ("", ("decided-mode-not-possible",))
+    disputed = there | {"passthrough_announced": True, "max_passthrough_per_vm": 128, "max_vgpus_per_vm": 8}
+    assert ruled_out(decide(rules, 8, **disputed))["passthrough"] == ("nvswitch-passthrough-disputed", False)
+    chosen = decide(rules, 8, **disputed, wish="passthrough")
+    assert chosen.mode == "passthrough" and "nvswitch-passthrough" in chosen.against
     slice_ = there | {"mig_profile": True, "isolation": True}
     guaranteed = decide(rules, 1 / 7, **slice_)
     assert guaranteed.reasons[0] == "fixed-share-guarantees-compute"
@@ -212,7 +217,7 @@ def cases() -> list[Case]:
         "wish": ("auto", *MODES),
         "platform": tuple(itertools.product(yes_no, yes_no, (2, 8))),
         "boards": tuple(itertools.product(yes_no, yes_no, (2, 8))),
-        "nvswitch": yes_no,
+        "joined": (("nvswitch", False), ("nvswitch", True), ("", False)),
         "stun": (None, 39.0, 383.0),
         "model": ((False, False, False), (True, False, False), (True, True, False), (True, False, True)),
         "money": ((False, False, False), (True, False, False), (True, True, False), (True, True, True)),
@@ -226,6 +231,7 @@ def cases() -> list[Case]:
         serves, large, vision = given.pop("model")
         stun = given.pop("stun")
         stated = given["wish"] in ("vgpu", "mig") and bool(len(found) % 2)
+        joined, announced = given.pop("joined")
         found.append(
             Case(
                 **NEEDS
@@ -251,6 +257,8 @@ def cases() -> list[Case]:
                     "large_model": large,
                     "vision_model": vision,
                     "profile_stated": stated,
+                    "nvswitch": bool(joined),
+                    "passthrough_announced": announced,
                 }
             )
         )

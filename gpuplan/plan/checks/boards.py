@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.checks.message import Message, about, message, placed
-from gpuplan.plan.hardware import architecture_of, has_nvswitch, vsphere_profile
+from gpuplan.plan.hardware import has_nvswitch, needs_crx, vsphere_profile
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.sharing import nvswitch_version, share_each, unconfirmed_on
 from gpuplan.plan.weighing import SERVES
@@ -76,9 +76,11 @@ def nvswitch_support(plan: Plan) -> Iterator[Message]:
     """Report features that the maker's list of NVSwitch systems leaves out."""
     if not has_nvswitch(plan.scenario, plan.catalog):
         return
+    gpu, version = plan.catalog.gpus[plan.scenario.hardware.gpu], plan.scenario.platform.vsphere
+    at = {"gpu": gpu.name, "version": plan.catalog.vsphere[version].name}
     yield from about(plan, "nvswitch-mig", placed(plan, "mig"))
-    gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
-    if architecture_of(plan.catalog, gpu.id).get("nvswitch_crx") and placed(plan, "vgpu"):
+    yield from about(plan, "nvswitch-passthrough", placed(plan, "passthrough"), **at)
+    if needs_crx(plan.scenario, plan.catalog) and placed(plan, "vgpu"):
         yield message(plan, "nvswitch-release", gpu=gpu.name)
 
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from gpuplan.plan import Plan
 from gpuplan.plan.access import GroupPlan
+from gpuplan.plan.hardware import needs_crx
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.racks import Rack, host_name, racks
 from gpuplan.plan.sharing import whole_profile
@@ -34,6 +35,10 @@ def software(plan: Plan) -> Table:
         for row in plan.catalog.rows("software")
         if row["vsphere"] in (None, "", version)
     }
+
+    if needs_crx(plan.scenario, plan.catalog):  # no guest driver of that release is known
+        rows["vgpu-host"] = rows["vgpu-host-crx"]
+        rows.pop("vgpu-guest", None)
 
     def value(part: str) -> Cell:
         return Cell(rows[part]["value"]) if part in rows else to_fill(said("build.by matrix"))

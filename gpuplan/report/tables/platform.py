@@ -8,6 +8,7 @@ from gpuplan.catalog import Row
 from gpuplan.facts import own_rows
 from gpuplan.models.access import holds
 from gpuplan.plan import Plan
+from gpuplan.plan.hardware import has_nvswitch
 from gpuplan.plan.host_line import HostPart
 from gpuplan.plan.hosts import whole_pools
 from gpuplan.plan.inventory import Inventory
@@ -243,6 +244,7 @@ def _facts(plan: Plan) -> frozenset[str]:
         "vcf": plan.scenario.cost.platform_licence == "vcf",
         "bundled": bool(gpu.value("nvaie_years")),
         "H100 or H200": any(name in gpu.name for name in ("H100", "H200", "H800")),
+        "NVSwitch": has_nvswitch(plan.scenario, plan.catalog),
         str(gpu.value("architecture")): True,
     }
     return frozenset(name for name, so in found.items() if so)

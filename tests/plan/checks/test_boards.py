@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Any
 
@@ -14,6 +15,9 @@ from gpuplan.plan.checks import check_plan
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.hardware import has_nvswitch
 from gpuplan.plan.hosts import whole_pools
+from gpuplan.plan.sharing import version_order
+from gpuplan.report.tables.build import software
+from gpuplan.report.tables.platform import platform_rules
 from gpuplan.scenario import from_dict
 
 HGX = {"gpu": "h100-sxm5-80gb", "gpus_per_host": 8}
@@ -86,6 +90,48 @@ def test_passthrough_and_mig_on_nvswitch(catalog: Catalog) -> None:
     four = {"gpu": "h100-sxm5-80gb", "gpus_per_host": 4, "server": "dell-xe8640"}
     plan, _ = planned(catalog, {"gpus_each": 4}, hardware=four)
     assert plan.group("g1").mode == "passthrough"
+
+
+@pytest.mark.slow
+def test_every_hgx_board_on_every_version_says_who_says_what_of_each_mode(catalog: Catalog) -> None:
+    """NVIDIA and Broadcom disagree on passthrough from VCF 9.0 on: both are shown, and only a stated wish plans it."""
+    order = version_order(catalog)
+    modules = {gpu.id for gpu in catalog.gpus.values() if gpu.value("form_factor") in ("SXM4", "SXM5", "SXM6")}
+    tried = set()
+    for gpu, version, mode in itertools.product(
+        sorted(modules), catalog.vsphere, ("auto", "vgpu", "mig", "passthrough")
+    ):
+        size = "1/7" if mode == "mig" else 8
+        hardware = {"gpu": gpu, "gpus_per_host": 8}
+        plan, found = planned(
+            catalog, {"gpus_each": size, "access": mode}, hardware=hardware, platform={"vsphere": version}
+        )
+        got, late = plan.group("g1").mode, order[version] >= order["9.0"]
+        tried.add((gpu, got, late))
+        rules = {rule.id: rule for rule in platform_rules(plan)}
+        assert ("nvswitch-passthrough" in found) is (got == "passthrough"), (gpu, version, mode)
+        if mode == "passthrough":
+            assert got == ("passthrough" if late else "")
+            refused = found.get("decided-mode-impossible") or found.get("no-access-mode")
+            words = (found["nvswitch-passthrough"] if late or refused is None else refused).text
+            assert "NVIDIA" in words and "2026" in words
+            assert ("Broadcom" in words and "2025-09-16" in words) is late
+        elif got:
+            assert got != "passthrough"
+            left = next(other.reason for other in plan.group("g1").ruled_out if other.mode == "passthrough")
+            assert ("Broadcom" in left.text and "2025-09-16" in left.text) is (late and mode != "mig")
+        blackwell = catalog.gpus[gpu].value("architecture") == "Blackwell"
+        assert ("nvswitch-release" in found) is (blackwell and got == "vgpu")
+        host = next(row for row in software(plan).rows if "8.2" in str(row)) if blackwell else ""
+        assert ("Infra 8.2" in str(host)) is blackwell
+        if not plan.pools:
+            continue
+        rule = rules["nvswitch-passthrough-9" if late else "nvswitch-passthrough"]
+        assert ("Broadcom" in rule.conflict) is late and ("nvswitch-crx" in rules) is (
+            blackwell and got == "vgpu"
+        )
+    assert {(late, got) for _, got, late in tried} >= {(True, "passthrough"), (False, ""), (True, "vgpu")}
+    assert {gpu for gpu, *_ in tried} == modules and len(modules) >= 6
 
 
 @pytest.mark.parametrize(("size", "said"), [(2, False), (4, False), (5, True), (8, True)])

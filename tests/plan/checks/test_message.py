@@ -291,8 +291,12 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "nvswitch-device-group": ("note", {"groups": one(gpus_each=2), **HGX}),
     "nvswitch-halves": ("note", {"groups": [*one(gpus_each=4), {"id": "b", "name": "Small"}], **HGX}),
     "nvswitch-mig": ("warn", {"groups": one(gpus_each="1/7", access="mig"), **HGX}),
+    "nvswitch-passthrough": (
+        "warn",
+        {"groups": one(gpus_each=8, access="passthrough"), **HGX, "platform": {"vsphere": "9.0"}},
+    ),
     "nvswitch-release": (
-        "note",
+        "warn",
         {"groups": one(), "hardware": {"gpu": "b200-sxm6-180gb", "gpus_per_host": 8}},
     ),
     "nvlink-bridges": (

@@ -119,11 +119,13 @@ def test_a_design_without_hosts_has_neither(catalog: Catalog) -> None:
     assert not behaviour(plan).rows and not hand_over(plan).rows
 
 
-def rules_of(catalog: Catalog, version: str, gpu: str = "h100-nvl-94gb", **group: Any) -> set[str]:
+def rules_of(
+    catalog: Catalog, version: str, gpu: str = "h100-nvl-94gb", per_host: int = 4, **group: Any
+) -> set[str]:
     asks = {"id": "a", "people": 4, "remote_allowed": False, **group}
     data = {
         "groups": [asks],
-        "hardware": {"gpu": gpu, "gpus_per_host": 4},
+        "hardware": {"gpu": gpu, "gpus_per_host": per_host},
         "platform": {"vsphere": version},
     }
     return {rule.id for rule in platform_rules(make_plan(from_dict(data), catalog))}
@@ -161,6 +163,9 @@ def test_each_rule_that_is_listed_is_in_the_catalog_and_reached(catalog: Catalog
         for group in ({"access": "vgpu", "gpus_each": 0.5}, {"access": "mig", "gpus_each": "1/7", "isolation": True},
                       {"access": "passthrough"}, {"people": 900, "access": "vgpu"}):  # fmt: skip
             found |= rules_of(catalog, version, **group)
+        for board in ("a100-sxm4-80gb", "h100-sxm5-80gb", "b200-sxm6-180gb"):
+            for group in ({"access": "vgpu"}, {"access": "mig", "gpus_each": "1/7"}):
+                found |= rules_of(catalog, version, board, 8, **group)
     assert set(listed) == found
 
 
