@@ -283,6 +283,7 @@ FOLLOWED: dict[str, Ways] = {
     "owned-licences-unknown": _dated,
     "private-ai-left-out": to(cost__private_ai=False),
     "host-beyond-price": _price,
+    "prices-lapse": _price,
     "prices-old": _price,
     "prices-assumed": _price,
     "range-beside-value": _range,
@@ -314,6 +315,7 @@ BESIDE_THE_INPUTS = {
     "asks a vendor": [
         "server-limit-unknown", "supplies-too-small", "mig-unlisted", "nim-on-vgpu", "nim-on-mig", "nvswitch-release",
         "vgpu-profiles-unlisted", "vsphere-support-ends", "no-switch", "cost-not-counted",
+        "lead-times", "licence-order",
     ],
     "is done when the platform is set up": [
         "stun-worst-case", "stun-extrapolated", "stun-not-known", "mig-needs-reboot", "mixed-size-reset",

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from gpuplan.catalog import Catalog
 from gpuplan.models import cost
 from gpuplan.plan.cash_flow import HARDWARE
-from gpuplan.plan.plan import Plan
-from gpuplan.plan.prices import PriceList
+from gpuplan.plan.plan import Plan, make_plan
+from gpuplan.plan.prices import ANY_HOST, PriceList, server_price
 from gpuplan.scenario import Internal, Origin, Scenario
 from gpuplan.wording import said
 
@@ -25,7 +25,7 @@ def customer_scenario(scenario: Scenario, catalog: Catalog, *, whole_catalog: bo
     """
     if scenario.internal == Internal():
         return scenario
-    prices = PriceList(scenario, catalog)
+    prices = PriceList(scenario, catalog, _memory_gib(scenario, catalog))
     bare = replace(scenario, internal=Internal())
     if not prices.margin:
         return _without(bare, ("internal",))
@@ -35,6 +35,9 @@ def customer_scenario(scenario: Scenario, catalog: Catalog, *, whole_catalog: bo
         for key, price in prices.sold().items()
         if whole_catalog or key in used or not key.startswith(("gpus/", "servers/"))
     }
+    if not scenario.hardware.server:  # the price of any host is then that of a GPU host, with its memory
+        hosts = {key: prices.price(key, key, "each", ANY_HOST) for key in ("management-host", "compute-host")}
+        sold |= {key: price.value for key, price in hosts.items() if price is not None}
     stated = {key: bare.origin(f"prices.{key}") for key, _ in bare.prices if key not in sold}
     offer = Origin("quoted", "scenario", note=OFFER, as_of=prices.as_of)
     gone = ("internal", "prices", *(f"ranges.prices.{key}" for key in sold))
@@ -46,6 +49,16 @@ def customer_scenario(scenario: Scenario, catalog: Catalog, *, whole_catalog: bo
         ranges=tuple((path, ends) for path, ends in bare.ranges if path.removeprefix("prices.") not in sold),
         origins=(*kept.origins, *own, *((f"prices.{key}", offer) for key in sold)),
     )
+
+
+def _memory_gib(scenario: Scenario, catalog: Catalog) -> dict[str, int]:
+    """Return the memory of hosts of no stated server, by the keys of their prices, which are then whole prices."""
+    whole = scenario.internal.margin and not scenario.hardware.server
+    plan = make_plan(scenario, catalog, check=False) if whole else None
+    if plan is None or plan.host_line is None or plan.management is None:
+        return {}
+    memory_gib = plan.host_line.memory_gib, plan.management.memory_gib
+    return dict(zip((server_price(scenario, catalog)[0], "management-host"), memory_gib, strict=True))
 
 
 def _without(scenario: Scenario, paths: tuple[str, ...]) -> Scenario:

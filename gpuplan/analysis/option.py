@@ -120,9 +120,8 @@ def _gpus_alike(plan: Plan, scenario: Scenario, catalog: Catalog, candidate: Can
         return plan.totals.gpus
     other, bare = candidate.apply(scenario, catalog, alike=True), Scenario(origins=())
     # without inputs that change no host
-    other = replace(
-        other, network=bare.network, training=bare.training, cost=bare.cost, prices=(), origins=()
-    )
+    other = replace(other, network=bare.network, training=bare.training, cost=bare.cost)
+    other = replace(other, prices=(), valid_until=(), origins=())
     return _placed_gpus(other, catalog)
 
 

@@ -12,8 +12,13 @@ from gpuplan.plan import Plan
 from gpuplan.plan.llm.token_costs import TokenCost
 from gpuplan.wording import said
 
-TERMS = ("on-demand", "reserved-1-year", "hosted-1-year", "capacity-block")
-"""Ways to rent, those that bind least first; all but the first are paid for whether the GPU is used or not."""
+USED = ("on-demand", "spot")
+"""Terms that are paid for the hours used; all others are paid for whether the GPU is used or not."""
+TERMS = (
+    *("on-demand", "reserved-1-year", "hosted-1-year", "reserved-3-year", "reserved-5-year"),
+    *("capacity-block", "spot"),
+)
+"""Ways to rent, those that bind least first; what the provider may take back is last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +45,7 @@ class RentOrBuy:
     """The offer that is compared, the cheapest of its term; None if the scenario states the rent."""
     rows: tuple[RentRow, ...]
     term: str
-    """Term of the rent: on demand, for the hours used; any other, for all hours of the GPUs without spare hosts."""
+    """Term of the rent: one of `USED`, for the hours used; any other, for all hours of the GPUs without spare hosts."""
     own_cash: tuple[float, ...]
     rent_cash: tuple[float, ...]
     own_net_present: float
@@ -91,7 +96,7 @@ def rent_or_buy(plan: Plan, term: str = "on-demand") -> RentOrBuy | None:
     needed = sum(gpus_without_spare(laid.rooms, laid.used) for laid in plan.layouts.values())
     spare = plan.totals.gpus - needed
     paid = costs.used_gpu_hours
-    if term != "on-demand":
+    if term not in USED:
         paid = tuple(hours - cost.installed_gpu_hours(spare) for hours in costs.gpu_hours)
     rent = (0.0, *(renting.rent_cost(hours, hour_price=price) for hours in paid))
     rent_net_present = cost.net_present_cost(rent, rate=costs.discount_rate)
@@ -104,7 +109,7 @@ def rent_or_buy(plan: Plan, term: str = "on-demand") -> RentOrBuy | None:
         rent_cash=rent,
         own_net_present=costs.net_present,
         rent_net_present=rent_net_present,
-        breakeven_utilisation=_breakeven(plan, price) if term == "on-demand" else None,
+        breakeven_utilisation=_breakeven(plan, price) if term in USED else None,
         crossover_year=renting.crossover_year(costs.cash, rent_cash=rent),
         cheaper="buy" if costs.net_present <= rent_net_present else "rent",
         utilisation=costs.utilisation,

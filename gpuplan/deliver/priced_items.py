@@ -13,11 +13,11 @@ from gpuplan.models import power
 from gpuplan.models.cost import later_price, net_present_cost
 from gpuplan.models.licences import ordered_licences, perpetual_payment, subscription_payments
 from gpuplan.plan import Plan
-from gpuplan.plan.bill_of_materials import BY_CORE, EXISTING_SOFTWARE, WORDS, Material, included_years
+from gpuplan.plan.bill_of_materials import BY_CORE, EXISTING_SOFTWARE, Material, included_years
 from gpuplan.plan.cash_flow import HARDWARE, PARTS
 from gpuplan.plan.power import racks_at_sites, usual_power_w
-from gpuplan.plan.prices import TERM_PRICES, factor, server_price
-from gpuplan.wording import number, said
+from gpuplan.plan.prices import TERM_PRICES, factor
+from gpuplan.wording import said
 
 RUNNING = {
     "Power": "electricity-kwh",
@@ -55,7 +55,7 @@ class PricedItems:
         self.prices: dict[str, Fact | None] = {price.key: price.fact for price in self.costs.prices}
         self.prices |= dict.fromkeys(item.key for item in self.costs.unknown)
         self.value = {key: float(fact.value) if fact else 0.0 for key, fact in self.prices.items()}
-        self.keys = _price_keys(plan, self.costs.materials)
+        self.keys = {m.key: m.price_key for m in self.costs.materials if m.price_key in self.prices}
         self.facts = self._facts()
         self.drawn = {"leaf": self.power.leaf_w, "spine": self._spine_w()}
         self.items = self._items()
@@ -230,33 +230,3 @@ class PricedItems:
         if spine is None or spine.quantity:
             return self.power.spine_w
         return usual_power_w(self.plan.catalog.switches[spine.item.removeprefix("switches/")]) or 0.0
-
-
-def _price_keys(plan: Plan, materials: Sequence[Material]) -> dict[str, str]:
-    scenario, costs = plan.scenario, plan.costs
-    assert costs is not None
-    link, fabric = scenario.network.link_gbit_s, plan.cabling
-    up = fabric.switches.up_gbit_s if fabric and fabric.switches else 0
-    gpu, cost = f"gpus/{scenario.hardware.gpu}", scenario.cost
-    licence, term = cost.platform_licence, cost.licence_term_years
-    platform = TERM_PRICES[licence][term] if licence in BY_CORE else WORDS["platform", licence]["price"]
-    software = {"subscription": TERM_PRICES["nvaie"][term], "perpetual": "nvaie-perpetual"}
-    keys = {
-        "servers": server_price(scenario, plan.catalog)[0],
-        "gpus": gpu,
-        "spare-gpus": gpu,
-        "adapters": f"adapter-{link}g",
-        "host-cables": f"cable-{link}g",
-        "switch-cables": f"cable-{number(up)}g",
-        "platform": platform,
-        "management-platform": platform,
-        "ai-add-on": TERM_PRICES["private-ai"][term],
-        "gpu-software": software.get(cost.gpu_licence, ""),
-        EXISTING_SOFTWARE: software.get(cost.gpu_licence, ""),
-        "management-hosts": "management-host",
-        "compute-hosts": "compute-host",
-        "storage": "storage-tb",
-    }
-    keys |= {m.key: m.item for m in materials if m.key in ("leaf", "spine")}
-    priced = {price.key for price in costs.prices} | {item.key for item in costs.unknown}
-    return {m.key: keys[m.key] for m in materials if keys.get(m.key) in priced}

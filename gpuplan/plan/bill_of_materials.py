@@ -55,6 +55,8 @@ class Material:
     """``bought`` at once, ``yearly`` (paid every year), ``included``, ``there`` (nothing to pay) or ``to be sized``."""
     price: Price | None
     """Unit price, before the discount; None if nothing is paid or it is not known."""
+    price_key: str
+    """Key of that price; empty if nothing is paid."""
     discount: float
     cost: float | None
     """Total cost, at once or for a year; None if it is not known."""
@@ -105,7 +107,9 @@ class Counts:
         cores: Fact,
         remote: bool,
         there: Mapping[str, Sequence[HostKind]],
+        memory_gib: int = 0,
     ) -> None:
+        self.memory_gib = memory_gib  # of a new host, as ordered
         self.remote = remote  # True if VMs on hosts without GPUs use these over the network
         self.scenario, self.catalog, self.fabric, self.cores = scenario, catalog, fabric, cores
         self.pools = pools
@@ -158,7 +162,7 @@ class Counts:
             "host-cables": 0,
             "switch-cables": 0,
             "platform": self._platform(total - self.licensed(year)),
-            "ai-add-on": self._cores(total) if self.ai_add_on else 0,
+            "ai-add-on": self.core_licences(total) if self.ai_add_on else 0,
             "gpu-software": self._new_gpus(hosts, self.needs_licence),
             EXISTING_SOFTWARE: self.unlicensed(year),
         }
@@ -199,10 +203,10 @@ class Counts:
                 cores_per_socket=int(self.cores.value),
                 cores_per_licence=int(self.cores_per_licence.value),
             )
-        return self._cores(hosts, int(self.least_order.value) if choice in BY_CORE else 0)
+        return self.core_licences(hosts, int(self.least_order.value) if choice in BY_CORE else 0)
 
-    def _cores(self, hosts: int, minimum_order: int = 0) -> int:
-        """Return the licensed cores of this many hosts."""
+    def core_licences(self, hosts: int, minimum_order: int = 0) -> int:
+        """Return the licensed cores of this many hosts, at least those of a minimum order."""
         return licensed_cores(
             hosts,
             sockets=int(self.sockets.value),
@@ -283,6 +287,7 @@ class _Bill:
             rule=rule or row["rule"],
             status=row["status"],
             price=price,
+            price_key=row["price"],
             discount=getattr(self.cost, discount),
             cost=paid,
             sources=cited if part == DOMAIN or price is None else price.fact.sources,

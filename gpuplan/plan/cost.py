@@ -16,7 +16,7 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.plan.inputs import derived, resting_on
 from gpuplan.plan.management import ManagementDomain
 from gpuplan.plan.power import PowerUse
-from gpuplan.plan.prices import Price, PriceList, Unknown, factor
+from gpuplan.plan.prices import Price, PriceList, Unknown, factor, server_price
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import UNASSIGNED, pick
 from gpuplan.wording import counted
@@ -63,6 +63,13 @@ class Costs(Brief):
     not_counted: tuple[str, ...]
     """Items that cost money, but in an unknown quantity."""
     as_of: str
+    decided: str
+    """ISO day of the decision: as stated, else that of the prices."""
+
+    @property
+    def lapsed(self) -> tuple[Price, ...]:
+        """Quoted prices that no longer hold on the day of the decision."""
+        return tuple(price for price in self.prices if price.lapsed)
 
     @property
     def excludes(self) -> tuple[str, ...]:
@@ -87,7 +94,8 @@ class Costs(Brief):
 def costs(trail: Trail, counts: Counts, use: PowerUse, growth: Growth, domain: ManagementDomain) -> Costs:
     """Return the costs of a design over the analysis period."""
     scenario, catalog = counts.scenario, counts.catalog
-    prices = PriceList(scenario, catalog)
+    memory_gib = {server_price(scenario, catalog)[0]: counts.memory_gib, "management-host": domain.memory_gib}
+    prices = PriceList(scenario, catalog, memory_gib)
     trail = trail.saying(currency=prices.currency)
     materials = bill(trail, prices, counts, growth.hosts, domain)
     flows = Flows(prices.price, counts, use, growth, materials)
@@ -124,6 +132,7 @@ def costs(trail: Trail, counts: Counts, use: PowerUse, growth: Growth, domain: M
         unknown=tuple(prices.unknown.values()),
         not_counted=flows.not_counted,
         as_of=prices.as_of,
+        decided=prices.decided,
     )
 
 

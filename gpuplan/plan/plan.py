@@ -380,8 +380,8 @@ class Plan(Carded):
         if self.cabling is None:
             return None
         remote = any(group.mode == "bitfusion" for group in self.groups)
-        there = self.requests.there
-        return Counts(self.sized, self.catalog, self.pools, self.cabling, self.cores, remote, there)
+        about = (self.cores, remote, self.requests.there, self.host_line.memory_gib if self.host_line else 0)
+        return Counts(self.sized, self.catalog, self.pools, self.cabling, *about)
 
     @chapter
     def costs(self) -> Costs | None:

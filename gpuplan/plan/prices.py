@@ -7,9 +7,10 @@ both are the seller's prices, and the price of a sold item is the customer's pri
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 from gpuplan.catalog import Catalog, Row
-from gpuplan.facts import Fact
+from gpuplan.facts import Fact, weakest
 from gpuplan.locales import written
 from gpuplan.models.cost import selling_price
 from gpuplan.plan.hardware import boards, server_of
@@ -20,10 +21,10 @@ ANY_HOST = "host-without-gpus"
 """Price of a host of the usual kind, for servers without their own price."""
 LARGE_HOST = "large-host-without-gpus"
 """Price of a host with slots for more boards."""
-PRICED_MEMORY_GIB = {f"prices/{ANY_HOST}/price_usd": 256, f"prices/{LARGE_HOST}/price_usd": 768}
-"""Fact of a host's price -> memory of the quoted host (prices/host-gold-6354 and prices/host-epyc-9354-8gpu)."""
 MODULE_HOSTS = {4: "module-host-4-without-gpus", 8: "module-host-8-without-gpus"}
 """Price of a host for this many SXM modules, without them."""
+MEMORY = "memory-gib"
+"""Price of a GiB of memory, for a host with more than its price contains."""
 
 UNLISTED = (
     *("electricity-kwh", "rack-year", "administration-host-year", "nvaie-support-year"),
@@ -78,11 +79,17 @@ class Price:
     stated: bool
     """True if the scenario states it."""
     old: bool
-    """True if it was more than a year old on the day of the calculation."""
+    """True if it is more than a year old on the day of the decision, and no day is stated until which it holds."""
     purchase: Fact | None = None
     """Purchase price of the seller for one unit, where it differs."""
     cause: str = ""
     """Cause of uncertainty; prices of one cause move together."""
+    more_gib: int = 0
+    """Memory of the host beyond what its price in the catalog contains, which is in this price, too."""
+    valid_until: str = ""
+    """Last ISO day on which a stated price holds; empty if none is stated."""
+    lapsed: bool = False
+    """True if that day is before the day of the decision."""
 
     @property
     def value(self) -> float:
@@ -105,16 +112,22 @@ class Unknown:
 
 
 class PriceList:
-    """The prices of a scenario with a catalog, each looked up by its key; remembers those that were used."""
+    """The prices of a scenario with a catalog, each looked up by its key; remembers those that were used.
 
-    def __init__(self, scenario: Scenario, catalog: Catalog) -> None:
-        self._scenario, self._catalog = scenario, catalog
+    A host's price contains its memory (``memory_gib``, by key); its own stated price is that of the host as ordered.
+    """
+
+    def __init__(
+        self, scenario: Scenario, catalog: Catalog, memory_gib: Mapping[str, int] | None = None
+    ) -> None:
+        self._scenario, self._catalog, self._memory_gib = scenario, catalog, memory_gib or {}
         self._rows = _default_rows(catalog)
         self._stated, self._ranges = dict(scenario.prices), dict(scenario.ranges)
         self.currency = scenario.cost.currency
         self.rate = scenario.cost.usd_rate or 1.0
         self.margin = scenario.internal.margin or 0.0
         self.as_of = price_day(scenario, catalog)
+        self.decided = scenario.document.decide_by or self.as_of
         self.found: dict[str, Price] = {}
         self.unknown: dict[str, Unknown] = {}
 
@@ -128,20 +141,57 @@ class PriceList:
         if priced is None:
             self.unknown.setdefault(key, Unknown(key, name, per))
             return None
+        fact, as_of = self._known(key, priced)
+        more_gib = self._more_memory_gib(key, priced)
+        days = dict(self._scenario.valid_until)
+        until = min((day for k in (priced, MEMORY)[: 1 + bool(more_gib)] if (day := days.get(k))), default="")
+        old = not until and is_old(as_of, self.decided)
+        about = (key, name, per, self._with_memory(fact, more_gib), as_of, priced in self._stated, old, None)
+        result = Price(*about, self._cause(priced), more_gib, until, bool(until) and until < self.decided)
+        if self.margin and is_sold(priced):
+            result = replace(result, fact=self._with_memory(fact, more_gib, sold=True), purchase=result.fact)
+        self.found.setdefault(key, result)
+        return result
+
+    def _known(self, key: str, priced: str) -> tuple[Fact, str]:
+        """Return the price of an item by the key that has one, before any margin, and its date."""
         if priced in self._stated:
             fact, as_of = self._as_stated(priced)
         else:
             fact, as_of = self._converted(self._rows[priced]), str(self._rows[priced]["as_of"])
             if (term := self._leading_term(key, self._stated)) is not None:
                 fact, as_of = self._as_far_off_list(fact, term)
-        if ends := self._ranges.get(f"prices.{priced}"):
-            fact = _within(fact, ends)
-        stated, old = priced in self._stated, is_old(as_of, self.as_of)
-        result = Price(key, name, per, fact, as_of, stated, old, cause=self._cause(priced))
-        if self.margin and is_sold(priced):
-            result = replace(result, fact=self._sold(result.fact), purchase=result.fact)
-        self.found.setdefault(key, result)
-        return result
+        ends = self._ranges.get(f"prices.{priced}")
+        return _within(fact, ends) if ends else fact, as_of
+
+    def _more_memory_gib(self, key: str, priced: str) -> int:
+        """Return the memory of a host that the price found for it does not contain."""
+        row = self._rows.get(priced)
+        if row is None or not row["memory_gib"] or (priced in self._stated and key == priced):
+            return 0
+        more = max(0, self._memory_gib.get(key, 0) - int(row["memory_gib"]))
+        if more and MEMORY not in self._stated and MEMORY not in self._rows:
+            self.unknown.setdefault(MEMORY, Unknown(MEMORY, said("plan.memory"), "gib"))
+            return 0
+        return more
+
+    def _with_memory(self, fact: Fact, more_gib: int, *, sold: bool = False) -> Fact:
+        """Return a price with the memory beyond it, in value, range, basis and sources; each as the seller sells it."""
+        fact = self._sold(fact) if sold else fact
+        if not more_gib:
+            return fact
+        each, as_of = self._known(MEMORY, MEMORY)
+        each = self._sold(each) if sold else each
+
+        words = {"note": fact.note, "gib": more_gib, "each": written(each.value, ",.6g"), "as_of": as_of}
+        value, low, high = (
+            float(fact.value if host is None else host) + more_gib * float(each.value if gib is None else gib)
+            for host, gib in ((fact.value, each.value), (fact.low, each.low), (fact.high, each.high))
+        )
+        ends: dict[str, Any] = {} if fact.low is each.low is None else {"low": low, "high": high}
+        ends |= {"value": value, "basis": weakest([fact.basis, each.basis])}
+        note = said("plan.with memory", price=written(fact.value, ",.10g"), **words).strip()
+        return replace(fact, **ends, note=note, sources=tuple(dict.fromkeys((*fact.sources, *each.sources))))
 
     def follows(self, key: str, changed: Collection[str]) -> tuple[str, float] | None:
         """Return the term that changes a price once it is ``changed``, and the ratio on the list; None without one."""

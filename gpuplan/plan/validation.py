@@ -246,6 +246,9 @@ def _price_problems(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
     before: list[Problem] = []
     for key, price in scenario.prices:
         before += _unpriced(key, f"prices.{key}", price, keys)
+    for key, day in scenario.valid_until:
+        if key not in dict(scenario.prices):
+            before.append(problem(f"valid_until.{key}", day, "limit.no stated price", key=key))
     for path, ends in scenario.ranges:
         before += _range_problems(scenario, path, ends, keys)
     yield from [*before, *_rate_problems(scenario)] or _margin_problems(scenario, catalog)

@@ -82,6 +82,7 @@ def _answer(plan: Plan, costs: Costs, use: PowerUse) -> str:
         (said("cost.answer per gpu hour"), said(used, **span, use=cost.use_words(plan))),
         (said("summary.power"), said("cost.answer power", use=use)),
         (said("cost.answer excludes"), "; ".join(costs.excludes)),
+        (said("cost.answer lapsed"), "; ".join(price.name for price in costs.lapsed)),
         (said("cost.answer outside"), "; ".join(costs.outside)),
     )
     return chapter("", pairs(row for row in rows if row[1]), cost.growth_words(costs))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from string import Formatter
 from typing import NamedTuple
 
-from gpuplan.locales import LOCALES
+from gpuplan.locales import LOCALES, written_day
 from gpuplan.plan import Plan
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.known import unconfirmed
@@ -155,7 +155,15 @@ class Figures(NamedTuple):
             return ""
         grown = self.said("writing.with growth to") if self.cost.grows else ""
         missing = self.said("writing.not included") if self.cost.excludes else ""
+        missing += lapsed_words(self.plan)
         return self.said("writing.over") + grown + self.said("writing.at the start") + missing
+
+
+def lapsed_words(plan: Plan) -> str:
+    """Say how many stated prices end before the day of the decision; empty if none does."""
+    if plan.costs is None or not plan.costs.lapsed:
+        return ""
+    return said("headline.lapsed", prices=len(plan.costs.lapsed), day=written_day(plan.costs.decided))
 
 
 def key_figures(plan: Plan) -> list[tuple[str, str, str]]:

@@ -11,7 +11,7 @@ from gpuplan.plan.checks.message import Message
 from gpuplan.plan.link_verdicts import LinkVerdict, link_verdicts
 from gpuplan.plan.sizing_rule import Target
 from gpuplan.plan.training.use import TrainingUse
-from gpuplan.report.figures import Figures, open_points
+from gpuplan.report.figures import Figures, lapsed_words, open_points
 from gpuplan.scenario import RISKS
 from gpuplan.wording import TRANSPORT_NAMES, amount, counted, joined, said
 
@@ -116,6 +116,7 @@ def cost(plan: Plan) -> Headline:
     if largest and costs.total:
         share = said("headline.largest part", part=largest.name, share=largest.total / costs.total)
     missing = figures.said("headline.not included") if costs.excludes else ""
+    missing += lapsed_words(plan)
     wrong = standing(plan).words
     return Headline(
         figures.said("headline.cost", missing=missing)

@@ -77,7 +77,7 @@ def costs_dict(plan: Plan) -> dict[str, Any] | None:
     costs = plan.costs
     if costs is None:
         return None
-    named = ("materials", "parts", "prices")
+    named = ("materials", "parts", "prices", "decided")
     return _without(plain(costs), *named) | {
         "excludes": list(costs.excludes),
         "outside": list(costs.outside),
@@ -85,7 +85,7 @@ def costs_dict(plan: Plan) -> dict[str, Any] | None:
         "ranges": plain(plan.cost_ranges),
         "parts": [plain(part) | {"total": part.total} for part in costs.parts],
         "materials": [
-            plain(material)
+            _without(plain(material), "price_key")
             | {"price": None if material.price is None else price_dict(material.price)}
             | {"unknown": material.unknown}
             for material in costs.materials

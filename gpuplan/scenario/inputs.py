@@ -49,14 +49,16 @@ def _table() -> dict[str, Field]:
 INPUTS: Mapping[str, Field] = _table()
 FIELDS = tuple(spec for path, spec in INPUTS.items() if "*" not in path)
 GROUP_FIELDS = tuple(spec for path, spec in INPUTS.items() if path.startswith(_ANY_GROUP))
-PRICE, RANGE, MODEL = INPUTS["prices.*"], INPUTS["ranges.*"], INPUTS["models.*"]
+MAP_FIELDS = tuple(INPUTS[f"{name}.*"] for name in ("prices", "valid_until", "ranges", "models"))
+"""The inputs that have names of their own."""
+PRICE = INPUTS["prices.*"]
 FIELD_BY_PATH: Mapping[str, Field] = {spec.path: spec for spec in FIELDS}
 GROUP_FIELD_BY_NAME: Mapping[str, Field] = {spec.path: spec for spec in GROUP_FIELDS}
 
 
 def field_of(path: str) -> Field:
     """Return the field at a path, also of groups, prices, ranges and models; a ScenarioError names the nearest path."""
-    for spec in (PRICE, RANGE, MODEL):
+    for spec in MAP_FIELDS:
         if path.startswith(spec.path + "."):
             return spec
     if path.startswith("groups."):

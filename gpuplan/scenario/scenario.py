@@ -15,6 +15,7 @@ from gpuplan.scenario.inputs import (
     FIELD_BY_PATH,
     GROUP_FIELD_BY_NAME,
     GROUP_FIELDS,
+    MAP_FIELDS,
     TABLE,
     defaults,
     field_of,
@@ -47,7 +48,7 @@ from gpuplan.scenario.versions import SCHEMA_VERSION
 
 UNASSIGNED = "unassigned"
 """Id of the part of a stated total that no group asks for; no group can have it."""
-MAPS = ("prices", "ranges", "models")
+MAPS = tuple(spec.path for spec in MAP_FIELDS)
 """Parts of a scenario that map any number of keys to one value each."""
 LEFT_OUT: Any = None
 READ: dict[str, Callable[[Scenario], Scenario]] = {}
@@ -95,6 +96,8 @@ class Scenario(Brief):
     """(priced item, price in the currency of the scenario): these win over the catalog."""
     ranges: tuple[tuple[str, tuple[float, float]], ...] = ()
     """(path of an input, its low and high): the range of its possible values."""
+    valid_until: tuple[tuple[str, str], ...] = ()
+    """(priced item, last day on which its stated price holds)."""
     models: tuple[tuple[str, tuple[tuple[str, Any], ...]], ...] = ()
     """(id of a language model, columns of ``llm_models`` with their values): these win over the catalog."""
     notes: tuple[Note, ...] = ()
@@ -180,7 +183,7 @@ class Scenario(Brief):
         return STATED
 
     def with_value(self, path: str, value: Any) -> Scenario:
-        """A new scenario with ``value`` at ``path``, from now on known as stated by the customer."""
+        """A new scenario with ``value`` at ``path``, from now on stated by the customer; a new price has no last day."""
         self._check(path)
         value = as_python(field_of(path), value)
         origins = {p: o for p, o in self.origins if p != path}
@@ -196,6 +199,8 @@ class Scenario(Brief):
         else:
             new = replace(here, **{rest: value}) if rest else value
         changes: dict[str, Any] = {head: new, "origins": tuple(origins.items())}
+        if head == "prices":
+            changes["valid_until"] = tuple((k, day) for k, day in self.valid_until if k != rest)
         return replace(self, **changes)
 
     def with_origin(self, path: str, origin: Origin) -> Scenario:
@@ -261,8 +266,7 @@ class Scenario(Brief):
         for head in SECTIONS:
             if section := _written(FIELDS_OF[head], getattr(self, head)):
                 data[head] = section
-        if self.prices:
-            data["prices"] = dict(self.prices)
+        data |= {name: dict(getattr(self, name)) for name in ("prices", "valid_until") if getattr(self, name)}
         if self.ranges:
             data["ranges"] = {path: list(ends) for path, ends in self.ranges}
         if self.models:

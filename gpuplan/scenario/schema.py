@@ -4,7 +4,7 @@ from typing import Any
 
 from gpuplan.facts import BASES
 from gpuplan.scenario.checking import MAX_GROUPS
-from gpuplan.scenario.inputs import FIELDS, GROUP_FIELDS, MODEL, PRICE, RANGE
+from gpuplan.scenario.inputs import FIELDS, GROUP_FIELDS, MAP_FIELDS
 from gpuplan.scenario.kinds import field_schema
 from gpuplan.scenario.scenario import UNASSIGNED
 from gpuplan.scenario.sections import Note, Origin
@@ -27,7 +27,7 @@ def json_schema() -> dict[str, Any]:
     text = {"type": "string", "maxLength": 500}
     origin = dict.fromkeys(Origin.__slots__, text) | {"basis": {"enum": list(BASES)}}
     note = dict.fromkeys(Note.__slots__, text)
-    for spec in (PRICE, RANGE, MODEL):
+    for spec in MAP_FIELDS:
         properties[spec.path] = {"type": "object", "additionalProperties": field_schema(spec)}
     properties["groups"] = {"type": "array", "maxItems": MAX_GROUPS, "items": _mapping(group, "id")}
     properties["notes"] = {"type": "array", "items": _mapping(note, "text", "source")}

@@ -17,7 +17,15 @@ from gpuplan.plan.bill_of_materials import DOMAIN, WORDS, Material
 from gpuplan.plan.cash_flow import PARTS
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.inputs import sources_of
-from gpuplan.plan.prices import ANY_HOST, LARGE_HOST, MODULE_HOSTS, PriceList, price_keys, server_price
+from gpuplan.plan.prices import (
+    ANY_HOST,
+    LARGE_HOST,
+    MEMORY,
+    MODULE_HOSTS,
+    PriceList,
+    price_keys,
+    server_price,
+)
 from gpuplan.scenario import Scenario, from_dict
 
 
@@ -246,7 +254,9 @@ def test_a_host_is_priced_by_its_kind(catalog: Catalog, gpu: str, gpus: int, key
         "hardware": {"gpu": gpu, "gpus_per_host": gpus},
     }
     servers = bill_of(make_plan(from_dict(data), catalog))["servers"]
-    assert servers.price is not None and servers.price.value == catalog.row("prices", key)["price_usd"]
+    row, memory = catalog.row("prices", key), catalog.row("prices", MEMORY)["price_usd"]
+    assert servers.price is not None
+    assert servers.price.value == row["price_usd"] + servers.price.more_gib * memory
     stated = bill_of(make_plan(from_dict(data | {"prices": {key: 50_000}}), catalog))["servers"]
     assert stated.cost == stated.quantity * 50_000
 

@@ -730,7 +730,8 @@ def test_what_runs_hosts_that_are_bought_beside_the_design_is_named(catalog: Cat
 def test_hosts_bought_for_growth_beside_hosts_already_there_are_paid(catalog: Catalog) -> None:
     found = costs_of(make_plan(load_scenario("current").with_value("hardware.existing", "10 hosts"), catalog))
     assert found.hosts == (10, 12, 14, 16, 19)
-    assert found.part("Servers").yearly == pytest.approx([n * 19584.8 for n in (0, 2, 2, 2, 3, 0)])
+    host = 19584.8 + (1024 - 256) * 29.375  # of 1,024 GB, where the price of the catalog is that of 256
+    assert found.part("Servers").yearly == pytest.approx([n * host for n in (0, 2, 2, 2, 3, 0)])
     assert found.part("GPUs").yearly == pytest.approx([n * 4 * 30_000 for n in (0, 2, 2, 2, 3, 0)])
 
 

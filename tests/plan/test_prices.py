@@ -6,10 +6,15 @@ import pytest
 from stated_money import unpriced
 
 from gpuplan import load_scenario, make_plan
+from gpuplan.analysis.customer import customer_scenario
 from gpuplan.catalog import Catalog
 from gpuplan.facts import BASES
 from gpuplan.plan.prices import (
     ANY_HOST,
+    LARGE_HOST,
+    MEMORY,
+    MODULE_HOSTS,
+    Price,
     PriceList,
     catalog_factor,
     factor,
@@ -18,7 +23,7 @@ from gpuplan.plan.prices import (
     price_keys,
     stated_or,
 )
-from gpuplan.scenario import Origin, Scenario, from_dict
+from gpuplan.scenario import Origin, Scenario, ScenarioError, from_dict
 
 V100 = "gpus/v100-pcie-16gb"
 
@@ -250,3 +255,124 @@ def test_without_a_margin_a_price_is_what_the_catalog_says(catalog: Catalog) -> 
         assert gpu is not None and gpu.purchase is None
         assert gpu.fact == prices(catalog, from_dict({})).found.get(V100, gpu).fact
         assert gpu.value == 9937.5
+
+
+# ---- the memory of a host is in its price
+
+
+HOST = {"gpu": "h100-nvl-94gb", "gpus_per_host": 4, "server": "dell-r760xa"}
+
+
+def host_price(catalog: Catalog, hardware: dict[str, object] | None = None, **data: object) -> Price:
+    asked = {"groups": [{"id": "a", "people": 8}], "hardware": HOST | (hardware or {}), **data}
+    plan = make_plan(from_dict(asked), catalog)
+    assert plan.costs is not None
+    servers = next(material for material in plan.costs.materials if material.key == "servers")
+    assert servers.price is not None and servers.cost == pytest.approx(servers.quantity * servers.price.value)
+    return servers.price
+
+
+@pytest.mark.parametrize(
+    ("kind", "hardware"),
+    [
+        (ANY_HOST, HOST),
+        (LARGE_HOST, {"gpu": "l40s-48gb", "gpus_per_host": 8, "server": "dell-xe7740"}),
+        (MODULE_HOSTS[4], {"gpu": "h100-sxm5-80gb", "gpus_per_host": 4, "server": "dell-xe8640"}),
+        (MODULE_HOSTS[8], {"gpu": "h200-sxm5-141gb", "gpus_per_host": 8, "server": "dell-xe9680"}),
+        (ANY_HOST, HOST | {"server": None}),
+    ],
+)
+def test_more_memory_makes_a_host_dearer_by_its_price(
+    catalog: Catalog, kind: str, hardware: dict[str, object]
+) -> None:
+    """Up to the memory of the catalog's host the price stays; each GB beyond costs its price, in all three values."""
+    base, each = catalog.row("prices", kind), catalog.row("prices", MEMORY)
+    contained = base["memory_gib"]
+    for gib in (64, contained, contained + 1, 2 * contained, 4096):
+        price = host_price(catalog, hardware | {"memory_gib_per_host": gib})
+        more = max(0, gib - contained)
+        for value, column in (
+            (price.value, "price_usd"),
+            (price.fact.low, "low_usd"),
+            (price.fact.high, "high_usd"),
+        ):
+            assert value == pytest.approx(base[column] + more * each[column])
+        assert price.more_gib == more and set(base.sources) <= set(price.fact.sources)
+        assert (set(each.sources) <= set(price.fact.sources)) is (more > 0)
+        assert price.fact.basis == "assumed" and (each["as_of"] in price.fact.note) is (more > 0)
+
+
+def test_a_host_without_stated_memory_is_priced_as_ordered(catalog: Catalog) -> None:
+    needs = [{"id": "a", "people": 8, "memory_gib_each": 400}]
+    few, many = host_price(catalog), host_price(catalog, groups=needs)
+    assert 0 < few.more_gib < many.more_gib
+
+
+def test_a_stated_price_of_a_server_is_that_of_the_whole_host(catalog: Catalog) -> None:
+    """So a price stated as it is changes nothing, and memory may have a price of its own."""
+    before = host_price(catalog)
+    same = host_price(catalog, prices={"servers/dell-r760xa": before.value})
+    assert (same.value, same.more_gib) == (before.value, 0)
+    dearer = host_price(catalog, prices={MEMORY: 50})
+    assert dearer.value == before.value + before.more_gib * (50 - catalog.row("prices", MEMORY)["price_usd"])
+    assert host_price(catalog, prices={MEMORY: 0}).value == catalog.row("prices", ANY_HOST)["price_usd"]
+    none = host_price(catalog, {"server": None})
+    kept = host_price(catalog, {"server": None}, prices={ANY_HOST: none.given.value})
+    assert kept.value == none.value == none.given.value and none.more_gib > kept.more_gib == 0
+    instead = host_price(catalog, prices={ANY_HOST: 20_000})
+    assert instead.value == 20_000 + before.value - catalog.row("prices", ANY_HOST)["price_usd"]
+
+
+@pytest.mark.parametrize("server", ["dell-r760xa", None])
+@pytest.mark.parametrize("stated", [{}, {"servers/dell-r760xa": 40_000}, {ANY_HOST: 20_000}, {MEMORY: 12}])
+def test_the_customer_pays_for_the_memory_what_the_seller_sells_it_for(
+    catalog: Catalog, server: str | None, stated: dict[str, float]
+) -> None:
+    asked = {"groups": [{"id": "a", "people": 8}], "hardware": HOST | {"server": server}, "prices": stated}
+    scenario = from_dict({**asked, "internal": {"margin": 0.2}, "cost": {"management_hosts": 4}})
+    sold, seen = (make_plan(one, catalog) for one in (scenario, customer_scenario(scenario, catalog)))
+    assert sold.costs is not None and seen.costs is not None
+    assert seen.costs.net_present == pytest.approx(sold.costs.net_present)
+
+
+def test_memory_without_a_price_is_unknown_and_not_free(catalog: Catalog) -> None:
+    plan = make_plan(
+        from_dict({"groups": [{"id": "a", "people": 8}], "hardware": HOST}), unpriced(catalog, MEMORY)
+    )
+    assert plan.costs is not None and MEMORY in {item.key for item in plan.costs.unknown}
+
+
+# ---- quotes hold until a day
+
+
+def test_a_quote_lapses_by_the_day_of_the_decision(catalog: Catalog) -> None:
+    def price(decided: str | None = None, day: str = "") -> Price:
+        asked = {"prices": {V100: 5_000}, "valid_until": {V100: day} if day else {}}
+        scenario = from_dict({**asked, "document": {"decide_by": decided}})
+        found = PriceList(scenario, catalog).price(V100, "V100", "each")
+        assert found is not None
+        return found
+
+    assert (price().valid_until, price().lapsed) == ("", False)
+    day = newest_price(catalog)
+    assert not price(day=day).lapsed and price(day="2026-01-31").lapsed
+    assert not price("2026-12-01", day="2026-12-01").lapsed and price("2026-12-02", day="2026-12-01").lapsed
+    assert price("2031-01-01").old and not price("2031-01-01", day="2031-06-30").old
+
+
+def test_a_new_price_loses_the_day_of_the_former_one() -> None:
+    scenario = from_dict({"prices": {V100: 5_000, "rack-year": 9}, "valid_until": {V100: "2026-12-31"}})
+    assert scenario.get(f"valid_until.{V100}") == "2026-12-31"
+    assert from_dict(scenario.to_dict()) == scenario
+    assert scenario.with_value("prices.rack-year", 8).valid_until == scenario.valid_until
+    assert scenario.with_value(f"prices.{V100}", 4_000).valid_until == ()
+    assert scenario.with_value(f"valid_until.{V100}", None).to_dict().get("valid_until") is None
+
+
+def test_only_a_stated_price_holds_until_a_day(catalog: Catalog) -> None:
+    with pytest.raises(ScenarioError) as refused:
+        make_plan(from_dict({"valid_until": {V100: "2026-12-31"}}), catalog)
+    assert [problem.path for problem in refused.value.problems] == [f"valid_until.{V100}"]
+    with pytest.raises(ScenarioError) as refused:
+        from_dict({"prices": {V100: 1}, "valid_until": {V100: "soon"}})
+    assert [problem.path for problem in refused.value.problems] == [f"valid_until.{V100}"]

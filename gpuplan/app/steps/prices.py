@@ -11,11 +11,11 @@ from gpuplan.app.forms import field_data
 from gpuplan.app.header import paid_for
 from gpuplan.app.state import Workbook
 from gpuplan.plan.cost import Costs
-from gpuplan.plan.prices import Price, Unknown
+from gpuplan.plan.prices import MEMORY, Price, Unknown
 from gpuplan.report import number
 from gpuplan.report.table import Cell, Table, columns
 from gpuplan.report.tables.cost import PER
-from gpuplan.scenario import STATED, field_of
+from gpuplan.scenario import STATED
 from gpuplan.widgets import contract
 from gpuplan.wording import BASIS_WORDS, said
 
@@ -52,6 +52,8 @@ def prices_data(workbook: Workbook, costs: Costs) -> Contents:
     ours = bool(margin) and not workbook.customer
     text = said("screen.prices.our prices" if ours else "screen.prices.prices stay")
     table = Table("price_fields", columns("price_fields", costs.currency), tuple(rows.values()), title="")
+    if not workbook.seen.prices:
+        table = table.without("valid_until")
     return {
         "hint": _counts(costs),
         "text": [text] * bool(margin),
@@ -76,9 +78,10 @@ def _others(workbook: Workbook, costs: Costs) -> list[str]:
     """Return keys of prices outside this design that can be stated: its GPU's rent, and those stated for others."""
     stated = [key for key, _ in workbook.seen.prices if not workbook.locked(f"prices.{key}")]
     stated += [path.removeprefix("prices.") for path in workbook.drafts if path.startswith("prices.")]
-    rent = f"rent/{workbook.plan.scenario.hardware.gpu}"
-    tokens = {"tokens-in", "tokens-out"} if workbook.plan.token_costs else set()
-    return sorted({rent, *tokens, *stated} - {item.key for item in paid_for(costs)})
+    more = {f"rent/{workbook.plan.scenario.hardware.gpu}"}
+    more |= {"tokens-in", "tokens-out"} if workbook.plan.token_costs else set()
+    more |= {MEMORY} if any(price.more_gib for price in costs.prices) else set()
+    return sorted({*more, *stated} - {item.key for item in paid_for(costs)})
 
 
 def _counts(costs: Costs) -> str:
@@ -95,7 +98,7 @@ def _catalog_prices(workbook: Workbook) -> dict[str, Price]:
     plan = workbook.plan
     if not plan.scenario.prices:
         return {price.key: price for price in plan.costs.prices} if plan.costs else {}
-    unstated = replace(plan.scenario, prices=())
+    unstated = replace(plan.scenario, prices=(), valid_until=())
     costs = workbook.once("cost: catalog", lambda: plan.with_scenario(unstated).costs)
     return {price.key: price for price in costs.prices} if costs else {}
 
@@ -110,7 +113,7 @@ def _planned_row(workbook: Workbook, item: Price | Unknown, catalog: Price | Non
     acts = _take_back(workbook, item.key, item.name, back)
     if isinstance(item, Unknown):
         unknown = Cell(None, words=said("screen.prices.price not known"), tone="bad gp-whole")
-        return _row(item.name, field, item.per, ("", unknown, "", Cell("", more=acts)))
+        return _row(item.name, field, item.per, ("", unknown, "", Cell("", more=acts), ""))
     fact = item.given
     if field["locked"]:
         field |= {"value": f"{item.value:.10g}", "empty": ""}
@@ -123,6 +126,7 @@ def _planned_row(workbook: Workbook, item: Price | Unknown, catalog: Price | Non
         fact.basis,
         Cell(item.as_of, tone="whole", more={"tag": "old", "tag_tone": "warn"} if item.old else {}),
         Cell("", more=source | acts),
+        _until(workbook, item.key, item.lapsed),
     )
     paid = {"note": said("screen.prices.customer pays", price=bare(item.value))} if item.purchase else {}
     return _row(Cell(item.name, more=paid), field, item.per, cells, float(fact.value))
@@ -135,11 +139,13 @@ def _other_row(workbook: Workbook, key: str) -> Row:
         name = said("screen.prices.rent of", gpu=workbook.catalog.gpus[rest].name)
         per, why = "gpu-hour", "screen.prices.rent or buy"
         empty = "from the catalog" if rentals(workbook.plan) else "unknown"
+    if key == MEMORY:
+        name, per, why, empty = said("plan.memory"), "gib", "screen.prices.in hosts", "from the catalog"
     if key in TOKENS:
         name, why = said("screen.prices.million tokens", way=TOKENS[key]), "screen.prices.hosted service"
     acts = _take_back(workbook, key, name, said("screen.prices.remove"))
     source = Cell(said(why), tone="small", more=acts)
-    return _row(name, _price_field(workbook, key, empty), per, ("", "", "", source))
+    return _row(name, _price_field(workbook, key, empty), per, ("", "", "", source, _until(workbook, key)))
 
 
 TOKENS = {"tokens-in": "in", "tokens-out": "out"}
@@ -151,8 +157,15 @@ def _row(name: Any, field: contract.Field, per: str, known: Row, price: float | 
 
 
 def _price_field(workbook: Workbook, key: str, empty: str) -> contract.Field:
-    path = f"prices.{key}"
-    return field_data(workbook, path, empty=empty) | {"label": field_of(path).label}
+    return field_data(workbook, f"prices.{key}", empty=empty)
+
+
+def _until(workbook: Workbook, key: str, lapsed: bool = False) -> Cell:
+    """Return the field of the last day on which a stated price holds; empty for other prices."""
+    if workbook.seen.get(f"prices.{key}") is None or workbook.locked(f"prices.{key}"):
+        return Cell("")
+    tag = {"tag": said("screen.prices.ended"), "tag_tone": "warn"} if lapsed else {}
+    return Cell("", more={"input": field_data(workbook, f"valid_until.{key}")} | tag)
 
 
 def _take_back(workbook: Workbook, key: str, name: str, words: str) -> dict[str, Any]:

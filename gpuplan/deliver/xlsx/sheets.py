@@ -164,7 +164,9 @@ def inputs_sheet(book: Book, plan: Plan) -> None:
         for field in GROUP_FIELDS
         if field.path not in of_models or field.path in INPUTS.get(group.use_case, ())
     ]
-    paths += [f"{name}.{key}" for name in ("prices", "ranges") for key, _ in getattr(scenario, name)]
+    paths += [
+        f"{name}.{key}" for name in ("prices", "valid_until", "ranges") for key, _ in getattr(scenario, name)
+    ]
     table = tabulate("inputs", [_input(plan, path) for path in paths], title=TABS["inputs"])
     book.topic(TABS["inputs"], said("sheet.inputs.says"), book.block(table, titles=True))
 

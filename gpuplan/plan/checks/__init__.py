@@ -40,9 +40,9 @@ CHECKS = (
     models.precision_unpacked, models.runs_not_published, models.sessions_not_kept,
     models.drafts_do_harm, models.shares_not_measured, boards.gpu_support, boards.inference_software,
     boards.board_on_version, boards.nvswitch_partitions, boards.nvswitch_support, boards.bridges,
-    boards.unlisted_profiles, boards.no_longer_sold, hosts.mig_restart, demand.stated_total,
+    boards.unlisted_profiles, boards.no_longer_sold, boards.lead_times, hosts.mig_restart, demand.stated_total,
     basis.beside_ranges, basis.scenario_notes, sharing.version, cost.cost, cost.peak, cost.racks,
-    licences.not_sold, licences.owned, cost.private_ai, cost.cost_basis, cost.host_price, basis.assumed,
+    licences.not_sold, licences.owned, licences.order_size, cost.private_ai, cost.cost_basis, cost.host_price, basis.assumed,
 )  # fmt: skip
 """Checks in the order of their messages, the most serious first."""
 

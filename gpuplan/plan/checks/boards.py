@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from gpuplan.locales import written_day
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.checks.message import Message, about, message, placed
 from gpuplan.plan.hardware import has_nvswitch, needs_crx, vsphere_profile
@@ -131,3 +132,20 @@ def no_longer_sold(plan: Plan) -> Iterator[Message]:
             yield message(
                 plan, "no-longer-sold", name=item.name, since=since.value, path=where, sources=since.sources
             )
+
+
+def lead_times(plan: Plan) -> Iterator[Message]:
+    """The weeks to delivery that sources name for a board, each with its producer and date."""
+    catalog, gpu = plan.catalog, plan.catalog.gpus[plan.scenario.hardware.gpu]
+    rows = [row for row in catalog.rows("lead_times") if row["gpu"] in (None, gpu.id)]
+    if not any(row["gpu"] for row in rows) or not any(
+        pool.hosts > pool.existing_hosts for pool in plan.pools
+    ):
+        return
+    times = (
+        said("check.weeks to" if row["most"] else "check.weeks or more", **row.cells, who=who, day=day)
+        for row in rows
+        for who, day in [(catalog.sources[row.sources[0]].producer, written_day(str(row["as_of"])))]
+    )
+    sources = tuple(dict.fromkeys(source for row in rows for source in row.sources))
+    yield message(plan, "lead-times", gpu=gpu.name, times="; ".join(times), sources=sources)

@@ -9,7 +9,7 @@ from gpuplan.locales import written, written_day
 from gpuplan.models.power import hosts_per_rack
 from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.plan import Plan
-from gpuplan.plan.prices import PRICED_MEMORY_GIB, catalog_factor
+from gpuplan.plan.prices import MEMORY, catalog_factor
 from gpuplan.plan.racks import worst_loss
 from gpuplan.wording import NAMES, counted, said, watts
 
@@ -26,6 +26,7 @@ def cost_basis(plan: Plan) -> Iterator[Message]:
         path = "network.link_gbit_s" if use.racks else "cost.rack_kw"
         yield message(plan, "cost-not-counted", path=path, items=". ".join(costs.not_counted))
     doubts = {
+        "prices-lapse": lambda price: price.lapsed,
         "prices-old": lambda price: price.old,
         "prices-assumed": lambda price: price.fact.basis == "assumed",
     }
@@ -36,7 +37,7 @@ def cost_basis(plan: Plan) -> Iterator[Message]:
                 code,
                 prices=len(prices),
                 all=counted(len(costs.prices), "price"),
-                as_of=written_day(costs.as_of),
+                as_of=written_day(costs.decided),
                 names="; ".join(price.name for price in prices),
                 key=prices[0].key,
                 sources=_cited(source for price in prices for source in price.fact.sources),
@@ -44,14 +45,11 @@ def cost_basis(plan: Plan) -> Iterator[Message]:
 
 
 def host_price(plan: Plan) -> Iterator[Message]:
-    """That a host with much memory is priced like a usual one."""
-    server = next((m for m in plan.costs.materials if m.key == "servers"), None) if plan.costs else None
-    if server is None or server.price is None or plan.host_line is None:
-        return
-    priced, memory = PRICED_MEMORY_GIB.get(server.price.given.key), plan.host_line.memory_gib
-    if priced and memory > priced:
-        key, name = server.price.key, server.name
-        yield message(plan, "host-beyond-price", server=name, priced=priced, memory=memory, key=key)
+    """That memory is added to a stated price of hosts of a kind, which may be that of the whole host."""
+    stated = dict(plan.scenario.prices)
+    for price in plan.costs.prices if plan.costs else ():
+        if price.more_gib and price.stated and MEMORY not in stated:
+            yield message(plan, "host-beyond-price", server=price.name, more=price.more_gib, key=MEMORY)
 
 
 def private_ai(plan: Plan) -> Iterator[Message]:

@@ -1,8 +1,10 @@
 """Checks of licences: of existing hosts without a stated end, and such as are no longer sold."""
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
+from gpuplan.plan.bill_of_materials import BY_CORE
 from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.owned_licences import bundled_years
 from gpuplan.plan.plan import Plan
@@ -45,3 +47,16 @@ def owned(plan: Plan) -> Iterator[Message]:
             )
     if kinds:
         yield message(plan, "owned-licences-unknown", what=joined(list(what)), kinds=some_of(list(kinds)))
+
+
+def order_size(plan: Plan) -> Iterator[Message]:
+    """Platform cores that a minimum order or a pack would raise, on both of which sources disagree."""
+    counts, choice = plan.counts, plan.scenario.cost.platform_licence
+    if counts is None or choice not in BY_CORE:
+        return
+    cores = counts.core_licences(plan.totals.hosts - counts.licensed(0))
+    least, pack = int(counts.least_order.value), int(plan.catalog.products["vcf"].fact("core_pack").value)
+    order = max(cores, least)
+    packs = math.ceil(order / pack) * pack
+    if cores and packs > cores:
+        yield message(plan, "licence-order", cores=cores, order=order, packs=packs, least=least, pack=pack)

@@ -266,14 +266,20 @@ def price_dict(price: Price) -> dict[str, Any]:
         "sources": list(fact.sources),
         "locator": fact.locator,
         "note": fact.note,
+        **({"valid_until": price.valid_until, "lapsed": price.lapsed} if price.valid_until else {}),
     }
 
 
 def _known_price(price: Price) -> dict[str, Any]:
     day = written_day(price.as_of)
+    if price.old:
+        day = said("table.prices.day old", day=day)
+    if price.valid_until:
+        key = "table.prices.day lapsed" if price.lapsed else "table.prices.day until"
+        day = said(key, day=day, until=written_day(price.valid_until))
     return price_dict(price) | {
         "basis": Cell(price.fact.basis, words=said("table.prices.is stated") if price.stated else None),
-        "as_of": Cell(price.as_of, words=said("table.prices.day old", day=day) if price.old else day),
+        "as_of": Cell(price.as_of, words=day),
         "sources": price.fact.sources,
     }
 

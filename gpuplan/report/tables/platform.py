@@ -6,6 +6,7 @@ from typing import Any
 
 from gpuplan.catalog import Row
 from gpuplan.facts import own_rows
+from gpuplan.locales import written_day
 from gpuplan.models.access import holds
 from gpuplan.plan import Plan
 from gpuplan.plan.hardware import has_nvswitch
@@ -18,6 +19,7 @@ from gpuplan.plan.sharing import version_order
 from gpuplan.plan.weighing import listed as listed_words
 from gpuplan.report.table import Cell, Table, Worded, columns, listed, tabulate
 from gpuplan.report.tables.plan import group_names
+from gpuplan.scenario import HostKind, host_kinds
 from gpuplan.wording import NAMES, amount, capital, counted, number, said, some_of
 
 
@@ -148,11 +150,19 @@ def _other_boards(plan: Plan, found: Inventory) -> str:
 
 
 def hosts_there(plan: Plan) -> Table:
-    """The kinds of hosts already there, and what of the demand takes them."""
-    gpus = plan.catalog.gpus
-    return tabulate(
-        "hosts_there", plan.inventory.kinds if plan.inventory else (), gpu=Worded(lambda id: gpus[id].name)
-    )
+    """The kinds of hosts already there, what of the demand takes them, and their licences and ages where stated."""
+    uses, hardware = plan.inventory.kinds if plan.inventory else (), plan.scenario.hardware
+    kinds: dict[tuple[Any, ...], list[HostKind]] = {}
+    for kind in dict.fromkeys(host_kinds(hardware.existing)):
+        alike = kind.name, kind.gpu or hardware.gpu, kind.gpus or hardware.gpus_per_host
+        kinds.setdefault(alike, []).append(kind)
+    stated = [kinds[use.name, use.gpu, use.gpus_per_host].pop(0) for use in uses]
+    table = tabulate("hosts_there", uses, gpu=Worded(lambda id: plan.catalog.gpus[id].name))
+    for column in reversed(columns("host_days")):
+        days = [written_day(getattr(kind, column.key) or "") for kind in stated]
+        if any(days):
+            table = table.beside(column, days, after="joins")
+    return table
 
 
 def power(use: PowerUse) -> Table:

@@ -14,6 +14,7 @@ pytest.importorskip("traitlets")
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import prices as step
 from gpuplan.app.steps.cost import cost_data
+from gpuplan.plan.prices import MEMORY
 
 Data = dict[str, Any]
 
@@ -77,3 +78,35 @@ def test_the_way_back_names_the_price_of_the_catalog(enterprise: Workbook) -> No
     enterprise.edit("prices.vcf-core-year", "1")
     act = prices(enterprise)["vcf-core-year"][6]["acts"][0]
     assert is_approved(act["text"], step.bare(price.value))
+
+
+def test_a_stated_price_has_a_field_for_its_last_day(enterprise: Workbook) -> None:
+    """Without stated prices there is none; a day before the decision marks the price."""
+    key = "gpus/v100-pcie-32gb"
+    assert len(prices(enterprise)[key]) == 7
+    enterprise.edit(f"prices.{key}", "9000")
+    field = prices(enterprise)[key][7]["input"]
+    assert (field["path"], field["value"]) == (f"valid_until.{key}", "")
+    assert "input" not in prices(enterprise)["electricity-kwh"][7]
+    enterprise.edit(field["path"], "2026-12-31")
+    enterprise.edit("document.decide_by", "2027-02-01")
+    assert prices(enterprise)[key][7]["tag_tone"] == "warn"
+    assert "prices-lapse" in {message.code for message in enterprise.messages}
+    enterprise.edit(field["path"], "soon")
+    assert prices(enterprise)[key][7]["input"]["problem"]
+    enterprise.edit(field["path"], "2027-03-31")
+    assert "tag" not in prices(enterprise)[key][7]
+    enterprise.edit(f"prices.{key}", "8000")
+    assert enterprise.scenario.valid_until == ()
+    enterprise.undo()
+    assert enterprise.scenario.valid_until == ((key, "2027-03-31"),)
+
+
+def test_memory_in_the_price_of_hosts_can_be_priced(enterprise: Workbook) -> None:
+    assert MEMORY not in prices(enterprise)
+    enterprise.edit("hardware.memory_gib_per_host", "1024")
+    before = enterprise.plan.costs
+    assert before is not None and MEMORY in prices(enterprise)
+    enterprise.edit(f"prices.{MEMORY}", "10")
+    after = enterprise.plan.costs
+    assert after is not None and after.net_present < before.net_present

@@ -96,7 +96,9 @@ def test_passthrough_and_mig_on_nvswitch(catalog: Catalog) -> None:
 def test_every_hgx_board_on_every_version_says_who_says_what_of_each_mode(catalog: Catalog) -> None:
     """NVIDIA and Broadcom disagree on passthrough from VCF 9.0 on: both are shown, and only a stated wish plans it."""
     order = version_order(catalog)
-    modules = {gpu.id for gpu in catalog.gpus.values() if gpu.value("form_factor") in ("SXM4", "SXM5", "SXM6")}
+    modules = {
+        gpu.id for gpu in catalog.gpus.values() if gpu.value("form_factor") in ("SXM4", "SXM5", "SXM6")
+    }
     tried = set()
     for gpu, version, mode in itertools.product(
         sorted(modules), catalog.vsphere, ("auto", "vgpu", "mig", "passthrough")

@@ -409,7 +409,23 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
             **L40S,
         },
     ),  # 6 hosts with 2 ports on the busier leaf, and 4 links between the leaves: 16
-    "host-beyond-price": ("note", {"groups": one(people=4, gpus_each=1, memory_gib_each=400)}),
+    "lead-times": ("note", {"groups": one(gpus_each=8), **HGX}),
+    "licence-order": (
+        "note",
+        {"groups": one(), "hardware": {"gpu": "l40s-48gb"}, "cost": {"cores_per_socket": 20}},
+    ),
+    "host-beyond-price": (
+        "note",
+        {
+            "groups": one(people=4, gpus_each=1, memory_gib_each=400),
+            "prices": {"host-without-gpus": 20_000},
+            "hardware": {"server": "dell-r740xd"},
+        },
+    ),
+    "prices-lapse": (
+        "warn",
+        {"groups": one(), "prices": {"rack-year": 9_000}, "valid_until": {"rack-year": "2026-01-31"}},
+    ),
     "many-ports": ("warn", {"groups": one(), "network": {"link_gbit_s": 10, "other_gbit_s": 90}}),
     "roce-v1-does-not-route": (
         "warn",
@@ -637,7 +653,8 @@ def test_every_code_is_known_here_and_unique() -> None:
             told.append(node.value)
     constants = [node.value for each in told for node in ast.walk(each) if isinstance(node, ast.Constant)]
     codes = [code for code in constants if code in WORDS]
-    by_name = {"prices-old", "prices-assumed"}  # their check has the code in a variable of a loop
+    # the check of prices has the code in a variable of a loop
+    by_name = {"prices-lapse", "prices-old", "prices-assumed"}
     rules = ast.parse(inspect.getsource(network_module.vendor_rules))
     vendor = [
         ast.literal_eval(node.args[0]) for node in ast.walk(rules)
@@ -675,6 +692,6 @@ def test_a_clean_design_has_nothing_to_fix(plans: dict[str, Plan]) -> None:
 
 def test_a_stated_price_of_a_host_is_not_doubted(catalog: Catalog) -> None:
     asked = {"groups": one(people=4, gpus_each=1, memory_gib_each=400), "hardware": {"server": "dell-r740xd"}}
-    assert "host-beyond-price" in messages(catalog, **asked)
-    stated = messages(catalog, **asked, prices={"servers/dell-r740xd": 40_000})
-    assert "host-beyond-price" not in stated
+    assert "host-beyond-price" in messages(catalog, **asked, prices={"host-without-gpus": 20_000})
+    for stated in ({}, {"servers/dell-r740xd": 40_000}, {"host-without-gpus": 20_000, "memory-gib": 0}):
+        assert "host-beyond-price" not in messages(catalog, **asked, prices=stated)

@@ -173,3 +173,25 @@ def test_each_rule_that_is_listed_is_in_the_catalog_and_reached(catalog: Catalog
 def test_every_example_has_checks_at_hand_over(catalog: Catalog, name: str) -> None:
     rules = platform_rules(make_plan(load_scenario(name), catalog))
     assert any(rule.check for rule in rules) and all(rule.sources for rule in rules)
+
+
+def test_licences_and_ages_of_hosts_are_in_their_table_where_stated(catalog: Catalog) -> None:
+    kinds = [
+        {"name": "Old", "hosts": 2, "gpus_per_host": 4, "platform_licensed_until": "2028-06-30"},
+        {"name": "Old", "hosts": 2, "gpus_per_host": 4, "gpu_software_until": "perpetual"},
+        {"name": "New", "hosts": 1, "gpus_per_host": 4, "boards_since": "2025-05-01"},
+    ]
+
+    def shown(existing: Any) -> list[dict[str, Any]]:
+        asked = {"id": "a", "people": 40, "gpus_each": 0.5}
+        hardware = {"gpu": "l40s-48gb", "gpus_per_host": 4, "existing": existing}
+        return records(hosts_there(make_plan(from_dict({"groups": [asked], "hardware": hardware}), catalog)))
+
+    rows = {
+        (row.get("platform_until"), row.get("software_until"), row.get("boards_since"))
+        for row in shown(kinds)
+    }
+    assert rows == {("2028-06-30", "", ""), ("", "perpetual", ""), ("", "", "2025-05-01")}
+    assert not {"platform_until", "software_until", "boards_since"} & set(shown("2 hosts")[0])
+    dated = shown([kinds[0]])[0]
+    assert "platform_until" in dated and "boards_since" not in dated
