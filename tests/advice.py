@@ -533,7 +533,7 @@ def alike(messages: Sequence[Message], message: Message) -> list[str]:
     return [each.text for each in messages if (each.code, each.path, each.change) == one]
 
 
-BY_THING = ("prices-old", "prices-assumed", "cluster-too-small")
+BY_THING = ("prices-lapse", "prices-old", "prices-assumed", "cluster-too-small")
 """Codes whose messages name prices or clusters: their advice is followed for one of these."""
 
 
