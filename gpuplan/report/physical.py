@@ -1,11 +1,14 @@
-"""Proposed names and addresses to assign, and racks that are alike."""
+"""Proposed names and addresses to assign, identifiers of groups and clusters, and racks that are alike."""
 
 import math
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
 from gpuplan.plan import Plan
+from gpuplan.plan.hosts import Pool
 from gpuplan.plan.racks import Rack, host_name, leaf_names
 from gpuplan.plan.switches import Switches
 from gpuplan.report.bitfusion import all_servers
@@ -18,6 +21,9 @@ PREFIX_BITS = 32
 TUNNEL_ENDPOINTS = 2
 """Tunnel endpoints of NSX on a host with two teamed ports: one for each."""
 NETWORKS = NAMES["network of a host"]
+LONGEST_NAME = 40
+NAMES_TAKEN = ("bitfusion_server", "bitfusion_clients")
+"""Identifiers that no group gets."""
 
 
 class Named(NamedTuple):
@@ -94,6 +100,35 @@ def _vms(plan: Plan) -> Iterator[int]:
 def prefix(addresses: int) -> int:
     """Return the prefix length of the smallest subnet with ``addresses`` addresses to assign, beside a gateway."""
     return PREFIX_BITS - math.ceil(math.log2(max(addresses, 1) + TAKEN_ADDRESSES))
+
+
+def slug(text: str, taken: set[str], stem: str = "group") -> str:
+    """Return a unique identifier."""
+    result = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:LONGEST_NAME] or stem
+    result = base = result if result[0].isalpha() else f"{stem}_{result}"
+    count = 1
+    while result in taken:
+        count += 1
+        result = f"{base}_{count}"
+    taken.add(result)
+    return result
+
+
+def cluster_id(pool: Pool) -> str:
+    """Return the name of a cluster in identifiers."""
+    return pool.id.replace("-", "_")
+
+
+def group_slugs(plan: Plan) -> dict[str, str]:
+    """Group -> its identifier."""
+    taken = {*NAMES_TAKEN, *map(cluster_id, plan.pools)}
+    return {group.id: slug(group.id, taken) for group in plan.groups}
+
+
+def vms_of(pool: Pool) -> Counter[str]:
+    """Group -> its VMs that have a place in a cluster."""
+    placed = {(slot.group, slot.vm) for host in pool.placement for load in host for slot in load.slots}
+    return Counter(group for group, _ in placed)
 
 
 def on_kubernetes(plan: Plan) -> tuple[Group, ...]:

@@ -8,7 +8,7 @@ from site_designs import larger, two_sites
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.plan.racks import Rack, racks
-from gpuplan.report.physical import alike, names, networks, prefix
+from gpuplan.report.physical import LONGEST_NAME, alike, names, networks, prefix, slug
 from gpuplan.report.tables import build
 from gpuplan.wording import said
 
@@ -90,3 +90,17 @@ def test_networks_are_sized_for_the_last_year(plans: dict[str, Plan]) -> None:
     assert (found["vmotion"].addresses, found["management"].addresses) == (last, 2 * last)
     assert found["vm"].addresses >= sum(group.vms for group in plan.groups) * last / plan.costs.hosts[0]
     assert "rdma" not in found and "rdma" in {each.key for each in networks(plans["enterprise"])}
+
+
+def test_identifiers_are_their_own() -> None:
+    taken = {"vgpu"}
+    assert [
+        slug(text, taken) for text in ("Data scientists", "data-scientists", "vgpu", "7 people", "מרכז")
+    ] == [
+        "data_scientists",
+        "data_scientists_2",
+        "vgpu_2",
+        "group_7_people",
+        "group",
+    ]
+    assert len(slug("x" * 100, taken)) == LONGEST_NAME

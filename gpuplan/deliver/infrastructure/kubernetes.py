@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from gpuplan.deliver.infrastructure.terraform import vsphere_profiles, vsphere_provider
-from gpuplan.deliver.infrastructure.vms import Size, cluster_id, group_slugs, sizes_of, vms_of
+from gpuplan.deliver.infrastructure.vms import Size, sizes_of
 from gpuplan.deliver.infrastructure.writing import written
 from gpuplan.plan import Plan
-from gpuplan.report.physical import on_kubernetes
+from gpuplan.report.physical import cluster_id, group_slugs, on_kubernetes, vms_of
 from gpuplan.report.tables.build import class_name
 from gpuplan.wording import said
 

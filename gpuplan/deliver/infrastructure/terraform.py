@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gpuplan.deliver.infrastructure.vms import Vms, all_vms, cluster_id, sizes
-from gpuplan.deliver.infrastructure.writing import one_line, slug, written
+from gpuplan.deliver.infrastructure.vms import Vms, all_vms, sizes
+from gpuplan.deliver.infrastructure.writing import one_line, written
 from gpuplan.plan import UNASSIGNED, Plan
 from gpuplan.plan.hardware import vsphere_profile
 from gpuplan.plan.hosts import Pool
@@ -19,7 +19,7 @@ from gpuplan.plan.management import release
 from gpuplan.plan.profiles import vgpus_named
 from gpuplan.plan.racks import host_name
 from gpuplan.report.bitfusion import gpus_of
-from gpuplan.report.physical import networks, on_kubernetes, prefix
+from gpuplan.report.physical import cluster_id, networks, on_kubernetes, prefix, slug
 from gpuplan.report.tables.plan import gpus_by_host
 from gpuplan.scenario import other_vms
 from gpuplan.units import MIB_PER_GIB

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from gpuplan.deliver.infrastructure.writing import one_line, slug
+from gpuplan.deliver.infrastructure.writing import one_line
 from gpuplan.plan import Plan
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.hosts import Pool
 from gpuplan.report.bitfusion import Servers, gpu_gib, servers_of
-from gpuplan.report.physical import on_kubernetes
+from gpuplan.report.physical import NAMES_TAKEN, cluster_id, group_slugs, on_kubernetes, slug, vms_of
 from gpuplan.report.tables.acceptance import restart_ranks
 from gpuplan.report.tables.build import profile_in
 from gpuplan.units import exact
@@ -21,7 +21,6 @@ LEAST_MMIO_GIB = 64
 """Least memory-mapped I/O for boards with large BARs (rule passthrough-firmware)."""
 USUAL_VCPUS, USUAL_GIB = 16, 64
 """Processors and memory of a VM in the example of values to fill in."""
-NAMES_TAKEN = ("bitfusion_server", "bitfusion_clients")
 
 
 class Spot(NamedTuple):
@@ -118,11 +117,6 @@ def sizes_of(
     )
 
 
-def cluster_id(pool: Pool) -> str:
-    """Return the name of a cluster in identifiers."""
-    return pool.id.replace("-", "_")
-
-
 def all_vms(plan: Plan) -> Iterator[Vms]:
     """Yield the VMs of each cluster, numbering those of a name across clusters."""
     vms = list(_of_clusters(plan))
@@ -136,12 +130,6 @@ def all_vms(plan: Plan) -> Iterator[Vms]:
         before[vm.label] += vm.count
 
 
-def group_slugs(plan: Plan) -> dict[str, str]:
-    """Group -> its identifier."""
-    taken = {*NAMES_TAKEN, *map(cluster_id, plan.pools)}
-    return {group.id: slug(group.id, taken) for group in plan.groups}
-
-
 def sizes(vms: Sequence[Vms]) -> list[Size]:
     """The variables with the sizes of the VMs, each once."""
     largest: dict[str, Size] = {}
@@ -149,12 +137,6 @@ def sizes(vms: Sequence[Vms]) -> list[Size]:
         other = largest.get(size.variable, size)
         largest[size.variable] = max(other, size, key=lambda each: each.least)
     return list(largest.values())
-
-
-def vms_of(pool: Pool) -> Counter[str]:
-    """Group -> its VMs that have a place in a cluster."""
-    placed = {(slot.group, slot.vm) for host in pool.placement for load in host for slot in load.slots}
-    return Counter(group for group, _ in placed)
 
 
 def _of_clusters(plan: Plan) -> Iterator[Vms]:

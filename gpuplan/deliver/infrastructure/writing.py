@@ -17,7 +17,6 @@ from gpuplan.wording import amount, number, some_of
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-LONGEST_NAME = 40
 _ARGUMENT = re.compile(r'( *)([\w-]+|"(?:[^"\\]|\\.)*") += (.*[^\[{(])')
 """Indent, name and value of an argument that ends on its line."""
 
@@ -66,18 +65,6 @@ def _markdown(text: str) -> str:
     """Escape a text so that Markdown and HTML show it unchanged."""
     escaped = re.sub(r"([\\`*_\[\]|~#])", r"\\\1", one_line(text))
     return html.escape(escaped, quote=False)
-
-
-def slug(text: str, taken: set[str], stem: str = "group") -> str:
-    """Return a unique identifier."""
-    result = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:LONGEST_NAME] or stem
-    result = base = result if result[0].isalpha() else f"{stem}_{result}"
-    count = 1
-    while result in taken:
-        count += 1
-        result = f"{base}_{count}"
-    taken.add(result)
-    return result
 
 
 def _aligned(text: str) -> str:

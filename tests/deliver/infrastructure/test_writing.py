@@ -1,4 +1,4 @@
-"""How the files are written: a name means itself in HCL, YAML and Markdown, identifiers are each their own."""
+"""How the files are written: a name means itself in HCL, YAML and Markdown."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ import json
 import pytest
 
 from gpuplan.deliver.infrastructure.writing import (
-    LONGEST_NAME,
     _aligned,
     _in_quotes,
     _in_yaml,
     _markdown,
     one_line,
-    slug,
 )
 
 
@@ -40,20 +38,6 @@ def test_a_text_in_yaml_is_a_quoted_scalar_without_variables() -> None:
 
 def test_a_text_in_markdown_is_no_markup() -> None:
     assert _markdown("<b> *x* [y](z) `c` |") == r"&lt;b&gt; \*x\* \[y\](z) \`c\` \|"
-
-
-def test_identifiers_are_their_own() -> None:
-    taken = {"vgpu"}
-    assert [
-        slug(text, taken) for text in ("Data scientists", "data-scientists", "vgpu", "7 people", "מרכז")
-    ] == [
-        "data_scientists",
-        "data_scientists_2",
-        "vgpu_2",
-        "group_7_people",
-        "group",
-    ]
-    assert len(slug("x" * 100, taken)) == LONGEST_NAME
 
 
 def test_arguments_below_each_other_are_in_columns() -> None:
