@@ -93,7 +93,7 @@ def use_of(estate: Estate, catalog: Catalog) -> EstateUse:
     place is proven by a programme over all places; VMs without a GPU are taken to find theirs, and VMs with one to have
     their memory reserved.
     """
-    places = _Places(estate, catalog)
+    places = Places(estate, catalog)
     busy = [host for host in estate.hosts if any(vm.devices for vm in estate.by_host[host.name])]
     evacuation, restart = ({h.name: places.blocked(h, restart=way) for h in busy} for way in (False, True))
     gpus = tuple(use for uses in places.gpus.values() for use in uses)
@@ -140,7 +140,7 @@ def free_ways(catalog: Catalog, state: State, wanted: tuple[str, ...]) -> Ways:
 
     Parameters:
         catalog: The catalog with the profiles and their places.
-        state: The GPU; its mode follows from what is on it where vSphere does not say.
+        state: The GPU; its mode follows from what is on it where vSphere does not say; an empty one takes any.
         wanted: Profiles that may be added; ``whole GPU`` alone, or with a board, is a GPU for one VM.
     """
     ways: set[tuple[int, ...]] = set()
@@ -151,6 +151,9 @@ def free_ways(catalog: Catalog, state: State, wanted: tuple[str, ...]) -> Ways:
     if state.graphics not in (None, "sharedDirect") or len(there) < len(state.on):
         return tuple(ways)
     mode = state.mode
+    if mode not in (MIG, MIXED, SAME) and not there:
+        either = (free_ways(catalog, state._replace(mode=each), wanted) for each in (SAME, MIG))
+        return tuple(sorted(ways.union(*either)))
     if mode not in (MIG, MIXED, SAME):
         mode = MIXED if len({row["frame_buffer_mb"] for row in there}) > 1 else SAME
         mode = MIG if any(row["backing"] == "mig" for row in there) else mode
@@ -197,7 +200,7 @@ Kind = tuple[tuple[tuple[str, int], ...], int]
 PRIORITIES = {"highest": 0, "high": 1, "medium": 2, "low": 3, "lowest": 4}
 
 
-class _Places:
+class Places:
     """GPUs of each host with their VMs, and the question whether some VMs find places on other hosts."""
 
     def __init__(self, estate: Estate, catalog: Catalog) -> None:
@@ -256,7 +259,7 @@ class _Places:
         """Return the VMs of a host that find no place on the other hosts of its cluster, or may not leave."""
         cluster, blocked, moving = self.clusters.get(host.cluster or ""), list[tuple[EstateVm, str]](), []
         for vm in (vm for vm in self.estate.by_host[host.name] if vm.devices):
-            why = _not_restarted(vm, cluster) if restart else _not_moved(vm)
+            why = _not_restarted(vm, cluster) if restart else not_moved(vm)
             profiles = [profile_of(self.catalog, device) for device in vm.devices if device.kind == VGPU]
             why = why or (UNKNOWN if any(one is None or not one.gpus for one in profiles) else "")
             if why:
@@ -266,14 +269,14 @@ class _Places:
         others = [o for o in self.estate.hosts if o.cluster == host.cluster and o is not host and o.takes_vms]
         key = host.name, tuple(moving)
         if key not in self._known:
-            left = self._unplaced(moving, others, self.memory)
-            self._known[key] = left, self._unplaced(moving, others, {}) if left else []
+            left = self.unplaced(moving, others, self.memory)
+            self._known[key] = left, self.unplaced(moving, others, {}) if left else []
         left, short = self._known[key]
         blocked += [(vm, "slot" if vm in short else "memory") for vm in left]
         what = {vm: " + ".join(sorted(map(str.strip, self.needs[vm].elements()))) for vm, _ in blocked}
         return tuple(sorted(Blocked(vm.name, what[vm], why) for vm, why in blocked))
 
-    def _unplaced(
+    def unplaced(
         self, vms: Sequence[EstateVm], on: Sequence[EstateHost], free: Mapping[str, int]
     ) -> list[EstateVm]:
         """Return the fewest VMs that find no place in the free memory of hosts; of alike ones the last in priority."""
@@ -340,7 +343,7 @@ def _memory(vm: EstateVm) -> int:
     return math.ceil(vm.memory_gib or 0) if vm.devices else 0
 
 
-def _not_moved(vm: EstateVm) -> str:
+def not_moved(vm: EstateVm) -> str:
     """Why vMotion does not take a VM: a key, empty if it does."""
     passed = any(device.kind == PASSTHROUGH and device.backing != "dvx" for device in vm.devices)
     return "passthrough" if passed else "no vmotion" if vm.migrates is False else ""
