@@ -52,8 +52,8 @@ def inventory_tables(inventory: Inventory) -> dict[str, Table]:
             free_gb=lambda use: _gb([use], "free_mb"),
             stranded_gb=lambda use: _gb([use], "stranded_mb"),
         ),
-        "evacuation": tabulate("estate_evacuation", _blocked(use.evacuation)),
-        "restart": tabulate("estate_restart", _blocked(use.restart)),
+        "evacuation": tabulate("estate_evacuation", blocked_rows(use.evacuation)),
+        "restart": tabulate("estate_restart", blocked_rows(use.restart)),
     }
 
 
@@ -78,7 +78,8 @@ def _profiles(board: str, uses: Sequence[GpuUse]) -> Iterator[dict[str, Any]]:
         yield {"board": board, "profile": profile_words(profile), "vms": n, "more": more}
 
 
-def _blocked(hosts: Mapping[str, Sequence[Blocked]]) -> list[dict[str, str]]:
+def blocked_rows(hosts: Mapping[str, Sequence[Blocked]]) -> list[dict[str, str]]:
+    """Return a row for each VM that cannot leave its host, or would not restart."""
     words = NAMES["estate"]
     return [
         {"host": host, **vm._asdict(), "why": words[vm.why]}

@@ -1,13 +1,16 @@
-"""``gpuplan inventory``."""
+"""``gpuplan inventory`` and ``gpuplan drift``."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
+import drifts
 import pytest
 from command_line import run
 from estates import card, export, host, vgpu, vm
+
+from gpuplan import Catalog
 
 CARDS = [card(f"0000:{at:02x}:00.0") for at in range(16, 144, 16)]
 
@@ -61,3 +64,49 @@ def test_what_is_missing_is_named(
     files = [str(exported)] if "--gpu" in arguments else []
     code, _, err = run(capsys, "inventory", *files, *arguments)
     assert code == 2 and len(err.splitlines()) == 1
+
+
+@pytest.fixture
+def as_planned(tmp_path: Path, catalog: Catalog) -> str:
+    """The export of a vCenter whose estate is as planned but for one VM that is off."""
+    now = drifts.drift("assistant")
+    estate = drifts.replace_vm(now.estate, "acme-search-02", on=False)
+    file = tmp_path / "vcenter.json"
+    file.write_text(json.dumps(drifts.exported(estate, catalog)), encoding="utf-8")
+    return str(file)
+
+
+def test_it_prints_the_differences_of_an_export(capsys: pytest.CaptureFixture[str], as_planned: str) -> None:
+    code, out, err = run(capsys, "drift", "assistant", as_planned)
+    assert (code, err) == (0, "")
+    assert "acme-search-02" in out
+    code, out, _ = run(capsys, "drift", "assistant", as_planned, "--json")
+    data = json.loads(out)
+    assert code == 0
+    assert [(row["code"], row["subjects"]) for row in data["findings"]] == [("vm-off", ["acme-search-02"])]
+    assert [each["unplaced"] for each in data["tolerance"]] == [[]]
+    assert {vm["by"] for vm in data["vms"]} == {"name"}
+
+
+def test_a_pattern_states_the_group(capsys: pytest.CaptureFixture[str], as_planned: str) -> None:
+    code, out, _ = run(capsys, "drift", "assistant", as_planned, "--json", "--match", "*search*=developers")
+    data = json.loads(out)
+    assert code == 0
+    stated = {vm["name"]: vm["group"] for vm in data["vms"] if vm["by"] == "stated"}
+    assert stated == {"acme-search-01": "developers", "acme-search-02": "developers"}
+    assert {row["code"] for row in data["findings"]} == {"vm-off", "vm-extra", "vm-missing"}
+
+
+@pytest.mark.parametrize("pattern", ["ml-*", "ml-*=nobody", "=developers"])
+def test_a_pattern_without_a_group_is_refused(
+    capsys: pytest.CaptureFixture[str], as_planned: str, pattern: str
+) -> None:
+    code, out, err = run(capsys, "drift", "assistant", as_planned, "--match", pattern)
+    assert (code, out) == (2, "")
+    assert "--match" in err and "data-scientists" in err and err.count("\n") == 1
+
+
+def test_a_file_is_needed(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "drift", "assistant")
+    assert code == 2
+    assert "--print-collector" in err

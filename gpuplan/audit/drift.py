@@ -1,0 +1,209 @@
+"""Drift: what differs between a design and an estate, on hosts, clusters and VMs that are matched."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from gpuplan.audit.estate import Estate, EstateHost
+from gpuplan.audit.estate_report import profile_words
+from gpuplan.audit.estate_use import MIG, MIXED, SAME
+from gpuplan.audit.matching import Matches, match
+from gpuplan.audit.planned import Design, Devices, PlannedHost, plain
+from gpuplan.wording import NAMES, amount, number
+
+MEMORY_SHARE = 0.03
+"""Share of a host's memory that firmware and hypervisor may keep."""
+POLICIES = {"spread": "performance", "group": "consolidation"}
+"""GPU assignment policy of a design -> as vSphere has it."""
+AWAY = {"maintenance": "maintenance", "disconnected": "disconnected", "notResponding": "disconnected"}
+SETTINGS = NAMES["setting of a host"]
+
+
+class Finding(NamedTuple):
+    """A difference: hosts, VMs or clusters, the cluster or group of the design, what it says and what there is."""
+
+    code: str
+    subjects: tuple[str, ...]
+    where: str
+    planned: str
+    there: str
+
+
+class Drift(NamedTuple):
+    """A design and an estate, with what is matched and what differs."""
+
+    design: Design
+    estate: Estate
+    matches: Matches
+    findings: tuple[Finding, ...] = ()
+
+    def board(self, board: str) -> str:
+        """Return the name of a board, if the catalog has it."""
+        gpus = self.design.plan.catalog.gpus
+        return gpus[board].name if board in gpus else board
+
+
+Difference = tuple[str, str, str, str, str]
+"""Code, host or VM or cluster, then where, planned and there."""
+
+
+def drift_of(design: Design, estate: Estate, stated: Mapping[str, str]) -> Drift:
+    """Return what differs; ``stated`` are groups, or clusters of the design, by patterns of names."""
+    drift, found = Drift(design, estate, match(design, estate, stated)), dict[tuple[str, ...], list[str]]()
+    for part in (_unmatched, _hosts, _clusters, _settings, _counts, _vms):
+        for code, subject, *values in part(drift):
+            found.setdefault((code, *values), []).append(subject)
+    return drift._replace(findings=tuple(Finding(key[0], tuple(of), *key[1:]) for key, of in found.items()))
+
+
+def _unmatched(drift: Drift) -> Iterator[Difference]:
+    for planned in drift.matches.missing:
+        yield "host-missing", planned.name, planned.pool, f"{planned.gpus} x {drift.board(planned.board)}", ""
+    for host in drift.matches.extra:
+        boards = Counter(drift.board(gpu.gpu or gpu.name) for gpu in host.gpus or ())
+        yield "host-extra", host.name, "", "", ", ".join(f"{n} x {name}" for name, n in boards.items())
+    for each in drift.matches.vms:
+        if each.by in ("unplanned", "several"):
+            names = ", ".join(drift.design.groups[id].name for id in each.may_be)
+            yield f"vm-{each.by}", each.vm.name, "", names, _words(each.devices or ())
+
+
+def _words(devices: Devices) -> str:
+    return ", ".join(f"{n} x {profile_words(name)}" for name, n in devices) or SETTINGS["no GPU"]
+
+
+def _hosts(drift: Drift) -> Iterator[Difference]:
+    pairs = [
+        (host, drift.matches.hosts[host.name])
+        for host in drift.estate.hosts
+        if host.name in drift.matches.hosts
+    ]
+    ratios = Counter(planned.vcpus / host.cores for host, planned in pairs if planned.vcpus and host.cores)
+    most = max(sorted(ratios), key=lambda ratio: ratios[ratio], default=1)
+    ratio = drift.design.plan.scenario.hardware.vcpus_per_core or (most if most in range(1, 9) else 1)
+    for host, planned in pairs:
+        for code, said, there in (*_host(drift, host, planned, ratio), *_gpus(drift, host, planned)):
+            yield code, host.name, "", said, there
+
+
+def _host(
+    drift: Drift, host: EstateHost, planned: PlannedHost, ratio: float
+) -> Iterator[tuple[str, str, str]]:
+    """Yield what differs on a host but for its GPUs; ``ratio`` are vCPUs per core, as stated or on most hosts."""
+    if host.state in AWAY:
+        yield f"host-{AWAY[host.state]}", "", ""
+    version, there = _version(drift.design.plan.scenario.platform.vsphere), _version(host.version or "")
+    if there and there != version[: len(there)]:
+        yield "host-version", ".".join(map(str, version)), ".".join(map(str, there))
+    if host.cores and planned.vcpus and planned.vcpus != host.cores * ratio:
+        yield "host-vcpus", number(planned.vcpus), amount(host.cores, "core")
+    if host.memory_gib and abs(host.memory_gib / (planned.memory_gib or host.memory_gib) - 1) > MEMORY_SHARE:
+        yield "host-memory", amount(planned.memory_gib, "GiB"), amount(round(host.memory_gib), "GiB")
+
+
+def _version(text: str) -> tuple[int, ...]:
+    """Return a version as numbers: ``8.0u3`` is 8.0.3; a host of 6.7 shows no update."""
+    found = re.search(r"(\d+)\.(\d+)(?:[.u](\d+))?", text)
+    numbers = tuple(int(part or 0) for part in found.groups()) if found else ()
+    return numbers[:2] if numbers[:1] < (7,) else numbers
+
+
+def _gpus(drift: Drift, host: EstateHost, planned: PlannedHost) -> Iterator[tuple[str, str, str]]:
+    """Yield what differs on the GPUs of a host, if they are known."""
+    if host.gpus is None:
+        return
+    if len(host.gpus) != planned.gpus:
+        yield "host-gpus", number(planned.gpus), number(len(host.gpus))
+    names = {gpu.gpu or gpu.name for gpu in host.gpus if planned.board not in (gpu.gpu, *gpu.may_be)} - {""}
+    if names:
+        yield "host-board", drift.board(planned.board), ", ".join(map(drift.board, sorted(names)))
+    platform, vgpu = (
+        drift.design.plan.set_up.platform,
+        drift.design.plan.pool(planned.pool).gpu_mode == "vgpu",
+    )
+    wanted, size = "sharedDirect" if vgpu else "direct", MIXED if platform.vgpu_sizes == "mixed" else SAME
+    settings = [("host-mode", wanted, gpu.graphics) for gpu in host.gpus]
+    if vgpu and {gpu.graphics for gpu in host.gpus} <= {None, wanted}:
+        settings += [
+            ("host-sizes", size, gpu.vgpu_mode) for gpu in host.gpus if gpu.vgpu_mode in (SAME, MIXED)
+        ]
+        settings.append(("host-policy", POLICIES[platform.gpu_policy], host.assignment))
+        modes = Counter(gpu.vgpu_mode for gpu in host.gpus)
+        enough = planned.mig <= modes[MIG] + modes[None] + modes["none"]
+        if len(host.gpus) == planned.gpus and not (enough and modes[MIG] + planned.shared <= planned.gpus):
+            yield "host-mig", number(planned.mig), number(modes[MIG])
+    for code, said, there in dict.fromkeys(settings):
+        if there not in (None, said):
+            yield code, SETTINGS[said], SETTINGS.get(there, there)
+
+
+def _clusters(drift: Drift) -> Iterator[Difference]:
+    """Yield clusters of the design that are several, or part of another, and hosts in another cluster than planned."""
+    there: dict[str, list[tuple[str, str]]] = {}
+    for host in drift.estate.hosts:
+        if host.cluster and (planned := drift.matches.hosts.get(host.name)):
+            there.setdefault(planned.pool, []).append((host.cluster, host.name))
+    for pool, hosts in there.items():
+        clusters = dict.fromkeys(cluster for cluster, _ in hosts)
+        own = [cluster for cluster in clusters if drift.matches.clusters[cluster] == pool]
+        code = "cluster-split" if len(own) > 1 else "cluster-joined"
+        for cluster in own if len(own) > 1 else () if own else clusters:
+            yield code, cluster, pool, "1", number(len(own) or 1)
+        for cluster, name in hosts if own else ():
+            if cluster not in own:
+                yield "host-cluster", name, "", pool, cluster
+
+
+def _settings(drift: Drift) -> Iterator[Difference]:
+    """Yield settings of HA and DRS that are not those of the design."""
+    hosts = Counter(planned.pool for planned in drift.design.hosts)
+    for cluster in drift.estate.clusters:
+        if pool := drift.matches.clusters.get(cluster.name):
+            lost = min(drift.design.plan.scenario.availability.host_failures, hosts[pool] - 1)
+            settings = {"drs": True, "ha": lost > 0, "admission": lost > 0, "failover_hosts": lost}
+            for name, wanted in settings.items():
+                there = getattr(cluster, name)
+                if wanted and there not in (None, wanted):
+                    yield f"cluster-{name}", cluster.name, "", number(lost), number(there)
+
+
+def _counts(drift: Drift) -> Iterator[Difference]:
+    """Yield VMs that a group lacks or has beyond those planned: by number where most names have one, else how many."""
+    of: dict[str, list[str]] = {id: [] for id in drift.design.groups}
+    for each in drift.matches.vms:
+        if each.group:
+            of[each.group].append(each.vm.name)
+    for id, names in of.items():
+        group, beyond = drift.design.groups[id], list[str]()
+        free, stem = dict(enumerate(group.names, 1)), group.names[0].rpartition("-")[0]
+        for name in sorted(names):
+            digits = re.search(rf"(?<={stem})-?(\d{{1,9}})$", plain(name))
+            if free.pop(int(digits[1]) if digits else 0, None) is None:
+                beyond.append(name)
+        planned, there = len(group.names), len(names)
+        if 2 * len(free) > planned:
+            beyond, free = [group.name] * (there > planned), {0: group.name} if there < planned else {}
+        for code, subjects in (("vm-extra", beyond), ("vm-missing", free.values())):
+            for subject in subjects:
+                yield code, subject, group.name, number(planned), number(there)
+
+
+def _vms(drift: Drift) -> Iterator[Difference]:
+    """Yield VMs of groups that have other devices, are off, or are on a host for others."""
+    extra = {host.name: {gpu.gpu for gpu in host.gpus or () if gpu.gpu} for host in drift.matches.extra}
+    able = {id: drift.design.boards(id) for id in drift.design.groups}
+    for vm, id, _, devices, _ in (each for each in drift.matches.vms if each.group):
+        name, _, pools = drift.design.groups[id]
+        planned = drift.matches.hosts.get(vm.host or "")
+        ways = pools.get(planned.pool if planned else "") or frozenset[Devices]().union(*pools.values())
+        if devices is not None and devices not in ways:
+            yield "vm-devices", vm.name, name, " / ".join(map(_words, sorted(ways))), _words(devices)
+        if vm.on is False:
+            yield "vm-off", vm.name, name, "", ""
+        boards = {planned.board} if planned else extra.get(vm.host or "", set())
+        if boards and not boards & able[id]:
+            said, there = (", ".join(map(drift.board, sorted(each))) for each in (able[id], boards))
+            yield "vm-board", vm.name, name, said, there
+        elif planned and planned.pool not in pools:
+            yield "vm-cluster", vm.name, name, ", ".join(pools), planned.pool

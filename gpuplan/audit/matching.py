@@ -1,0 +1,139 @@
+"""Matching: hosts and VMs of an estate with those of a design, by stated patterns, by names, then by GPUs; the rest is listed."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from gpuplan.audit.estate import PASSTHROUGH, Estate, EstateHost, EstateVm, profile_of
+from gpuplan.audit.estate_use import UNKNOWN, WHOLE
+from gpuplan.audit.planned import Design, Devices, PlannedHost, plain
+from gpuplan.catalog import Catalog
+
+
+class VmMatch(NamedTuple):
+    """A VM of an estate, and the group of the design that it is of, empty if none is known."""
+
+    vm: EstateVm
+    group: str
+    by: str
+    """``stated``, ``name`` or ``devices``; else it has ``unplanned`` devices, those of ``several`` groups, or ``no GPU``."""
+    devices: Devices | None
+    """None where the file says nothing of GPUs."""
+    may_be: tuple[str, ...] = ()
+
+
+class Matches(NamedTuple):
+    """Every host and VM of both sides, matched or listed; ``others`` are hosts without GPUs, ``clusters`` the design's by the estate's."""
+
+    hosts: Mapping[str, PlannedHost]
+    missing: tuple[PlannedHost, ...]
+    extra: tuple[EstateHost, ...]
+    others: tuple[EstateHost, ...]
+    clusters: Mapping[str, str]
+    vms: tuple[VmMatch, ...]
+
+
+def match(design: Design, estate: Estate, stated: Mapping[str, str]) -> Matches:
+    """Match an estate with a design; ``stated`` are groups, or clusters of the design, by patterns of names."""
+    silent, labels = {host.name for host in estate.hosts if host.gpus is None}, dict[str, str]()
+    for id, group in design.groups.items():
+        for label in {group.names[0].rpartition("-")[0], plain(group.name)}:
+            labels[label] = "" if label in labels else id  # of two groups with one name none is meant
+    vms = tuple(_vm(vm, design, labels, stated, known=vm.host not in silent) for vm in estate.vms)
+    left, hosts = {host.name: host for host in design.hosts}, dict[str, PlannedHost]()
+    for host in estate.hosts:  # ``acme-vgpu-01.example.com`` is ``vgpu-01``
+        words = plain(host.name.partition(".")[0]).split("-")
+        ends = ("-".join(words[at:]) for at in range(len(words)))
+        if name := next((end for end in ends if end in left), ""):
+            hosts[host.name] = left.pop(name)
+    clusters = _clusters(design, estate, hosts, vms, stated)
+    _pair(hosts, left, estate, clusters)
+    rest = [host for host in estate.hosts if host.name not in hosts]
+    extra, others = (tuple(host for host in rest if bool(host.gpus) == gpus) for gpus in (True, False))
+    return Matches(hosts, tuple(left.values()), extra, others, clusters, vms)
+
+
+def devices_of(vm: EstateVm, catalog: Catalog) -> Devices:
+    """Return the GPU devices of a VM in the terms of the catalog, in order."""
+    counts = Counter[str]()
+    for device in vm.devices:
+        profile = profile_of(catalog, device)
+        name = WHOLE if device.kind == PASSTHROUGH else profile.name if profile else device.profile or UNKNOWN
+        counts[name] += profile.count if profile else 1
+    return tuple(sorted(counts.items()))
+
+
+def _vm(
+    vm: EstateVm, design: Design, labels: Mapping[str, str], stated: Mapping[str, str], *, known: bool
+) -> VmMatch:
+    devices = devices_of(vm, design.plan.catalog) if known or vm.devices else None
+    if group := next((group for group in _stated(vm.name, stated) if group in design.groups), ""):
+        return VmMatch(vm, group, "stated", devices)
+    if group := _named(vm.name, labels, anywhere=bool(devices)):
+        return VmMatch(vm, group, "name", devices)
+    groups = design.groups.items() if devices else ()
+    able = tuple(id for id, group in groups if any(devices in ways for ways in group.devices.values()))
+    if len(able) == 1:
+        return VmMatch(vm, able[0], "devices", devices)
+    return VmMatch(vm, "", "several" if able else "unplanned" if devices else "no GPU", devices, able)
+
+
+def _stated(name: str, stated: Mapping[str, str]) -> list[str]:
+    return [of for pattern, of in stated.items() if fnmatchcase(name.lower(), pattern.lower())]
+
+
+def _named(name: str, labels: Mapping[str, str], *, anywhere: bool) -> str:
+    """Return the group whose label a name has before its number, or ``anywhere``: the longest, if one group has it."""
+    words = re.sub(r"-?\d+$", "", plain(name)).split("-")
+    for size in range(len(words), 0, -1):
+        starts = range(len(words) - size + 1) if anywhere else [len(words) - size]
+        if groups := {labels.get("-".join(words[at : at + size])) for at in starts} - {None}:
+            return str(groups.pop()) if len(groups) == 1 else ""
+    return ""
+
+
+def _clusters(
+    design: Design,
+    estate: Estate,
+    hosts: Mapping[str, PlannedHost],
+    vms: Sequence[VmMatch],
+    stated: Mapping[str, str],
+) -> dict[str, str]:
+    """Return the design's cluster that each cluster is: stated, by name, else that of most of its hosts, then of its VMs."""
+    pools = {plain(pool.id): pool.id for pool in design.plan.pools}
+    votes: dict[str, Counter[str]] = {host.cluster or "": Counter() for host in estate.hosts}
+    for host in estate.hosts:
+        if host.name in hosts:
+            votes[host.cluster or ""][hosts[host.name].pool] += len(vms) + 1
+        elif host.gpus and len(pools) == 1:
+            votes[host.cluster or ""].update(pools.values())
+    for each in vms:
+        ways = list(design.groups[each.group].devices) if each.group and each.devices != () else []
+        if len(ways) == 1 and (each.vm.cluster or "") in votes:
+            votes[each.vm.cluster or ""].update(ways)
+    clusters = {cluster: max(sorted(of), key=lambda pool: of[pool]) for cluster, of in votes.items() if of}
+    for cluster in votes:
+        said = [*_stated(cluster, stated), _named(f"{cluster}-0", pools, anywhere=False)]
+        clusters.update((cluster, pool) for pool in [pool for pool in said if pool in pools.values()][:1])
+    return clusters
+
+
+def _pair(
+    hosts: dict[str, PlannedHost], left: dict[str, PlannedHost], estate: Estate, clusters: Mapping[str, str]
+) -> None:
+    """Pair hosts with names of their own, in clusters where no host has its planned name: by board and GPUs, by board, by order."""
+    named = {planned.pool for planned in hosts.values()}
+    there = {
+        host.name: (clusters[host.cluster or ""], host.gpus[0].gpu if host.gpus else "", len(host.gpus or ()))
+        for host in estate.hosts
+        if host.gpus != () and clusters.get(host.cluster or "", "") in {*clusters.values()} - named
+    }
+    for known in (3, 2, 1):
+        for name, key in there.items():
+            free = (
+                each for each in left.values() if (each.pool, each.board, each.gpus)[:known] == key[:known]
+            )
+            if name not in hosts and (planned := next(free, None)):
+                hosts[name] = left.pop(planned.name)
