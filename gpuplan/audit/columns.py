@@ -108,7 +108,7 @@ def timed(column: Column, texts: Sequence[str], holds: str) -> Column:
         return column
     numbers = [float(text.replace(",", ".")) for text in texts if NUMBER.fullmatch(text)]
     if not any(numbers):
-        return column._replace(unit=None)
+        return column
     units, middle = UNITS["time"], median(number for number in numbers if number)
     for name in ("s", "ms", "us", "ns") if holds == "time" and column.by != "hand" else ():
         if EPOCH_S[0] <= middle * units[name].factor <= EPOCH_S[1]:

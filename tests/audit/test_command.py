@@ -129,6 +129,26 @@ def test_users_are_the_groups_where_none_are_named(
     assert [g["name"] for g in json.loads(out)["allocation"]["groups"]] == ["b", "a"]
 
 
+def test_columns_are_shown_as_read_and_corrected_by_hand(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(
+        "begin,took,plan_gpu,inst_num,queue,user\n0,90,50,4,600,a\n1,30,100,1,7,b\n0,x,50,4,8,b\n"
+    )
+    columns = ("--column", "start=begin:h", "--column", "duration=took:min")
+    _, out, err = run(capsys, "audit", str(path), *columns)
+    assert err == ""
+    assert has_approved(" ".join(out.split()), "hours", "minutes")
+    _, out, _ = run(capsys, "audit", str(path), *columns, "--json")
+    found = json.loads(out)
+    assert found["allocation"]["gpu_h"] == pytest.approx(3.5)
+    assert [group["name"] for group in found["allocation"]["groups"]] == ["a", "b"]
+    assert (found["reading"]["skipped"][0]["gpu_h"], found["reading"]["skipped"][0]["unknown"]) == (0, 1)
+    _, out, _ = run(capsys, "audit", str(path), *columns, "--column", "times=", "--json")
+    assert json.loads(out)["allocation"]["gpu_h"] == pytest.approx(1.25)
+
+
 def test_jobs_too_large_for_the_hosts_are_left_out_and_counted(
     capsys: pytest.CaptureFixture[str], jobs: Path
 ) -> None:

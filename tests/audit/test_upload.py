@@ -143,6 +143,21 @@ def test_options_are_used_and_what_is_wrong_with_them_is_said(auditing: Auditing
     assert auditing.path.parent.name.startswith("gpuplan-upload-")
 
 
+def test_other_columns_are_read_at_once(auditing: Auditing) -> None:
+    send(auditing, JOBS.replace("duration", "length", 1).replace("submit", "submit_h", 1))
+    auditing.option("columns", "duration=length")
+    assert auditing.runner.state == "idle", "not before it was read once"
+    auditing.start(CURRENT)
+    ended(auditing)
+    before = auditing.found
+    auditing.option("columns", "duration=length:min")
+    ended(auditing)
+    assert before and auditing.found
+    assert auditing.found["allocation"]["gpu_h"] == pytest.approx(60 * before["allocation"]["gpu_h"])
+    auditing.option("columns", "duration=length:min ")
+    assert auditing.runner.state == "done", "nothing else is said"
+
+
 def test_samples_give_no_groups(auditing: Auditing) -> None:
     send(auditing, "time,gpu,percent\n2024-05-06 00:00:00,0,50\n2024-05-06 01:00:00,0,70\n")
     auditing.start(CURRENT)
