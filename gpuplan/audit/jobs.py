@@ -6,6 +6,7 @@ Columns of requests are those of Azure [azure-llm-inference-2023]_, BurstGPT [bu
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
+from statistics import median
 
 import numpy as np
 
@@ -77,7 +78,9 @@ class JobRows(Collected):
 
 
 def _states(rows: Rows) -> list[str]:
-    return [text.strip().lower() for text in rows.columns.get("state", [""] * len(rows.kept))]
+    states = rows.columns.get("state", [""] * len(rows.kept))
+    small = {text: text.strip().lower() for text in set(states)}
+    return [small[text] for text in states]
 
 
 def _run_still(rows: Rows) -> np.ndarray:
@@ -153,11 +156,9 @@ def _check_lengths(table: Table, at: Mapping[str, int], clock: Clock) -> None:
     rows = table.first_rows(at, clock)
     stated = rows.unit("duration")
     length = rows.read("duration", partial(duration_s, unit_s=stated))
-    ratios = (rows.time("end") - rows.time("start")) / np.where(length > 0, length, np.nan)
-    ratio = float(np.median(ratios[np.isfinite(ratios)])) if np.isfinite(ratios).any() else 1.0
-    unit = next(
-        (unit for unit in UNITS["time"].values() if abs(ratio * stated / unit.factor - 1) < NEAR), None
-    )
+    ratios = (rows.time("end") - rows.time("start")) / np.where(length > 0, length, math.nan)
+    seconds = stated * median([*ratios[np.isfinite(ratios)]] or [1.0])
+    unit = next((unit for unit in UNITS["time"].values() if abs(seconds / unit.factor - 1) < NEAR), None)
     if unit and unit.factor != stated:
         table.read["duration"] = table.read["duration"]._replace(unit=unit, by="end")
 

@@ -31,6 +31,8 @@ def slurm_gpus(text: str) -> int:
     >>> slurm_gpus("billing=8,gres/gpu:a100=4,gres/gpu=4"), slurm_gpus("gpu:a100:2,gpu:v100:1"), slurm_gpus("cpu=4")
     (4, 3, 0)
     """
+    if text.endswith("+"):
+        text = text.rpartition(",")[0]  # the last resource is cut
     pairs = [(kind, int(count)) for kind, count in TRES.findall(text)]
     if not pairs:
         pairs = [(kind, int(count or 1)) for kind, count in GRES.findall(text)]
@@ -38,16 +40,12 @@ def slurm_gpus(text: str) -> int:
     return totals[0] if totals else sum(count for _, count in pairs)
 
 
-def _whole(text: str) -> str:
-    """Return a list of resources without its last one if that is cut, which sacct marks by a plus."""
-    return text.strip().rpartition(",")[0] if text.rstrip().endswith("+") else text
-
-
 def _stated(rows: Rows, key: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the GPUs that a column states, and which of its lists are cut."""
     texts = rows.columns.get(key, [""] * len(rows.kept))
-    cut = np.array([text.endswith("+") for text in texts], dtype=bool)
-    return np.fromiter(map(slurm_gpus, map(_whole, texts) if cut.any() else texts), float), cut
+    return np.fromiter(map(slurm_gpus, texts), float), np.array(
+        [text.endswith("+") for text in texts], dtype=bool
+    )
 
 
 def allocated(rows: Rows, *, for_each_node: bool) -> np.ndarray:
@@ -61,8 +59,9 @@ def allocated(rows: Rows, *, for_each_node: bool) -> np.ndarray:
         gpus, cut = np.where(none, wanted, gpus), cut | cut_too
     job = rows.columns["job"]
     rows.leave_out(gpus > MAX_GPUS, "audit.row.too many gpus", job, fault=True, most=MAX_GPUS)
-    lists = [rows.columns[key] for key in SIZES if key in rows.columns]
-    shared = np.array([any(map(SHARED.search, texts)) for texts in zip(*lists, strict=True)], dtype=bool)
+    lists = zip(*(rows.columns[key] for key in SIZES if key in rows.columns), strict=True)
+    pairs = zip((gpus == 0).tolist(), lists, strict=True)
+    shared = np.array([none and any(map(SHARED.search, texts)) for none, texts in pairs], dtype=bool)
     for which, key in ((shared, "audit.row.shard"), (cut, "audit.row.cut")):
         unknown = (gpus == 0) & which
         rows.leave_out(unknown, key, job, fault=key == "audit.row.cut")

@@ -130,14 +130,16 @@ def percent_of(text: str, scale: float) -> float:
 
 
 class Clock:
-    """Reads times; offsets of ten minutes are remembered, else a file of jobs takes several times as long."""
+    """Reads times; ten minutes of clock time are remembered, else a file of jobs takes several times as long."""
 
     LATEST_S = datetime(2200, 1, 1, tzinfo=UTC).timestamp()
     BEGIN = datetime(1970, 1, 1)
 
     def __init__(self, zone: ZoneInfo) -> None:
         self.zone = zone
-        self.offsets_s: dict[str, float] = {}
+        self.known: dict[str, float] = {}
+        """Ten minutes by the clock -> seconds since 1970."""
+        self.tails: dict[str, float] = {}
         self.odd: dict[str, str] = {}
         """Ten minutes that come twice or are missing where clocks change."""
         self.counts = {"twice": 0, "missing": 0}
@@ -146,10 +148,12 @@ class Clock:
 
     def __call__(self, text: str, unit_s: float = 1.0) -> float:
         """Return seconds since 1970, UTC; a number is in the unit given, and in a smaller one if it is too large."""
+        base, rest = self.known.get(text[:15]), self.tails.get(text[15:])
+        if base is not None and rest is not None:
+            return base + rest
         if text[4:5] in DASHES:
             try:
-                iso = text.replace("/", "-")
-                return self._utc(datetime.fromisoformat(iso), iso)
+                return self._utc(datetime.fromisoformat(text.replace("/", "-")), text)
             except ValueError:
                 pass
         try:
@@ -169,21 +173,18 @@ class Clock:
         self.relative = False
         if moment.tzinfo:
             return moment.timestamp()
-        offset = self.offsets_s.get(text[:15])
-        if offset is None:
-            offset = self._offset_s(moment, text[:15])
-        return (moment - self.BEGIN).total_seconds() - offset
-
-    def _offset_s(self, moment: datetime, key: str) -> float:
-        tens = moment.replace(minute=moment.minute // 10 * 10, second=0, microsecond=0, tzinfo=self.zone)
-        before, after = tens.utcoffset(), tens.replace(fold=1).utcoffset()
+        tens = moment.replace(minute=moment.minute // 10 * 10, second=0, microsecond=0)
+        there = tens.replace(tzinfo=self.zone)
+        before, after = there.utcoffset(), there.replace(fold=1).utcoffset()
         assert before is not None and after is not None
         if before != after:
-            self.odd[key] = "twice" if after < before else "missing"
-        if len(self.offsets_s) > 200_000:
-            self.offsets_s.clear()
-        self.offsets_s[key] = before.total_seconds()
-        return before.total_seconds()
+            self.odd[text[:15]] = "twice" if after < before else "missing"
+        base, rest = (tens - self.BEGIN - before).total_seconds(), (moment - tens).total_seconds()
+        if len(self.known) > 200_000 or len(self.tails) > 10_000:
+            self.known, self.tails = {}, {}
+        if text[13:14] == ":" and len(text) > 15:
+            self.known[text[:15]], self.tails[text[15:]] = base, rest
+        return base + rest
 
     def _other(self, text: str) -> float:
         iso = _iso(text)
@@ -194,8 +195,8 @@ class Clock:
 
     def count(self, texts: Iterable[str]) -> None:
         """Count times read in local time that come twice or do not exist."""
-        for text in map(_iso, texts) if self.odd else ():
-            if text[:15] in self.odd and not datetime.fromisoformat(text).tzinfo:
+        for text in texts if self.odd else ():
+            if text[:15] in self.odd and not datetime.fromisoformat(_iso(text)).tzinfo:
                 self.counts[self.odd[text[:15]]] += 1
 
     def notes(self) -> dict[str, object]:
