@@ -137,7 +137,8 @@ def served_gpus(
     [0.0, 4.0, 6.0]
     """
     not_negative(left_gpus=min(left_gpus), asked_gpus=min(asked_gpus))
-    return np.minimum(np.asarray(left_gpus, dtype=float), np.asarray(asked_gpus, dtype=float))
+    served: np.ndarray = np.minimum(left_gpus, asked_gpus)
+    return served
 
 
 def growth_factor(year: int, *, growth: float) -> float:
