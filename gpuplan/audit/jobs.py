@@ -41,9 +41,12 @@ class JobRows(Collected):
 
     def take(self, rows: Rows, now: np.ndarray | None = None) -> None:
         """Append the rows of jobs that ran on GPUs, begun ``now`` if no column says when; weigh those left out."""
-        rows.leave_out([text in WAITING for text in _states(rows)], "audit.row.never started", void=True)
+        states = rows.columns.get("state")
+        rows.leave_out(
+            [text in WAITING for text in _states(rows)], "audit.row.never started", states, void=True
+        )
         if "start" in rows.columns:
-            rows.leave_out(missing_of(rows.columns["start"]), "audit.row.never started", void=True)
+            rows.leave_out(missing_of(rows.columns["start"]), "audit.row.never started", states, void=True)
         gpus = self.size(rows)
         length = _stated(rows, gpus)
         submit = start = rows.time("start" if "start" in rows.columns else "submit") if now is None else now
@@ -54,7 +57,7 @@ class JobRows(Collected):
             submit = rows.time("submit")
             rows.leave_out(start < submit, "audit.row.start before submit", rows.columns["start"], fault=True)
         rows.leave_out(np.isnan(length), "audit.row.not known", what="duration")
-        rows.leave_out(gpus == 0, "audit.row.no gpus")
+        rows.leave_out(gpus == 0, "audit.row.no gpus", rows.columns.get("gpus"))
         rows.leave_out(length == 0, "audit.row.no time")
         self.running += int((rows.kept & _run_still(rows)).sum())
         self.add(rows.kept, submit_s=submit, start_s=start, duration_s=length, gpus=gpus)
@@ -173,7 +176,8 @@ def read_jobs(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
         at.pop("interval", None)
     _check_lengths(table, at, clock)
     times = _multiplier(table, at, given)
-    at = {key: place for key, place in at.items() if key not in {*MULTIPLIERS} - {times}}
+    unused = {*MULTIPLIERS} - {times} | ({"work"} if at.keys() & {"duration", "end"} else set())
+    at = {key: place for key, place in at.items() if key not in unused}
     log, jobs = Log(clock), JobRows(partial(_requested, times=times))
     now = np.zeros(1)
     for rows in table.rows(at, log):

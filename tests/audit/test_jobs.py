@@ -291,6 +291,11 @@ def test_gpu_time_alone_gives_the_duration() -> None:
         assert jobs.amount.tolist() == [8]
 
 
+def test_gpu_time_is_not_read_where_durations_or_ends_are() -> None:
+    jobs = jobs_of("start,end,gpus,gpu_hours\n2024-05-01,2024-05-02,1,99\n")
+    assert (jobs.amount.tolist(), "work" in jobs.reading.columns) == ([24], False)
+
+
 def test_gpus_for_each_of_what_is_not_counted_are_said() -> None:
     assert gpus_by("gpus_per_node", ("4", "8"))[:2] == ([4, 8], 1)
 
