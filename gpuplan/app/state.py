@@ -17,6 +17,7 @@ from gpuplan.app.history import link_of, scenario_of
 from gpuplan.app.idle_work import Later
 from gpuplan.app.kept import KeptDesigns
 from gpuplan.app.validating import Validating
+from gpuplan.audit.estate import Estate
 from gpuplan.audit.upload import Auditing
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import (
@@ -61,6 +62,8 @@ class Workbook(KeptDesigns):
         self.unread: tuple[Problem, ...] = ()
         self.estate: list[dict[str, Any]] | None = None
         """Picture of the inventory from which the existing hosts were taken."""
+        self.inventory: Estate | None = None
+        """The same, to compare the design with."""
         self.before_presenting: Before | None = None
 
     @property
@@ -197,7 +200,7 @@ class Workbook(KeptDesigns):
         self.started = True
         self.unread, self.opened, self.looked = (), frozenset(), {}
         self.failed = self.maintenance = {}
-        self.estate = None
+        self.estate = self.inventory = None
         self.watched, self.workload, self.drawer, self.notice = None, "", "", ("", "")
         trying = (self.exploring, self.sensitivity, self.powering_on)
         for work in (self.simulating, self.auditing, *trying, self.delivering):

@@ -5,12 +5,16 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from gpuplan.app.cards import COLOURS, Card
+from gpuplan.app.cards import COLOURS, Body, Card, details
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.host_picture import COMPACT, DOWN, LARGE
-from gpuplan.audit.estate import EstateHost
+from gpuplan.audit.drift import drift_of
+from gpuplan.audit.drift_report import after_failures, evacuations, matched, told_of
+from gpuplan.audit.estate import Estate, EstateHost
 from gpuplan.audit.estate_report import Inventory, gpu_words, profile_words
 from gpuplan.audit.estate_use import GpuUse
+from gpuplan.audit.planned import design_of
+from gpuplan.report.table import screen
 from gpuplan.wording import said
 
 MOST = 5 * COMPACT
@@ -22,6 +26,13 @@ def estate_data(workbook: Workbook) -> dict[str, Any]:
     """Return the hosts of the estate, as the picture of planned hosts; nothing where none was read."""
     no_clicks = {"click": "fail", "any_down": False, "stale": False, "watched": True}
     return {"clusters": [], "pools": workbook.estate, **no_clicks}
+
+
+@details("drift", lambda workbook: workbook.inventory)
+def drift_data(workbook: Workbook, estate: Estate) -> Body:
+    """Return what differs between the design and the estate, and whether it tolerates host failures."""
+    of = told_of(drift_of(design_of(workbook.plan), estate, {}))
+    return {"text": [*matched(of), *after_failures(of), *evacuations(of)], "tables": [screen(of.table)]}
 
 
 def pictured(inventory: Inventory) -> list[dict[str, Any]]:

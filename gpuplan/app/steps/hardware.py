@@ -140,7 +140,7 @@ def take_hosts(workbook: Workbook, name: str, content: bytes) -> None:
         return
     workbook.edit(EXISTING, imported.existing)
     inventory = Inventory(estate, use_of(estate, catalog), imported, catalog)
-    workbook.estate = pictured(inventory) if estate.vms else None
+    workbook.estate, workbook.inventory = (pictured(inventory), estate) if estate.vms else (None, None)
     taken = sum(kind.hosts for kind in host_kinds(imported.existing))
     text = said("screen.hardware.imported", name=shown, hosts=taken, left=left)
     workbook.say("warn" if imported.left_out or imported.unread else "note", text)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 
+import drifts
 from estates import L40S, card, export, host, vgpu, vm, workbook
 
 from gpuplan import Catalog
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.estate import estate_data
+from gpuplan.app.steps.estate import drift_data, estate_data
 from gpuplan.app.steps.hardware import take_hosts
 
 
@@ -42,3 +43,24 @@ def test_a_list_of_hosts_has_no_picture_and_a_workbook_without_gpus_changes_noth
     assert book.scenario is before and book.notice[0] == "stop"
     take_hosts(book, "hosts.csv", b"gpus,model\n2,L40S\n")
     assert book.scenario is not before and estate_data(book)["pools"] is None
+
+
+def test_an_inventory_is_compared_with_the_design_when_that_is_asked_for(catalog: Catalog) -> None:
+    book = Workbook(catalog)
+    book.open_example("assistant")
+    assert not drift_data(book)["shown"]
+    now = drifts.drift("assistant")
+    estate = drifts.replace_vm(now.estate, "acme-search-02", on=False)
+    design = book.scenario
+    take_hosts(book, "vcenter.json", json.dumps(drifts.exported(estate, catalog)).encode())
+    assert drift_data(book)["shown"] and not drift_data(book)["tables"]
+    book.opened |= {"drift"}
+    book.undo()
+    assert book.scenario == design
+    data = json.loads(json.dumps(drift_data(book)))
+    (table,) = data["tables"]
+    (row,) = table["rows"]
+    assert "acme-search-02" in str(row) and len(row) == len(table["heads"]) == 2
+    assert len(data["text"]) == 3
+    book.open_example("starter")
+    assert not drift_data(book)["shown"]
