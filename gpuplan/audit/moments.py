@@ -13,14 +13,6 @@ BLOCK = 500_000
 """Samples looked at together, whole GPUs."""
 
 
-def _moments(time: np.ndarray, gpu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the order of samples by GPU and time, and for each in this order whether it begins another moment."""
-    order = np.lexsort((time, gpu))
-    begins = np.ones(len(order), dtype=bool)
-    begins[1:] = (np.diff(time[order]) != 0) | (np.diff(gpu[order]) != 0)
-    return order, begins
-
-
 def count_once(
     rows: Mapping[str, np.ndarray], sharer: np.ndarray, *, of_each: bool | None = False
 ) -> tuple[int, bool]:
@@ -30,33 +22,54 @@ def count_once(
     the GPU, all as busy as it is; where their values are ``of_each`` the GPU has their sum, and they have it by these.
     None decides that by whether most sharers differ. Return how many samples share a GPU, and whether by ``of_each``.
     """
-    order, begins = _moments(rows["time_s"], rows["gpu"])
-    if begins.all():
+    order = np.lexsort((rows["time_s"], rows["gpu"]))
+    begins = np.append(True, _changes(rows, order))
+    shared = ~(begins & np.append(begins[1:], True))
+    if not shared.any():
         return 0, False
-    alone = begins & np.append(begins[1:], True)
-    at = order[~alone]
-    moment = np.cumsum(begins[~alone]) - 1
-    _, pair = np.unique(moment * (int(sharer.max()) + 1) + sharer[at], return_inverse=True)
-    alike = np.bincount(pair)
-    value = (np.bincount(pair, weights=rows["percent"][at]) / alike)[pair]
-    each = value / alike[pair]
-    total = np.bincount(moment, weights=each)
-    sharers = np.bincount(moment, weights=1 / alike[pair])
+    order, starts = order[shared], np.flatnonzero(begins[shared])
+    cuts = starts[np.searchsorted(starts, np.arange(0, len(order), BLOCK)).clip(max=len(starts) - 1)]
+    blocks = [order[a:b] for a, b in pairwise([*np.unique(cuts), len(order)])]
     if of_each is None:
-        most = np.zeros(len(total))
-        np.maximum.at(most, moment, value)
-        several = (sharers > 1.5) & (most > 0)
-        of_each = 2 * np.sum(several & (total < (most - 0.01) * sharers)) > several.sum()
-    if of_each:
-        part = np.divide(
-            each, total[moment], out=1 / (alike[pair] * sharers[moment]), where=total[moment] > 0
-        )
-        rows["percent"][at] = np.minimum(100, total[moment])
-    else:
-        part = 1 / (alike[pair] * sharers[moment])
+        of_each = sum(_differing(*_shares(rows, sharer, at)) for at in blocks) > 0
+    parted = False
+    for at in blocks:
+        moment, value, alike, sharers = _shares(rows, sharer, at)
+        part = 1 / (alike * sharers[moment])
+        if of_each:
+            total = np.bincount(moment, weights=value / alike)[moment]
+            part = np.divide(value / alike, total, out=part, where=total > 0)
+            value = np.minimum(100, total)
+            parted = parted or sharers.max() > 1.5
         rows["percent"][at] = value
-    rows["weight"][at] *= part
-    return len(at), bool(of_each and sharers.max() > 1.5)
+        rows["weight"][at] *= part
+    return len(order), bool(parted)
+
+
+def _changes(rows: Mapping[str, np.ndarray], at: np.ndarray) -> np.ndarray:
+    """Return which samples, in this order, are of another moment than the one before; all but the first."""
+    changes: np.ndarray = np.diff(rows["time_s"][at]) != 0
+    changes |= np.diff(rows["gpu"][at]) != 0
+    return changes
+
+
+def _shares(
+    rows: Mapping[str, np.ndarray], sharer: np.ndarray, at: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return moment, mean value of its sharer, and number of samples of that for each row, and sharers by moment."""
+    moment = np.cumsum(np.append(False, _changes(rows, at)))
+    pair = moment * (int(sharer.max()) + 1) + sharer[at]
+    _, pair, alike = np.unique(pair, return_inverse=True, return_counts=True)
+    value = np.bincount(pair, weights=rows["percent"][at]) / alike
+    return moment, value[pair], alike[pair], np.bincount(moment, weights=1 / alike[pair])
+
+
+def _differing(moment: np.ndarray, value: np.ndarray, alike: np.ndarray, sharers: np.ndarray) -> int:
+    """Return at how many moments sharers that are not all idle have other values, less those at which they have not."""
+    most, total = np.zeros(len(sharers)), np.bincount(moment, weights=value / alike)
+    np.maximum.at(most, moment, value)
+    several = (sharers > 1.5) & (most > 0)
+    return int(2 * np.sum(several & (total < (most - 0.01) * sharers)) - several.sum())
 
 
 class Sampled(NamedTuple):

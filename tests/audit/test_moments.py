@@ -10,7 +10,7 @@ import pytest
 from random_cases import cases
 from traces import MAY, MONDAY, samples_of
 
-from gpuplan.audit import Activity, Samples, audit
+from gpuplan.audit import Activity, Samples, audit, moments
 from gpuplan.audit.moments import count_once, sampled
 
 
@@ -170,6 +170,26 @@ def test_pods_share_a_gpu_with_its_value_or_each_with_its_own(name: str, replica
         assert parts["n0"].mean_gpus == pytest.approx(-(-count // 2) / count)
         parts = {group.name: group for group in each.groups}
         assert parts["n1"].busy_gpus == pytest.approx(own[1::2].sum(axis=0).mean() / 100)
+
+
+@pytest.mark.parametrize("of_each", [True, False, None])
+def test_samples_are_looked_at_in_blocks(of_each: bool | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    for rng in drawn(40_05, 50, few=10):
+        gpu, sharer = rng.integers(0, 6, 200), rng.integers(0, 3, 200)
+        time, percent = rng.integers(0, 12, 200).astype(float), rng.integers(0, 101, 200).astype(float)
+        found = []
+        for size in (500_000, 7):
+            monkeypatch.setattr(moments, "BLOCK", size)
+            rows = {"time_s": time, "gpu": gpu, "percent": percent.copy(), "weight": np.ones(200)}
+            counted = count_once(rows, sharer, of_each=of_each)
+            spans = sampled(time, gpu, rows["weight"])
+            found.append(
+                (counted, rows["percent"], rows["weight"], spans.length_s, spans.sizes, spans.total_s)
+            )
+        whole, parts = found
+        assert whole[0] == parts[0]
+        assert all(np.allclose(a, b) for a, b in zip(whole[1:], parts[1:], strict=True))
+        assert np.bincount(gpu * 12 + time.astype(int), weights=parts[2]).max() == pytest.approx(1)
 
 
 def test_other_counters_are_never_added() -> None:
