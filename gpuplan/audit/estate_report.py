@@ -79,12 +79,14 @@ def _profiles(board: str, uses: Sequence[GpuUse]) -> Iterator[dict[str, Any]]:
 
 
 def blocked_rows(hosts: Mapping[str, Sequence[Blocked]]) -> list[dict[str, str]]:
-    """Return a row for each VM that cannot leave its host, or would not restart."""
-    words = NAMES["estate"]
+    """Return a row for the VMs of a host that cannot leave it, or would not restart, by profile and reason."""
+    rows: dict[tuple[str, str, str], list[str]] = {}
+    for host, blocked in hosts.items():
+        for vm in blocked:
+            rows.setdefault((host, vm.what, NAMES["estate"][vm.why]), []).append(vm.vm)
     return [
-        {"host": host, **vm._asdict(), "why": words[vm.why]}
-        for host, blocked in hosts.items()
-        for vm in blocked
+        {"host": host, "vm": ", ".join(vms), "what": what, "why": why}
+        for (host, what, why), vms in rows.items()
     ]
 
 

@@ -1,11 +1,12 @@
 """How an estate is used: who is on which GPU, what still fits, which hosts cannot be evacuated, and which VMs would not restart."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gpuplan.audit.estate import (
     PASSTHROUGH,
@@ -17,7 +18,7 @@ from gpuplan.audit.estate import (
     EstateVm,
     profile_of,
 )
-from gpuplan.catalog import Catalog, Row
+from gpuplan.catalog import Catalog
 from gpuplan.models.gpu_layouts import gpu_layouts
 from gpuplan.models.placement.programme import whole_programme
 from gpuplan.plan.sharing import pieces_of
@@ -123,10 +124,20 @@ def _fill(use: GpuUse, catalog: Catalog, wanted: tuple[str, ...]) -> None:
 
 
 @lru_cache(maxsize=4096)
-def _row(catalog: Catalog, board: str, name: str) -> Row | None:
-    """Profile of a board in the catalog; another series of the same size counts as that."""
-    rows = {str(row["profile"]).upper(): row for row in catalog.profiles_of(board)} if board else {}
-    return rows.get(name.upper()) or rows.get(f"{name.upper().rstrip('ABCEMQ')}C")
+def _row(catalog: Catalog, board: str, name: str) -> Any:
+    """Profile of a board in the catalog; of another series what is published of its size, None where nothing is."""
+    if board not in catalog.gpus:
+        return None
+    rows = {str(row["profile"]).upper(): row for row in catalog.profiles_of(board)}
+    size = re.fullmatch(r"(.+)-(\d+)[ABQ]", name.upper())
+    row = rows.get(name.upper()) or rows.get(f"{name.upper().rstrip('ABCEMQ')}C")
+    if row is None and size and any(other.startswith(f"{size[1]}-") for other in rows):
+        memory, mb = catalog.gpus[board].value("memory_gib"), MIB_PER_GIB * int(size[2])
+        places = [each for each in catalog.rows("vgpu_placements") if each["region_gb"] == memory]
+        most = max((each["max_per_gpu"] for each in places if each["frame_buffer_mb"] == mb), default=0)
+        shape = {"profile": name, "backing": "timesliced", "frame_buffer_mb": mb, "max_per_gpu": most}
+        return shape if most else None
+    return row
 
 
 def _mb(catalog: Catalog, board: str, name: str) -> int:
@@ -172,12 +183,14 @@ def free_ways(catalog: Catalog, state: State, wanted: tuple[str, ...]) -> Ways:
 
 
 def _by_place(
-    catalog: Catalog, board: str, mode: str, there: Sequence[Row], able: Mapping[int, Row], of: int
+    catalog: Catalog, board: str, mode: str, there: Sequence[Any], able: Mapping[int, Any], of: int
 ) -> set[tuple[int, ...]]:
     """Return the same where places are listed, from the fullest layouts of a GPU with what is on it."""
     counts = Counter(str(row["profile"]) for row in there)
     names = {at: str(row["profile"]) for at, row in able.items()}
     design = from_dict({"hardware": {"gpu": board}, "platform": {"vgpu_sizes": "mixed"}})
+    if {*counts, *names.values()} - {row["profile"] for row in catalog.profiles_of(board)}:
+        return set()  # no places are published for such profiles of this board
     pieces, region, compute = pieces_of(design, catalog, sorted({*counts, *names.values()}))
     sizes = {piece.name: (piece.size, piece.compute) for piece in pieces}
     least = min((sizes[name] for name in counts if name in sizes), default=(0, 0))
@@ -273,8 +286,11 @@ class Places:
             self._known[key] = left, self.unplaced(moving, others, {}) if left else []
         left, short = self._known[key]
         blocked += [(vm, "slot" if vm in short else "memory") for vm in left]
-        what = {vm: " + ".join(sorted(map(str.strip, self.needs[vm].elements()))) for vm, _ in blocked}
-        return tuple(sorted(Blocked(vm.name, what[vm], why) for vm, why in blocked))
+        what = {
+            vm: [f"{n} x {of}" if n > 1 else of for of, n in sorted(self.needs[vm].items())]
+            for vm, _ in blocked
+        }
+        return tuple(sorted(Blocked(vm.name, " + ".join(what[vm]), why) for vm, why in blocked))
 
     def unplaced(
         self, vms: Sequence[EstateVm], on: Sequence[EstateHost], free: Mapping[str, int]

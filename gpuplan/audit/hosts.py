@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 from gpuplan.audit.estate import Estate, EstateHost
 from gpuplan.audit.inventories import read_estate
@@ -27,19 +27,12 @@ class HostList(NamedTuple):
 
 
 def read_hosts(path: Path, catalog: Catalog, models: Mapping[str, str] | None = None) -> HostList:
-    """Read the kinds of hosts in a file from the command line, as ``hosts_in`` does."""
-    with path.open("rb") as file:
-        return hosts_in(file, catalog, models, path.name)
-
-
-def hosts_in(
-    file: BinaryIO, catalog: Catalog, models: Mapping[str, str] | None = None, name: str = ""
-) -> HostList:
     """The kinds of hosts in an inventory or in a CSV file such as ``openb_nodes.csv``: number, GPUs, vCPUs and memory of each.
 
     ``models`` are ids of the catalog by models of the file; hosts whose board is not known, or one of several, are left out.
     """
-    return existing_of(read_estate([(name, file)], catalog, models), catalog)
+    with path.open("rb") as file:
+        return existing_of(read_estate([(path.name, file)], catalog, models), catalog)
 
 
 def existing_of(estate: Estate, catalog: Catalog) -> HostList:

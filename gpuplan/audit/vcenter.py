@@ -144,11 +144,8 @@ def _host(
 
 def _bits(value: Any) -> int:
     """A PCI id: a number with a sign or without, or its digits, hexadecimal after 0x; 0 for all else."""
-    match = re.fullmatch(r"(0x)?(-?[0-9a-f]{1,10})", str(value).strip().lower())
-    try:
-        return int(match[2], 16 if match[1] else 10) & 0xFFFF if match else 0
-    except ValueError:
-        return 0
+    match = re.fullmatch(r"0x([0-9a-f]{1,8})|(-?\d{1,10})", str(value).strip().lower())
+    return (int(match[1], 16) if match[1] else int(match[2])) & 0xFFFF if match else 0
 
 
 def _pci_id(device: Mapping[str, Any]) -> str:

@@ -27,7 +27,7 @@ def test_tables_have_the_figures_of_the_use(catalog: Catalog) -> None:
     assert (board["gpus"], board["empty"], board["used_gb"], board["free_gb"]) == (2, 1, 32, 64)
     (profile,) = records(tables["profiles"])
     assert (profile["profile"], profile["vms"], profile["more"]) == ("L40S-16C", 2, 4)
-    assert [row["vm"] for row in records(tables["evacuation"])] == ["vm1", "vm2"]
+    assert [row["vm"] for row in records(tables["evacuation"])] == ["vm1, vm2"]
 
 
 def test_the_text_says_what_the_data_has(catalog: Catalog) -> None:

@@ -139,6 +139,13 @@ def test_instances_go_by_slices(catalog: Catalog) -> None:
     assert free_ways(catalog, mig._replace(mode=None, on=("A100-X-7Z",)), names) == ()
 
 
+def test_profiles_of_desktops_are_counted_by_their_published_sizes(catalog: Catalog) -> None:
+    cards = [card("0000:4a:00.0", ("Tesla T4", 15 * 2**20, 0x1EB8), *range(1, 4))]
+    vms = [vm(at, 1, vgpu("grid_t4-1q")) for at in range(1, 4)]
+    (gpu,) = use_of(estate_of(catalog, export([host(1, cards)], vms)), catalog).gpus
+    assert (gpu.more, gpu.free_mb, gpu.stranded_mb) == ({"T4-1Q": 13}, 13 * 1024, 0)
+
+
 def estates() -> Iterator[tuple[str, dict[str, object]]]:
     cards = [card("0000:4a:00.0", L40S, 1), card("0000:61:00.0")]
     yield (
