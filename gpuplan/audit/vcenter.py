@@ -40,14 +40,11 @@ def read_vcenter(data: Any, name: str, draft: Draft) -> bool:
 
 
 def _objects(data: Any, depth: int = 0) -> Iterator[Mapping[str, Any]]:
-    """Objects in lists, at most three lists deep, or the one that there is."""
+    """Objects, and those in lists, at most three lists deep."""
     lists = [data] if isinstance(data, list) else []
     if isinstance(data, dict):
-        own = {"graphicsinfo", "config", "summary", "runtime", "powerstate", "connectionstate", "haenabled"}
+        yield data
         lists = [value for value in data.values() if isinstance(value, list)]
-        if own & {key.lower() for key in data} or not lists:
-            yield data
-            return
     for one in (one for some in lists for one in some if depth < 3):
         yield from _objects(one, depth + 1)
 

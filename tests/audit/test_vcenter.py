@@ -130,6 +130,10 @@ def test_objects_of_the_api_in_their_own_shape(catalog: Catalog) -> None:
     assert (estate.hosts[0].name, estate.hosts[0].cores, estate.hosts[0].version) == ("esx9", 32, "8.0.3")
     assert estate.vms[0].host == "esx9" and estate.vms[0].migrates is False
     assert [device.profile for device in estate.vms[0].devices] == ["nvidia_l40s-24c"]
+    inside = estate_of(
+        catalog, {"clusters": [{"name": "c", "haEnabled": True, "hosts": [one], "vms": [guest]}]}
+    )
+    assert (len(inside.hosts), len(inside.vms), len(inside.clusters)) == (1, 1, 1)
     single = estate_of(catalog, {"host": "esx11.example.test", "graphicsInfo": [card("0000:4a:00.0")]})
     assert single.hosts[0].name == "esx11.example.test" and len(single.hosts[0].gpus or ()) == 1
 
