@@ -11,7 +11,7 @@ from gpuplan.plan.boards import relative, work_of
 from gpuplan.plan.llm import uses_model
 from gpuplan.plan.prices import catalog_factor
 from gpuplan.plan.working_week import work_fact
-from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, Origin, Scenario
+from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, Origin, Scenario, views
 from gpuplan.units import exact
 from gpuplan.wording import said
 
@@ -25,12 +25,16 @@ def is_converted(scenario: Scenario) -> bool:
 
 
 @lru_cache(maxsize=64)  # candidates that differ in server, link or failures ask for the same
-def on_board(scenario: Scenario, catalog: Catalog, gpu: str) -> Scenario:
-    """Return the scenario with its demand in GPUs of another board that do the same work; each VM keeps its memory."""
-    board, before = scenario.hardware.gpu, scenario
+def on_board(scenario: Scenario, catalog: Catalog, gpu: str, of: str = "") -> Scenario:
+    """Return the scenario with the demand of a kind of hosts in GPUs of another board that do the same work.
+
+    Each VM keeps its memory; without a kind it is the first.
+    """
+    of = of or scenario.hardware.of
+    board, before = next(view for view in views(scenario) if view.hardware.of == of).hardware.gpu, scenario
     for group in before.groups:
-        if uses_model(group) or group.profile:
-            continue  # the plan works out what it takes of each board; a profile is one board's
+        if uses_model(group) or group.profile or (group.hosts or "") != of:
+            continue  # the plan works out what it takes of each board; a profile, and other hosts, are one board's
         work = work_of(catalog, group, board, gpu)
         memory = _memory(catalog, board, gpu)
         for name, value in _changed(before, catalog, group, work.ratio, memory).items():
@@ -55,7 +59,7 @@ def _memory(catalog: Catalog, own: str, gpu: str) -> float:
 
 def _gpus(scenario: Scenario) -> float:
     """GPUs of all groups at their peaks."""
-    groups = [g for g in scenario.groups if not uses_model(g)]
+    groups = [g for g in scenario.groups if not uses_model(g) and not g.hosts]
     return sum(math.ceil(g.people * g.active_share - 1e-9) * g.vms_each * g.gpus_each for g in groups)
 
 

@@ -1,8 +1,8 @@
 """Candidates: designs that an architect would compare for one demand, and why some cannot be built."""
 
 import itertools
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -10,7 +10,7 @@ from gpuplan.analysis.board_equivalence import on_board
 from gpuplan.catalog import Catalog
 from gpuplan.plan.hardware import fit_of
 from gpuplan.plan.prices import PriceList, catalog_factor
-from gpuplan.scenario import Group, Scenario
+from gpuplan.scenario import KINDS_PATH, NEW_KEYS, Group, Scenario, file_rows, new_hosts_text, views
 from gpuplan.wording import MODE_NAMES, amount, said
 
 SHARING = ("as asked", "vgpu", "passthrough", "mig", "bitfusion")
@@ -63,6 +63,48 @@ class Candidate:
             link=self.link_gbit_s,
             failures=self.host_failures,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class KindCandidate(Candidate):
+    """A design with other hosts of a further kind, and all else as it is."""
+
+    of: str = ""
+
+    def apply(self, scenario: Scenario, catalog: Catalog, *, alike: bool = False) -> Scenario:
+        """Return the scenario with these hosts, the demand of their groups in GPUs of their board."""
+        rows = file_rows(scenario.hardware.kinds or "", NEW_KEYS)
+        mine = next(row for row in rows if row["name"] == self.of)
+        if mine["gpu"] != self.gpu and not alike:
+            scenario = on_board(scenario, catalog, self.gpu, self.of)
+        mine |= {"gpu": self.gpu, "server": self.server or None, "gpus_per_host": self.gpus_per_host}
+        return scenario.with_value(KINDS_PATH, new_hosts_text(rows))
+
+    def label(self, catalog: Catalog) -> str:
+        """The design in a few words, with the name of the kind of hosts that is another one."""
+        return f"{self.of}: {super(KindCandidate, self).label(catalog)}"
+
+
+def kind_of(candidate: Candidate) -> str:
+    """Name of the kind of hosts that a candidate changes; empty for the first."""
+    return candidate.of if isinstance(candidate, KindCandidate) else ""
+
+
+def view_of(scenario: Scenario, candidate: Candidate) -> Scenario:
+    """Return the view of a scenario with the hosts that a candidate changes."""
+    return next(view for view in views(scenario) if view.hardware.of == kind_of(candidate))
+
+
+def kind_candidates(scenario: Scenario, catalog: Catalog) -> Iterator[KindCandidate]:
+    """Yield candidates for each further kind of hosts: other boards, servers and numbers of GPUs."""
+    for view in views(scenario)[1:]:
+        usual, own = default_space(view, catalog), asked(view)
+        for gpu, server, count in itertools.product(usual.gpus, usual.servers, usual.gpus_per_host):
+            design = replace(own, gpu=gpu, server=server, gpus_per_host=count)
+            left_out = hopeless(view, catalog, design) or roomier(view, catalog, usual, design)
+            if design != own and not left_out:
+                parts = {field.name: getattr(design, field.name) for field in fields(design)}
+                yield KindCandidate(**parts, of=view.hardware.of)
 
 
 def asked(scenario: Scenario) -> Candidate:
@@ -138,7 +180,9 @@ def too_little(gpu: str, scenario: Scenario, catalog: Catalog) -> str:
 
 def imprecise(gpu: str, scenario: Scenario, catalog: Catalog) -> str:
     """Say why a board does not serve groups that compute in double precision; empty if it does, or without any."""
-    groups = [g.name for g in scenario.groups if catalog.row("use_cases", g.use_case)["double_precision"]]
+    groups = [
+        g.name for g in views(scenario)[0].groups if catalog.row("use_cases", g.use_case)["double_precision"]
+    ]
     if not groups:
         return ""
     other, names = catalog.gpus[gpu], ", ".join(groups)
@@ -247,7 +291,7 @@ def unfit(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> str:
     if not stated and (why := _not_held(catalog, candidate)):
         return why
     same = candidate.gpu == hardware.gpu
-    groups = (scenario if same else on_board(scenario, catalog, candidate.gpu)).groups
+    groups = views(scenario if same else on_board(scenario, catalog, candidate.gpu))[0].groups
     largest = max(groups, key=lambda group: group.gpus_each, default=None)
     if largest is None or candidate.gpus_per_host >= largest.gpus_each:
         return ""

@@ -12,7 +12,7 @@ from gpuplan.locales import written
 from gpuplan.plan import Asked, Plan, planned
 from gpuplan.plan.boards import work_of
 from gpuplan.plan.llm import uses_model
-from gpuplan.scenario import Scenario, field_of
+from gpuplan.scenario import Hardware, Scenario, field_of, views
 from gpuplan.wording import NAMES, amount, headline_money, hours, money, percent, priced, said, watts
 
 FEWEST, MOST = 2, 4
@@ -45,10 +45,13 @@ class Difference:
 
 def design_name(scenario: Scenario, catalog: Catalog) -> str:
     """Name a design in a few words: ``4 x L40S, R760xa, N+1``."""
-    hardware = scenario.hardware
+    kinds = (_hosts_name(view.hardware, catalog) for view in views(scenario))
+    return f"{' + '.join(kinds)}, N+{scenario.availability.host_failures}"
+
+
+def _hosts_name(hardware: Hardware, catalog: Catalog) -> str:
     server = f", {model_name(catalog.servers[hardware.server].name)}" if hardware.server else ""
-    board = model_name(catalog.gpus[hardware.gpu].name)
-    return f"{hardware.gpus_per_host} x {board}{server}, N+{scenario.availability.host_failures}"
+    return f"{hardware.gpus_per_host} x {model_name(catalog.gpus[hardware.gpu].name)}{server}"
 
 
 def model_name(name: str) -> str:
@@ -141,6 +144,8 @@ def _apart(value: float, base: float, unit: str, currency: str) -> dict[str, str
 
 def _speed(plans: Sequence[Plan], names: Sequence[str]) -> Difference | None:
     """Return the work of one GPU relative to one of the first plan, where published figures give it."""
+    if any(plan.parts[1:] for plan in plans):
+        return None  # of several boards there is no single speed
     gpus, board = plans[0].catalog.gpus, plans[0].scenario.hardware.gpu
     shown, clauses = [said("difference.times", times="1")], []
     for plan, name in zip(plans[1:], names[1:], strict=True):
@@ -170,8 +175,8 @@ def _work(plan: Plan, other: str) -> tuple[str, str]:
 
 def counting(plans: Sequence[Plan]) -> str:
     """Say how GPUs of different models are counted; empty if all plans have the same."""
-    ids = (plan.scenario.hardware.gpu for plan in plans)
-    boards = {gpu: model_name(plan.catalog.gpus[gpu].name) for plan, gpu in zip(plans, ids, strict=True)}
+    ids = ((plan, gpu) for plan in plans for gpu in plan.new_boards)
+    boards = {gpu: model_name(plan.catalog.gpus[gpu].name) for plan, gpu in ids}
     if len(boards) < 2:
         return ""
     groups = [group for plan in plans for group in plan.scenario.groups]

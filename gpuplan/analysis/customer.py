@@ -6,8 +6,8 @@ from gpuplan.catalog import Catalog
 from gpuplan.models import cost
 from gpuplan.plan.cash_flow import HARDWARE
 from gpuplan.plan.plan import Plan, make_plan
-from gpuplan.plan.prices import ANY_HOST, PriceList, server_price
-from gpuplan.scenario import Internal, Origin, Scenario
+from gpuplan.plan.prices import ANY_HOST, PriceList
+from gpuplan.scenario import Internal, Origin, Scenario, views
 from gpuplan.wording import said
 
 OFFER = said("offer.price")
@@ -29,13 +29,15 @@ def customer_scenario(scenario: Scenario, catalog: Catalog, *, whole_catalog: bo
     bare = replace(scenario, internal=Internal())
     if not prices.margin:
         return _without(bare, ("internal",))
-    used = {f"gpus/{scenario.hardware.gpu}", f"servers/{scenario.hardware.server}", *dict(scenario.prices)}
+    kinds = [view.hardware for view in views(scenario)]
+    used = {key for each in kinds for key in (f"gpus/{each.gpu}", f"servers/{each.server}")}
+    used |= {*dict(scenario.prices)}
     sold = {
         key: price.value
         for key, price in prices.sold().items()
         if whole_catalog or key in used or not key.startswith(("gpus/", "servers/"))
     }
-    if not scenario.hardware.server:  # the price of any host is then that of a GPU host, with its memory
+    if any(not kind.server for kind in kinds):  # the price of any host is then that of a GPU host, with its memory
         hosts = {key: prices.price(key, key, "each", ANY_HOST) for key in ("management-host", "compute-host")}
         sold |= {key: price.value for key, price in hosts.items() if price is not None}
     stated = {key: bare.origin(f"prices.{key}") for key, _ in bare.prices if key not in sold}
@@ -53,12 +55,11 @@ def customer_scenario(scenario: Scenario, catalog: Catalog, *, whole_catalog: bo
 
 def _memory_gib(scenario: Scenario, catalog: Catalog) -> dict[str, int]:
     """Return the memory of hosts of no stated server, by the keys of their prices, which are then whole prices."""
-    whole = scenario.internal.margin and not scenario.hardware.server
+    whole = scenario.internal.margin and any(not view.hardware.server for view in views(scenario))
     plan = make_plan(scenario, catalog, check=False) if whole else None
     if plan is None or plan.host_line is None or plan.management is None:
         return {}
-    memory_gib = plan.host_line.memory_gib, plan.management.memory_gib
-    return dict(zip((server_price(scenario, catalog)[0], "management-host"), memory_gib, strict=True))
+    return (plan.counts.memory_gib if plan.counts else {}) | {"management-host": plan.management.memory_gib}
 
 
 def _without(scenario: Scenario, paths: tuple[str, ...]) -> Scenario:

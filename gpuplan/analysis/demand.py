@@ -173,7 +173,7 @@ def sharing_saves(plan: Plan) -> Saving | None:
 
 def pool_mixes(plan: Plan) -> dict[str, tuple[Mix, ...]]:
     """Return the mixes of each pool of hosts, the largest first."""
-    by_season = weeks(plan.sized, plan.catalog, plan.groups)
+    by_season = plan.weeks
     pools = dict.fromkeys(g.pool for g in plan.groups if g.mode)
     placed = [g for g in plan.groups if g.mode]
     return {pool: mixes(by_season, [g.id for g in placed if g.pool == pool]) for pool in pools}

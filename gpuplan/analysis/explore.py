@@ -26,6 +26,7 @@ from gpuplan.analysis.candidates import (
     candidates,
     default_space,
     hopeless,
+    kind_candidates,
     not_offered,
     roomier,
     unfit,
@@ -34,7 +35,7 @@ from gpuplan.analysis.option import Option, assess
 from gpuplan.analysis.ranking import Exploration, sorted_out
 from gpuplan.analysis.variants import Progress
 from gpuplan.catalog import Catalog, load_catalog
-from gpuplan.scenario import Scenario
+from gpuplan.scenario import Scenario, views
 from gpuplan.wording import said
 
 ORDER = attrgetter("gpu", "server", "gpus_per_host", "sharing", "host_failures", "link_gbit_s")
@@ -84,7 +85,10 @@ def _wanted(
         never = tuple(replace(current, gpu=gpu, server="") for gpu in not_offered(scenario, catalog))
         tried = {*usual.gpus, *(design.gpu for design in never)}
         beyond = tuple(gpu for gpu in catalog.gpus if gpu not in tried)
-    return tuple(sorted({current, *_planned(every, current, scenario, catalog), *never}, key=ORDER)), beyond
+    wanted = [current, *_planned(every, current, views(scenario)[0], catalog), *never]
+    if space in (None, usual):
+        wanted += kind_candidates(scenario, catalog)
+    return tuple(sorted(dict.fromkeys(wanted), key=ORDER)), beyond
 
 
 def _planned(

@@ -86,7 +86,8 @@ def traffic_of(plan: Plan, group_id: str) -> GroupTraffic:
     Concurrently waiting users become requests a second by Little's law: each stays until its answer is complete. The
     engine takes as many concurrent requests as its memory holds.
     """
-    scenario, catalog, serving = plan.scenario, plan.catalog, plan.llm.serving[group_id]
+    home = next(part for part in plan.parts if group_id in part.llm.serving)
+    scenario, catalog, serving = home.scenario, plan.catalog, home.llm.serving[group_id]
     asks = Asks(scenario, catalog, next(group for group in scenario.groups if group.id == group_id))
     engine = engine_of(asks).having(cached_tokens=serving.cached_tokens)
     arrivals = arrivals_of(asks)

@@ -6,7 +6,16 @@ from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Any
 
-from gpuplan.analysis.candidates import SHARING, Candidate, launched, left_open, maybe_ended, unfit
+from gpuplan.analysis.candidates import (
+    SHARING,
+    Candidate,
+    kind_of,
+    launched,
+    left_open,
+    maybe_ended,
+    unfit,
+    view_of,
+)
 from gpuplan.analysis.variants import figure, outcome, outcome_of, standing
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan, make_plan
@@ -67,9 +76,9 @@ class Option:
 
 def assess(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Option:
     """Plan one candidate and return it as an option."""
-    label = candidate.label(catalog)
-    if why := unfit(scenario, catalog, candidate):
-        other = not candidate.server and candidate.gpu != scenario.hardware.gpu
+    label, view = candidate.label(catalog), view_of(scenario, candidate)
+    if why := unfit(view, catalog, candidate):
+        other = not candidate.server and candidate.gpu != view.hardware.gpu
         return Option(candidate, catalog.gpus[candidate.gpu].name if other else label, reasons=(why,))
     result = outcome_of(partial(_planned, scenario, catalog, candidate))
     if (plan := result.plan) is None:
@@ -82,7 +91,7 @@ def assess(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Option
         label=label,
         hosts=plan.totals.hosts,
         gpus=plan.totals.gpus,
-        gpus_alike=_gpus_alike(plan, scenario, catalog, candidate),
+        gpus_alike=_gpus_alike(plan, view, scenario, catalog, candidate),
         waiting_pct=figure(plan, "totals.waiting"),
         short_h=figure(plan, "short_h"),
         kept=figure(plan, "kept"),
@@ -93,7 +102,7 @@ def assess(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Option
         checked=stands.checked,
         reasons=unmet or tuple(m.text for m in check_plan(plan) if m.code in stands.stops),
         modes=tuple(group.mode for group in plan.groups),
-        confirm=tuple(_to_confirm(plan)),
+        confirm=tuple(_to_confirm(plan, kind_of(candidate))),
         maybe_ended=bool(day := _bought_on(plan)) and maybe_ended(candidate.gpu, catalog, day),
         **_money(plan.costs),
         **_power(plan.power),
@@ -114,9 +123,11 @@ def _on_own_link(scenario: Scenario, catalog: Catalog) -> Plan:
     return make_plan(scenario, catalog, check=False)
 
 
-def _gpus_alike(plan: Plan, scenario: Scenario, catalog: Catalog, candidate: Candidate) -> int | None:
+def _gpus_alike(
+    plan: Plan, view: Scenario, scenario: Scenario, catalog: Catalog, candidate: Candidate
+) -> int | None:
     """Return GPUs of a candidate if a GPU counted as a GPU; None where that cannot be planned."""
-    if candidate.gpu == scenario.hardware.gpu:
+    if candidate.gpu == view.hardware.gpu:
         return plan.totals.gpus
     other, bare = candidate.apply(scenario, catalog, alike=True), Scenario(origins=())
     # without inputs that change no host
@@ -128,7 +139,10 @@ def _gpus_alike(plan: Plan, scenario: Scenario, catalog: Catalog, candidate: Can
 @lru_cache(maxsize=512)  # candidates that differ in the link have the same hosts: a third of the time
 def _placed_gpus(scenario: Scenario, catalog: Catalog) -> int | None:
     plan = outcome(scenario, catalog, check=False).plan
-    return sum(plan.hosts_by_pool().values()) * scenario.hardware.gpus_per_host if plan else None
+    if plan is None:
+        return None
+    kinds = {pool: part.scenario.hardware.gpus_per_host for part in plan.parts for pool in part.divisions}
+    return sum(hosts * kinds[pool] for pool, hosts in plan.hosts_by_pool().items())
 
 
 def _bought_on(plan: Plan) -> str:
@@ -137,9 +151,10 @@ def _bought_on(plan: Plan) -> str:
     return plan.costs.as_of if plan.costs and max(plan.costs.hosts) > existing else ""
 
 
-def _to_confirm(plan: Plan) -> Iterator[str]:
+def _to_confirm(plan: Plan, kind: str) -> Iterator[str]:
     """Yield points to confirm: boards no list shows in a server, few hosts or one processor, old vSphere or boards."""
-    catalog, hardware = plan.catalog, plan.scenario.hardware
+    hosts = (part.scenario.hardware for part in plan.parts)
+    catalog, hardware = plan.catalog, next(each for each in hosts if each.of == kind)
     gpu = catalog.gpus[hardware.gpu]
     day = _bought_on(plan)
     if not day:
@@ -242,6 +257,7 @@ def _not_to_build(plan: Plan) -> Iterator[str]:
         given = plan.lines["power.hosts_per_rack"].given
         kw, limit = round(float(given["host_w"].value) / 1000, 1), given["rack_kw"].value
         yield said("option.rack", kw=kw, limit=limit)
-    gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
-    if gpu.value("vgpu_compute") != "yes" and any(group.mode in ("vgpu", "mig") for group in plan.groups):
-        yield said("option.not shared", gpu=gpu.name)
+    for part in plan.parts:
+        gpu = plan.catalog.gpus[part.scenario.hardware.gpu]
+        if gpu.value("vgpu_compute") != "yes" and any(group.mode in ("vgpu", "mig") for group in part.groups):
+            yield said("option.not shared", gpu=gpu.name)

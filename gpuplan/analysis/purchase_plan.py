@@ -24,11 +24,12 @@ class Year:
 
 
 def purchase_plan(plan: Plan) -> tuple[Year, ...]:
-    """Return the hosts to buy at the start of each year; hosts once bought stay and serve whichever group needs them.
+    """Return the hosts to buy at the start of each year; hosts once bought stay and serve whichever group of their kind needs them.
 
     Year k has the demand after k - 1 years of growth; years that no design can hold are left out.
     """
     years: list[Year] = []
+    held = {part.scenario.hardware.of: sum(pool.existing_hosts for pool in part.pools) for part in plan.parts}
     peaks = group_peaks(plan.weeks)
     for year in range(1, plan.scenario.demand.years + 1):
         try:
@@ -37,10 +38,15 @@ def purchase_plan(plan: Plan) -> tuple[Year, ...]:
             totals, stands = design.totals, standing(design, standing(plan).stops)
         except ScenarioError:
             break
-        before = years[-1].hosts if years else sum(pool.existing_hosts for pool in plan.pools)
-        hosts = max(before, totals.hosts)
+        before = sum(held.values())
+        kinds = {part.scenario.hardware.of: part for part in design.parts}
+        held = {name: max(held[name], part.totals.hosts) for name, part in kinds.items()}
+        hosts = sum(held.values())
         people = sum(group.people for group in scenario.groups)
-        gpus = totals.gpus + (hosts - totals.hosts) * plan.scenario.hardware.gpus_per_host
+        gpus = sum(
+            part.totals.gpus + (held[name] - part.totals.hosts) * part.scenario.hardware.gpus_per_host
+            for name, part in kinds.items()
+        )
         years.append(Year(year, people, totals.gpus_demanded, hosts, gpus, hosts - before, stands))
     return tuple(years)
 

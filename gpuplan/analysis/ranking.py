@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from gpuplan.analysis.candidates import SHARING, Candidate, asked, takers, too_little
+from gpuplan.analysis.candidates import SHARING, Candidate, asked, kind_of, takers, too_little, view_of
 from gpuplan.analysis.option import Option
 from gpuplan.catalog import Catalog
 from gpuplan.locales import per_cent, written
 from gpuplan.plan.boards import Work, work_of
-from gpuplan.scenario import RISKS, Scenario
+from gpuplan.scenario import RISKS, Scenario, views
 from gpuplan.wording import NAMES, amount, counted, hours, money, said, whole_percent
 
 WINNER_LEAVES_OUT = said("ranking.winner leaves out")
@@ -53,10 +53,10 @@ class Exploration:
     @property
     def best(self) -> tuple[Option, ...]:
         """The first of the ranking on each hardware (boards, server and number of them a host), each once of those that cost the same."""
-        first: dict[tuple[str, str, int], Option] = {}
+        first: dict[tuple[str, ...], Option] = {}
         for option in self.ranked:
             chosen = option.candidate
-            first.setdefault((chosen.gpu, chosen.server, chosen.gpus_per_host), option)
+            first.setdefault((kind_of(chosen), chosen.gpu, chosen.server, f"{chosen.gpus_per_host}"), option)
         return _once(first.values())
 
 
@@ -69,7 +69,7 @@ def sorted_out(
     rejected = [o for o in options if o.reasons or o.net_present is None]
     inside = [o for o in options if not o.reasons and o.net_present is not None]
 
-    rank = partial(_rank, current)
+    rank, first = partial(_rank, current), [o for o in options if not kind_of(o.candidate)]
     ranked = sorted((o for o in inside if not o.unpriced), key=rank)
     winner = next((o for o in ranked if o.candidate.host_failures >= current.host_failures), None)
     return Exploration(
@@ -82,8 +82,9 @@ def sorted_out(
         currency=scenario.cost.currency,
         works=tuple(_works(scenario, catalog, ranked)),
         notes=(
-            *_notes_on_boards(scenario, catalog, options, ranked),
-            *_notes_on_missing(scenario, catalog, options, beyond),
+            *[said("ranking.kinds")] * bool(views(scenario)[1:]),
+            *_notes_on_boards(scenario, catalog, first, [o for o in ranked if not kind_of(o.candidate)]),
+            *_notes_on_missing(scenario, catalog, first, beyond),
             *_notes_on_costs(scenario, ranked, winner),
             *[said("ranking.by formula")] * (scenario.demand.rule in RISKS),
         ),
@@ -106,11 +107,15 @@ def _rank(current: Candidate, option: Option) -> tuple[Any, ...]:
 
 def _works(scenario: Scenario, catalog: Catalog, ranked: Sequence[Option]) -> Iterator[BoardWork]:
     """Yield the work of each other ranked board, identical groups together."""
-    board = scenario.hardware.gpu
-    others = (option.candidate.gpu for option in ranked if option.candidate.gpu != board)
-    for gpu in dict.fromkeys(others):
+    others = (
+        (view, option.candidate.gpu) for option in ranked for view in [view_of(scenario, option.candidate)]
+    )
+    for view, gpu in dict.fromkeys(others):
+        board = view.hardware.gpu
+        if gpu == board:
+            continue
         alike: dict[Work, list[str]] = {}
-        for group in scenario.groups:
+        for group in view.groups:
             alike.setdefault(work_of(catalog, group, board, gpu), []).append(group.name)
         for work, names in alike.items():
             name, current = catalog.gpus[gpu].name, catalog.gpus[board].name
@@ -132,7 +137,14 @@ def _once(options: Iterable[Option]) -> tuple[Option, ...]:
     unique: dict[tuple[Any, ...], Option] = {}
     for option in options:
         chosen = option.candidate
-        key = (chosen.gpu, chosen.gpus_per_host, chosen.sharing, chosen.link_gbit_s, chosen.host_failures)
+        key = (
+            kind_of(chosen),
+            chosen.gpu,
+            chosen.gpus_per_host,
+            chosen.sharing,
+            chosen.link_gbit_s,
+            chosen.host_failures,
+        )
         unique.setdefault((*key, option.net_present), option)
     return tuple(unique.values())
 

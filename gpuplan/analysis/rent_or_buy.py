@@ -10,7 +10,7 @@ from gpuplan.models import cost, renting
 from gpuplan.models.llm.token_cost import million_tokens_cost, user_month_cost
 from gpuplan.plan import Plan
 from gpuplan.plan.llm.token_costs import TokenCost
-from gpuplan.wording import said
+from gpuplan.wording import joined, said
 
 USED = ("on-demand", "spot")
 """Terms that are paid for the hours used; all others are paid for whether the GPU is used or not."""
@@ -65,14 +65,16 @@ class RentOrBuy:
 
 def stated_rent(plan: Plan) -> float | None:
     """Price of a rented GPU for an hour as the scenario states it; None where it states none."""
-    stated = plan.scenario.get(f"prices.rent/{plan.scenario.hardware.gpu}")
+    boards = plan.new_boards
+    stated = None if boards[1:] else plan.scenario.get(f"prices.rent/{boards[0]}")
     return None if stated is None else float(stated)
 
 
 def rentals(plan: Plan) -> tuple[RentRow, ...]:
     """Offers of the GPU of the plan in its currency, the cheapest first."""
     rate = plan.scenario.cost.usd_rate or 1.0
-    rows = [row for row in plan.catalog.rows("rentals") if row["gpu"] == plan.scenario.hardware.gpu]
+    boards = plan.new_boards  # of several ones no offer has all
+    rows = [row for row in plan.catalog.rows("rentals") if (row["gpu"],) == boards]
     return tuple(sorted((_offer(row, rate) for row in rows), key=lambda row: (row.gpu_hour_price, row.id)))
 
 
@@ -150,6 +152,8 @@ def _breakeven(plan: Plan, price: float) -> float | None:
 def no_rental(plan: Plan) -> str:
     """Say why the design is not compared with renting, naming GPUs of the same architecture that are rented out."""
     gpus, gpu = plan.catalog.gpus, plan.catalog.gpus[plan.scenario.hardware.gpu]
+    if plan.new_boards[1:]:
+        return said("alternative.no rental of boards", gpus=joined([gpus[id].name for id in plan.new_boards]))
     rented = [gpus[row["gpu"]] for row in plan.catalog.rows("rentals") if row["gpu"]]
     kind = gpu.value("architecture")
     alike = dict.fromkeys(other.name for other in rented if other.value("architecture") == kind)

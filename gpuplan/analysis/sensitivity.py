@@ -148,7 +148,8 @@ def _factors(plan: Plan) -> Iterator[Range]:
         planned["rack_kw"] = racks.given["rack_kw"]
     for name in FACTORS:
         known = name == "sockets" and server is not None and "cpu_sockets" in server.facts
-        if scenario.get(f"cost.{name}") is not None or known:
+        of_kinds = name in ("sockets", "cores_per_socket") and plan.parts[1:]
+        if scenario.get(f"cost.{name}") is not None or known or of_kinds:
             continue
         fact = planned[name] if name in planned else catalog_factor(catalog, name)
         spec = field_of(f"cost.{name}")

@@ -14,7 +14,7 @@ from gpuplan.plan import Plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.prices import price_keys
 from gpuplan.plan.sizing_rule import poisson_peakedness
-from gpuplan.scenario import FIELD_BY_PATH, Group, Scenario, ScenarioError
+from gpuplan.scenario import FIELD_BY_PATH, Group, Scenario, ScenarioError, views
 from gpuplan.wording import said
 
 
@@ -114,7 +114,8 @@ PEAKEDNESS = FIELD_BY_PATH["demand.peakedness"]
 
 def _alone(whole: Scenario, group: Group, catalog: Catalog) -> Scenario:
     """Return the scenario of one of its groups, with the peakedness that matches the stated one of the whole."""
-    single = whole.with_groups([group])
+    home = next(view for view in views(whole) if group in view.groups)
+    single = home.with_groups([group])
     names = ("peakedness_low", "peakedness", "peakedness_high")
     stated = {name: z for name in names if (z := getattr(single.demand, name)) is not None}
     if not stated:

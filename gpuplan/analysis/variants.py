@@ -129,7 +129,15 @@ def figure(plan: Plan, key: str) -> Any:
     return plan.lines[key].value if key in plan.lines else None
 
 
+def _board(plan: Plan, name: str) -> Any:
+    """Return a fact of the board; None where a design has several boards."""
+    boards = plan.new_boards
+    return None if boards[1:] else plan.catalog.gpus[boards[0]].value(name)
+
+
 def _gpu_price(plan: Plan) -> float | None:
+    if plan.new_boards[1:]:
+        return None
     key = f"gpus/{plan.scenario.hardware.gpu}"
     prices = plan.costs.prices if plan.costs else ()
     return next((price.value for price in prices if price.key == key), None)
@@ -139,9 +147,9 @@ FIGURES: Mapping[str, Callable[[Plan], Any]] = {
     "short_h": lambda plan: next((p.short_h for p in plan.postures if p.chosen), None),
     "kept": lambda plan: min((use.kept for use in plan.network.remote), default=None),
     "placed": lambda plan: f"{plan.verdict.short}, {plan.verdict.note}" if plan.placed.vms else None,
-    "memory": lambda plan: plan.catalog.gpus[plan.scenario.hardware.gpu].value("memory_gib"),
+    "memory": lambda plan: _board(plan, "memory_gib"),
     "speed": lambda plan: plan.scenario.hardware.gpu,
-    "board_power": lambda plan: plan.catalog.gpus[plan.scenario.hardware.gpu].value("tdp_w"),
+    "board_power": lambda plan: _board(plan, "tdp_w"),
     "gpu_price": _gpu_price,
     "cost.excludes": lambda plan: "; ".join(plan.costs.excludes) if plan.costs else None,
     "valid": lambda plan: standing(plan).valid,

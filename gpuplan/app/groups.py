@@ -16,6 +16,8 @@ from gpuplan.plan.llm.asks import BEHIND, planned
 from gpuplan.scenario import (
     GROUP_FIELD_BY_NAME,
     HOST_KEYS,
+    KINDS_PATH,
+    NEW_KEYS,
     VM_KEYS,
     Group,
     Origin,
@@ -25,7 +27,9 @@ from gpuplan.scenario import (
     field_of,
     file_rows,
     from_dict,
+    new_hosts,
     parse_value,
+    slug,
 )
 from gpuplan.wording import NAMES, said
 
@@ -84,7 +88,8 @@ def edited(scenario: Scenario, catalog: Catalog, path: str, given: Any) -> Scena
     locale = locale_of(scenario)
     if cell := cell_at(path):
         rows = with_cell(scenario, cell, counted_as_typed(given, locale) if isinstance(given, str) else given)
-        return scenario.with_value(cell.path, parse_value(field_of(cell.path), rows, cell.path))
+        changed = scenario.with_value(cell.path, parse_value(field_of(cell.path), rows, cell.path))
+        return _on_their_hosts(scenario, changed) if cell.path == KINDS_PATH else changed
     typed = as_typed(path, given, locale, scenario.cost.currency) if isinstance(given, str) else given
     scenario = scenario.with_value(path, value := parse_value(field_of(path), typed, path))
     group = path.partition(".")[2].partition(".")[0]
@@ -98,6 +103,19 @@ def edited(scenario: Scenario, catalog: Catalog, path: str, given: Any) -> Scena
     if path.endswith(".use_case") and value in presets(catalog):
         return configured(scenario, catalog, group, value)
     return scenario
+
+
+def _on_their_hosts(before: Scenario, now: Scenario) -> Scenario:
+    """Return a scenario with its groups on their kind of hosts by its new name, on the first kind where it is gone."""
+    old, new = (new_hosts(scenario.hardware.kinds) for scenario in (before, now))
+    kept = {kind.name for kind in new}
+    names = dict.fromkeys((kind.name for kind in old), None) | dict(zip(kept, kept, strict=True))
+    if len(old) == len(new):
+        names |= {was.name: kind.name for was, kind in zip(old, new, strict=True)}
+    for group in now.groups:
+        if group.hosts and names.get(group.hosts, group.hosts) != group.hosts:
+            now = now.with_value(f"groups.{group.id}.hosts", names[group.hosts])
+    return now
 
 
 def copied(scenario: Scenario, group: str) -> Scenario:
@@ -211,8 +229,12 @@ class Cell(NamedTuple):
     key: str
 
 
-ROWS: Mapping[str, Mapping[str, str]] = {"hardware.existing": HOST_KEYS, "hardware.other_vms": VM_KEYS}
-COUNT = {"hardware.existing": "hosts", "hardware.other_vms": "vms"}
+ROWS: Mapping[str, Mapping[str, str]] = {
+    "hardware.existing": HOST_KEYS,
+    "hardware.other_vms": VM_KEYS,
+    KINDS_PATH: NEW_KEYS,
+}
+COUNT = {"hardware.existing": "hosts", "hardware.other_vms": "vms", KINDS_PATH: "gpus_per_host"}
 """Column that every row needs."""
 
 
@@ -228,15 +250,25 @@ def rows_of(scenario: Scenario, path: str) -> list[dict[str, Any]]:
     return file_rows(scenario.get(path) or "", ROWS[path])
 
 
+def _new_row(scenario: Scenario, path: str) -> dict[str, Any]:
+    """Return a row that begins with one; a further kind of hosts begins like the first kind."""
+    if path != KINDS_PATH:
+        return {COUNT[path]: 1}
+    hardware, taken = scenario.hardware, {kind.id for kind in new_hosts(scenario.hardware.kinds)}
+    names = (said("screen.hardware.new kind", number=number) for number in count(2))
+    name = next(name for name in names if slug(name) not in taken)
+    return {"name": name, "gpus_per_host": hardware.gpus_per_host, "gpu": hardware.gpu}
+
+
 def with_cell(scenario: Scenario, cell: Cell, given: Any) -> list[dict[str, Any]]:
     """Return the rows after a cell was edited: one without a number is removed, and text in an empty row makes one."""
     rows = rows_of(scenario, cell.path)
-    count, value = COUNT[cell.path], str(given).strip()
+    counted, value = COUNT[cell.path], str(given).strip()
     if cell.row > len(rows):
-        rows.append({count: 1} if value else {})
+        rows.append(_new_row(scenario, cell.path) if value else {})
     row = rows[min(cell.row, len(rows)) - 1]
     if value:
         row[cell.key] = value
     else:
         row.pop(cell.key, None)
-    return [entry for entry in rows if count in entry]
+    return [entry for entry in rows if counted in entry]

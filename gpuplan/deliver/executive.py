@@ -15,7 +15,7 @@ from gpuplan.plan.checks.message import LEVELS, Message
 from gpuplan.plan.prices import price_day
 from gpuplan.report.figures import Figures, what_to_do
 from gpuplan.report.tables.sensitivity import value_words
-from gpuplan.wording import NAMES, hours, said, whole
+from gpuplan.wording import NAMES, hours, joined, said, whole
 
 MOST_ALTERNATIVES, MOST_DRIVERS, MOST_DECISIONS, MOST_ITEMS = 4, 3, 5, 6
 ORDER = ("posture", "board", "rent", "silos", "other posture", "orders", "best", "no-growth")
@@ -116,8 +116,9 @@ def recommendation(plan: Plan) -> tuple[str, str]:
     figures = Figures(plan)
     if not plan.pools:
         return said("executive.nothing"), figures.said("executive.nothing why")
-    servers = {pool.server for pool in plan.pools if pool.server}
-    server = plan.catalog.servers[servers.pop()].name if len(servers) == 1 else said("executive.server")
+    servers = {pool.server for pool in plan.pools}
+    known = len(servers) == 1 and "" not in servers
+    server = plan.catalog.servers[servers.pop()].name if known else said("executive.server")
     key = "executive.build in clusters" if len(plan.pools) > 1 else "executive.build"
     return figures.said(key, server=server), plan.verdict.fit_sentence
 
@@ -237,7 +238,7 @@ def decisions(plan: Plan) -> Iterator[Action]:
     if not plan.pools:
         return
     failures, promise = plan.scenario.availability.host_failures, plan.verdict.tolerance
-    board = plan.catalog.gpus[plan.scenario.hardware.gpu].name
+    board = joined([plan.catalog.gpus[gpu].name for gpu in plan.new_boards])
     accepted = ("decision.failures", "decision.failures why")
     if not failures:
         accepted = ("decision.no failures", "decision.no failures why")

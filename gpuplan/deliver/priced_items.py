@@ -13,7 +13,7 @@ from gpuplan.models import power
 from gpuplan.models.cost import later_price, net_present_cost
 from gpuplan.models.licences import ordered_licences, perpetual_payment, subscription_payments
 from gpuplan.plan import Plan
-from gpuplan.plan.bill_of_materials import BY_CORE, EXISTING_SOFTWARE, Material, included_years
+from gpuplan.plan.bill_of_materials import BY_CORE, EXISTING_SOFTWARE, KindCounts, Material, software_of
 from gpuplan.plan.cash_flow import HARDWARE, PARTS
 from gpuplan.plan.power import racks_at_sites, usual_power_w
 from gpuplan.plan.prices import TERM_PRICES, factor
@@ -90,7 +90,7 @@ class PricedItems:
             licences = dict.fromkeys(("platform", "management-platform"), cost.platform_licence)
             licences |= {"ai-add-on": "private-ai", "gpu-software": cost.gpu_licence}
             licences[EXISTING_SOFTWARE] = cost.gpu_licence
-            licence = licences.get(material.key)
+            licence = licences.get(material.key.partition("@")[0])
             if not key and licence != "socket":
                 continue
             item = Item(material.part, material.name, at, key, len(items), lots, at_once)
@@ -111,9 +111,7 @@ class PricedItems:
         return items
 
     def _included(self, material: Material) -> int:
-        if material.key == EXISTING_SOFTWARE:
-            return 0
-        return included_years(self.plan.scenario, self.plan.catalog)
+        return software_of(self.counts)[material.key]
 
     def _lots(self, material: Material) -> tuple[float, ...]:
         """Return the units of a material bought at the start of each year."""
@@ -200,8 +198,12 @@ class PricedItems:
 
     def racks(self, year: int) -> int:
         """Racks of a year from 1."""
-        hosts, room = self.costs.hosts[year - 1], self.power.hosts_per_rack
-        return racks_at_sites(self.counts.fabric, hosts, self.counts.management_hosts, room) if room else 0
+        kinds, hosts = self.counts.kinds, self.plan.growth.hosts[year - 1]
+        if not self.power.hosts_per_rack:
+            return 0
+        rooms = [self.power.kinds[kind.name].per_rack for kind in kinds]
+        counts = [kind.hosts(hosts) for kind in kinds]
+        return racks_at_sites(self.counts.fabric, counts, self.counts.management_hosts, rooms)
 
     def part_cost(self, name: str) -> tuple[float, ...]:
         """Return the payments for a part at the start and in each year."""
@@ -215,14 +217,22 @@ class PricedItems:
             for n, item in enumerate(self.items)
             if item.units == n
         }
-        hosts_w = power.typical_power_w(
-            self.power.hosts_busy_w
-            + (self.costs.hosts[year - 1] - self.costs.hosts[0]) * self.power.host_busy_w,
-            idle_share=self.power.idle_share,
-            load=self.costs.used_gpu_hours[year - 1] / self.costs.gpu_hours[year - 1],
-        )
         switches_w = [units.get(name, 0) * watts for name, watts in self.drawn.items()]
-        return power.energy_kwh(power.total_power_w(hosts_w, *switches_w, self.power.management_w))
+        drawn_w = (self.hosts_w(year), *switches_w, self.power.management_w)
+        return power.energy_kwh(power.total_power_w(*drawn_w))
+
+    def hosts_w(self, year: int) -> float:
+        """Typical power of the hosts in a year from 1, each kind as much in use as its groups use it."""
+        return power.total_power_w(*(self._kind_w(kind, year) for kind in self.counts.kinds))
+
+    def _kind_w(self, kind: KindCounts, year: int) -> float:
+        use, growth = self.power.kinds[kind.name], self.plan.growth
+        load = self.costs.used_gpu_hours[year - 1] / self.costs.gpu_hours[year - 1]
+        if growth.kinds and self.plan.scenario.cost.utilisation is None:
+            load = min(1.0, growth.kinds[kind.name][year - 1] / kind.gpus(growth.hosts[year - 1]))
+        more = kind.hosts(growth.hosts[year - 1]) - kind.hosts(growth.hosts[0])
+        busy_w = use.all_busy_w + more * use.busy_w
+        return power.typical_power_w(busy_w, idle_share=use.idle_share, load=load)
 
     def _spine_w(self) -> float:
         """Return the power of a spine switch; its typical power if the fabric needs none."""

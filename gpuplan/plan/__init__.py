@@ -7,6 +7,7 @@ import sys
 from types import ModuleType
 
 from gpuplan.catalog import Catalog
+from gpuplan.plan import mixed
 from gpuplan.plan.failures import fail_hosts, host_numbers, worst_failures
 from gpuplan.plan.plan import Asked, Plan, make_plan, of_design, planned, scenario_of
 from gpuplan.scenario import UNASSIGNED

@@ -13,7 +13,7 @@ from gpuplan.plan.inputs import derived
 from gpuplan.plan.sharing import most_on_gpu, share_each, version_order
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.plan.weighing import Weighed, filled, listed, stun_item, vm_frame_buffer_mb, vm_stun_s
-from gpuplan.scenario import Group, Scenario
+from gpuplan.scenario import Group, Scenario, slug
 from gpuplan.units import MIB_PER_GIB, exact
 from gpuplan.wording import said
 
@@ -292,7 +292,17 @@ def _trait_rows(catalog: Catalog, mode: str, facts: tuple[str, ...], version_id:
     )
 
 
-def _letters(scenario: Scenario, catalog: Catalog) -> dict[str, str]:
+def of_kind(scenario: Scenario) -> str:
+    """What ids of a further kind of hosts begin with; empty for the first kind."""
+    return f"{slug(scenario.hardware.of)}-" if scenario.hardware.of else ""
+
+
+def served_by(kind: str) -> str:
+    """Return how the hosts of a pool serve its groups: ``vgpu``, ``passthrough``, ``bitfusion`` or ``gpu``."""
+    return kind.rpartition("-")[2]
+
+
+def letters_of(scenario: Scenario, catalog: Catalog) -> dict[str, str]:
     """A letter for each group in the pictures, unique in the scenario; its place in the list where no letter is left."""
     preset = {row.id: str(row["letter"]) for row in catalog.rows("use_cases")}
     letters: dict[str, str] = {}
@@ -316,7 +326,7 @@ def with_pools(
     scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan], weighed: Mapping[str, Weighed]
 ) -> list[GroupPlan]:
     """Assign groups to the pools of hosts that serve them, with the effects on features, and letters."""
-    letters, version = _letters(scenario, catalog), catalog.vsphere[scenario.platform.vsphere]
+    letters, version = letters_of(scenario, catalog), catalog.vsphere[scenario.platform.vsphere]
     servers = scenario.platform.bitfusion_servers
     local = any(group.mode in ("vgpu", "mig") for group in groups)
     shared = servers == "vgpu" or (servers == "auto" and local)
@@ -326,11 +336,12 @@ def with_pools(
         "passthrough": "passthrough",
         "bitfusion": "vgpu" if shared else "bitfusion",
     }
-    plans = []
+    apart, plans = of_kind(scenario), []
     for group in groups:
         fed = (SERVERS_ON_VGPU,) * (group.mode == "bitfusion" and shared)
         facts = (*group.facts, *fed)
         traits = _traits(catalog, group.mode, facts, version, weighed[group.id].words)
         pool, letter = pools.get(group.mode, ""), letters[group.id]
+        pool = f"{apart}{pool}" if pool else ""
         plans.append(replace(group, pool=pool, letter=letter, facts=facts, traits=traits))
     return plans

@@ -11,11 +11,10 @@ from typing import Any
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact
 from gpuplan.models import availability, placement
-from gpuplan.plan.clusters import Division, divisions
+from gpuplan.plan.clusters import Division
 from gpuplan.plan.hosts import Named
 from gpuplan.plan.inputs import derived
-from gpuplan.plan.layouts import Layout, layouts
-from gpuplan.plan.requests import Requests
+from gpuplan.plan.layouts import Layout
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Scenario
 from gpuplan.wording import said
@@ -40,11 +39,15 @@ class Posture:
 
 
 def postures_of(
-    trail: Trail, scenario: Scenario, catalog: Catalog, requests: Requests, chosen: Mapping[str, Division]
+    trail: Trail,
+    scenario: Scenario,
+    catalog: Catalog,
+    divided_for: Callable[[int], Mapping[str, Division]],
+    chosen: Mapping[str, Division],
 ) -> tuple[Posture, ...]:
     """Compare N+0, N+1, N+2, the chosen tolerance and one host more: hosts, and hours a year at risk, with their lines.
 
-    The pools are divided into clusters again for each, as these hold the spare hosts; ``chosen`` is the design's own.
+    ``divided_for`` divides the pools again for each, as the clusters hold the spare hosts; ``chosen`` is the design's own.
     """
     if not chosen:
         return ()
@@ -58,10 +61,7 @@ def postures_of(
     )
     postures = []
     for failures in sorted({0, 1, 2, here, here + 1}):
-        divided = chosen
-        if failures != here:
-            other = replace(scenario, availability=replace(scenario.availability, host_failures=failures))
-            divided = divisions(other, catalog, requests, layouts(other, catalog, requests))
+        divided = chosen if failures == here else divided_for(failures)
         clusters = [cluster for kind, division in divided.items() for cluster in division.named(kind)]
         postures.append(_posture(trail, scenario, clusters, failures, up, facts))
     return tuple(postures)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, own_rows
 from gpuplan.models import cost
-from gpuplan.models.licences import licensed_cores, licensed_sockets
+from gpuplan.models.licences import licensed_cores, licensed_sockets, ordered_licences
 from gpuplan.plan.fabric import Cabling, switches_for
 from gpuplan.plan.hardware import boards, gpus_per_board
 from gpuplan.plan.hosts import Pool, whole_pools
@@ -23,7 +23,7 @@ from gpuplan.plan.requests import kind_room
 from gpuplan.plan.sharing import version_order
 from gpuplan.plan.switches import Switches
 from gpuplan.plan.trail import Line, Trail
-from gpuplan.scenario import HostKind, Scenario
+from gpuplan.scenario import HostKind, Scenario, slug
 from gpuplan.wording import counted, number, said
 
 DOMAIN = "Workload domain"
@@ -74,6 +74,12 @@ BY_CORE = ("vcf", "vvf")
 """Platform licences that are subscribed by the core."""
 
 
+OF_KIND = ("servers", "gpus", "gpu-software")
+"""Keys of the materials that each kind of hosts has, followed by ``@`` and its name for a further one."""
+FIRST = "@"
+"""The first kind of hosts, among the suffixes of the others."""
+
+
 class OwnedHost(NamedTuple):
     """An existing host of the design."""
 
@@ -95,47 +101,43 @@ def _owned_hosts(
             yield OwnedHost(kind, pool.kind, room.gpus)
 
 
-class Counts:
-    """Quantities of all items of a design with given hosts in each pool."""
+class KindCounts:
+    """Quantities of the items of the hosts of one kind."""
 
     def __init__(
         self,
         scenario: Scenario,
         catalog: Catalog,
         pools: Sequence[Pool],
-        fabric: Cabling,
         cores: Fact,
-        remote: bool,
         there: Mapping[str, Sequence[HostKind]],
         memory_gib: int = 0,
     ) -> None:
         self.memory_gib = memory_gib  # of a new host, as ordered
-        self.remote = remote  # True if VMs on hosts without GPUs use these over the network
-        self.scenario, self.catalog, self.fabric, self.cores = scenario, catalog, fabric, cores
-        self.pools = pools
+        self.scenario, self.catalog, self.pools, self.cores = scenario, catalog, pools, cores
+        self.name = scenario.hardware.of
+        self.kinds = frozenset(pool.kind for pool in pools)
+        self.suffix = f"@{slug(self.name)}" if self.name else ""
         self.per_board = gpus_per_board(scenario, catalog)
         self.boards_per_host = boards(scenario, catalog)
-        self.management_hosts = scenario.cost.management_hosts
+        self.gpus_per_host = scenario.hardware.gpus_per_host
         self.sockets = sockets(scenario, catalog)
-        self.least_cores = catalog.products["vcf"].fact("least_cores")
-        self.least_order = catalog.products["vcf"].fact("least_order_cores")
-        self.cores_per_licence = catalog.products["vsphere"].fact("cores_per_licence")
-        self.ai_add_on = _ai_add_on(scenario, catalog)
         self.owned = tuple(_owned_hosts(scenario, pools, there))
         self.existing = len(self.owned)
         self.needs_licence = {pool.kind for pool in pools if pool.gpu_mode == "vgpu"}
 
-    def at_start(self) -> dict[str, int]:
-        """Hosts of each pool on the day the design is installed."""
-        return {kind: pool.hosts for kind, pool in whole_pools(self.pools).items()}
+    def hosts(self, hosts: Mapping[str, int]) -> int:
+        """Return the hosts of this kind among those of each pool."""
+        return sum(count for pool, count in hosts.items() if pool in self.kinds)
 
     def gpus(self, hosts: Mapping[str, int]) -> int:
         """Return the GPUs of the hosts of each pool."""
-        return sum(host.gpus for host in self.owned) + self._new_gpus(hosts, hosts.keys())
+        return sum(host.gpus for host in self.owned) + self.new_gpus(hosts, self.kinds & hosts.keys())
 
-    def _new_gpus(self, hosts: Mapping[str, int], pools: Collection[str]) -> int:
+    def new_gpus(self, hosts: Mapping[str, int], pools: Collection[str]) -> int:
+        """Return the GPUs of new hosts of some pools."""
         existing = sum(host.pool in pools for host in self.owned)
-        return (sum(hosts[pool] for pool in pools) - existing) * self.scenario.hardware.gpus_per_host
+        return (sum(hosts[pool] for pool in pools) - existing) * self.gpus_per_host
 
     def unlicensed(self, year: int) -> int:
         """Return the GPUs of existing hosts whose sharing takes licences that are not owned in a year from 0."""
@@ -148,22 +150,72 @@ class Counts:
         """Return the existing hosts whose platform licences are owned in a year from 0."""
         return sum(platform_years(self.scenario, self.catalog, host.kind) > year for host in self.owned)
 
+
+class Counts:
+    """Quantities of all items of a design with given hosts in each pool."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        catalog: Catalog,
+        kinds: Sequence[KindCounts],
+        fabric: Cabling,
+        remote: bool,
+    ) -> None:
+        self.remote = remote  # True if VMs on hosts without GPUs use these over the network
+        self.scenario, self.catalog, self.fabric = scenario, catalog, fabric
+        self.kinds = tuple(kinds)
+        self.pools = [pool for kind in kinds for pool in kind.pools]
+        self.cores, self.sockets = kinds[0].cores, kinds[0].sockets
+        self.management_hosts = scenario.cost.management_hosts
+        self.least_cores = catalog.products["vcf"].fact("least_cores")
+        self.least_order = catalog.products["vcf"].fact("least_order_cores")
+        self.cores_per_licence = catalog.products["vsphere"].fact("cores_per_licence")
+        self.ai_add_on = _ai_add_on(scenario, catalog)
+        self.owned = tuple(host for kind in kinds for host in kind.owned)
+        self.existing = len(self.owned)
+        self.memory_gib: dict[str, int] = {}
+        for kind in kinds:
+            key = server_price(kind.scenario, catalog)[0]
+            self.memory_gib[key] = max(kind.memory_gib, self.memory_gib.get(key, 0))
+        self.needs_licence = {pool for kind in kinds for pool in kind.needs_licence}
+
+    def at_start(self) -> dict[str, int]:
+        """Hosts of each pool on the day the design is installed."""
+        return {kind: pool.hosts for kind, pool in whole_pools(self.pools).items()}
+
+    def gpus(self, hosts: Mapping[str, int]) -> int:
+        """Return the GPUs of the hosts of each pool."""
+        return sum(kind.gpus(hosts) for kind in self.kinds)
+
+    def unlicensed(self, year: int) -> int:
+        """Return the GPUs of existing hosts whose sharing takes licences that are not owned in a year from 0."""
+        return sum(kind.unlicensed(year) for kind in self.kinds)
+
+    def licensed(self, year: int) -> int:
+        """Return the existing hosts whose platform licences are owned in a year from 0."""
+        return sum(kind.licensed(year) for kind in self.kinds)
+
     def of(self, hosts: Mapping[str, int], year: int = 0) -> dict[str, int]:
         """Return the quantity of each material, by key, for the hosts of each pool in a year from 0."""
         total = sum(hosts.values())
-        new = total - self.existing
+        new = {kind.suffix: kind.hosts(hosts) - kind.existing for kind in self.kinds}
         quantities = {
-            "servers": new,
-            "gpus": new * self.boards_per_host,
+            **{f"servers{suffix}": count for suffix, count in new.items()},
+            **{f"gpus{kind.suffix}": new[kind.suffix] * kind.boards_per_host for kind in self.kinds},
             "spare-gpus": self.scenario.cost.spare_gpus if total else 0,
-            "adapters": new * self.fabric.adapters,
+            "adapters": sum(new.values()) * self.fabric.adapters,
             "leaf": 0,
             "spine": 0,
             "host-cables": 0,
             "switch-cables": 0,
-            "platform": self._platform(total - self.licensed(year)),
-            "ai-add-on": self.core_licences(total) if self.ai_add_on else 0,
-            "gpu-software": self._new_gpus(hosts, self.needs_licence),
+            "platform": self._platform(
+                {kind: kind.hosts(hosts) - kind.licensed(year) for kind in self.kinds}
+            ),
+            "ai-add-on": self.core_licences({kind: kind.hosts(hosts) for kind in self.kinds})
+            if self.ai_add_on
+            else 0,
+            **{f"gpu-software{kind.suffix}": kind.new_gpus(hosts, kind.needs_licence) for kind in self.kinds},
             EXISTING_SOFTWARE: self.unlicensed(year),
         }
         switches = self._switches(total)
@@ -193,26 +245,38 @@ class Counts:
             return None
         return switches_for(self.scenario, self.catalog, self.fabric, hosts)
 
-    def _platform(self, hosts: int) -> int:
-        """Return the core or processor licences for this many hosts."""
+    def hosts_of(self, key: str) -> str:
+        """Return the kind of hosts that a material is for, as its key says; empty where it is for all."""
+        base, apart, suffix = key.partition("@")
+        return apart + suffix or (FIRST if base in OF_KIND else "")
+
+    def _platform(self, hosts: Mapping[KindCounts, int]) -> int:
+        """Return the core or processor licences for so many hosts of each kind."""
         choice = self.scenario.cost.platform_licence
         if choice == "socket":
-            return licensed_sockets(
-                hosts,
-                sockets=int(self.sockets.value),
-                cores_per_socket=int(self.cores.value),
-                cores_per_licence=int(self.cores_per_licence.value),
+            return sum(
+                licensed_sockets(
+                    count,
+                    sockets=int(kind.sockets.value),
+                    cores_per_socket=int(kind.cores.value),
+                    cores_per_licence=int(self.cores_per_licence.value),
+                )
+                for kind, count in hosts.items()
             )
         return self.core_licences(hosts, int(self.least_order.value) if choice in BY_CORE else 0)
 
-    def core_licences(self, hosts: int, minimum_order: int = 0) -> int:
-        """Return the licensed cores of this many hosts, at least those of a minimum order."""
+    def core_licences(self, hosts: Mapping[KindCounts, int], minimum_order: int = 0) -> int:
+        """Return the licensed cores of so many hosts of each kind, at least those of a minimum order."""
+        cores = sum(self.cores_of(kind, count) for kind, count in hosts.items())
+        return ordered_licences([cores], minimum_order=minimum_order)[0]
+
+    def cores_of(self, kind: KindCounts, hosts: int) -> int:
+        """Return the licensed cores of so many hosts of a kind, without the minimum of an order."""
         return licensed_cores(
             hosts,
-            sockets=int(self.sockets.value),
-            cores_per_socket=int(self.cores.value),
+            sockets=int(kind.sockets.value),
+            cores_per_socket=int(kind.cores.value),
             minimum_cores=int(self.least_cores.value),
-            minimum_order=minimum_order,
         )
 
 
@@ -239,11 +303,17 @@ def bill(
         price = TERM_PRICES["private-ai"][scenario.cost.licence_term_years]
         words = {"cores": number(many["ai-add-on"]), "price": price}
         materials.append(builder.material("ai-add-on", many["ai-add-on"], "", words))
-    for key, bundled in (("gpu-software", included_years(scenario, counts.catalog)), (EXISTING_SOFTWARE, 0)):
+    for key, bundled in software_of(counts).items():
         if later := max(year[key] for year in years):
             materials.append(_gpu_software(builder, key, many[key], bundled, later))
     materials += _management_platform(builder, counts, domain)
     return (*materials, *_domain(builder, counts, domain))
+
+
+def software_of(counts: Counts) -> dict[str, int]:
+    """Key of each material of GPU software -> the years of it that come with its boards."""
+    new = {f"gpu-software{k.suffix}": included_years(k.scenario, counts.catalog) for k in counts.kinds}
+    return new | {EXISTING_SOFTWARE: 0}
 
 
 class _Bill:
@@ -252,6 +322,7 @@ class _Bill:
     def __init__(self, trail: Trail, prices: PriceList, counts: Counts) -> None:
         self.trail, self.prices, self.scenario, self.catalog = trail, prices, counts.scenario, counts.catalog
         self.cost = self.scenario.cost
+        self.of_kind = {kind.suffix: f" ({kind.name})" for kind in counts.kinds if kind.name}
 
     def material(
         self,
@@ -264,15 +335,17 @@ class _Bill:
         instead: tuple[str, ...] = (),
     ) -> Material:
         """A line of the bill as the table words it, with its price from ``PriceList.price``."""
+        base = key.partition("@")[0]
         row = {
             column: cell.format(**(words or {})) if "{" in cell else cell
-            for column, cell in WORDS[key, when].items()
+            for column, cell in WORDS[base, when].items()
         }
         name, part, cited = row["name"], row["part"], tuple(sources_of(self.catalog, row["sources"]))
         price = None
         if row["price"]:
             titled = row["price_name"] or name
             price = self.prices.price(row["price"], titled, row["per"], *row["instead"].split(), *instead)
+        name += self.of_kind.get(key.removeprefix(base), "")
         discount = "licence_discount" if part in LICENCES else "hardware_discount"
         paid = None
         if price is not None and row["status"] != "included":
@@ -307,22 +380,12 @@ class _Bill:
 
 def _hardware(made: _Bill, counts: Counts, growth: Sequence[Mapping[str, int]]) -> Iterator[Material]:
     """List servers, GPUs and the network of the GPU hosts, including purchases for the growth alone."""
-    scenario, catalog = made.scenario, made.catalog
-    gpu, fabric, named = catalog.gpus[scenario.hardware.gpu], counts.fabric, scenario.hardware.server
+    scenario, fabric = made.scenario, counts.fabric
     many, years = counts.of(counts.at_start()), [counts.of(hosts) for hosts in growth]
-    server, instead = server_price(scenario, catalog)
     spine, spine_name = counts.spine(growth)
     switches = fabric.switches
-    words = {
-        "server": catalog.servers[named].name if named else said("bill.any server"),
-        "server_price": server,
-        "server_item": server if named else "",
-        "new": many["servers"],
-        "there": said("bill.existing", hosts=counts.existing) if counts.existing else "",
-        "gpu": gpu.name,
-        "gpu_id": gpu.id,
-        "boards": counts.boards_per_host,
-        "of": said("bill.of GPUs", gpus=counts.per_board) if counts.per_board > 1 else "",
+    network = {
+        "new": sum(many[f"servers{kind.suffix}"] for kind in counts.kinds),
         "adapters": fabric.adapters,
         "link": scenario.network.link_gbit_s,
         "hosts": fabric.gpu_hosts + fabric.compute_hosts,
@@ -334,15 +397,43 @@ def _hardware(made: _Bill, counts: Counts, growth: Sequence[Mapping[str, int]]) 
         "most": number(fabric.max_oversubscription),
         "up": number(switches.up_gbit_s) if switches else "",
     }
-    for key in HARDWARE:
+
+    def listed(key: str, words: Mapping[str, object], instead: tuple[str, ...] = ()) -> Iterator[Material]:
         later = max(year[key] for year in years)
         if many[key] or later:
             rule = "" if many[key] else said("bill.for growth", later=later)
-            others = instead if key == "servers" else ()
-            yield made.material(key, many[key], "", words, rule=rule, instead=others)
+            yield made.material(key, many[key], "", words, rule=rule, instead=instead)
+
+    for kind in counts.kinds:
+        words, instead = _kind_words(made, kind, many)
+        yield from listed(f"servers{kind.suffix}", words, instead)
+        yield from listed(f"gpus{kind.suffix}", words)
+    for key in HARDWARE:
+        yield from listed(key, _kind_words(made, counts.kinds[0], many)[0] | network)
 
 
-HARDWARE = ("servers", "gpus", "spare-gpus", "adapters", "leaf", "spine", "host-cables", "switch-cables")
+def _kind_words(
+    made: _Bill, kind: KindCounts, many: Mapping[str, int]
+) -> tuple[dict[str, object], tuple[str, ...]]:
+    """Words for server and board of a kind of hosts, and the prices that do where the server's is not known."""
+    catalog, hardware = made.catalog, kind.scenario.hardware
+    gpu, named = catalog.gpus[hardware.gpu], hardware.server
+    server, instead = server_price(kind.scenario, catalog)
+    words: dict[str, object] = {
+        "server": catalog.servers[named].name if named else said("bill.any server"),
+        "server_price": server,
+        "server_item": server if named else "",
+        "new": many[f"servers{kind.suffix}"],
+        "there": said("bill.existing", hosts=kind.existing) if kind.existing else "",
+        "gpu": gpu.name,
+        "gpu_id": gpu.id,
+        "boards": kind.boards_per_host,
+        "of": said("bill.of GPUs", gpus=kind.per_board) if kind.per_board > 1 else "",
+    }
+    return words, instead
+
+
+HARDWARE = ("spare-gpus", "adapters", "leaf", "spine", "host-cables", "switch-cables")
 
 
 def _platform(made: _Bill, counts: Counts, licences: int) -> Material:
@@ -352,6 +443,8 @@ def _platform(made: _Bill, counts: Counts, licences: int) -> Material:
     if owned and choice != "owned":
         unlicensed = int(hosts.value) - owned
         hosts = derived("materials/platform/hosts", unlicensed, "hosts without licences")
+    if counts.kinds[1:]:
+        return _platform_of_kinds(made, counts, hosts, licences)
     inputs: dict[str, Fact | Line] = {
         "hosts": hosts,
         "sockets": counts.sockets,
@@ -367,20 +460,51 @@ def _platform(made: _Bill, counts: Counts, licences: int) -> Material:
             least_of["minimum_order"] = counts.least_order
         made.trail.compute("cost.licensed_cores", licensed_cores, {**inputs, **least_of}, when=when)
     cores, least = int(counts.cores.value), int(counts.least_cores.value)
-    term = made.cost.licence_term_years
-    words = {
-        "hosts": hosts.value,
+    words = _platform_words(made, counts, hosts) | {
         "sockets": int(counts.sockets.value),
         "cores": cores,
         "counted": max(least, cores),
-        "least": least,
+    }
+    return made.material("platform", licences, choice, words)
+
+
+def _platform_words(made: _Bill, counts: Counts, hosts: Fact | Line) -> dict[str, object]:
+    """Words of the platform licences that do not depend on the processors."""
+    term, choice, owned = made.cost.licence_term_years, made.cost.platform_licence, counts.licensed(0)
+    return {
+        "hosts": hosts.value,
+        "least": int(counts.least_cores.value),
         "covered": int(counts.cores_per_licence.value),
         "order": int(counts.least_order.value),
         "advance": in_advance(term),
         "there": said("bill.licensed hosts", hosts=owned) if owned else "",
+        "price": TERM_PRICES[choice][term] if choice in BY_CORE else "",
+        "term": term,
     }
-    price = TERM_PRICES[choice][term] if choice in BY_CORE else ""
-    return made.material("platform", licences, choice, words | {"price": price, "term": term})
+
+
+def _platform_of_kinds(made: _Bill, counts: Counts, hosts: Fact | Line, licences: int) -> Material:
+    """The same of several kinds of hosts, each with its own processors."""
+    choice, at_start, each = made.cost.platform_licence, counts.at_start(), []
+    for kind in counts.kinds:
+        many = kind.hosts(at_start) - (0 if choice == "owned" else kind.licensed(0))
+        words = {"hosts": many, "sockets": kind.sockets.value, "cores": kind.cores.value}
+        each.append(said("bill.processors of kind", **words))
+    facts = {f"part{n}": kind.cores for n, kind in enumerate(counts.kinds, 1)}
+    by_socket, least = choice == "socket", counts.least_order.value if choice in BY_CORE else 0
+    made.trail.record(
+        "cost.licensed_sockets" if by_socket else "cost.licensed_cores",
+        licensed_sockets if by_socket else licensed_cores,
+        licences,
+        facts,
+        when="kinds",
+        words={"each": " + ".join(each), "order": least},
+        hosts=hosts,
+    )
+    shared: dict[str, object] = dict.fromkeys(("sockets", "cores", "counted"), "")
+    shared |= _platform_words(made, counts, hosts)
+    rule = said("bill.platform of kinds", each="; ".join(each), **shared)
+    return made.material("platform", licences, choice, shared, rule=rule)
 
 
 def in_advance(years: int) -> str:

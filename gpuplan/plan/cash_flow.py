@@ -15,7 +15,7 @@ import numpy.typing as npt
 from gpuplan.facts import Fact, weakest
 from gpuplan.models import cost, power
 from gpuplan.models.licences import ordered_licences, perpetual_payment, subscription_payments
-from gpuplan.plan.bill_of_materials import BY_CORE, EXISTING_SOFTWARE, Counts, Material, included_years
+from gpuplan.plan.bill_of_materials import BY_CORE, FIRST, Counts, KindCounts, Material, software_of
 from gpuplan.plan.growth import Growth
 from gpuplan.plan.power import PowerUse, racks_at_sites, usual_power_w
 from gpuplan.plan.prices import TERM_PRICES, Price, factor
@@ -66,6 +66,8 @@ class Payment:
     price: Price
     discount: float
     quantities: tuple[float, ...]
+    hosts: str = ""
+    """Kind of hosts that it is for, as the key of its material says; empty for all, or the only one."""
 
 
 class Case(NamedTuple):
@@ -105,8 +107,8 @@ class Flows:
         """Facts behind each part."""
         self._hardware()
         self._platform()
-        self._gpu_software("gpu-software", included_years(scenario, catalog))
-        self._gpu_software(EXISTING_SOFTWARE, 0)
+        for key, included in software_of(counts).items():
+            self._gpu_software(key, included)
         self.support_years = self._support()
         """Share of hardware purchases to support in each year, by year of purchase."""
         self._running()
@@ -159,21 +161,51 @@ class Flows:
         paid[:, at[RESIDUAL], -1] = -float(self.residual.value) * hardware.sum(axis=1)
         return paid
 
-    def load(self, year: int) -> float:
-        """Share of the time in which the GPUs are used in a year from 1."""
+    def of_kinds(self, parts: Sequence[CostPart]) -> dict[str, float]:
+        """Kind of hosts -> its part of the cost: its hosts, boards and software, and its share of what all have together.
+
+        Licences by core are shared by cores, power by power, support and residual value by hardware, all else by hosts.
+        """
+        kinds, start = self.counts.kinds, self.growth.hosts[0]
+        hosts = [float(kind.hosts(start)) for kind in kinds]
+        cores = [float(self.counts.cores_of(kind, kind.hosts(start))) for kind in kinds]
+        power_w = [self.use.kinds[kind.name].part.typical_w for kind in kinds]
+        hardware = np.zeros(len(kinds))
+        by = {"Platform licences": cores, "Power": power_w, "Cooling": power_w}
+        totals = np.zeros(len(kinds))
+        for part in parts:
+            own = np.array([self._own(part.name, kind.suffix) for kind in kinds])
+            weights = hardware if part.name in ("Hardware support", RESIDUAL) else by.get(part.name, hosts)
+            paid = own + (part.total - own.sum()) * np.array(weights) / max(1e-9, sum(weights))
+            totals += paid
+            hardware += paid * (part.name in HARDWARE)
+        return {kind.name: float(paid) for kind, paid in zip(kinds, totals, strict=True)}
+
+    def _own(self, part: str, suffix: str) -> float:
+        """Payments for a part that are for one kind of hosts alone."""
+        mine = (each for each in self.payments if each.part == part and each.hosts == (suffix or FIRST))
+        return sum(each.price.value * (1 - each.discount) * sum(each.quantities) for each in mine)
+
+    def load(self, year: int, kind: KindCounts | None = None) -> float:
+        """Share of the time in which the GPUs, or those of one kind of hosts, are used in a year from 1."""
         if self.scenario.cost.utilisation is not None:
             return self.scenario.cost.utilisation
-        gpus = self.counts.gpus(self.growth.hosts[year - 1])
-        return min(1.0, self.growth.busy_gpus[year - 1] / gpus)
+        of, busy = kind or self.counts, self.growth.busy_gpus
+        if kind is not None and self.growth.kinds:
+            busy = self.growth.kinds[kind.name]
+        return min(1.0, busy[year - 1] / of.gpus(self.growth.hosts[year - 1]))
 
     def _rests(self, part: str, *facts: Fact) -> None:
         """Record facts behind a part, in addition to its prices."""
         self.facts.setdefault(part, []).extend(facts)
 
-    def _pay(self, part: str, price: Price, quantities: Sequence[float], discount: float = 0.0) -> None:
-        """Add a payment for a part, year by year from the purchase, at one price."""
+    def _pay(
+        self, part: str, price: Price, quantities: Sequence[float], discount: float = 0.0, key: str = ""
+    ) -> None:
+        """Add a payment for a part, year by year from the purchase, at one price; for a material by its key."""
         rest = [0.0] * (self.years + 1 - len(quantities))
-        self.payments.append(Payment(part, price, discount, (*quantities, *rest)))
+        paid = (*quantities, *rest)
+        self.payments.append(Payment(part, price, discount, paid, self.counts.hosts_of(key)))
         self._rests(part, price.fact)
 
     def _more(self, key: str) -> list[int]:
@@ -191,7 +223,7 @@ class Flows:
             many * cost.later_price(1.0, yearly_change=change, year=year) if many else 0.0
             for year, many in enumerate(more)
         ]
-        self._pay(material.part, material.price, quantities, material.discount)
+        self._pay(material.part, material.price, quantities, material.discount, material.key)
 
     def _hardware(self) -> None:
         for material in self.materials.values():
@@ -215,7 +247,8 @@ class Flows:
         if add_on := self.materials.get("ai-add-on"):
             self._subscribed(add_on, "private-ai", self._more(add_on.key), 0)
         if "Platform licences" in self.facts:
-            self._rests("Platform licences", self.counts.cores, self.counts.sockets)
+            behind = (fact for kind in self.counts.kinds for fact in (kind.cores, kind.sockets))
+            self._rests("Platform licences", *behind)
 
     def _gpu_software(self, key: str, free: int) -> None:
         material, choice = self.materials.get(key), self.scenario.cost.gpu_licence
@@ -235,7 +268,7 @@ class Flows:
                 continue
             when = {"horizon_years": self.years, "bought_year": bought, "years_included": free}
             bought_once = perpetual_payment(licences, price=1.0, **when)
-            self._pay("GPU software", material.price, bought_once, material.discount)
+            self._pay("GPU software", material.price, bought_once, material.discount, key)
             self._supported(material, support, licences, bought, free + supported)
 
     def _subscribed(self, material: Material, product: str, orders: Sequence[int], included: int) -> None:
@@ -260,11 +293,11 @@ class Flows:
             ]
             return [sum(year) for year in zip(*by_order, strict=True)]
 
-        self._pay(material.part, price, licence_years(1.0, 0.0), material.discount)
+        self._pay(material.part, price, licence_years(1.0, 0.0), material.discount, material.key)
         if any(alone := licence_years(0.0, 1.0)):
             name = f"{material.name}, 1-year subscription"
             renewal = self.price(TERM_PRICES[product][1], name, price.per, price.key) or price
-            self._pay(material.part, renewal, alone, material.discount)
+            self._pay(material.part, renewal, alone, material.discount, material.key)
 
     def _supported(
         self, material: Material, price: Price | None, licences: int, bought: int, free: int
@@ -273,7 +306,7 @@ class Flows:
         if price is not None and licences:
             when = {"horizon_years": self.years, "bought_year": bought, "years_included": free}
             yearly = subscription_payments(licences, yearly_price=1.0, **when)
-            self._pay(material.part, price, yearly, material.discount)
+            self._pay(material.part, price, yearly, material.discount, material.key)
 
     def _hardware_facts(self) -> list[Fact]:
         return [fact for part in HARDWARE for fact in self.facts.get(part, ())]
@@ -300,23 +333,30 @@ class Flows:
             self._rests("Power", *use.facts)
             self._rests("Cooling", energy.fact, self.factors["pue"], *use.facts)
         if space is not None and use.hosts_per_rack:
-            self._pay("Space", space, [0.0, *map(self._racks, hosts)])
+            self._pay("Space", space, [0.0, *map(self._racks, years)])
         if people is not None:
             self._pay("Administration", people, [0.0, *hosts])
 
-    def _racks(self, hosts: int) -> int:
-        managing = self.counts.management_hosts
-        return racks_at_sites(self.counts.fabric, hosts - managing, managing, self.use.hosts_per_rack)
+    def _racks(self, year: int) -> int:
+        hosts, counts = self.growth.hosts[year - 1], self.counts
+        of_kinds = [kind.hosts(hosts) for kind in counts.kinds]
+        per_rack = [self.use.kinds[kind.name].per_rack for kind in counts.kinds]
+        return racks_at_sites(counts.fabric, of_kinds, counts.management_hosts, per_rack)
+
+    def _kind_w(self, kind: KindCounts, year: int) -> float:
+        """Typical power of the hosts of a kind in a year from 1."""
+        now, start = kind.hosts(self.growth.hosts[year - 1]), kind.hosts(self.growth.hosts[0])
+        use = self.use.kinds[kind.name]
+        return power.typical_power_w(
+            use.all_busy_w + (now - start) * use.busy_w,
+            idle_share=use.idle_share,
+            load=self.load(year, kind),
+        )
 
     def _typical_w(self, year: int) -> float:
         """Typical power of hosts and switches in a year from 1, without cooling."""
-        new = sum(self.growth.hosts[year - 1].values()) - sum(self.growth.hosts[0].values())
-        hosts_w = power.typical_power_w(
-            self.use.hosts_busy_w + new * self.use.host_busy_w,
-            idle_share=self.use.idle_share,
-            load=self.load(year),
-        )
+        hosts_w = [self._kind_w(kind, year) for kind in self.counts.kinds]
         stock = self.held[year - 1]
         return power.total_power_w(
-            hosts_w, stock["leaf"] * self.use.leaf_w, stock["spine"] * self.spine_w, self.use.management_w
+            *hosts_w, stock["leaf"] * self.use.leaf_w, stock["spine"] * self.spine_w, self.use.management_w
         )

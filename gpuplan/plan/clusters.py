@@ -11,7 +11,8 @@ from gpuplan.facts import Fact
 from gpuplan.models import availability
 from gpuplan.models.availability import cluster_hosts
 from gpuplan.models.placement import Host, Placement, Request, Room, Shared, Slot, worst_losses
-from gpuplan.plan.hosts import POOL_NAMES, Named, Pool, cluster_of_pool, undivided_pool, whole_pool_lines
+from gpuplan.plan.access import served_by
+from gpuplan.plan.hosts import Named, Pool, cluster_of_pool, pool_name, undivided_pool, whole_pool_lines
 from gpuplan.plan.inputs import derived
 from gpuplan.plan.layouts import (
     Kept,
@@ -62,6 +63,8 @@ class Division:
     whole: Layout
     """Without bounds of clusters."""
     clusters: tuple[Cluster, ...]
+    name: str = ""
+    """Name of the pool."""
 
     @property
     def hosts(self) -> int:
@@ -86,7 +89,7 @@ class Division:
 
     def named(self, kind: str) -> list[tuple[Named, Layout]]:
         """Return the clusters with their names, numbered if there are several."""
-        name, owners = POOL_NAMES[kind], [cluster.home.partition("\n")[::2] for cluster in self.clusters]
+        name, owners = self.name, [cluster.home.partition("\n")[::2] for cluster in self.clusters]
         if len(self.clusters) == 1:
             return [(Named(kind, kind, name, *owners[0]), self.clusters[0].layout)]
         return [
@@ -116,7 +119,7 @@ def _divided(
     priority = {group.id: group.priority for group in scenario.groups}
     asked, existing, apart = whole.asked, whole.existing, tuple[Cluster, ...]()
     homes = dict(zip(requests.members[kind], _homes(scenario, requests, kind, split), strict=True))
-    if kind == "vgpu" and any(room.board != whole.room.board for room in existing):
+    if served_by(kind) == "vgpu" and any(room.board != whole.room.board for room in existing):
         asked, existing, apart = _by_board(whole, homes, priority, spare, most)
     together = split == "few-large" and len({*homes.values()} - {None}) < 2
     if together and len(whole.hosts) <= most and existing == whole.existing:
@@ -127,13 +130,14 @@ def _divided(
             return [one] if few else _few_large((), whole.asked, whole.existing, whole.room, within, more)
 
         home = next(filter(None, homes.values()), "")
-        return Division(whole, tuple(Cluster(laid, home) for laid in kept(promise, whole.asked, lay)))
+        laid_out = tuple(Cluster(laid, home) for laid in kept(promise, whole.asked, lay))
+        return Division(whole, laid_out, pool_name(scenario, kind))
     homes_of = tuple(homes[request.group] for request in asked)
     levels = tuple(priority.get(request.group, LAST) for request in asked)
     clusters = _clusters(asked, existing, whole.room, within, homes_of, levels, apart)
     if split == "by-group":
         clusters = tuple(cluster._replace(home="") for cluster in clusters)
-    return Division(whole, clusters)
+    return Division(whole, clusters, pool_name(scenario, kind))
 
 
 def _by_board(
@@ -458,7 +462,7 @@ def _chance_line(trail: Trail, scenario: Scenario, kind: str, division: Division
     """Add a line for the chance that a rule by risk limits, simulated on the hosts for the demand of a pool."""
     if (kept := division.kept) is not None:
         hosts = sum(cluster.layout.used for cluster in division.clusters)
-        trail.about(f"pools.{kind}", name=POOL_NAMES[kind]).record(
+        trail.about(f"pools.{kind}", name=pool_name(scenario, kind)).record(
             "simulated_chance",
             simulate,
             100 * kept.value,
@@ -478,7 +482,7 @@ def _cluster_lines(
     trail: Trail, scenario: Scenario, catalog: Catalog, requests: Requests, kind: str, division: Division
 ) -> None:
     """Add lines for the number of clusters of a pool, beside the alternatives for dividing it, and for their hosts."""
-    here, count = trail.about(f"pools.{kind}", name=POOL_NAMES[kind]), len(division.clusters)
+    here, count = trail.about(f"pools.{kind}", name=pool_name(scenario, kind)), len(division.clusters)
     inputs: dict[str, Fact | Line] = {
         "hosts_for_demand": trail[f"pools.{kind}.hosts_for_demand"],
         "hosts_for_failures": trail[f"pools.{kind}-1.hosts_for_failures"],

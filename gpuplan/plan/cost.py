@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from gpuplan.facts import Brief, Fact, weakest
 from gpuplan.locales import written
 from gpuplan.models import cost
-from gpuplan.plan.bill_of_materials import Counts, Material, bill
+from gpuplan.plan.bill_of_materials import FIRST, Counts, Material, bill
 from gpuplan.plan.cash_flow import HARDWARE, CostPart, Flows
 from gpuplan.plan.growth import Growth
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.inputs import derived, resting_on
 from gpuplan.plan.management import ManagementDomain
 from gpuplan.plan.power import PowerUse
-from gpuplan.plan.prices import Price, PriceList, Unknown, factor, server_price
+from gpuplan.plan.prices import Price, PriceList, Unknown, factor
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import UNASSIGNED, pick
 from gpuplan.wording import counted
@@ -94,8 +94,8 @@ class Costs(Brief):
 def costs(trail: Trail, counts: Counts, use: PowerUse, growth: Growth, domain: ManagementDomain) -> Costs:
     """Return the costs of a design over the analysis period."""
     scenario, catalog = counts.scenario, counts.catalog
-    memory_gib = {server_price(scenario, catalog)[0]: counts.memory_gib, "management-host": domain.memory_gib}
-    prices = PriceList(scenario, catalog, memory_gib)
+    memory_gib = {"management-host": domain.memory_gib}
+    prices = PriceList(scenario, catalog, counts.memory_gib | memory_gib)
     trail = trail.saying(currency=prices.currency)
     materials = bill(trail, prices, counts, growth.hosts, domain)
     flows = Flows(prices.price, counts, use, growth, materials)
@@ -122,7 +122,7 @@ def costs(trail: Trail, counts: Counts, use: PowerUse, growth: Growth, domain: M
         cash=tuple(float(line.value) for line in cash),
         total=float(trail["cost.total"].value),
         net_present=float(present.value),
-        groups=_group_costs(trail, _shares(trail, counts.pools)),
+        groups=_costs_of_groups(trail, counts, flows, parts),
         utilisation=cost.total_cost(*used) / cost.total_cost(*installed),
         gpu_hours=installed,
         used_gpu_hours=used,
@@ -196,6 +196,24 @@ def _hour_line(
     return float(trail.compute(key, cost.gpu_hour_cost, total_cost=present, gpu_hours=gpu_hours).value)
 
 
+def _costs_of_groups(
+    trail: Trail, counts: Counts, flows: Flows, parts: Sequence[CostPart]
+) -> tuple[GroupCost, ...]:
+    """The total, divided by the GPUs that each group demands; of several kinds of hosts, the cost of each kind."""
+    total = trail["cost.total"]
+    if not counts.kinds[1:]:
+        return _group_costs(trail, _shares(trail, counts.pools), total)
+    costs: list[GroupCost] = []
+    of_kinds = flows.of_kinds(parts)
+    for kind in counts.kinds:
+        named = kind.pools[0].whole_name
+        key = f"cost.kinds.{kind.suffix.removeprefix(FIRST) or 'first_kind'}"
+        line = trail.record(key, cost.allocated_cost, of_kinds[kind.name], words={"name": named}, total=total)
+        costs += _group_costs(trail, _shares(trail, kind.pools), line)
+    paid = float(total.value) or 1.0
+    return tuple(replace(group, share=group.total / paid) for group in costs)
+
+
 def _shares(trail: Trail, pools: Sequence[Pool]) -> dict[str, Line]:
     """GPUs that each group demands of the hosts, and the stated ones of no group."""
     shares = {}
@@ -206,10 +224,10 @@ def _shares(trail: Trail, pools: Sequence[Pool]) -> dict[str, Line]:
     return shares
 
 
-def _group_costs(trail: Trail, shares: Mapping[str, Line]) -> tuple[GroupCost, ...]:
-    """The total, divided by the GPUs that each group demands."""
+def _group_costs(trail: Trail, shares: Mapping[str, Line], total: Line) -> tuple[GroupCost, ...]:
+    """A total, divided by the GPUs that each group demands."""
     gpus = {group: float(line.value) for group, line in shares.items()}
-    whole, total = sum(gpus.values()), trail["cost.total"]
+    whole = sum(gpus.values())
     if not whole:
         return ()
     costs = cost.allocated_cost(float(total.value), shares=list(gpus.values()))

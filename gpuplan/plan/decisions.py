@@ -11,9 +11,9 @@ from typing import NamedTuple
 from gpuplan.facts import Brief, Several, own_rows
 from gpuplan.locales import written
 from gpuplan.models.power_on.cluster import LARGEST
-from gpuplan.plan.access import GroupPlan
+from gpuplan.plan.access import GroupPlan, served_by
 from gpuplan.plan.availability import Posture
-from gpuplan.plan.bill_of_materials import Counts, in_advance, included_years
+from gpuplan.plan.bill_of_materials import Counts, KindCounts, in_advance, included_years
 from gpuplan.plan.clusters import SPLIT_NAMES
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.fabric import Cabling
@@ -91,12 +91,12 @@ def decide(
     of_kind = whole_pools(pools).values()
     decided = [
         *_enough(counts, groups, lines),
-        _gpus_per_host(counts, groups),
+        *(_gpus_per_host(counts, kind, _of(kind, groups)) for kind in counts.kinds),
         *(_hosts_for_demand(pool, len(of_kind) > 1, lines) for pool in of_kind),
         *(_clusters(pool, len(of_kind) > 1, counts, lines) for pool in of_kind if len(pool.clusters) > 1),
         _spare_hosts(scenario, pools, postures),
         _capacity(counts, groups, lines),
-        *_allocation(pools, groups),
+        *(found for kind in counts.kinds for found in _allocation(counts, kind, _of(kind, groups))),
         *_power_on(starts),
         _network(scenario, groups),
         _fabric(scenario, fabric),
@@ -150,10 +150,21 @@ def _stated_total(groups: Sequence[GroupPlan], lines: Mapping[str, Line]) -> Fou
     return found("enough by the stated total", *keys, gpus=gpus, needed=needed, so=so)
 
 
-def _gpus_per_host(made: Counts, groups: Sequence[GroupPlan]) -> Found:
-    scenario, catalog = made.scenario, made.catalog
-    hardware, per_host = scenario.hardware, scenario.hardware.gpus_per_host
-    existing = [room for pool in made.pools for room in pool.rooms[: pool.existing_hosts]]
+def _of(kind: KindCounts, groups: Sequence[GroupPlan]) -> list[GroupPlan]:
+    """The groups on hosts of a kind."""
+    on_hosts = {group.id for group in kind.scenario.groups}
+    return [group for group in groups if group.id in on_hosts]
+
+
+def _kind_words(made: Counts, kind: KindCounts) -> str:
+    """Name the pools of a kind of hosts, where there are several kinds."""
+    names = [pool.name for pool in whole_pools(kind.pools).values()]
+    return f": {joined(names)}" if made.kinds[1:] else ""
+
+
+def _gpus_per_host(made: Counts, kind: KindCounts, groups: Sequence[GroupPlan]) -> Found:
+    catalog, hardware, per_host = made.catalog, kind.scenario.hardware, kind.gpus_per_host
+    existing = [room for pool in kind.pools for room in pool.rooms[: pool.existing_hosts]]
     largest = max(groups, key=lambda g: g.gpus_each, default=None)
     why = said("decided.no large VM", per_host=per_host)
     if largest and largest.gpus_each > 1:
@@ -161,10 +172,18 @@ def _gpus_per_host(made: Counts, groups: Sequence[GroupPlan]) -> Found:
         why = said(key, group=largest.name, gpus=written(largest.gpus_each, "g"), per_host=per_host)
     differ = any(room.gpus != per_host for room in existing)
     named = hardware.server and said("decided.server", name=catalog.servers[hardware.server].name)
+    where = _kind_words(made, kind)
+    case, host = "GPUs per host", said("decided.new host" if existing else "decided.host")
+    if where:
+        case, host = (
+            "GPUs per host, several kinds",
+            said("decided.host of kind", pools=where.removeprefix(": ")),
+        )
     return found(
-        "GPUs per host, hosts differ" if differ else "GPUs per host",
+        "GPUs per host, hosts differ" if differ else case,
         "demand.gpus",
-        host=said("decided.new host" if existing else "decided.host"),
+        where=where,
+        host=host,
         server=named or said("decided.any server"),
         per_host=per_host,
         gpu=catalog.gpus[hardware.gpu].name,
@@ -326,11 +345,20 @@ def _capacity(made: Counts, groups: Sequence[GroupPlan], lines: Mapping[str, Lin
     )
 
 
-def _allocation(pools: Sequence[Pool], groups: Sequence[GroupPlan]) -> Iterator[Found]:
-    """Decide how the GPUs of each pool are allocated to VMs."""
-    taken = {pool.kind for pool in pools}
+def _allocation(made: Counts, kind: KindCounts, groups: Sequence[GroupPlan]) -> Iterator[Found]:
+    """Decide how the GPUs of each pool of a kind of hosts are allocated to VMs."""
+    where = _kind_words(made, kind)
+    every = said("decided.all groups of hosts" if where else "decided.all groups")
+    shared = (pool.name for pool in whole_pools(kind.pools).values() if served_by(pool.kind) == "vgpu")
+    cluster = next(shared, "")
+    for found in _ways(kind, groups):
+        yield found._replace(words={**found.words, "where": where, "every": every, "cluster": cluster})
+
+
+def _ways(kind: KindCounts, groups: Sequence[GroupPlan]) -> Iterator[Found]:
+    taken = {served_by(pool.kind) for pool in kind.pools}
     remote = [g.name for g in groups if g.mode == "bitfusion" and g.vms_placed]
-    whole = [g.name for g in groups if g.pool == "passthrough" and g.vms_placed]
+    whole = [g.name for g in groups if served_by(g.pool) == "passthrough" and g.vms_placed]
     if "vgpu" in taken:
         yield _by_vgpu(groups)
         if remote and "bitfusion" not in taken:
@@ -440,24 +468,16 @@ def _workload_domain(pools: Sequence[Pool], groups: Sequence[GroupPlan]) -> Foun
 
 def _cost(made: Counts, lines: Mapping[str, Line], last_hosts: int) -> Found:
     """State the licences and the cost of the design."""
-    scenario, catalog, cost = made.scenario, made.catalog, made.scenario.cost
+    catalog, cost = made.catalog, made.scenario.cost
     hosts = lines["totals.hosts"].value
     keys, licensed = ["cost.net_present", "cost.total"], ""
     for key, unit in (("cost.licensed_cores", "core"), ("cost.licensed_sockets", "licence")):
         if key in lines and cost.platform_licence != "owned":
             licensed += f", {counted(lines[key].value, unit)}"
             keys.append(key)
-    sources: tuple[str, ...] = ()
-    software, shared = "", sum(pool.gpus for pool in made.pools if pool.gpu_mode == "vgpu")
-    if shared:
-        licence = catalog.products["nvidia-ai-enterprise"]
-        sources, years = licence.fact("licence_unit").sources, included_years(scenario, catalog)
-        key = "decided.software bundled" if years >= cost.years else "decided.software bundled and bought"
-        words = {"years": years, "days": licence.value("bundled_after_days"), "gpus": shared}
-        words["licence"] = LICENCE_NAMES["cost.gpu_licence"][cost.gpu_licence]
-        software = said(key if years else "decided.software", **words)
-        if unlicensed := made.unlicensed(0) if years and cost.gpu_licence != "owned" else 0:
-            software += said("decided.software existing", gpus=unlicensed)
+    software = "".join(_software(made, kind) for kind in made.kinds)
+    licence = catalog.products["nvidia-ai-enterprise"]
+    sources = licence.fact("licence_unit").sources if software else ()
     total, grows = lines["cost.net_present"], last_hosts > hosts
     return found(
         f"cost, {cost.platform_licence}",
@@ -471,3 +491,21 @@ def _cost(made: Counts, lines: Mapping[str, Line], last_hosts: int) -> Found:
         total=amount(total.value, total.unit),
         first=amount(lines["cost.years.0"].value, total.unit),
     )._replace(sources=sources)
+
+
+def _software(made: Counts, kind: KindCounts) -> str:
+    """State the GPU software of the hosts of a kind; nothing where no GPU is shared."""
+    cost, licence = made.scenario.cost, made.catalog.products["nvidia-ai-enterprise"]
+    shared = sum(pool.gpus for pool in kind.pools if pool.gpu_mode == "vgpu")
+    if not shared:
+        return ""
+    years = included_years(kind.scenario, made.catalog)
+    key = "decided.software bundled" if years >= cost.years else "decided.software bundled and bought"
+    words = {"years": years, "days": licence.value("bundled_after_days"), "gpus": shared}
+    words["licence"] = LICENCE_NAMES["cost.gpu_licence"][cost.gpu_licence]
+    words["gpu"] = made.catalog.gpus[kind.scenario.hardware.gpu].name
+    words["of"] = said("decided.of board", **words) if made.kinds[1:] else ""
+    software = said(key if years else "decided.software", **words)
+    if unlicensed := kind.unlicensed(0) if years and cost.gpu_licence != "owned" else 0:
+        software += said("decided.software existing", gpus=unlicensed)
+    return software

@@ -5,7 +5,7 @@ The design as planned carries year 1; year k has the demand after k - 1 years of
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from gpuplan.models.demand import working_hours
@@ -26,6 +26,8 @@ class Growth:
     """GPUs allocated on average."""
     left_out: int | None
     """First year in which a group exceeds the largest design; None if there is none."""
+    kinds: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    """Kind of hosts -> its GPUs allocated on average, where there are several kinds."""
 
 
 def growth_of(

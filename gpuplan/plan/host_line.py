@@ -15,7 +15,6 @@ from gpuplan.plan.fabric import Cabling
 from gpuplan.plan.hardware import boards, server_of
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.inputs import derived, resting_on, sources_of
-from gpuplan.plan.power import PowerUse
 from gpuplan.plan.prices import catalog_factor, sockets, stated_or
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Scenario, other_vms
@@ -147,7 +146,7 @@ def host_line(
     pools: Sequence[Pool],
     beside: tuple[int, float],
     fabric: Cabling,
-    use: PowerUse,
+    peak_w: float,
 ) -> HostLine:
     """Size a new GPU host; ``beside`` is (vCPUs, memory) of platform VMs on each host, in addition to group VMs."""
     hosts = sum(pool.hosts - pool.existing_hosts for pool in pools)
@@ -160,7 +159,7 @@ def host_line(
         memory,
         *ordered.connected(fabric),
         ordered.data(hosts),
-        ordered.supplies(use),
+        ordered.supplies(peak_w),
     )
     return HostLine(hosts, parts, cores, memory_gib)
 
@@ -318,18 +317,16 @@ class _Ordered:
         words |= {"raw": number(round(float(raw_gb[0].value) / 1000, 1))}
         return sizes.part("data", "vsan", words, [line], line.key)
 
-    def supplies(self, use: PowerUse) -> HostPart:
+    def supplies(self, peak_w: float) -> HostPart:
         """Size the power supplies, and check that one side of them carries the host."""
-        server, peak = server_of(self.scenario, self.catalog), watts(use.host_peak_w)
+        server, peak = server_of(self.scenario, self.catalog), watts(peak_w)
         ratings = [server.facts.get(name) for name in ("psu_count", "psu_w")] if server else []
         facts = [fact for fact in ratings if fact is not None]
         if len(facts) < 2:
             return self.sizes.part("supplies", "open", {"peak": peak})
         count, together = int(facts[0].value), float(facts[1].value)
         words = {"supplies": count, "watts": watts(together), "half": watts(together / 2), "peak": peak}
-        return self.sizes.part(
-            "supplies", "", words, facts, short=TOO_LITTLE * (together / 2 < use.host_peak_w)
-        )
+        return self.sizes.part("supplies", "", words, facts, short=TOO_LITTLE * (together / 2 < peak_w))
 
 
 def processor_cores(scenario: Scenario, catalog: Catalog, line: HostLine | None) -> Fact:

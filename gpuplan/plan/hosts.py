@@ -11,7 +11,7 @@ from gpuplan.models.availability import failover
 from gpuplan.models.availability.idle import Idle
 from gpuplan.models.availability.survey import Loss
 from gpuplan.models.placement import Host, Request, Room, Shared
-from gpuplan.plan.access import Unplaced
+from gpuplan.plan.access import Unplaced, served_by
 from gpuplan.plan.inputs import derived
 from gpuplan.plan.layouts import Layout, LossLevel, loss_level
 from gpuplan.plan.over_time.rules import policy_facts
@@ -21,7 +21,7 @@ from gpuplan.plan.trail import Given, Line, Trail
 from gpuplan.scenario import UNASSIGNED, Scenario
 from gpuplan.simulation.jobs import simulate
 from gpuplan.units import exact
-from gpuplan.wording import percent
+from gpuplan.wording import percent, said
 
 POOL_NAMES = {
     "vgpu": "vGPU cluster",
@@ -80,6 +80,8 @@ class Pool(Brief):
     """Site of its hosts, if clusters are by site."""
     tenant: str = ""
     """Tenant whose VMs alone are on its hosts, if tenants are apart."""
+    whole_name: str = field(default="", repr=False)
+    """Name of its pool."""
 
     @property
     def mixed(self) -> bool:
@@ -108,7 +110,7 @@ class WholePool(Brief):
     @property
     def name(self) -> str:
         """Name of the pool."""
-        return POOL_NAMES[self.kind]
+        return self.clusters[0].whole_name
 
     @property
     def hosts(self) -> int:
@@ -160,7 +162,13 @@ def whole_pools(pools: Sequence[Pool]) -> dict[str, WholePool]:
 
 def pool_names(pools: Sequence[Pool]) -> dict[str, str]:
     """Pool -> its name, however many clusters it has."""
-    return {pool.kind: POOL_NAMES[pool.kind] for pool in pools}
+    return {pool.kind: pool.whole_name for pool in pools}
+
+
+def pool_name(scenario: Scenario, kind: str) -> str:
+    """Name of a pool, with the name of its hosts where these are of a further kind."""
+    name, hosts = POOL_NAMES[served_by(kind)], scenario.hardware.of
+    return said("pool.of hosts", pool=name, hosts=hosts) if hosts else name
 
 
 class Named(NamedTuple):
@@ -186,7 +194,7 @@ def whole_pool_lines(
     trail: Trail, scenario: Scenario, requests: Requests, kind: str, laid: Layout
 ) -> dict[str, Line]:
     """Add the hosts for the demand of a pool, as if it were one cluster; return the GPUs of each of its groups."""
-    here = trail.about(f"pools.{kind}", name=POOL_NAMES[kind])
+    here = trail.about(f"pools.{kind}", name=pool_name(scenario, kind))
     parts = _parts(trail, scenario, kind, requests)
     demanded = here.add_up("gpus_demanded", demand.total_demand_gpus, parts)
     _hosts_by_gpus(here, laid, demanded)
@@ -247,7 +255,7 @@ def _pool(
         kind=cluster.kind,
         name=cluster.name,
         access=tuple(dict.fromkeys(g.mode for g in groups if g.id in ids)),
-        gpu_mode="vgpu" if cluster.kind == "vgpu" else "passthrough",
+        gpu_mode="vgpu" if served_by(cluster.kind) == "vgpu" else "passthrough",
         server=scenario.hardware.server or "",
         gpu=boards.pop() if len(boards) == 1 and "" not in boards else scenario.hardware.gpu,
         hosts=len(layout),
@@ -276,6 +284,7 @@ def _pool(
         whole=whole,
         site=cluster.site,
         tenant=cluster.tenant,
+        whole_name=pool_name(scenario, cluster.kind),
     )
 
 

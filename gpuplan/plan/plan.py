@@ -18,7 +18,7 @@ from gpuplan.facts import Fact, did_you_mean
 from gpuplan.locales import spoken
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.availability import Posture, postures_of
-from gpuplan.plan.bill_of_materials import EXISTING_SOFTWARE, Counts
+from gpuplan.plan.bill_of_materials import EXISTING_SOFTWARE, Counts, KindCounts
 from gpuplan.plan.clusters import Division, divisions, pools
 from gpuplan.plan.cost import Costs, costs
 from gpuplan.plan.cost_ranges import CostRanges, cost_ranges
@@ -39,7 +39,7 @@ from gpuplan.plan.network import NetworkUse, network_use
 from gpuplan.plan.over_time.power_on import PowerOn, power_on_lines
 from gpuplan.plan.over_time.recommended import for_orders, recommended, set_up_as
 from gpuplan.plan.over_time.rehearsal import Rehearsed, rehearsed_of
-from gpuplan.plan.power import PowerUse, power_use
+from gpuplan.plan.power import Hosts, PowerUse, power_use
 from gpuplan.plan.prices import catalog_factor
 from gpuplan.plan.profiles import with_profiles
 from gpuplan.plan.requests import Requests, requests_of, room_of, too_large
@@ -56,6 +56,7 @@ from gpuplan.scenario import (
     Scenario,
     ScenarioError,
     example_names,
+    is_mixed,
     load_scenario,
     pick,
     problem,
@@ -91,7 +92,7 @@ class Held(Protocol):
         """Its plan."""
 
 
-def chapter(compute: Callable[[Plan], T]) -> cached_property[T]:
+def chapter(compute: Callable[[Any], T]) -> cached_property[T]:
     """Make a method a chapter: computed on first use, with words in the locale of its scenario."""
     return cached_property(spoken(compute))
 
@@ -172,7 +173,7 @@ class Plan(Carded):
         """The demand by another sizing rule, all other inputs being the same. Raises a ScenarioError where that rule has no answer."""
         if rule == self.scenario.demand.rule:
             return self.demand
-        other = Plan(self.scenario.with_value("demand.rule", rule), self.catalog, self.check)
+        other = plan_of(self.scenario.with_value("demand.rule", rule), self.catalog, self.check)
         return self._taken_over(other, () if self._by_money else ("weighed", "shape")).demand
 
     @chapter
@@ -306,7 +307,7 @@ class Plan(Carded):
 
     def unchecked(self) -> Plan:
         """This plan while its restarts are not yet checked."""
-        plan = Plan(self.scenario, self.catalog, self.check)
+        plan = plan_of(self.scenario, self.catalog, self.check)
         vars(plan).update(vars(self) | {"restarts": None})
         return plan
 
@@ -315,7 +316,13 @@ class Plan(Carded):
         """N+0, N+1, N+2 and the hours a year in which each is at risk."""
         self.pools  # noqa: B018 - its lines are inputs of those of this chapter
         trail = self._trail("postures")
-        return postures_of(trail, self.sized, self.catalog, self.requests, self.divisions)
+        return postures_of(trail, self.sized, self.catalog, self.divided_for, self.divisions)
+
+    def divided_for(self, failures: int) -> Mapping[str, Division]:
+        """The clusters of each pool with spare hosts for another number of host failures."""
+        availability = replace(self.sized.availability, host_failures=failures)
+        other = replace(self.sized, availability=availability)
+        return divisions(other, self.catalog, self.requests, layouts(other, self.catalog, self.requests))
 
     @chapter
     def network(self) -> NetworkUse:
@@ -339,8 +346,8 @@ class Plan(Carded):
             return None
         self.totals  # noqa: B018 - its lines are inputs of those of this chapter
         trail = self._trail("power")
-        load = utilisation_line(trail, self.sized, self.held_gpus[""])
-        return power_use(trail, self.sized, self.catalog, self.pools, self.cabling, load)
+        load = utilisation_line(trail, self.sized, self.held_gpus[""], trail["totals.gpus"])
+        return power_use(trail, self.catalog, [Hosts(trail, self.sized, self.pools, load)], self.cabling)
 
     @chapter
     def management(self) -> ManagementDomain | None:
@@ -354,7 +361,9 @@ class Plan(Carded):
         if self.power is None or self.cabling is None or self.management is None:
             return None
         trail, beside = self._trail("host_line"), self.management.on_gpu_hosts
-        return host_line(trail, self.sized, self.catalog, self.pools, beside, self.cabling, self.power)
+        return host_line(
+            trail, self.sized, self.catalog, self.pools, beside, self.cabling, self.power.host_peak_w
+        )
 
     @chapter
     def growth(self) -> Growth:
@@ -370,6 +379,11 @@ class Plan(Carded):
         )
 
     @property
+    def host_lines(self) -> Mapping[str, HostLine]:
+        """A new host of each kind that is bought, by the name of the kind; the first kind has none."""
+        return {} if self.host_line is None else {"": self.host_line}
+
+    @property
     def cores(self) -> Fact:
         """Cores of each processor of a GPU host, for which licences are counted."""
         return processor_cores(self.scenario, self.catalog, self.host_line)
@@ -380,8 +394,9 @@ class Plan(Carded):
         if self.cabling is None:
             return None
         remote = any(group.mode == "bitfusion" for group in self.groups)
-        about = (self.cores, remote, self.requests.there, self.host_line.memory_gib if self.host_line else 0)
-        return Counts(self.sized, self.catalog, self.pools, self.cabling, *about)
+        memory_gib = self.host_line.memory_gib if self.host_line else 0
+        kind = KindCounts(self.sized, self.catalog, self.pools, self.cores, self.requests.there, memory_gib)
+        return Counts(self.sized, self.catalog, [kind], self.cabling, remote)
 
     @chapter
     def costs(self) -> Costs | None:
@@ -486,7 +501,7 @@ class Plan(Carded):
         if self._by_money:
             return self.with_scenario(scenario)
         read = ("power_on",) if "power_on" in vars(self) else ()
-        plan = self._taken_over(Plan(scenario, self.catalog, self.check), (*BEFORE_NETWORK, *read))
+        plan = self._taken_over(plan_of(scenario, self.catalog, self.check), (*BEFORE_NETWORK, *read))
         vars(plan).update(
             {name: value for name, value in vars(self).items() if name in ("growth", "restarts")}
         )
@@ -498,7 +513,7 @@ class Plan(Carded):
         The reasons of their access are reused too, and may name hosts and costs of this plan.
         """
         scenario = self.scenario.with_value("availability.host_failures", host_failures)
-        plan = Plan(scenario, self.catalog, self.check)
+        plan = plan_of(scenario, self.catalog, self.check)
         if self._by_money or plan.sized.groups != self.sized.groups:
             return self.with_scenario(scenario)
         return self._taken_over(plan, BEFORE_HOSTS)
@@ -510,8 +525,12 @@ class Plan(Carded):
 
     def _taken_over(self, made: Plan, chapters: Sequence[str]) -> Plan:
         """A plan with some chapters of this one. Raises a ScenarioError if its scenario cannot be planned."""
-        if problems := scenario_problems(made.scenario, self.catalog, lambda: made.sized):
+        if problems := made.problems():
             raise ScenarioError(problems)
+        return self._given_to(made, chapters)
+
+    def _given_to(self, made: Plan, chapters: Sequence[str]) -> Plan:
+        """Another plan with some chapters of this one."""
         vars(made).update({chapter: getattr(self, chapter) for chapter in chapters})
         for chapter in chapters:
             if chapter in self._trails:
@@ -521,14 +540,64 @@ class Plan(Carded):
 
     def but(self, **chapters: Any) -> Plan:
         """This plan with some chapters exchanged and all others as they are."""
-        plan = Plan(self.scenario, self.catalog, self.check)
+        plan = plan_of(self.scenario, self.catalog, self.check)
         vars(plan).update(
             vars(self) | {"lines": self.lines, "decisions": self.decisions, "_analysed": {}} | chapters
         )
         return plan
 
+    def problems(self) -> list[Problem]:
+        """Inputs that this catalog and this hardware do not allow."""
+        return scenario_problems(self.scenario, self.catalog, lambda: self.sized)
+
+    def placement_problems(self) -> list[Problem]:
+        """VMs that no host of their pool can take."""
+        scenario, asked = self.scenario, self.requests
+        problems = request_problems(scenario, asked.by_group, asked.members, asked.rooms)
+        new = room_of(scenario, scenario.hardware.gpus_per_host)
+        if not problems and too_large(asked.by_group.values(), new):
+            try:
+                self.divisions  # noqa: B018 - of VMs that no new host can take not all may fit in their clusters
+            except ValueError:
+                split = scenario.availability.split
+                problems = [problem("availability.split", split, "limit.split of existing hosts")]
+        return problems
+
+    @property
+    def parts(self) -> tuple[Plan, ...]:
+        """A plan for each kind of hosts, as far as it depends on no other: up to its hosts; itself where there is one."""
+        return (self,)
+
+    @property
+    def by_kind(self) -> tuple[Plan, ...]:
+        """The same, with network, management domain, power and cost of all kinds."""
+        return (self,)
+
+    def home(self, pool: Pool) -> Plan:
+        """The plan of the kind of hosts that a cluster has."""
+        return next((part for part in self.parts if pool.kind in part.divisions), self.parts[0])
+
+    @property
+    def new_boards(self) -> tuple[str, ...]:
+        """The boards of new hosts, each once, by their ids."""
+        return tuple(dict.fromkeys(part.scenario.hardware.gpu for part in self.parts))
+
+    @property
+    def vsan(self) -> bool:
+        """True if the shared storage of any hosts is vSAN on them."""
+        return any(part.scenario.hardware.storage == "vsan" for part in self.parts)
+
     def __reduce__(self) -> tuple[Any, ...]:
         raise TypeError("a plan is not sent to another process: send its scenario, and make it again there")
+
+
+MIXED: dict[str, type[Plan]] = {}
+"""``plan``: the plan of a scenario with several kinds of hosts, set by ``mixed``."""
+
+
+def plan_of(scenario: Scenario, catalog: Catalog, check: bool) -> Plan:
+    """The plan of a scenario, of its kind, without checks of its inputs."""
+    return (MIXED["plan"] if is_mixed(scenario) else Plan)(scenario, catalog, check)
 
 
 Asked = Plan | Scenario | str | Path | Held
@@ -555,19 +624,8 @@ def make_plan(scenario: Scenario, catalog: Catalog | None = None, *, check: bool
     catalog = load_catalog() if catalog is None else catalog
     _check_kinds(scenario, catalog)
     catalog = with_models(scenario, catalog)
-    plan = Plan(scenario, catalog, check)
-    if problems := scenario_problems(scenario, catalog, lambda: plan.sized):
-        raise ScenarioError(problems)
-    asked = plan.requests
-    problems = request_problems(scenario, asked.by_group, asked.members, asked.rooms)
-    new = room_of(scenario, scenario.hardware.gpus_per_host)
-    if not problems and too_large(asked.by_group.values(), new):
-        try:
-            plan.divisions  # noqa: B018 - of VMs that no new host can take not all may fit in their clusters
-        except ValueError:
-            split = scenario.availability.split
-            problems = [problem("availability.split", split, "limit.split of existing hosts")]
-    if problems:
+    plan = plan_of(scenario, catalog, check)
+    if problems := plan.problems() or plan.placement_problems():
         raise ScenarioError(problems)
     return plan
 

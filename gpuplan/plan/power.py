@@ -5,7 +5,7 @@ The models are ``gpuplan.models.power``. An unknown power, such as a switch's, i
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -39,6 +39,27 @@ class PowerPart:
     typical_w: float
     rack_units_u: float | None
     """Total height; None where the catalog does not know it."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostPower:
+    """Power of the hosts of one kind."""
+
+    peak_w: float
+    """Of one new host."""
+    typical_w: float
+    busy_w: float
+    """Of one new host with every GPU busy."""
+    all_busy_w: float
+    """Of all hosts of the kind with every GPU busy."""
+    idle_share: float
+    part: PowerPart
+    peaks: tuple[float, ...]
+    """Of each host, in the order of the clusters."""
+    lines: tuple[Line, Line]
+    """Of a new host, at peak and typically."""
+    per_rack: int = 0
+    """Hosts of the kind in one rack; 0 where one is more than a rack may carry."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -80,6 +101,15 @@ class PowerUse(Brief):
     """Facts behind the power of a host."""
     excludes: tuple[str, ...]
     """Items whose power or height is unknown."""
+    kinds: Mapping[str, HostPower] = field(repr=False)
+    """Kind of hosts, by its name -> its power; the figures of a new host above are of the first kind."""
+
+    def of(self, name: str) -> "PowerUse":
+        """The same with the figures of a new host, and of a rack, of another kind of hosts."""
+        host = self.kinds[name]
+        return replace(
+            self, host_peak_w=host.peak_w, host_typical_w=host.typical_w, hosts_per_rack=host.per_rack
+        )
 
     @property
     def unknown_power(self) -> tuple[str, ...]:
@@ -87,28 +117,28 @@ class PowerUse(Brief):
         return tuple(what.removeprefix(POWER_OF) for what in self.excludes if what.startswith(POWER_OF))
 
 
-def power_use(
-    trail: Trail,
-    scenario: Scenario,
-    catalog: Catalog,
-    pools: Sequence[Pool],
-    fabric: Cabling,
-    utilisation: Line,
-) -> PowerUse:
-    """Power, heat and space of a design."""
-    hosts = [(room.gpus, room.board or pool.gpu) for pool in pools for room in pool.rooms]
-    excludes: list[str] = []
-    host = _host_lines(trail, scenario, catalog, fabric, utilisation)
-    peak, typical = host.peak, host.typical
-    part, busy_w, peaks = _hosts_part(scenario, catalog, hosts, host, excludes)
-    each, most_w = iter(peaks), max(peaks)
-    parts = [part]
+class Hosts(NamedTuple):
+    """The hosts of one kind, and the share of the time in which their GPUs are used."""
+
+    trail: Trail
+    scenario: Scenario
+    pools: Sequence[Pool]
+    utilisation: Line
+
+
+def power_use(trail: Trail, catalog: Catalog, kinds: Sequence[Hosts], fabric: Cabling) -> PowerUse:
+    """Power, heat and space of a design with hosts of these kinds."""
+    scenario, excludes = kinds[0].scenario, list[str]()
+    powers = {kind.scenario.hardware.of: _kind_power(kind, catalog, fabric, excludes) for kind in kinds}
+    first = powers[kinds[0].scenario.hardware.of]
+    parts = [power.part for power in powers.values()]
     parts += _switch_parts(catalog, fabric, excludes)
     managing = _management_part(scenario, catalog)
     parts += [managing] * bool(managing.count)
     shown = {p.name: p for p in parts if p.count}
-    it_peak = _sum(trail, "power.peak", {n: p.peak_w for n, p in shown.items()}, peak)
-    it_typical = _sum(trail, "power.typical", {n: p.typical_w for n, p in shown.items()}, typical)
+    peaks, typicals = ([power.lines[at] for power in powers.values()] for at in (0, 1))
+    it_peak = _sum(trail, "power.peak", {n: p.peak_w for n, p in shown.items()}, peaks)
+    it_typical = _sum(trail, "power.typical", {n: p.typical_w for n, p in shown.items()}, typicals)
     facility = trail.compute(
         "power.facility", power.facility_power_w, it_power_w=it_typical, pue=factor(scenario, catalog, "pue")
     )
@@ -131,8 +161,14 @@ def power_use(
         },
         hosts=trail["totals.hosts"],
     )
-    largest = resting_on([peak], "power/largest_host", most_w) if most_w != peak.value else peak
-    per_rack, racks = _racks(trail, scenario, catalog, fabric, largest)
+    per_rack = [_per_rack_line(kind, catalog, powers[kind.scenario.hardware.of]) for kind in kinds]
+    powers = {
+        name: replace(host, per_rack=int(line.value))
+        for (name, host), line in zip(powers.items(), per_rack, strict=True)
+    }
+    racks = _racks(trail, scenario, fabric, [*powers.values()], per_rack)
+    each = iter([peak for host in powers.values() for peak in host.peaks])
+    typical = typicals[0]
     known = (typical.key, typical.value, typical.unit, None, None, typical.basis, typical.sources)
     return PowerUse(
         parts=tuple(parts),
@@ -143,19 +179,38 @@ def power_use(
         heat_btu_h=heat.value,
         emissions_kg=emissions.value,
         rack_units_u=units.value,
-        hosts_per_rack=per_rack,
+        hosts_per_rack=int(per_rack[0].value) if all(line.value for line in per_rack) else 0,
         racks=racks,
-        host_peak_w=peak.value,
-        host_peaks_w={pool.id: tuple(islice(each, len(pool.rooms))) for pool in pools},
-        host_typical_w=typical.value,
-        host_busy_w=host.busy.value,
-        hosts_busy_w=busy_w,
-        idle_share=float(host.idle.value),
+        host_peak_w=first.peak_w,
+        host_peaks_w={pool.id: tuple(islice(each, len(pool.rooms))) for kind in kinds for pool in kind.pools},
+        host_typical_w=first.typical_w,
+        host_busy_w=first.busy_w,
+        hosts_busy_w=sum(host.all_busy_w for host in powers.values()),
+        idle_share=first.idle_share,
         leaf_w=sum(p.typical_w / p.count for p in parts if p.name == LEAVES),
         spine_w=sum(p.typical_w / p.count for p in parts if p.name == SPINES),
         management_w=managing.typical_w,
         facts=(Fact(*known, note=typical.label),),
         excludes=tuple(dict.fromkeys(excludes)),
+        kinds=powers,
+    )
+
+
+def _kind_power(kind: Hosts, catalog: Catalog, fabric: Cabling, excludes: list[str]) -> HostPower:
+    """Power of the hosts of one kind."""
+    trail, scenario = kind.trail, kind.scenario
+    hosts = [(room.gpus, room.board or pool.gpu) for pool in kind.pools for room in pool.rooms]
+    host = _host_lines(trail, scenario, catalog, fabric, kind.utilisation)
+    part, busy_w, peaks = _hosts_part(scenario, catalog, hosts, host, excludes)
+    return HostPower(
+        peak_w=host.peak.value,
+        typical_w=host.typical.value,
+        busy_w=host.busy.value,
+        all_busy_w=busy_w,
+        idle_share=float(host.idle.value),
+        part=part,
+        peaks=tuple(peaks),
+        lines=(host.peak, host.typical),
     )
 
 
@@ -268,7 +323,8 @@ def _hosts_part(
         excludes.append(said("power.height of server"))
     typical_w = busy_w * (float(host.typical.value) / float(host.busy.value))
     units = None if height is None else len(hosts) * float(height.value)
-    return PowerPart("GPU hosts", len(hosts), sum(peaks), typical_w, units), busy_w, peaks
+    name = f"GPU hosts ({hardware.of})" if hardware.of else "GPU hosts"
+    return PowerPart(name, len(hosts), sum(peaks), typical_w, units), busy_w, peaks
 
 
 def _host_u(scenario: Scenario, catalog: Catalog) -> Fact | None:
@@ -322,18 +378,27 @@ def usual_power_w(switch: Item) -> float | None:
     return next((float(value) for value in values if value is not None), None)
 
 
-def _sum(trail: Trail, key: str, parts: Mapping[str, float], host: Line) -> Line:
-    """Return the power of all parts, known no better than the host's power, which is most of the sum."""
+def _sum(trail: Trail, key: str, parts: Mapping[str, float], hosts: Sequence[Line]) -> Line:
+    """Return the power of all parts, known no better than the hosts' power, which is most of the sum."""
     facts = {
-        name: resting_on([host], f"power/{name}", watts, "power of a part") for name, watts in parts.items()
+        name: resting_on(hosts, f"power/{name}", watts, "power of a part") for name, watts in parts.items()
     }
     return trail.add_up(key, power.total_power_w, facts)
 
 
-def racks_at_sites(fabric: Cabling, gpu_hosts: int, other_hosts: int, hosts_per_rack: int) -> int:
-    """Return the racks for these hosts, with separate racks at each site."""
-    apart = at_sites(gpu_hosts, other_hosts, fabric.site_hosts)
-    return sum(power.racks(hosts, hosts_per_rack=hosts_per_rack) for hosts in apart)
+def racks_at_sites(
+    fabric: Cabling, gpu_hosts: Sequence[int], other_hosts: int, hosts_per_rack: Sequence[int]
+) -> int:
+    """Return the racks for these hosts of each kind, with separate racks for each kind and at each site.
+
+    Other hosts stand with those of the first kind.
+    """
+    apart = [
+        (hosts, per_rack)
+        for at, (count, per_rack) in enumerate(zip(gpu_hosts, hosts_per_rack, strict=True))
+        for hosts in at_sites(count, 0 if at else other_hosts, fabric.site_hosts)
+    ]
+    return sum(power.racks(hosts, hosts_per_rack=per_rack) for hosts, per_rack in apart)
 
 
 def _rack_limit(scenario: Scenario, catalog: Catalog, host_w: float) -> Fact:
@@ -348,33 +413,49 @@ def _rack_limit(scenario: Scenario, catalog: Catalog, host_w: float) -> Fact:
     return replace(limit, value=needed, low=needed, basis="assumed", note=note)
 
 
-def _racks(
-    trail: Trail, scenario: Scenario, catalog: Catalog, fabric: Cabling, peak: Fact | Line
-) -> tuple[int, int]:
-    """Hosts in one rack, each taken as the largest, and racks; (0, 0) where that one is more than a rack may carry."""
+def _per_rack_line(kind: Hosts, catalog: Catalog, hosts: HostPower) -> Line:
+    """Hosts of a kind in one rack, each taken as the largest; none where that one is more than a rack may carry."""
+    scenario, new = kind.scenario, hosts.lines[0]
+    most_w = max(hosts.peaks, default=hosts.peak_w)
+    peak = new if most_w == hosts.peak_w else resting_on([new], "power/largest_host", most_w)
     height = _host_u(scenario, catalog) or catalog_factor(catalog, "host_u")
-    limit = _rack_limit(scenario, catalog, float(peak.value))
-    per_rack = trail.compute(
+    return kind.trail.compute(
         "power.hosts_per_rack",
         power.hosts_per_rack,
         host_u=height,
         host_w=peak,
         rack_units_u=catalog_factor(catalog, "rack_units_u"),
         reserved_u=catalog_factor(catalog, "hosts_per_rack_reserved_u"),
-        rack_kw=limit,
+        rack_kw=_rack_limit(scenario, catalog, float(peak.value)),
     )
-    if not per_rack.value:
-        return 0, 0
+
+
+def _racks(
+    trail: Trail,
+    scenario: Scenario,
+    fabric: Cabling,
+    kinds: Sequence[HostPower],
+    per_racks: Sequence[Line],
+) -> int:
+    """Racks, those of each kind of hosts apart; 0 where a host is more than a rack may carry."""
+    if not all(line.value for line in per_racks):
+        return 0
     counted: Fact | Line = trail["totals.hosts"]
     if more := scenario.cost.management_hosts:
         behind = [counted, scenario.fact("cost.management_hosts")]
         every = fabric.gpu_hosts + more
         counted = resting_on(behind, "power/hosts", every)
-    if len(fabric.site_hosts) == 1:
-        racks = trail.compute("power.racks", power.racks, hosts=counted, hosts_per_rack=per_rack)
-        return int(per_rack.value), int(racks.value)
-    many = racks_at_sites(fabric, fabric.gpu_hosts, more, int(per_rack.value))
-    apart = " + ".join(map(str, at_sites(fabric.gpu_hosts, more, fabric.site_hosts)))
-    inputs: Given = {"hosts": counted, "hosts_per_rack": per_rack}
-    trail.record("power.racks", power.racks, many, inputs, when="sites", words={"apart": apart})
-    return int(per_rack.value), many
+    if len(fabric.site_hosts) == 1 and not kinds[1:]:
+        racks = trail.compute("power.racks", power.racks, hosts=counted, hosts_per_rack=per_racks[0])
+        return int(racks.value)
+    hosts = [kind.part.count for kind in kinds]
+    many = racks_at_sites(fabric, hosts, more, [int(line.value) for line in per_racks])
+    inputs: Given = {"hosts": counted, "hosts_per_rack": per_racks[0]}
+    if not kinds[1:]:
+        apart = " + ".join(map(str, at_sites(fabric.gpu_hosts, more, fabric.site_hosts)))
+        trail.record("power.racks", power.racks, many, inputs, when="sites", words={"apart": apart})
+        return many
+    inputs = {"hosts": counted, **{f"kind{n}": line for n, line in enumerate(per_racks, 1)}}
+    words = {"apart": " + ".join(f"{n} / {line.value}" for n, line in zip(hosts, per_racks, strict=True))}
+    trail.record("power.racks", power.racks, many, inputs, when="kinds", words=words)
+    return many

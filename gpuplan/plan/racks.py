@@ -105,15 +105,16 @@ def worst_loss(plan: Plan) -> RackLoss | None:
 
 
 def _places(plan: Plan, use: PowerUse, switches: Switches | None) -> Iterator[Place]:
-    """Yield the hosts in their racks, each site in racks of its own and on its own fabrics."""
+    """Yield the hosts in their racks, each site and each kind in racks of its own, each site on its own fabrics."""
     rack, pairs = 0, _pairs(switches.fabrics if switches else ())
     for site in dict.fromkeys(pool.site for pool in plan.pools):
-        pools = [pool for pool in plan.pools if pool.site == site]
-        hosts = [(pool, number) for pool in pools for number in range(1, pool.hosts + 1)]
-        for at, (pool, number) in enumerate(hosts):
-            rack += at % use.hosts_per_rack == 0
-            peak_w = use.host_peaks_w[pool.id][number - 1]
-            yield Place(host_name(pool, number), pool.id, number, peak_w, rack, *next(pairs, (0, 0)))
+        for part in plan.by_kind:
+            pools = [pool for pool in part.pools if pool.site == site]
+            hosts = [(pool, number) for pool in pools for number in range(1, pool.hosts + 1)]
+            for at, (pool, number) in enumerate(hosts):
+                rack += at % use.kinds[part.scenario.hardware.of].per_rack == 0
+                peak_w = use.host_peaks_w[pool.id][number - 1]
+                yield Place(host_name(pool, number), pool.id, number, peak_w, rack, *next(pairs, (0, 0)))
 
 
 def _pairs(fabrics: Sequence[Fabric]) -> Iterator[tuple[int, int]]:

@@ -12,7 +12,7 @@ from gpuplan.facts import Brief
 from gpuplan.models import availability, placement, sharing
 from gpuplan.models.gpu_layouts import gpu_layouts
 from gpuplan.models.placement.fit import Rules
-from gpuplan.plan.access import GroupPlan, Wanted, allocate, with_pools
+from gpuplan.plan.access import GroupPlan, Wanted, allocate, of_kind, with_pools
 from gpuplan.plan.boards import lack
 from gpuplan.plan.profiles import own_gpus
 from gpuplan.plan.sharing import pieces_of, share_each, whole_profile
@@ -225,8 +225,9 @@ def held_gpus(scenario: Scenario, catalog: Catalog, group: Group, plan: GroupPla
 
 def other_requests(scenario: Scenario) -> list[placement.Request]:
     """VMs without a GPU that run on the GPU hosts."""
+    apart = OTHER_VMS + of_kind(scenario)
     return [
-        placement.Request(f"{OTHER_VMS}{at}", other.vms, vcpus=other.vcpus, memory_gib=other.memory_gib)
+        placement.Request(f"{apart}{at}", other.vms, vcpus=other.vcpus, memory_gib=other.memory_gib)
         for at, other in enumerate(other_vms(scenario.hardware.other_vms), 1)
     ]
 

@@ -95,10 +95,10 @@ def held_gpus_lines(
     return {key: part for key, part in parts.items() if isinstance(part, Line)} | {"": whole}
 
 
-def utilisation_line(trail: Trail, scenario: Scenario, busy: Line) -> Line:
+def utilisation_line(trail: Trail, scenario: Scenario, busy: Line, gpus: Line) -> Line:
     """Add the share of time in which the GPUs are used: stated, or the mean allocation of the groups."""
     stated = scenario.fact("cost.utilisation")
-    named: dict[str, Fact | Line] = {"busy_gpus": busy, "gpus": trail["totals.gpus"]}
+    named: dict[str, Fact | Line] = {"busy_gpus": busy, "gpus": gpus}
     if stated.value is not None:
         named["stated"] = replace(stated, key="cost/stated_utilisation")  # the line has the key of the input
     when = "" if stated.value is None else "stated"

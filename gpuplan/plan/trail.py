@@ -111,6 +111,13 @@ class Trail:
         self._known = {} if known is None else known
         self._at = self._row = ""
         self._words: tuple[tuple[str, str], ...] = ()
+        self._of = ""
+
+    def of_hosts(self, id: str, name: str) -> Trail:
+        """This trail for the lines of the hosts of a further kind, with its name in each label."""
+        here = self.about(f"kinds.{id}")
+        here._of = f" ({name})"
+        return here
 
     def about(self, at: str, **words: object) -> Trail:
         """This trail for the lines of one object, such as ``pools.vgpu``: a key prefix, and ``words`` shared by all."""
@@ -122,6 +129,7 @@ class Trail:
         """This trail with ``words`` shared by all of its lines."""
         here = Trail(self._known)
         here.lines, here._words = self.lines, (*self._words, *_texts(words))
+        here._of = self._of
         return here
 
     def __getitem__(self, key: str) -> Line:
@@ -187,7 +195,8 @@ class Trail:
         self._known[f"={path}"] = line
 
     def _said(self, key: str, when: str, words: Mapping[str, object]) -> Words:
-        return _filled(self._row + key, when, (*self._words, *_texts(words)))
+        said = _filled(self._row + key, when, (*self._words, *_texts(words)))
+        return said._replace(label=said.label + self._of) if self._of else said
 
     def _add(self, line: Line) -> Line:
         self.lines[line.key] = self._known[line.key] = line

@@ -21,6 +21,7 @@ from gpuplan.plan.sharing import mixed_sizes_refused
 from gpuplan.plan.training.llm_job import fewest_hosts
 from gpuplan.plan.working_week import work_fact
 from gpuplan.scenario import (
+    KINDS_PATH,
     MAX_GPUS,
     MAX_VMS,
     OTHER_VMS,
@@ -33,6 +34,7 @@ from gpuplan.scenario import (
     field_of,
     host_kinds,
     hours_length_h,
+    new_hosts,
     other_vms,
     parse_value,
     problem,
@@ -91,6 +93,32 @@ def _unlisted(path: str, value: str, near: Sequence[str], table: str, many: int)
     if near:
         return problem(path, show(value), "limit.unlisted near", near=", ".join(near), table=table, many=many)
     return problem(path, show(value), "limit.unlisted", table=table, many=many)
+
+
+def _unknown_kinds(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
+    """Kinds of hosts with boards or servers that the catalog does not have, and groups on kinds that there are not."""
+    kinds, path = new_hosts(scenario.hardware.kinds), KINDS_PATH
+    for kind in kinds:
+        for value, table in ((kind.gpu, "gpus"), (kind.server, "servers")):
+            ids = catalog.items(table)
+            if value is not None and value not in ids:
+                yield _unlisted(path, value, _similar(value, ids), table, len(ids))
+    names = [kind.name for kind in kinds]
+    for group in scenario.groups:
+        if group.hosts and group.hosts not in (*names, scenario.hardware.of):
+            key = "limit.no kind" if names else "limit.no kinds"
+            yield problem(f"groups.{group.id}.hosts", show(group.hosts), key, names=", ".join(names))
+
+
+def kinds_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
+    """Inputs that several kinds of hosts do not allow together."""
+    if wrong := [*wrong_values(scenario), *_unknown_kinds(scenario, catalog)]:
+        return wrong
+    if all(group.hosts for group in scenario.groups):
+        return [problem(KINDS_PATH, scenario.hardware.kinds, "limit.first kind unused")]
+    if scenario.demand.rule == "stated":
+        return [problem("demand.rule", "stated", "limit.total of kinds")]
+    return []
 
 
 def _other_models(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
@@ -221,7 +249,7 @@ def _group_problems(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
                 yield problem(f"groups.{group.id}.sites", show(name), "limit.site")
 
 
-def _too_large(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
+def too_many(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
     """More VMs, or more GPUs, than one design has."""
     vms = {
         g.id: demand.group_vms(
@@ -353,7 +381,15 @@ def _cluster_size(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
 
 
 MUST_BE_KNOWN = (
-    *(_unknown_ids, _unknown_boards, _no_training, _other_models, _unknown_origins, _price_problems),
+    *(
+        _unknown_ids,
+        _unknown_boards,
+        _unknown_kinds,
+        _no_training,
+        _other_models,
+        _unknown_origins,
+        _price_problems,
+    ),
     _unknown_notes,
 )
 
@@ -378,7 +414,7 @@ MUST_BE_POSSIBLE = (
     *(_too_many_gpus_in_a_host, _divided_boards, _uncounted_vms, _refused_mix, _refused_placement),
     *(_sums_in_switches, _demand_problems, _cluster_size, _trained_model),
 )
-OF_THE_VMS = (_group_problems, _too_large)
+OF_THE_VMS = (_group_problems, too_many)
 """Checks of the groups of a scenario, in this order; the last runs once models are replicas."""
 
 

@@ -88,7 +88,7 @@ def _below(plan: Plan) -> list[_Box]:
     network = said(
         "logical.network", link=plan.scenario.network.link_gbit_s, ports=fabric.ports.total if fabric else 2
     )
-    storage = NAMES["storage in the document"][plan.scenario.hardware.storage or "external"]
+    storage = NAMES["storage in the document"]["vsan" if plan.vsan else "external"]
     named = (
         ("logical.management head", managed),
         ("logical.network head", network),
@@ -127,19 +127,19 @@ def racks_svg(plan: Plan) -> str | None:
         return None
     drawing, kinds = Drawing(), alike(all_racks)
     units = int(plan.catalog.row("factors", "rack_units_u")["value"])
-    host_u, wide = _host_units(plan), _wide(ACROSS, 0)
+    heights, wide = [_host_units(plan, these[0]) for these in kinds], _wide(ACROSS, 0)
     high = LINE + 4 + units * UNIT + (3 + any(rack.site for rack in all_racks)) * LINE
     y = 0.0
     for at, these in enumerate(kinds[:MOST_RACKS]):
         if at and at % ACROSS == 0:
             y += high + GAP
-        _rack(drawing, these, Area(at % ACROSS * (wide + GAP), y, wide, high), units, host_u)
+        _rack(drawing, these, Area(at % ACROSS * (wide + GAP), y, wide, high), units, heights[at])
     y += high + 8
     drawing.box(Area(0, y, 22, 12), fill=ACCENT, stroke=ACCENT, rx=1)
     drawing.text(28, y + 11, said("physical.leaf"), fill=SOFT)
     drawing.box(Area(130, y, 22, 12), fill=WHITE, rx=1)
     drawing.text(158, y + 11, said("physical.host"), fill=SOFT)
-    note = said("physical.scale", units=units) if host_u else said("physical.no scale")
+    note = said("physical.scale", units=units) if all(heights) else said("physical.no scale")
     if (left := len(kinds) - MOST_RACKS) > 0:
         note = f"{said('physical.more racks', count=sum(map(len, kinds[-left:])))} {note}"
     for line in wrapped(note, WIDTH):
@@ -148,9 +148,10 @@ def racks_svg(plan: Plan) -> str | None:
     return drawing.svg(y + LINE, said("physical.about", racks=len(all_racks)))
 
 
-def _host_units(plan: Plan) -> float:
-    """Return the height of a host in rack units; 0 where it is unknown."""
-    part = next((part for part in plan.power.parts if part.name == "GPU hosts"), None) if plan.power else None
+def _host_units(plan: Plan, rack: Rack) -> float:
+    """Return the height of a host of a rack in rack units; 0 where it is unknown."""
+    home = plan.home(plan.pool(rack.hosts[0].pool)).scenario.hardware.of
+    part = plan.power.kinds[home].part if plan.power else None
     return part.rack_units_u / part.count if part and part.rack_units_u and part.count else 0.0
 
 

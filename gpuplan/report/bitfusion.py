@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from gpuplan.plan import Plan
+from gpuplan.plan.access import served_by
 from gpuplan.plan.hosts import Pool
 from gpuplan.units import exact
 
@@ -37,7 +38,8 @@ class Servers:
 
 def servers_of(plan: Plan, pool: Pool) -> Servers | None:
     """Return a cluster's Bitfusion servers: one per host with GPUs for them, more where a VM cannot have all vGPUs."""
-    if pool.kind == "bitfusion":
+    plan = plan.home(pool)
+    if served_by(pool.kind) == "bitfusion":
         counts, most, profile = [room.gpus for room in pool.rooms], pool.gpus_per_host, ""
     else:
         counts, profile = gpus_of(pool, clients(plan)), whole_profile(plan)

@@ -31,7 +31,7 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
     Returns:
         plan_dict (dict): Keys ``version``, ``catalog``, ``scenario``, ``totals``, ``verdict``, ``postures``, ``pools``,
             ``power_on``, ``groups``, ``llm``, ``inventory``, ``sharing_modes``, ``network``, ``cabling``, ``power``,
-            ``management``, ``host_line``, ``costs``, ``decisions``, ``messages``, ``lines``. [-]
+            ``kinds`` (of several kinds of hosts), ``management``, ``host_line``, ``costs``, ``decisions``, ``messages``, ``lines``. [-]
     """
     return {
         "version": JSON_VERSION,
@@ -58,6 +58,7 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
         "network": plain(plan.network),
         "cabling": plain(plan.cabling),
         "power": power_dict(plan.power),
+        **({"kinds": [_kind(part) for part in plan.by_kind]} if plan.parts[1:] else {}),
         "management": plain(plan.management),
         "host_line": plain(plan.host_line),
         "costs": costs_dict(plan),
@@ -69,7 +70,25 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
 
 def power_dict(power: PowerUse | None) -> dict[str, Any] | None:
     """Return power, heat and space as plain JSON values; None without hosts."""
-    return None if power is None else _without(plain(power), "facts")
+    return None if power is None else _without(plain(power), "facts", "kinds")
+
+
+def _kind(part: Plan) -> dict[str, Any]:
+    """Return the hosts of one kind, where a design has several."""
+    hardware, use = (
+        part.scenario.hardware,
+        part.power.kinds.get(part.scenario.hardware.of) if part.power else None,
+    )
+    return {
+        "name": hardware.of,
+        "hardware": {name: getattr(hardware, name) for name in ("gpu", "server", "gpus_per_host", "storage")},
+        "pools": [pool.id for pool in part.pools],
+        "groups": [group.id for group in part.groups],
+        "totals": plain(part.totals),
+        "sharing_modes": plain(sharing_modes(part.scenario, part.catalog)),
+        "host_line": plain(part.host_line),
+        "power": use and _without(plain(use), "lines"),
+    }
 
 
 def costs_dict(plan: Plan) -> dict[str, Any] | None:
@@ -145,7 +164,7 @@ def _power_on(made: PowerOn) -> dict[str, Any]:
 def _pool(pool: Pool) -> dict[str, Any]:
     named = (
         "placement", "requests", "rooms", "new_room", "access", "shared", "bound", "method", "failures",
-        "laid", "whole",
+        "laid", "whole", "whole_name",
     )  # fmt: skip
     data = {f.name: plain(getattr(pool, f.name)) for f in fields(pool) if f.name not in named}
     data["access_modes"] = list(pool.access)

@@ -21,15 +21,20 @@ from gpuplan.scenario.files import (
 from gpuplan.scenario.hosts_and_vms import (
     DAYS,
     HOST_KEYS,
+    NEW_KEYS,
     OTHER_VMS,
     PERPETUAL,
     VM_KEYS,
     HostKind,
+    NewHosts,
     OtherVms,
     file_rows,
     host_kinds,
     hosts_text,
+    new_hosts,
+    new_hosts_text,
     other_vms,
+    slug,
     vms_text,
 )
 from gpuplan.scenario.hours_and_sites import hours_length_h, hours_min, sites_people
@@ -70,6 +75,7 @@ from gpuplan.scenario.sections import (
     Platform,
     Training,
 )
+from gpuplan.scenario.views import KINDS_PATH, is_mixed, path_of_kind, views
 
 
 class _Callable(ModuleType):

@@ -1,4 +1,4 @@
-"""Existing hosts and VMs without a GPU: their kinds, as typed or listed in a file, and as text in one form."""
+"""Existing hosts, further kinds of new hosts and VMs without a GPU: their kinds, as typed or listed in a file, and as text in one form."""
 
 import datetime
 import re
@@ -23,6 +23,13 @@ _HOSTS = re.compile(
     + "".join(rf"(?:\s*,?\s*{words} (?:until )?(?P<{name}>[\w-]{{1,20}}))?" for name, words in DAYS.items())
 )
 _VMS = re.compile(_NAME + r"(?P<vms>\d{1,9})(?:\s*VMs?)?\s*x" + _CPU_AND_MEMORY)
+_ID = r"[a-z][a-z0-9.-]{1,59}"
+STORAGES = ("vsan", "external")
+_NEW = re.compile(
+    rf"(?P<name>[^\s;:,][^;:,\n]{{0,39}}?)\s*:\s*(?P<gpus>\d{{1,9}})\s*x\s*(?P<gpu>{_ID})(?:\s+in\s+(?P<server>{_ID}))?"
+    + _CPU_AND_MEMORY
+    + rf"(?:\s*,?\s*(?P<storage>{'|'.join(STORAGES)})(?: storage)?)?"
+)
 
 
 class HostKind(NamedTuple):
@@ -40,6 +47,23 @@ class HostKind(NamedTuple):
     """The same of the licences of their GPU software."""
     boards_since: str | None = None
     """Day from which the software that comes with their boards runs; None where it is not stated."""
+
+
+class NewHosts(NamedTuple):
+    """A further kind of new hosts; CPU and memory of None are not counted."""
+
+    name: str
+    gpus: int
+    gpu: str
+    server: str | None = None
+    vcpus: int | None = None
+    memory_gib: int | None = None
+    storage: str | None = None
+
+    @property
+    def id(self) -> str:
+        """Its name in the ids of clusters."""
+        return slug(self.name)
 
 
 class OtherVms(NamedTuple):
@@ -63,6 +87,16 @@ HOST_KEYS = {
     "boards_since": "boards_since",
 }
 """Attribute of a kind of hosts -> its key in a file."""
+NEW_KEYS = {
+    "name": "name",
+    "gpus": "gpus_per_host",
+    "gpu": "gpu",
+    "server": "server",
+    "vcpus": "vcpus_per_host",
+    "memory_gib": "memory_gib_per_host",
+    "storage": "storage",
+}
+"""Attribute of a further kind of new hosts -> its key in a file."""
 VM_KEYS = {"name": "name", "vms": "vms", "vcpus": "vcpus_each", "memory_gib": "memory_gib_each"}
 """The same of VMs without a GPU."""
 _MOST = {
@@ -80,6 +114,19 @@ def hosts_text(given: Any) -> str | None:
     if rows is None or any(row["hosts"] is None or (row["gpu"] and not row["gpus"]) for row in rows):
         return None
     return "; ".join(_host_words(HostKind(**row | {"name": row["name"] or ""})) for row in rows)
+
+
+def new_hosts_text(given: Any) -> str | None:
+    """Further kinds of new hosts as ``serving: 8 x h200-nvl-141gb in dell-xe9680, vsan``, from text or a list of mappings."""
+    rows = _rows(given, _NEW, NEW_KEYS)
+    if rows is None or not all(row["name"] and row["gpus"] and row["gpu"] for row in rows):
+        return None
+    ids = [slug(row["name"]) for row in rows]
+    return (
+        "; ".join(_new_words(NewHosts(**row)) for row in rows)
+        if all(ids) and len({*ids}) == len(ids)
+        else None
+    )
 
 
 def vms_text(given: Any) -> str | None:
@@ -101,6 +148,12 @@ def host_kinds(text: str | None) -> tuple[HostKind, ...]:
 
 
 @lru_cache(maxsize=1024)
+def new_hosts(text: str | None) -> tuple[NewHosts, ...]:
+    """The further kinds of new hosts of such an input."""
+    return tuple(NewHosts(**row) for row in _rows(text or "", _NEW, NEW_KEYS) or [])
+
+
+@lru_cache(maxsize=1024)
 def other_vms(text: str | None) -> tuple[OtherVms, ...]:
     """The kinds of VMs of such an input."""
     rows = _rows(text or "", _VMS, VM_KEYS) or []
@@ -112,7 +165,7 @@ def other_vms(text: str | None) -> tuple[OtherVms, ...]:
 
 def file_rows(text: str, keys: Mapping[str, str]) -> list[dict[str, Any]]:
     """Return the same as a file lists it, without empty values."""
-    pattern = _HOSTS if keys is HOST_KEYS else _VMS
+    pattern = _HOSTS if keys is HOST_KEYS else _NEW if keys is NEW_KEYS else _VMS
     return [
         {keys[name]: value for name, value in row.items() if value is not None}
         for row in _rows(text, pattern, keys) or []
@@ -153,9 +206,11 @@ def _value(name: str, given: Any) -> Any:
         return None
     if name in DAYS:
         return given if given == PERPETUAL and name != "boards_since" else date_text(str(given)) or _WRONG
+    if name == "storage":
+        return given if given in STORAGES else _WRONG
     if name not in _MOST:
         text = " ".join(str(given).split())
-        allowed = r"[a-z][a-z0-9.-]{1,59}" if name == "gpu" else r"[^;:,]{1,40}"
+        allowed = _ID if name in ("gpu", "server") else r"[^;:,]{1,40}"
         return text if re.fullmatch(allowed, text) and text.isprintable() else _WRONG
     if isinstance(given, bool) or not re.fullmatch(r"\d{1,9}", str(given).strip()):
         return _WRONG
@@ -172,6 +227,17 @@ def _host_words(kind: HostKind) -> str:
     ]
     more = filter(None, (counted, _cpu_and_memory(kind.vcpus, kind.memory_gib), *days))
     return _named(kind.name, ", ".join(more))
+
+
+def _new_words(kind: NewHosts) -> str:
+    server = f" in {kind.server}" if kind.server else ""
+    sizes = _cpu_and_memory(kind.vcpus, kind.memory_gib)
+    return ", ".join(filter(None, (f"{kind.name}: {kind.gpus} x {kind.gpu}{server}", sizes, kind.storage)))
+
+
+def slug(name: str) -> str:
+    """A name in small letters, digits and dashes, for ids."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
 def _cpu_and_memory(vcpus: int | None, memory_gib: int | None) -> str:

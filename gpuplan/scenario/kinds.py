@@ -17,10 +17,12 @@ from gpuplan.scenario.hosts_and_vms import (
     DAYS,
     HOST_KEYS,
     MAX_KINDS,
+    NEW_KEYS,
     VM_KEYS,
     date_text,
     file_rows,
     hosts_text,
+    new_hosts_text,
     vms_text,
 )
 from gpuplan.scenario.hours_and_sites import MAX_SITES, hours_text, sites_text
@@ -69,6 +71,7 @@ class Field:
 COUNTS = {
     "kinds": MAX_KINDS,
     "host_keys": ", ".join(HOST_KEYS.values()),
+    "new_keys": ", ".join(NEW_KEYS.values()),
     "vm_keys": ", ".join(VM_KEYS.values()),
     "sites": MAX_SITES,
 }
@@ -269,7 +272,7 @@ def _listed(read: Callable[[Any], str | None]) -> Callable[[Field, Any], str | N
 
 
 def _rows_schema(
-    keys: Mapping[str, str], words: tuple[str, ...] = ("name", "gpu", *DAYS)
+    keys: Mapping[str, str], words: tuple[str, ...] = ("name", "gpu", "server", "storage", *DAYS)
 ) -> Callable[[Field], dict[str, Any]]:
     fields = {key: {"type": "string" if name in words else "integer"} for name, key in keys.items()}
     rows = {"type": "object", "additionalProperties": False, "properties": fields}
@@ -328,6 +331,9 @@ KINDS: Mapping[str, Kind] = {
     "sites": Kind(_typed(sites_text), lambda _: {"type": "string", "minLength": 1}),
     "hosts": Kind(
         _listed(hosts_text), _rows_schema(HOST_KEYS), written=lambda text: file_rows(text, HOST_KEYS)
+    ),
+    "new hosts": Kind(
+        _listed(new_hosts_text), _rows_schema(NEW_KEYS), written=lambda text: file_rows(text, NEW_KEYS)
     ),
     "vms": Kind(_listed(vms_text), _rows_schema(VM_KEYS), written=lambda text: file_rows(text, VM_KEYS)),
     "cells": Kind(

@@ -293,7 +293,7 @@ def _read(scenario: Scenario) -> bool:
     return (
         all(type(part) is tuple for part in series)
         and all(type(group) is Group for group in scenario.groups)
-        and all(type(getattr(scenario, head)) is kind for head, kind in SECTIONS.items())
+        and all(isinstance(getattr(scenario, head), kind) for head, kind in SECTIONS.items())
     )
 
 

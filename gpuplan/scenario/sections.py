@@ -57,6 +57,7 @@ class Group(Brief):
     stun_read_s: float | None = TABLE
     access: str = TABLE
     runs_as: str | None = TABLE
+    hosts: str | None = TABLE
     priority: int = TABLE
     sites: str | None = TABLE
     hours: str | None = TABLE
@@ -119,7 +120,7 @@ class Demand:
 @dataclass(frozen=True, slots=True)
 @defaults("hardware.")
 class Hardware:
-    """The GPU host: one GPU model in one server model."""
+    """The GPU host: one GPU model in one server model; further kinds of hosts are listed."""
 
     gpu: str = TABLE
     server: str | None = TABLE
@@ -130,6 +131,12 @@ class Hardware:
     storage: str | None = TABLE
     existing: str | None = TABLE
     other_vms: str | None = TABLE
+    kinds: str | None = TABLE
+
+    @property
+    def of(self) -> str:
+        """Name of the further kind of hosts that these are, in a view of a scenario; empty for the first kind."""
+        return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,22 +8,24 @@ import pytest
 from approved import has_approved, is_approved
 from explored import SPACE
 
-from gpuplan import load_scenario
+from gpuplan import load_scenario, make_plan
 from gpuplan.analysis.candidates import (
     Candidate,
     asked,
     candidates,
     default_space,
     hopeless,
+    kind_candidates,
     maybe_ended,
     not_offered,
     roomier,
     too_little,
     unfit,
 )
+from gpuplan.analysis.option import assess
 from gpuplan.catalog import Catalog
 from gpuplan.plan.hardware import fit_of
-from gpuplan.scenario import Scenario
+from gpuplan.scenario import Scenario, new_hosts
 
 EXAMPLES = ("starter", "enterprise", "current")
 
@@ -197,3 +199,37 @@ def test_a_chassis_that_is_known_to_take_a_board_stands_beside_one_of_which_it_i
         assert {"h200-nvl-141gb", "h100-pcie-80gb", "h100-sxm5-80gb"} <= set(
             default_space(load_scenario(name), catalog).gpus
         )
+
+
+def test_candidates_of_a_further_kind_of_hosts_change_that_kind_alone(catalog: Catalog) -> None:
+    """Each is the design with other hosts for these groups; hosts of the first kind stay, and so does the demand there."""
+    scenario = load_scenario("enterprise").with_value("hardware.kinds", "Large: 8 x h200-nvl-141gb")
+    scenario = scenario.with_value("groups.researchers.hosts", "Large")
+    first = make_plan(scenario, catalog, check=False).hosts_by_pool()["vgpu"]
+    designs = list(kind_candidates(scenario, catalog))
+    assert {design.of for design in designs} == {"Large"}
+    assert len({design.gpu for design in designs}) > 1
+    for design in designs:
+        other = design.apply(scenario, catalog)
+        assert other.hardware.gpu == scenario.hardware.gpu
+        (kind,) = new_hosts(other.hardware.kinds)
+        assert (kind.gpu, kind.server or "", kind.gpus) == (design.gpu, design.server, design.gpus_per_host)
+        kept = [group for group in scenario.groups if not group.hosts]
+        assert [group for group in other.groups if not group.hosts] == kept
+        option = assess(scenario, catalog, design)
+        if option.hosts is not None:
+            plan = make_plan(other, catalog, check=False)
+            assert (option.hosts, option.gpus) == (plan.totals.hosts, plan.totals.gpus)
+            assert plan.hosts_by_pool()["vgpu"] == first
+            assert plan.costs and option.net_present == plan.costs.net_present
+    assert not list(kind_candidates(load_scenario("starter"), catalog))
+
+
+def test_a_candidate_of_the_first_kind_leaves_the_demand_of_others(catalog: Catalog) -> None:
+    scenario = load_scenario("enterprise").with_value("hardware.kinds", "Large: 8 x h200-nvl-141gb")
+    scenario = scenario.with_value("groups.researchers.hosts", "Large")
+    other = replace(asked(scenario), gpu="h100-nvl-94gb", server="").apply(scenario, catalog)
+    before, after = ({group.id: group for group in one.groups} for one in (scenario, other))
+    assert after["researchers"] == before["researchers"]
+    assert after["data-scientists"] != before["data-scientists"]
+    assert other.hardware.kinds == scenario.hardware.kinds

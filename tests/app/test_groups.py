@@ -10,7 +10,7 @@ from approved import is_approved
 from gpuplan.app.groups import Cell, cell_at, rows_of, with_cell
 from gpuplan.app.state import Workbook
 from gpuplan.catalog import Catalog
-from gpuplan.scenario import load_scenario
+from gpuplan.scenario import load_scenario, new_hosts
 
 pytest.importorskip("traitlets")
 
@@ -248,6 +248,24 @@ def test_cells_are_typed_refused_and_undone(catalog: Catalog) -> None:
     assert book.scenario.hardware.existing == "3 hosts"
     book.edit("hardware.existing.1.hosts", "")
     assert book.scenario.hardware.existing is None
+
+
+def test_further_kinds_of_hosts_begin_like_the_first_and_keep_their_groups(catalog: Catalog) -> None:
+    book = Workbook(catalog, load_scenario("enterprise"))
+    book.edit("hardware.kinds.1.gpu", "h200-nvl-141gb")
+    (kind,) = new_hosts(book.scenario.hardware.kinds)
+    assert (kind.gpu, kind.gpus) == ("h200-nvl-141gb", book.scenario.hardware.gpus_per_host)
+    book.edit("groups.researchers.hosts", kind.name)
+    assert book.plan.group("researchers").pool.startswith(f"{kind.id}-")
+    book.edit("hardware.kinds.1.name", "Large")
+    assert book.scenario.get("groups.researchers.hosts") == "Large"
+    assert not book.stale
+    book.edit("groups.researchers.hosts", "Small")
+    assert book.problem_of("groups.researchers.hosts")
+    book.undo()
+    book.edit("hardware.kinds.1.gpus_per_host", "")
+    assert book.scenario.hardware.kinds is None
+    assert book.scenario.get("groups.researchers.hosts") is None
 
 
 def test_gpus_per_vm_follow_from_a_stated_profile(book: Workbook) -> None:

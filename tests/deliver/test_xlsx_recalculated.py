@@ -80,6 +80,15 @@ VARIANTS: dict[str, tuple[Any, dict[str, Any]]] = {
     ),
     "two pools, for ever": (TWO_POOLS, {"cost.gpu_licence": "perpetual", "cost.years": 7}),
     "licences that come with the board": ("current", {"cost.years": 7}),
+    "several kinds of hosts": (
+        "enterprise",
+        {
+            "cost.years": 6,
+            "hardware.kinds": "Large: 8 x h200-nvl-141gb",
+            "groups.researchers.hosts": "Large",
+            "groups.developers.growth": 0.4,
+        },
+    ),
     "licences of existing hosts": (
         "current",
         {

@@ -182,7 +182,7 @@ def planned_run(plan: Plan, id: str) -> Run:
     return Run(
         id=f"plan/{id}",
         model=str(row["repository"] or row["name"]),
-        gpu=plan.scenario.hardware.gpu,
+        gpu=next(part for part in plan.parts if id in part.llm.serving).scenario.hardware.gpu,
         precision_weights=made.weights,
         precision_kv=made.cache,
         gpus=made.gpus,

@@ -204,10 +204,13 @@ def tokens_data(workbook: Workbook, _costs: Mapping[str, Any]) -> Contents:
 def power_data(_workbook: Workbook, use: PowerUse) -> Contents:
     """Return power, heat, energy and space in figures."""
     known = all(part.rack_units_u is not None for part in use.parts)
-    space = ("rack_units" if known else "rack_units_unknown", "racks" if use.racks else "no_racks")
+    of_kinds = "_of_kinds" * (len(use.kinds) > 1)
+    racks = f"racks{of_kinds}" if use.racks else "no_racks"
+    space = "rack_units" if known else "rack_units_unknown"
+    names = ("typical", f"peak{of_kinds}", "heat", "energy", "emissions", space, racks)
     tons = float(f"{use.emissions_kg / 1000:.3g}")
     return {
-        "figures": figures(("typical", "peak", "heat", "energy", "emissions", *space), use=use, tons=tons),
+        "figures": figures(names, use=use, tons=tons),
         "after": [
             *([paragraph("screen.cost.over the rack limit")] if not use.racks else []),
             *([paragraph("screen.cost.not in power", items="; ".join(use.excludes))] if use.excludes else []),

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from gpuplan.analysis.candidates import Candidate
+from gpuplan.analysis.candidates import Candidate, KindCandidate
 from gpuplan.analysis.candidates import asked as chosen_in
 from gpuplan.analysis.ranking import WINNER_LEAVES_OUT
 from gpuplan.app.cards import Body, Contents, Picture, act, card, details, panel
@@ -32,7 +32,8 @@ def _plain(scenario: Scenario) -> Scenario:
 
 def candidate_of(option: Option) -> Candidate:
     """Return the candidate of an option."""
-    return Candidate(**option["candidate"])
+    parts = option["candidate"]
+    return KindCandidate(**parts) if "of" in parts else Candidate(**parts)
 
 
 def on_screen(workbook: Workbook) -> str | None:

@@ -25,7 +25,16 @@ from gpuplan.plan.sharing import sharing_modes
 from gpuplan.report import amount, group_names, idle_text, number
 from gpuplan.report.table import Cell, Worded, screen, tabulate
 from gpuplan.report.tables import platform
-from gpuplan.scenario import DAYS, HOST_KEYS, field_of, host_kinds, one_line, other_vms, shown_name
+from gpuplan.scenario import (
+    DAYS,
+    HOST_KEYS,
+    KINDS_PATH,
+    field_of,
+    host_kinds,
+    one_line,
+    other_vms,
+    shown_name,
+)
 from gpuplan.widgets import contract
 from gpuplan.wording import NAMES, said
 
@@ -100,7 +109,7 @@ def inventory_data(workbook: Workbook, _inventory: Any) -> Contents:
 
 
 EXISTING = "hardware.existing"
-OWN, DATED = ("name", *COUNT.values()), [HOST_KEYS[name] for name in DAYS]
+OWN, DATED = ("name", "hosts", "vms"), [HOST_KEYS[name] for name in DAYS]
 """Columns that no new host has a value for, and those of days."""
 
 
@@ -152,6 +161,25 @@ def other_vms_grid(workbook: Workbook) -> contract.Grid:
     return _grid(workbook, "hardware.other_vms", NAMES["column of the VMs without a GPU"], {}, "not counted")
 
 
+UNITS = {"hosts": "host", "vms": "VM", "gpus_per_host": "GPU"}
+"""Column that every row needs -> what it counts."""
+
+
+@partial(Card, "grid")
+def kinds_grid(workbook: Workbook) -> contract.Grid:
+    """Return the grid of the further kinds of new hosts, a row for each and one more to type into."""
+    catalog, storages = workbook.catalog, NAMES["storage of a kind of hosts"]
+    options = {
+        "gpu": [(gpu.id, gpu.name) for gpu in catalog.gpus.values()],
+        "server": [
+            ("", said("screen.hardware.not chosen")),
+            *((s.id, s.name) for s in catalog.servers.values()),
+        ],
+        "storage": [("", next(iter(storages.values()))), *storages.items()],
+    }
+    return _grid(workbook, KINDS_PATH, NAMES["column of a kind of hosts"], options, "not counted")
+
+
 def _grid(
     workbook: Workbook,
     path: str,
@@ -163,7 +191,7 @@ def _grid(
     counts = [int(row[COUNT[path]]) for row in rows]
     return {
         "fold": field.label,
-        "hint": ", ".join(amount(n, {"hosts": "host", "vms": "VM"}[COUNT[path]]) for n in counts) or "none",
+        "hint": ", ".join(amount(n, UNITS[COUNT[path]]) for n in counts) or "none",
         "head": "Kind",
         "heads": [
             {"name": key, "text": text, "question": field.question, "full": text}

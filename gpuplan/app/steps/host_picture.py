@@ -215,9 +215,12 @@ class Picture:
             room = said("screen.hosts.MB free", free=free) if free else ""
             return said("screen.hosts.allocated", memory=allocated), room
         counts = tuple(sum(slot.profile == name for slot in load.slots) for name in family.profiles)
-        key = family.name, counts
+        key = self.pool.gpu, family.name, counts
         if key not in self.known:
-            self.known[key] = layout_words(self.plan, family, counts), room_words(family, counts)
+            self.known[key] = (
+                layout_words(self.plan.home(self.pool), family, counts),
+                room_words(family, counts),
+            )
         layout, fitting = self.known[key]
         return layout, said("screen.hosts.room for", free=left, what=fitting) if fitting else ""
 

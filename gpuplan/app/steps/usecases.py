@@ -15,7 +15,7 @@ from gpuplan.plan.llm import INPUTS, TUNING
 from gpuplan.report import amount, number
 from gpuplan.report.kinds import one_place
 from gpuplan.report.workloads import KIND_NAMES, access, gets, kind_name, sentence
-from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, field_of
+from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, field_of, new_hosts
 from gpuplan.widgets import contract
 from gpuplan.wording import MODE_NAMES, NAMES, PLURALS, said, whole
 
@@ -81,7 +81,8 @@ def _row(workbook: Workbook, group: Group, planned: GroupPlan | None) -> contrac
 def _open(workbook: Workbook, group: Group, planned: GroupPlan | None) -> contract.OpenWorkload:
     inputs = INPUTS.get(group.use_case, ())
     first = INPUTS_OF.get(group.use_case) or INPUTS_OF["other"]
-    rest = [name for name in dict.fromkeys((*inputs, *INPUTS_OF["all"])) if name not in first]
+    kinds = ["hosts"] * bool(workbook.seen.hardware.kinds)
+    rest = [name for name in dict.fromkeys((*kinds, *inputs, *INPUTS_OF["all"])) if name not in first]
     more = [group_field(workbook, group, name) for name in rest]
     stated = sum(bool(field["value"]) and not field["assumed"] and not field["locked"] for field in more)
     results = model_data(workbook, group) if inputs else _follows(group, planned)
@@ -116,6 +117,8 @@ def group_field(workbook: Workbook, group: Group, name: str) -> contract.Field:
     if of_job or name in INPUTS.get(group.use_case, ()):
         return model_field(workbook, group, name)
     cell = field_data(workbook, path, _options(workbook, name, group))
+    if name == "hosts":
+        cell |= {"kind": "select"}
     of_model = workbook.plan.llm.of(group.id)
     if (of_model and name in WORKED_OUT) or (group.profile and name == "gpus_each"):
         value = workbook.plan.sized.get(path)
@@ -131,6 +134,9 @@ def _options(workbook: Workbook, name: str, group: Group) -> list[tuple[str, str
     if name == "access":
         modes = ("vgpu", "mig", "bitfusion", "passthrough")
         return [("auto", said("screen.usecases.automatic")), *((mode, MODE_NAMES[mode]) for mode in modes)]
+    if name == "hosts":
+        kinds = new_hosts(workbook.seen.hardware.kinds)
+        return [("", said("screen.usecases.first kind")), *((kind.name, kind.name) for kind in kinds)]
     if name == "days":
         return days_of(group.days)
     return None

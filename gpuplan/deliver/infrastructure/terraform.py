@@ -199,7 +199,9 @@ def _vms(plan: Plan, vms: Sequence[Vms]) -> dict[str, Any]:
 def vsphere_profiles(plan: Plan, vms: Iterable[Any]) -> dict[str, str]:
     """Return the assumed name in vSphere of each vGPU profile of these VMs, or classes of VMs."""
     names = {name for vm in vms if vm.profile for name in vgpus_named(vm.profile, vm.vgpus)}
-    return {name: vsphere_profile(plan.catalog, plan.scenario.hardware.gpu, name) for name in sorted(names)}
+    rows = {str(row["profile"]): gpu for gpu in plan.new_boards for row in plan.catalog.profiles_of(gpu)}
+    boards = {name: rows.get(name, plan.new_boards[0]) for name in sorted(names)}
+    return {name: vsphere_profile(plan.catalog, gpu, name) for name, gpu in boards.items()}
 
 
 def subnets(plan: Plan, site: Site) -> dict[str, int]:
@@ -290,7 +292,7 @@ def _vsphere(both: Mapping[str, Any], folder: str, *, made: bool) -> dict[str, s
 def _domain(plan: Plan, found: Foundation, given: Mapping[str, Any]) -> dict[str, Any]:
     management = plan.management
     assert management is not None
-    vsan = plan.scenario.hardware.storage == "vsan"
+    vsan = plan.vsan
     vcenter, nsx = management.of("vcenter", domain=True), management.of("nsx-manager", domain=True)
     return {
         **_flavour(made=False),

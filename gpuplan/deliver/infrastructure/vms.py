@@ -165,7 +165,7 @@ def _of_group(plan: Plan, pool: Pool, group: GroupPlan, label: str, count: int) 
         key=pool.id,
         group=group.id,
         mode=MODE_NAMES.get(group.mode, group.mode),
-        mmio_gib=_mmio_gib(plan, gpus),
+        mmio_gib=_mmio_gib(plan.home(pool), gpus),
         vcpus=inputs.vcpus_each,
         memory_gib=inputs.memory_gib_each,
         rdma=_pvrdma(plan) and (kind == "client" or inputs.vms_each > 1),
@@ -204,7 +204,9 @@ def _of_servers(plan: Plan, pool: Pool, servers: Servers) -> Vms:
         cluster=cluster_id(pool),
         key=pool.id,
         profile=servers.profile,
-        spots=tuple(Spot(vm.host, list(vm.gpus), _mmio_gib(plan, len(vm.gpus))) for vm in servers.vms),
+        spots=tuple(
+            Spot(vm.host, list(vm.gpus), _mmio_gib(plan.home(pool), len(vm.gpus))) for vm in servers.vms
+        ),
         least_vcpus=servers.least_vcpus,
         least_memory_gib=servers.least_memory_gib,
         rdma=_pvrdma(plan),
@@ -216,7 +218,7 @@ def _passthrough_spots(plan: Plan, pool: Pool, group: str) -> Iterator[Spot]:
         first = 0
         for load in host:
             if load.slots and load.slots[0].group == group:
-                yield Spot(at, list(range(first, first + load.gpus)), _mmio_gib(plan, load.gpus))
+                yield Spot(at, list(range(first, first + load.gpus)), _mmio_gib(plan.home(pool), load.gpus))
             first += load.gpus
 
 

@@ -225,8 +225,7 @@ def _management(sketch: Sketch, plan: Plan, area: Box) -> None:
     low = 4 * LINE + 2 * PAD
     upper, lower = area.above(area.height - low - 12), area.below(area.height - low)
     _panel(sketch, upper, said("deck.architecture.management head"), _wrapped(sketch, upper, *words))
-    vsan = plan.scenario.hardware.storage == "vsan"
-    storage = said("deck.architecture.storage vsan" if vsan else "deck.architecture.storage external")
+    storage = said("deck.architecture.storage vsan" if plan.vsan else "deck.architecture.storage external")
     _panel(sketch, lower, said("deck.architecture.storage head"), _wrapped(sketch, lower, storage))
 
 

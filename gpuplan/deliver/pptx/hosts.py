@@ -11,7 +11,7 @@ from gpuplan.models.placement import Host, Load
 from gpuplan.plan import UNASSIGNED, Plan
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.failures import fail_hosts, worst_failures
-from gpuplan.plan.hosts import POOL_NAMES, Pool
+from gpuplan.plan.hosts import Pool
 from gpuplan.report.diagrams import OTHER, group_symbols
 from gpuplan.report.host_tiles import Shares, on_each_gpu
 from gpuplan.report.tables import group_names
@@ -76,7 +76,7 @@ def _section(plan: Plan, pools: Sequence[Pool], most: int) -> Section:
             "hosts": sum(cluster.hosts for cluster in pools),
             "gpus": sum(cluster.gpus for cluster in pools),
         }
-        title = said("deck.hosts.clusters", name=POOL_NAMES[pool.kind], count=len(pools), **counts)
+        title = said("deck.hosts.clusters", name=pool.whole_name, count=len(pools), **counts)
     elif pool.hosts <= most:
         return Section(title, [_host(pool, at, pool.placement[at]) for at in range(pool.hosts)])
     kinds: dict[str, list[Tile]] = {}

@@ -201,12 +201,19 @@ def _power_slide(deck: Deck) -> Iterator[Slide]:
     keys = ("power.typical", "power.peak", "power.facility", "power.racks")
     more = [said("deck.cost.excludes", names="; ".join(use.excludes))] if use.excludes else []
     racks = number(use.racks) if use.racks else "\u2013"
+    peaks = sorted(kind.peak_w for kind in use.kinds.values())
+    apart = said("deck.power.kinds apart") if peaks[1:] else ""
+    host = (
+        said("deck.power.host of kinds", low=watts(peaks[0]), high=watts(peaks[-1]))
+        if apart
+        else watts(peaks[0])
+    )
     mwh, tonnes = round(use.energy_kwh / 1000), round(use.emissions_kg / 1000)
     tiles = (
-        Tile(said("deck.power.racks"), racks, said("deck.power.each", hosts=use.hosts_per_rack)),
+        Tile(said("deck.power.racks"), racks, apart or said("deck.power.each", hosts=use.hosts_per_rack)),
         Tile(said("deck.power.energy"), said("deck.power.mwh", mwh=mwh), said("deck.power.with cooling")),
         Tile(said("deck.power.co2"), said("deck.power.tonnes", tonnes=tonnes), said("deck.power.a year")),
-        Tile(said("deck.power.host"), watts(use.host_peak_w), said("deck.power.full load")),
+        Tile(said("deck.power.host"), host, said("deck.power.full load")),
     )
     chart = Chart(said("deck.power.about"), [*map(said, bars)], [series])
     yield Slide([title], chart, keys, more=more, foot=Tiles(tiles), gap=20)

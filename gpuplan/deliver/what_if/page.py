@@ -10,6 +10,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from gpuplan.catalog import Catalog
 from gpuplan.deliver.brand import PLAIN, Brand, contrast_on_white, mixed
 from gpuplan.deliver.executive import document_day
 from gpuplan.deliver.html import clean, templates
@@ -18,6 +19,7 @@ from gpuplan.deliver.what_if.answers import ASIDE, Answer, Axis, WhatIf, sizes
 from gpuplan.deliver.what_if.texts import FIGURES, MEASURES, Measure, Teller, named
 from gpuplan.locales import spoken, written_day
 from gpuplan.report.figures import as_of, paper_of
+from gpuplan.scenario import Scenario, views
 from gpuplan.wording import NAMES, said, short_number, told, unit_of
 
 HEIGHT = 1000
@@ -154,7 +156,11 @@ def _fixed(found: WhatIf) -> Iterator[str]:
 
 
 def _hosts(found: WhatIf) -> str:
-    hardware, catalog = found.scenario.hardware, found.design.catalog
+    return " ".join(_hosts_of(view, found.design.catalog) for view in views(found.scenario))
+
+
+def _hosts_of(scenario: Scenario, catalog: Catalog) -> str:
+    hardware = scenario.hardware
     server = catalog.servers[hardware.server].name if hardware.server else said("executive.server")
     board = catalog.gpus[hardware.gpu].name
     return said("whatif.fixed hosts", server=named(server), gpus=hardware.gpus_per_host, board=named(board))

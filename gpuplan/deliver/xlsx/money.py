@@ -13,6 +13,7 @@ from gpuplan.locales import written_day
 from gpuplan.models import cost
 from gpuplan.models.availability import HOURS_PER_YEAR
 from gpuplan.plan import Plan
+from gpuplan.plan.bill_of_materials import KindCounts
 from gpuplan.plan.cash_flow import PARTS, RESIDUAL
 from gpuplan.plan.prices import PriceList, catalog_factor
 from gpuplan.report.tables.cost import bill_of_materials, prices
@@ -125,11 +126,13 @@ class Money(PricedItems):
         notes = {"weights": "sheet.years.weights note", "units": "sheet.years.units note"}
         self.section_notes = {starts[name]: said(key) for name, key in notes.items() if name in starts}
 
+    def per_board(self, kind: KindCounts) -> str:
+        """Name of the factor that says how many GPUs a board of a kind of hosts has."""
+        return "gpus_per_board" + kind.suffix.replace("@", "_").replace("-", "_")
+
     def _factors(self) -> list[_Factor]:
-        scenario, use = self.plan.scenario, self.power
+        use, kinds = self.power, self.counts.kinds
         factors = [_share(name, fact) for name, fact in self.facts.items()]
-        new = self.costs.hosts[0] - self.counts.existing
-        per_host = scenario.hardware.gpus_per_host
         notes = dict.fromkeys(self.unknown_w, said("sheet.factor.fill in"))
         reserve = catalog_factor(self.plan.catalog, "host_u")
         notes["hosts_busy_w"] = said("sheet.factor.at the start")
@@ -138,8 +141,8 @@ class Money(PricedItems):
             ("hours_per_year", HOURS_PER_YEAR, "h"),
             ("planned_hosts", self.costs.hosts[0], "host"),
             ("existing_hosts", self.counts.existing, "host"),
-            ("existing_gpus", self.costs.gpus[0] - new * per_host, "GPU"),
-            ("gpus_per_board", per_host / self.counts.boards_per_host, "GPU"),
+            ("existing_gpus", sum(host.gpus for host in self.counts.owned), "GPU"),
+            *((self.per_board(kind), kind.gpus_per_host / kind.boards_per_host, "GPU") for kind in kinds),
             ("hosts_busy_w", use.hosts_busy_w, "W"),
             ("host_busy_w", use.host_busy_w, "W"),
             ("idle_share", use.idle_share, "1"),
@@ -149,11 +152,20 @@ class Money(PricedItems):
         ]
         if many := self.counts.management_hosts:
             derived += [("management_hosts", many, "host"), ("management_w", use.management_w, "W")]
+        if kinds[1:]:
+            derived = [each for each in derived if each[0] not in OF_ONE_KIND]
+        labels = FACTORS | {
+            self.per_board(kind): f"{FACTORS['gpus_per_board']} ({kind.name})" for kind in kinds if kind.name
+        }
         for name, value, unit in derived:
             cell = Editable(value, "num") if name in self.unknown_w else value
-            label, note = FACTORS[name], notes.get(name, "")
+            label, note = labels[name], notes.get(name, "")
             factors.append(_Factor(name, label, value, unit, "derived", ("gpuplan-method",), note, cell))
         return factors
+
+
+OF_ONE_KIND = ("planned_hosts", "hosts_busy_w", "host_busy_w", "idle_share", "hosts_per_rack")
+"""Factors that the sheet has only where all hosts are of one kind."""
 
 
 def _share(name: str, fact: Fact) -> _Factor:

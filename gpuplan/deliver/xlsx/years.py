@@ -217,7 +217,7 @@ def _drivers(money: Money) -> Iterator[Row]:
     costs, use, at = money.costs, money.power, money.driver_at
     years = range(1, money.last + 1)
     unit_rows = {costs.materials[money.items[n].material].key: row for n, row in money.unit_row.items()}
-    stated = money.plan.scenario.cost.utilisation is not None
+    stated, kinds = money.plan.scenario.cost.utilisation is not None, money.counts.kinds
     used = [hours / HOURS_PER_YEAR for hours in costs.used_gpu_hours]
 
     def held(key: str, year: int) -> str:
@@ -236,6 +236,8 @@ def _drivers(money: Money) -> Iterator[Row]:
     def kwh(year: int) -> str:
         hosts_w = f"(hosts_busy_w+({at('hosts', year)}-planned_hosts)*host_busy_w)"
         host_w = f"{hosts_w}*(idle_share+(1-idle_share)*{at('load', year)})"
+        if kinds[1:]:
+            host_w = repr(money.hosts_w(year))
         return f"({host_w}{_managing(money, 'w')}+{held('leaf', year)}*leaf_w+{held('spine', year)}*spine_w)*hours_per_year/1000"
 
     grown = said("sheet.driver.grown") if len(set(costs.hosts)) > 1 else ""
@@ -247,15 +249,25 @@ def _drivers(money: Money) -> Iterator[Row]:
     racks = list(map(money.racks, years))
     hosts_in_racks = f"{_managing(money, 'hosts')})/hosts_per_rack,0))"
     taken = by_year(lambda y: f"IF(hosts_per_rack=0,0,ROUNDUP(({at('hosts', y)}{hosts_in_racks}", racks)
-    apart = len(money.counts.fabric.site_hosts) > 1
-    yield row("hosts", by_year(lambda y: f"existing_hosts+{held('servers', y)}", costs.hosts), grown)
-    gpus = by_year(lambda y: f"existing_gpus+{held('gpus', y)}*gpus_per_board", costs.gpus)
+    apart = len(money.counts.fabric.site_hosts) > 1 or len(kinds) > 1
+    sites = "sheet.driver.kinds" if kinds[1:] else "sheet.driver.sites"
+
+    def servers(year: int) -> str:
+        return "+".join(["existing_hosts", *(held(f"servers{kind.suffix}", year) for kind in kinds)])
+
+    def boards(year: int) -> str:
+        each = (f"{held(f'gpus{kind.suffix}', year)}*{money.per_board(kind)}" for kind in kinds)
+        return "+".join(["existing_gpus", *each])
+
+    yield row("hosts", by_year(servers, costs.hosts), grown)
+    gpus = by_year(boards, costs.gpus)
     yield row("gpus", gpus, grown)
     busy = said("sheet.driver.busy stated" if stated else "sheet.driver.busy of groups")
     yield row("busy", [None, *used], busy, "num")
     yield row("load", by_year(load, shares), kind="percent")
-    yield row("kwh", by_year(kwh, list(map(money.kwh, years))), left_out)
-    yield row("racks", [None, *racks] if apart else taken, note=said("sheet.driver.sites") if apart else "")
+    of_kinds = said("sheet.driver.kinds") if kinds[1:] else ""
+    yield row("kwh", by_year(kwh, list(map(money.kwh, years))), f"{left_out} {of_kinds}".strip())
+    yield row("racks", [None, *racks] if apart else taken, note=said(sites) if apart else "")
     installed = by_year(lambda y: f"{at('gpus', y)}*hours_per_year", costs.gpu_hours)
     yield row("hours_installed", installed)
     in_use = by_year(lambda y: f"{at('gpus', y)}*hours_per_year*{at('load', y)}", costs.used_gpu_hours)

@@ -122,7 +122,7 @@ def no_longer_sold(plan: Plan) -> Iterator[Message]:
     """Boards and switches of the design that cannot be ordered any more."""
     catalog, hardware, fabric = plan.catalog, plan.scenario.hardware, plan.cabling
     items = [catalog.gpus[hardware.gpu]]
-    if fabric and fabric.switches:
+    if fabric and fabric.switches and not hardware.of:
         named = (fabric.switches.leaf, fabric.switches.spine)
         items += [catalog.switches[id] for id in dict.fromkeys(named) if id]
     for item in items:

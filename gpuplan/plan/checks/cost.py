@@ -8,6 +8,7 @@ from gpuplan.facts import SCENARIO_SOURCE
 from gpuplan.locales import written, written_day
 from gpuplan.models.power import hosts_per_rack
 from gpuplan.plan.checks.message import Message, message
+from gpuplan.plan.inputs import Input
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.prices import MEMORY, catalog_factor
 from gpuplan.plan.racks import worst_loss
@@ -85,32 +86,44 @@ def cost(plan: Plan) -> Iterator[Message]:
         yield message(plan, "utilisation-low", used=costs.utilisation, low=low, high=high)
 
 
-def racks(plan: Plan) -> Iterator[Message]:
-    """Report a host that no rack carries, racks of one host by an assumed limit, and what the loss of a rack takes."""
-    use = plan.power
-    if use is None:
-        return
+def _rack_words(plan: Plan) -> tuple[dict[str, Any], dict[str, Input]]:
+    """The largest host and the limit of a rack in words, and the inputs behind the hosts in a rack."""
     inputs = {each.name: each for each in plan.lines["power.hosts_per_rack"].inputs}
     limit = inputs["rack_kw"]
     words: dict[str, Any] = {"host": watts(inputs["host_w"].value), "rack_kw": limit.value}
-    words["sources"] = _cited(limit.sources)
-    if not use.racks:
+    return words | {"sources": _cited(limit.sources)}, inputs
+
+
+def rack_limits(plan: Plan) -> Iterator[Message]:
+    """Report a host that no rack carries, and racks of one host by an assumed limit."""
+    use = plan.power
+    if use is None or not plan.pools:
+        return
+    words, inputs = _rack_words(plan)
+    per_rack, limit = use.kinds[plan.scenario.hardware.of].per_rack, inputs["rack_kw"]
+    if not per_rack:
         yield message(plan, "host-over-rack-limit", **words)
         return
     heights = {name: float(inputs[name].value) for name in ("host_u", "rack_units_u", "reserved_u")}
     by_height = hosts_per_rack(**heights, host_w=0, rack_kw=0)
     assumed = plan.scenario.cost.rack_kw is None
     priced = catalog_factor(plan.catalog, "rack_kw").value
-    if assumed and use.hosts_per_rack == 1 < by_height and (use.racks > 1 or limit.value > priced):
+    if assumed and per_rack == 1 < by_height and (use.racks > 1 or limit.value > priced):
         need = math.ceil(2 * inputs["host_w"].value / 100) / 10
         words |= {"racks": use.racks, "many": by_height, "need": need, "priced": priced}
         yield message(plan, "rack-power-assumed", **words)
-    if lost := worst_loss(plan):
-        pool, note = lost.pool, said("check.planning value") if assumed else ""
+
+
+def rack_loss(plan: Plan) -> Iterator[Message]:
+    """Report what the loss of a rack takes beyond the failover capacity."""
+    use, assumed = plan.power, plan.scenario.cost.rack_kw is None
+    if use is not None and (lost := worst_loss(plan)):
+        home = next(part for part in plan.by_kind if lost.pool in part.pools)
+        words, pool, note = _rack_words(home)[0], lost.pool, said("check.planning value") if assumed else ""
         words |= {"rack": lost.rack.number, "lost": lost.hosts, "gpus": lost.gpus, "vms": lost.vms}
         words |= {"hosts": pool.hosts, "pool": pool.name, "spare": pool.hosts_for_failures, "assumed": note}
         words["leaves"] = said("check.both leaves") if lost.rack.both_leaves else ""
-        yield message(plan, "rack-loss", **words, per_rack=use.hosts_per_rack)
+        yield message(plan, "rack-loss", **words, per_rack=use.kinds[home.scenario.hardware.of].per_rack)
 
 
 def peak(plan: Plan) -> Iterator[Message]:

@@ -10,7 +10,7 @@ from gpuplan.plan.hosts import whole_pools
 from gpuplan.plan.layouts import most_hosts_fact
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.validation import server_gpu_limit
-from gpuplan.scenario import other_vms, sites_people
+from gpuplan.scenario import new_hosts, other_vms, sites_people
 from gpuplan.wording import capital, said, some_of, whole
 
 
@@ -153,6 +153,13 @@ def cluster_size(plan: Plan) -> Iterator[Message]:
         if pool.hosts < int(least.value):
             sizes: Any = {"hosts": pool.hosts, "least": least.value, "more": int(least.value) - pool.hosts}
             yield message(plan, "cluster-too-small", pool=pool.name, locator=least.locator, **sizes)
+
+
+def unused_kinds(plan: Plan) -> Iterator[Message]:
+    """Further kinds of hosts on which no workload runs, so that none is planned."""
+    used = {group.hosts for group in plan.scenario.groups}
+    if left := [kind.name for kind in new_hosts(plan.scenario.hardware.kinds) if kind.name not in used]:
+        yield message(plan, "hosts-without-workload", names=some_of(left))
 
 
 def sites(plan: Plan) -> Iterator[Message]:

@@ -54,7 +54,8 @@ def order_size(plan: Plan) -> Iterator[Message]:
     counts, choice = plan.counts, plan.scenario.cost.platform_licence
     if counts is None or choice not in BY_CORE:
         return
-    cores = counts.core_licences(plan.totals.hosts - counts.licensed(0))
+    start = counts.at_start()
+    cores = counts.core_licences({kind: kind.hosts(start) - kind.licensed(0) for kind in counts.kinds})
     least, pack = int(counts.least_order.value), int(plan.catalog.products["vcf"].fact("core_pack").value)
     order = max(cores, least)
     packs = math.ceil(order / pack) * pack

@@ -65,7 +65,7 @@ def training_network(plan: Plan) -> Iterator[Message]:
     """Training that the network slows, and a job larger than the design."""
     *groups, job = plan.network.training
     named = plan.network.job_named
-    hosts, per_host = plan.totals.hosts, plan.scenario.hardware.gpus_per_host
+    hosts, per_host = plan.by_kind[0].totals.hosts, plan.scenario.hardware.gpus_per_host
     if named and job.verdict == "bad":
         yield _slowed(plan, "job-not-carried", job, said("check.smaller job"))
     if named and job.hosts != plan.scenario.training.hosts:

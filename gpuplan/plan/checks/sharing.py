@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from gpuplan.locales import written_day
-from gpuplan.plan.access import GroupPlan
+from gpuplan.plan.access import GroupPlan, served_by
 from gpuplan.plan.checks.message import Message, about, message, placed
 from gpuplan.plan.over_time.rules import POLICY, is_open
 from gpuplan.plan.plan import Plan
@@ -125,7 +125,7 @@ def bitfusion_servers(plan: Plan) -> Iterator[Message]:
         yield message(plan, "bitfusion-fed-by-vgpu" if whole else "bitfusion-no-profile", gpu=gpu.name)
     for pool in (pool for pool in plan.pools if pool.kind in used.values()):
         serving = sum(any(s.group in used for load in host for s in load.slots) for host in pool.placement)
-        if (pool.hosts if pool.kind == "bitfusion" else serving) == 2:
+        if (pool.hosts if served_by(pool.kind) == "bitfusion" else serving) == 2:
             yield message(plan, "bitfusion-two-servers", pool=pool.name)
 
 

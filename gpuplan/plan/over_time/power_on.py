@@ -116,7 +116,7 @@ class PowerOn:
 
     def _consolidates(self) -> bool:
         """True if DRS consolidates VMs of this cluster, or could."""
-        whole = self.pool.kind == "vgpu" and any(request.gpus for request in self.pool.requests)
+        whole = self.pool.gpu_mode == "vgpu" and any(request.gpus for request in self.pool.requests)
         return whole and not lacks(self.scenario.platform.vsphere, self.catalog, "host-consolidate")
 
     def _may_mix(self) -> bool:
@@ -313,7 +313,7 @@ def settings_now(made: PowerOn) -> list[str]:
     platform, named = made.scenario.platform, []
     if {"group", "spread"} & made.settings.keys():
         named.append(said("power on.policy", policy=platform.gpu_policy))
-    if made.pool.kind == "vgpu":
+    if made.pool.gpu_mode == "vgpu":
         on = platform.drs_consolidation
         named.append(said("power on.consolidation" if on else "power on.no consolidation"))
     return named

@@ -14,7 +14,7 @@ from gpuplan.models.availability.failover import after_failure
 from gpuplan.models.placement import Host, Request, Room
 from gpuplan.models.power_on.cluster import SMALLEST
 from gpuplan.models.power_on.rehearsal import MOVES, RESTARTS, STAYS
-from gpuplan.plan.access import GroupPlan
+from gpuplan.plan.access import GroupPlan, served_by
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.over_time.rules import ends, largest_first, readings_of
 from gpuplan.plan.requests import LAST, remembered
@@ -308,7 +308,7 @@ def rehearsed_of(
 
 def readings(scenario: Scenario, catalog: Catalog, pool: Pool) -> tuple[power_on.Rules, ...]:
     """Every reading of the rules for a cluster; none where Bitfusion shares its GPUs."""
-    if pool.kind == "bitfusion":
+    if served_by(pool.kind) == "bitfusion":
         return ()
     return tuple(reading.rules for reading in readings_of(scenario, catalog, pool.kind, pool.requests))
 
@@ -316,7 +316,7 @@ def readings(scenario: Scenario, catalog: Catalog, pool: Pool) -> tuple[power_on
 def _way(pool: Pool, group: GroupPlan | None) -> str:
     """Return the way in which VMs of a group leave a host, by what its access mode gives up."""
     if group is None:  # VMs without a GPU, or GPUs of no group
-        return RESTARTS if pool.kind == "passthrough" else MOVES
+        return RESTARTS if served_by(pool.kind) == "passthrough" else MOVES
     verdict = {trait.feature: trait.verdict for trait in group.traits}
     if verdict.get("vMotion") != "no":
         return MOVES

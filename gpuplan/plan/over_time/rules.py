@@ -12,6 +12,7 @@ from gpuplan.facts import Fact
 from gpuplan.models import power_on
 from gpuplan.models.placement import Family, Request, Room
 from gpuplan.models.placement.fit import Rules as Fits
+from gpuplan.plan.access import served_by
 from gpuplan.plan.hardware import has_nvswitch
 from gpuplan.plan.requests import remembered
 from gpuplan.plan.sharing import pieces_of, profiles_of, version_order
@@ -86,7 +87,7 @@ def _rows(catalog: Catalog, mode: str) -> list[Row]:
 
 def _hosts(scenario: Scenario, catalog: Catalog, kind: str) -> list[Row]:
     """Return the rules that choose the host; consolidation looks at vGPUs alone."""
-    policy = "consolidate" if scenario.platform.drs_consolidation and kind == "vgpu" else "default"
+    policy = "consolidate" if scenario.platform.drs_consolidation and served_by(kind) == "vgpu" else "default"
     return [row for row in _rows(catalog, "host") if row["policy"] == policy]
 
 
@@ -117,7 +118,7 @@ def _links(
     """(GPUs of an NVLink domain, whether NVSwitch has partitions, the rules behind this) for VMs with several GPUs."""
     gpu, wanted = catalog.gpus[scenario.hardware.gpu], scenario.platform.nvlink_groups
     several = any(request.gpus > 1 for request in asked)
-    if kind != "vgpu" or wanted == "no" or not several:
+    if served_by(kind) != "vgpu" or wanted == "no" or not several:
         return 0, False, []
     if has_nvswitch(scenario, catalog):
         return 0, True, _rows(catalog, "nvswitch")

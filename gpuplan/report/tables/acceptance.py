@@ -62,7 +62,7 @@ def upgrade_order(plan: Plan) -> Table:
     """Tabulate the upgrade order of the platform's parts."""
     facts = {name: value for name, value in _facts(plan).items() if name in ("always", "vgpu", "kubernetes")}
     facts |= {"vcf": plan.scenario.cost.platform_licence == "vcf", "no-vgpu": not facts["vgpu"]}
-    flags = _flags(facts | {"vsan": plan.scenario.hardware.storage == "vsan"})
+    flags = _flags(facts | {"vsan": plan.vsan})
     rows = [row for row in own_rows("words/upgrade_order") if holds(listed(row["when"]), facts=flags)]
     numbered = ({**row, "number": str(at)} for at, row in enumerate(rows, 1))
     cited = partial(sources_of, plan.catalog)
@@ -90,7 +90,16 @@ def _hardware(plan: Plan) -> Facts:
         "tolerated": lost,
         "reserve": reserved_share(lost, min(hosts, default=1)),
         "reserved": plan.scenario.availability.reserved_hosts,
-        "board": plan.catalog.gpus[plan.scenario.hardware.gpu].name,
+        "ordered": "; ".join(
+            said(
+                "build.hosts of kind",
+                hosts=part.totals.hosts,
+                each=part.scenario.hardware.gpus_per_host,
+                board=plan.catalog.gpus[part.scenario.hardware.gpu].name,
+            )
+            for part in plan.parts
+            if part.pools
+        ),
         "link": plan.cabling,
         "rdma": transport in ("roce", "roce-v1", "pvrdma"),
         "pvrdma": transport == "pvrdma",
@@ -123,9 +132,9 @@ def _gpus(plan: Plan) -> Facts:
 
 def _profiles(plan: Plan) -> str:
     """Say how many VMs of each profile in use start on an empty GPU."""
-    gpu = plan.scenario.hardware.gpu
     counts = {
         profile.name: most_on_gpu(plan.scenario, profile)
+        for gpu in plan.new_boards
         for backing in ("timesliced", "mig")
         for profile in all_profiles_of(plan.catalog, gpu, backing, plan.scenario.platform.vsphere)
     }

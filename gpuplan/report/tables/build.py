@@ -13,6 +13,7 @@ from gpuplan.plan.sharing import whole_profile
 from gpuplan.report.bitfusion import all_servers, server_memory_gib
 from gpuplan.report.physical import alike, first_and_last, names, networks
 from gpuplan.report.table import Cell, Table, Worded, filled, tabulate
+from gpuplan.report.tables.platform import parts_of_hosts
 from gpuplan.wording import NAMES, amount, number, said
 
 TO_FILL = "fill"
@@ -58,7 +59,8 @@ def software(plan: Plan) -> Table:
 def storage(plan: Plan) -> Table:
     """Tabulate the shared storage of the workload domain: known values, and those that its owner fills in."""
     bought = plan.scenario.cost.storage_tb
-    kind = NAMES["storage in the document"][plan.scenario.hardware.storage or "external"]
+    kinds = dict.fromkeys(part.scenario.hardware.storage or "external" for part in plan.parts)
+    kind = ", ".join(NAMES["storage in the document"][each] for each in kinds)
     rows = (
         (said("storage.kind"), kind),
         (said("storage.capacity"), Cell(f"{number(bought)} TB") if bought else to_fill()),
@@ -70,13 +72,16 @@ def storage(plan: Plan) -> Table:
 
 def order_lines(plan: Plan) -> Table:
     """Tabulate a GPU host as ordered, line by line, with the entries that the reseller fills in."""
-    line = plan.host_line
+    notes = tuple(
+        f"{said('table.host line of', hosts=name)} " * bool(name) + said("order.note", hosts=line.hosts)
+        for name, line in plan.host_lines.items()
+    )
     return tabulate(
         "order_lines",
-        line.parts if line else (),
+        parts_of_hosts(plan),
         number=lambda _: to_fill(),
         lead=lambda _: to_fill(),
-        notes=(said("order.note", hosts=line.hosts),) if line else (),
+        notes=notes,
         title=said("order.title"),
     )
 
@@ -122,7 +127,7 @@ def _vm_classes(plan: Plan) -> Iterator[VmClass]:
                 said("build.server class", gpus=gpus),
                 said("build.servers"),
                 said("build.least", value=servers.least_vcpus),
-                said("build.least", value=server_memory_gib(plan, gpus)),
+                said("build.least", value=server_memory_gib(plan.home(plan.pool(servers.pool)), gpus)),
                 said("build.profile", count=gpus, profile=servers.profile)
                 if servers.profile
                 else said("build.passthrough", gpus=amount(gpus, "GPU")),
@@ -143,7 +148,7 @@ def _vm_classes(plan: Plan) -> Iterator[VmClass]:
 
 def profile_in(plan: Plan, pool: Pool, group: GroupPlan) -> str:
     """Name the profile of a group's VMs in a cluster: it belongs to the board of its hosts."""
-    if pool.gpu == plan.scenario.hardware.gpu or not group.profile:
+    if pool.gpu == plan.home(pool).scenario.hardware.gpu or not group.profile:
         return group.profile
     inputs = next(item for item in plan.sized.groups if item.id == group.id)
     return whole_profile(plan.sized, plan.catalog, inputs, pool.gpu)

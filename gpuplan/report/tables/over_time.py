@@ -8,6 +8,7 @@ from typing import Any
 from gpuplan.locales import moment
 from gpuplan.models.power_on.rehearsal import DOWN, MOVES, RESTARTS, STAYS
 from gpuplan.plan import Plan
+from gpuplan.plan.access import served_by
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.over_time.rehearsal import Failed, Lived, Rehearsed, Turn
 from gpuplan.report.kinds import between, one_place
@@ -152,7 +153,7 @@ def upgrade_sentence(rehearsed: Rehearsed) -> str:
     if shut:
         key = "rehearsal.one shut down" if shut == 1 else "rehearsal.some shut down"
         sentences.append(said(key, vms=shut))
-        sentences += [said("rehearsal.dynamic")] * (rehearsed.pool.kind == "passthrough")
+        sentences += [said("rehearsal.dynamic")] * (served_by(rehearsed.pool.kind) == "passthrough")
     return " ".join(sentences)
 
 

@@ -10,9 +10,9 @@ from typing import Any
 from gpuplan.catalog import Catalog
 from gpuplan.models.placement import Room
 from gpuplan.plan import Plan
-from gpuplan.plan.access import GroupPlan
+from gpuplan.plan.access import GroupPlan, of_kind
 from gpuplan.plan.checks import check_plan
-from gpuplan.plan.hosts import POOL_NAMES, Pool, pool_names
+from gpuplan.plan.hosts import Pool, pool_names
 from gpuplan.plan.sharing import sharing_modes
 from gpuplan.plan.trail import Line
 from gpuplan.report.explain import formula_text
@@ -28,10 +28,14 @@ CLUSTER_IDS = columns("cluster_ids")
 
 def group_names(plan: Plan) -> dict[str, str]:
     """Map each group's id to its name, with an entry for GPUs of no group."""
-    others = other_vms(plan.sized.hardware.other_vms)
+    others = {
+        f"{OTHER_VMS}{of_kind(part.scenario)}{at}": other.name
+        for part in plan.parts
+        for at, other in enumerate(other_vms(part.sized.hardware.other_vms), 1)
+    }
     return (
         {g.id: g.name for g in plan.groups}
-        | {f"{OTHER_VMS}{at}": other.name for at, other in enumerate(others, 1)}
+        | others
         | {UNASSIGNED: said("table.groups.unassigned" if plan.groups else "table.groups.stated total")}
     )
 
@@ -98,7 +102,7 @@ def _alike(pools: Sequence[Pool], site: str) -> Pool:
     numbers = runs(int(pool.id.removeprefix(f"{kind}-")) for pool in pools)
     listed = [said("table.range", low=run[0], high=run[-1]) if run[1:] else str(run[0]) for run in numbers]
     key = "table.pools.alike at" if site else "table.pools.alike"
-    return replace(pools[0], name=said(key, pool=POOL_NAMES[kind], numbers=", ".join(listed), site=site))
+    return replace(pools[0], name=said(key, pool=pools[0].whole_name, numbers=", ".join(listed), site=site))
 
 
 def gpu_rows(pool: Pool, host: int) -> list[dict[str, Any]]:
@@ -263,7 +267,11 @@ def shared_gpus(plan: Plan) -> Table:
 
 def access_modes(plan: Plan) -> Table:
     """Tabulate the platform's ways to share a GPU."""
-    return tabulate("sharing_modes", sharing_modes(plan.scenario, plan.catalog))
+    rows = []
+    for part in plan.parts:
+        of = f" ({part.scenario.hardware.of})" if part.scenario.hardware.of else ""
+        rows += [replace(m, name=m.name + of) for m in sharing_modes(part.scenario, plan.catalog)]
+    return tabulate("sharing_modes", rows)
 
 
 def decisions(plan: Plan) -> Table:

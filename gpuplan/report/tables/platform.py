@@ -33,11 +33,21 @@ PART_COLUMNS = columns("columns", size=_size)
 
 def host_line(plan: Plan) -> Table:
     """A new GPU host, part by part, with the rule behind each."""
-    line = plan.host_line
-    notes = (
-        () if line is None else (said("table.to this specification the", hosts=counted(line.hosts, "host")),)
+    notes = tuple(
+        f"{said('table.host line of', hosts=name)} " * bool(name)
+        + said("table.to this specification the", hosts=counted(line.hosts, "host"))
+        for name, line in plan.host_lines.items()
     )
-    return listed("host_line", PART_COLUMNS, line.parts if line else (), notes=notes)
+    return listed("host_line", PART_COLUMNS, parts_of_hosts(plan), notes=notes)
+
+
+def parts_of_hosts(plan: Plan) -> list[HostPart]:
+    """The parts of a new host of each kind, named after the kind where it is a further one."""
+    return [
+        part._replace(name=f"{part.name} ({name})") if name else part
+        for name, line in plan.host_lines.items()
+        for part in line.parts
+    ]
 
 
 def management_hosts(plan: Plan) -> Table:
@@ -141,12 +151,13 @@ def _bought(found: Inventory, missing: int) -> str:
 
 def _other_boards(plan: Plan, found: Inventory) -> str:
     """Say why VMs of the design run on hosts with other boards."""
-    others = [kind for kind in found.kinds if kind.joins and kind.gpu != plan.scenario.hardware.gpu]
+    others = [kind for kind in found.kinds if kind.joins and kind.gpu not in plan.new_boards]
     if not others:
         return ""
     gpus = plan.catalog.gpus
     boards = some_of(list(dict.fromkeys(gpus[kind.gpu].name for kind in others)))
-    return said("table.inventory.other boards", boards=boards, board=gpus[plan.scenario.hardware.gpu].name)
+    own = some_of([gpus[gpu].name for gpu in plan.new_boards])
+    return said("table.inventory.other boards", boards=boards, board=own)
 
 
 def hosts_there(plan: Plan) -> Table:
@@ -187,9 +198,17 @@ def power(use: PowerUse) -> Table:
 
 def power_points(use: PowerUse) -> list[tuple[str, str]]:
     """Say what follows from the total power, and what is unknown about it."""
-    racks = said("table.with at most each" if use.racks else "table.power.beyond a rack", use=use)
+    kinds = {f" ({name})" if name else "": use.of(name) for name in use.kinds}
+    racks = said("table.power.beyond a rack")
+    if use.racks:
+        each = (said("table.power.rack of", use=of) + name for name, of in kinds.items())
+        one = said("table.with at most each", use=use)
+        racks = said("table.power.racks of kinds", use=use, each=", ".join(each)) if len(kinds) > 1 else one
     points = [
-        (said("table.power.host"), said("table.at full load typical", use=use)),
+        *(
+            (said("table.power.host") + name, said("table.at full load typical", use=of))
+            for name, of in kinds.items()
+        ),
         (said("table.power.cooling"), said("table.typical kwh a year", use=use)),
         (said("table.power.heat"), said("table.power.heat an hour", use=use)),
         (said("table.power.co2"), said("table.power.tonnes", tonnes=round(use.emissions_kg / 1000, 1))),
@@ -243,7 +262,7 @@ def _rule(row: Row, check: str) -> PlatformRule:
 
 def _facts(plan: Plan) -> frozenset[str]:
     """Return the facts of a design, by their names in the table of platform rules."""
-    gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
+    gpus = [plan.catalog.gpus[gpu] for gpu in plan.new_boards]
     kinds = {pool.gpu_mode for pool in plan.pools}
     found = {
         "vgpu": "vgpu" in kinds,
@@ -252,10 +271,10 @@ def _facts(plan: Plan) -> frozenset[str]:
         "sharing": any(pool.shared for pool in plan.pools),
         "several clusters": len(plan.pools) > 1,
         "vcf": plan.scenario.cost.platform_licence == "vcf",
-        "bundled": bool(gpu.value("nvaie_years")),
-        "H100 or H200": any(name in gpu.name for name in ("H100", "H200", "H800")),
-        "NVSwitch": has_nvswitch(plan.scenario, plan.catalog),
-        str(gpu.value("architecture")): True,
+        "bundled": any(gpu.value("nvaie_years") for gpu in gpus),
+        "H100 or H200": any(name in gpu.name for gpu in gpus for name in ("H100", "H200", "H800")),
+        "NVSwitch": any(has_nvswitch(part.scenario, plan.catalog) for part in plan.parts),
+        **{str(gpu.value("architecture")): True for gpu in gpus},
     }
     return frozenset(name for name, so in found.items() if so)
 

@@ -1,0 +1,364 @@
+"""The plan of a design with several kinds of hosts: one ordinary plan for each kind, joined.
+
+Each kind has its own clusters, so access, sharing, placement, failures and growth are those of the kinds; totals, network,
+power and cost are worked out once for all hosts.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property, lru_cache
+from typing import Any, TypeVar
+
+from gpuplan.catalog import Catalog
+from gpuplan.models import availability, demand
+from gpuplan.plan.access import letters_of
+from gpuplan.plan.bill_of_materials import Counts, KindCounts
+from gpuplan.plan.clusters import Division
+from gpuplan.plan.demand import Demand, Shaped
+from gpuplan.plan.growth import Growth
+from gpuplan.plan.host_line import HostLine, host_line, processor_cores
+from gpuplan.plan.hosts import Pool
+from gpuplan.plan.inventory import Inventory
+from gpuplan.plan.layouts import Layout
+from gpuplan.plan.leftover import Leftover
+from gpuplan.plan.llm import Llm
+from gpuplan.plan.network import NetworkUse, network_use
+from gpuplan.plan.over_time.power_on import PowerOn
+from gpuplan.plan.over_time.rehearsal import Rehearsed
+from gpuplan.plan.plan import MIXED, Plan, chapter
+from gpuplan.plan.power import Hosts, PowerUse, power_use
+from gpuplan.plan.requests import Requests
+from gpuplan.plan.totals import utilisation_line
+from gpuplan.plan.trail import Trail
+from gpuplan.plan.validation import kinds_problems, too_many
+from gpuplan.plan.weighing import Weighed
+from gpuplan.plan.working_week import Week
+from gpuplan.scenario import Problem, Scenario, path_of_kind, slug, views
+from gpuplan.wording import said
+
+T = TypeVar("T")
+LEFT = ("left_gpus", "left_gpus_after_failure")
+SHARED = ("network", "cabling", "power", "management", "counts", "costs", "cost_ranges", "growth")
+"""Chapters that the kinds have together."""
+OF_KINDS = ("llm", "sized", "demand", "requests", "pools", "power_on", "leftover")
+"""Chapters whose lines are those of the kinds."""
+
+
+class MixedPlan(Plan):
+    """A plan whose hosts are of several kinds."""
+
+    @cached_property
+    def parts(self) -> tuple[Plan, ...]:
+        """The plan of each kind of hosts and its groups, as far as it depends on no other: up to its hosts, and their growth."""
+        return tuple(_part(view, self.catalog, self.check) for view in views(self.scenario))
+
+    @cached_property
+    def by_kind(self) -> tuple[Plan, ...]:
+        """The plan of each kind of hosts, with network, management domain, power, cost and lines of all."""
+        shared = {name: getattr(self, name) for name in SHARED}
+        plans = []
+        for part in self.parts:
+            name = part.scenario.hardware.of
+            own = f"kinds.{slug(name)}."
+            mine = {key.removeprefix(own): line for key, line in self.lines.items() if key.startswith(own)}
+            plan = _copy(part)
+            vars(plan).update(shared)
+            vars(plan).update({"host_line": self.host_lines.get(name), "lines": {**self.lines, **mine}})
+            plans.append(plan)
+        return tuple(plans)
+
+    @chapter
+    def llm(self) -> Llm:
+        """Language models of the groups of all kinds."""
+        self._trail("llm")
+        parts = [part.llm for part in self.parts]
+        groups = {group.id: group for llm in parts for group in llm.scenario.groups}
+        others = "; ".join(filter(None, (llm.scenario.hardware.other_vms for llm in parts)))
+        sized = replace(
+            self.scenario,
+            groups=tuple(groups[group.id] for group in self.scenario.groups),
+            hardware=replace(self.scenario.hardware, other_vms=others or None),
+        )
+        names = ("serving", "tuning", "retrieval", "models")
+        return Llm(sized, **{name: _joined(getattr(llm, name) for llm in parts) for name in names})
+
+    @chapter
+    def sized(self) -> Scenario:
+        """The scenario with each group as hosts are planned for it."""
+        groups = {group.id: group for part in self.parts for group in part.sized.groups}
+        self._trail("sized")
+        asked = self.llm.scenario
+        return replace(asked, groups=tuple(groups[group.id] for group in asked.groups))
+
+    @chapter
+    def weighed(self) -> Mapping[str, Weighed]:
+        """The access of each group."""
+        return self._in_order(_joined(part.weighed for part in self.parts))
+
+    @chapter
+    def shape(self) -> Shaped:
+        """The requests and times of the groups."""
+        shapes = [part.shape for part in self.parts]
+        return Shaped(*(_joined(getattr(shape, name) for shape in shapes) for name in Shaped._fields))
+
+    @chapter
+    def demand(self) -> Demand:
+        """VMs and GPUs of each group, and their sum."""
+        demands = [part.demand for part in self.parts]
+        trail = self._trail("demand")
+        groups = self._in_order(_joined(demand.groups for demand in demands))
+        if self.scenario.demand.rule != "sum":
+            peaks = {id: trail[f"groups.{id}.peak_gpus"] for id in groups}
+            trail.add_up("demand.sum_of_peaks_gpus", demand.total_demand_gpus, peaks)
+        parts = {id: lines.gpus for id, lines in groups.items()}
+        by_groups = trail.add_up("demand.groups_gpus", demand.total_demand_gpus, parts)
+        hours = tuple(pool for demand in demands for pool in demand.hours)
+        return Demand(groups, hours, by_groups, trail.repeat("demand.gpus", by_groups))
+
+    @chapter
+    def requests(self) -> Requests:
+        """The groups with their access modes, and the requests of their VMs."""
+        parts = [part.requests for part in self.parts]
+        self._trail("requests")
+        letters = letters_of(self.sized, self.catalog)
+        plans = {plan.id: plan for requests in parts for plan in requests.groups}
+        groups = tuple(replace(plan, letter=letters[id]) for id, plan in self._in_order(plans).items())
+        names = ("by_group", "members", "there", "rooms", "promises")
+        return Requests(groups, **{name: _joined(getattr(each, name) for each in parts) for name in names})
+
+    @chapter
+    def layouts(self) -> Mapping[str, Layout]:
+        """The VMs on each host of each pool, as if the pool were one cluster."""
+        return _joined(part.layouts for part in self.parts)
+
+    @chapter
+    def divisions(self) -> Mapping[str, Division]:
+        """The clusters of each pool."""
+        return _joined(part.divisions for part in self.parts)
+
+    @chapter
+    def _laid_out(self) -> Scenario:
+        return self.sized
+
+    @chapter
+    def pools(self) -> tuple[Pool, ...]:
+        """The clusters of all kinds."""
+        pools = tuple(pool for part in self.parts for pool in part.pools)
+        self._trail("pools")
+        return pools
+
+    @chapter
+    def power_on(self) -> Mapping[str, PowerOn]:
+        """Results of starting the VMs of each cluster."""
+        starts = _joined(part.power_on for part in self.parts)
+        self._trail("power_on")
+        return starts
+
+    @chapter
+    def rehearsed(self) -> Mapping[str, Rehearsed]:
+        """Upgrades, restarts and a week of each cluster."""
+        return _joined(part.rehearsed for part in self.parts)
+
+    @chapter
+    def inventory(self) -> Inventory | None:
+        """Split of the demand between existing hosts and hosts to buy."""
+        parts = [part.inventory for part in self.parts]
+        found, trail = [each for each in parts if each], self._trail("inventory")
+        if not found:
+            return None
+        new = {
+            pool.id: self._known[f"pools.{pool.id}.hosts"] for pool in self.pools if not pool.existing_hosts
+        }
+        for key, more in (("inventory.gpus_used", {}), ("inventory.hosts_to_buy", new)):
+            owned = {str(at): part._known[key] for at, part in enumerate(self.parts) if part.inventory}
+            bought = {id: line for id, line in more.items() if not self._owns(id)}
+            trail.add_up(key, availability.sum_over_pools, owned | bought)
+        groups = {use.id: use for each in found for use in each.groups}
+        return Inventory(
+            tuple(kind for each in found for kind in each.kinds),
+            tuple(groups.values()),
+            all(each.proven for each in found),
+            sum(pool.hosts - pool.existing_hosts for pool in self.pools),
+        )
+
+    def _owns(self, pool: str) -> bool:
+        """True if the kind of a cluster has existing hosts."""
+        return any(pool == other.id for part in self.parts if part.inventory for other in part.pools)
+
+    @chapter
+    def leftover(self) -> Leftover | None:
+        """What jobs that may be stopped get of the GPUs that others of their kind of hosts leave."""
+        found = [each for part in self.parts if (each := part.leftover)]
+        self._trail("leftover")
+        if not found:
+            return None
+        groups = tuple(one for each in found for one in each.groups)
+        left, after = (_joined(getattr(each, name) for each in found) for name in LEFT)
+        return Leftover(groups, left, after)
+
+    def divided_for(self, failures: int) -> Mapping[str, Division]:
+        """The clusters of each pool with spare hosts for another number of host failures."""
+        return _joined(part.divided_for(failures) for part in self.parts)
+
+    @chapter
+    def network(self) -> NetworkUse:
+        """Effect of the network on the groups of all kinds, and on the training job, which runs on the first kind."""
+        trail = self._trail("network")
+        uses = [
+            network_use(trail, part.sized, self.catalog, part.groups, part.pools)
+            for part in reversed(self.parts)
+        ][::-1]
+        rules = {rule.code: rule for use in uses for rule in use.rules}
+        return NetworkUse(
+            tuple(remote for use in uses for remote in use.remote),
+            (*(job for use in uses for job in use.training[:-1]), uses[0].training[-1]),
+            tuple(rules.values()),
+            max(use.remote_gbit_s for use in uses),
+            uses[0].job_named,
+        )
+
+    @chapter
+    def growth(self) -> Growth:
+        """Hosts of each pool and GPUs in use in each year."""
+        parts = [part.growth for part in self.parts]
+        left_out = [each.left_out for each in parts if each.left_out]
+        hosts = tuple(_joined(year) for year in zip(*(each.hosts for each in parts), strict=True))
+        busy = tuple(map(sum, zip(*(each.busy_gpus for each in parts), strict=True)))
+        of_kinds = {part.scenario.hardware.of: part.growth.busy_gpus for part in self.parts}
+        return Growth(hosts, busy, min(left_out, default=None), of_kinds)
+
+    @cached_property
+    def _with_hosts(self) -> list[Plan]:
+        """The kinds that have hosts."""
+        return [part for part in self.parts if part.pools]
+
+    def _lines_of(self, trail: Trail, part: Plan) -> Trail:
+        """Return the trail for the lines of a new host of a kind; those of the first are not named after it."""
+        name = part.scenario.hardware.of
+        return trail.of_hosts(slug(name), name) if part is not self._with_hosts[0] else trail
+
+    @chapter
+    def power(self) -> PowerUse | None:
+        """Power, heat and space; each kind of hosts as much in use as its groups use it."""
+        if self.cabling is None:
+            return None
+        self.totals  # noqa: B018 - its lines are inputs of those of this chapter
+        trail = self._trail("power")
+        utilisation_line(trail, self.sized, self.held_gpus[""], trail["totals.gpus"])
+        kinds = []
+        for part in self._with_hosts:
+            part.totals  # noqa: B018 - its lines are inputs
+            used = trail.of_hosts(slug(part.scenario.hardware.of) or "first_kind", part.pools[0].whole_name)
+            load = utilisation_line(used, part.sized, part.held_gpus[""], part._known["totals.gpus"])
+            kinds.append(Hosts(self._lines_of(trail, part), part.sized, part.pools, load))
+        return power_use(trail, self.catalog, kinds, self.cabling)
+
+    @chapter
+    def host_lines(self) -> Mapping[str, HostLine]:
+        """A new host of each kind."""
+        if self.power is None or self.cabling is None or self.management is None:
+            return {}
+        trail, beside = self._trail("host_line"), self.management.on_gpu_hosts
+        lines = {}
+        for part in self._with_hosts:
+            here, name = self._lines_of(trail, part), part.scenario.hardware.of
+            peak_w = self.power.kinds[name].peak_w
+            lines[name] = host_line(here, part.sized, self.catalog, part.pools, beside, self.cabling, peak_w)
+        return lines
+
+    @property
+    def host_line(self) -> HostLine | None:
+        """A new host of the first kind."""
+        return next(iter(self.host_lines.values()), None)
+
+    @chapter
+    def counts(self) -> Counts | None:
+        """Quantities that the hosts of all kinds need."""
+        if self.cabling is None:
+            return None
+        remote = any(group.mode == "bitfusion" for group in self.groups)
+        kinds = []
+        for part in self._with_hosts:
+            line = self.host_lines.get(part.scenario.hardware.of)
+            memory_gib = line.memory_gib if line else 0
+            cores = processor_cores(part.scenario, self.catalog, line)
+            kinds.append(
+                KindCounts(part.sized, self.catalog, part.pools, cores, part.requests.there, memory_gib)
+            )
+        return Counts(self.sized, self.catalog, kinds, self.cabling, remote)
+
+    @chapter
+    def weeks(self) -> Mapping[str, Mapping[str, Week]]:
+        """The working week of each group, by season."""
+        parts = [part.weeks for part in self.parts]
+        return {season: self._in_order(_joined(weeks[season] for weeks in parts)) for season in parts[0]}
+
+    def problems(self) -> list[Problem]:
+        """Inputs that are not allowed: of the kinds together, then of each kind."""
+        if wrong := kinds_problems(self.scenario, self.catalog):
+            return wrong
+        parts = ((part, part.once("problems", part.problems)) for part in self.parts)
+        wrong = self._of_kinds(parts)
+        return wrong or list(too_many(self.sized, self.catalog))
+
+    def placement_problems(self) -> list[Problem]:
+        """VMs that no host of their kind can take."""
+        parts = ((part, part.once("no places", part.placement_problems)) for part in self.parts)
+        return self._of_kinds(parts)
+
+    def _of_kinds(self, found: Iterable[tuple[Plan, Sequence[Problem]]]) -> list[Problem]:
+        """Problems of the kinds by their paths in the whole scenario, each once."""
+        problems = {}
+        for part, wrong in found:
+            for each in wrong:
+                path = path_of_kind(part.scenario, each.path)
+                if path != each.path:
+                    words = {"hosts": part.scenario.hardware.of, "value": each.value}
+                    each = replace(each, path=path, value=said("limit.of kind", **words))
+                problems[each.path, each.value, each.message] = each
+        return list(problems.values())
+
+    def _given_to(self, made: Plan, chapters: Sequence[str]) -> Plan:
+        """Another plan with chapters of this one, its first kind too; the others are kept for all designs with them."""
+        first, (own, *others) = self.parts[0], made.parts
+        own = _copy(own)
+        first._given_to(own, [name for name in chapters if name in vars(first)])
+        vars(made)["parts"] = (own, *others)
+        return super()._given_to(made, chapters)
+
+    def _in_order(self, by_group: Mapping[str, T]) -> dict[str, T]:
+        """In the order of the groups of the scenario."""
+        return {group.id: by_group[group.id] for group in self.scenario.groups if group.id in by_group}
+
+    def _trail(self, chapter: str) -> Trail:
+        """The trail of a chapter, with the lines of the kinds where it is theirs."""
+        trail = super()._trail(chapter)
+        for part in self.parts:
+            self._known.update({key: line for key, line in part._known.items() if key not in self._known})
+            if chapter in OF_KINDS and chapter in part._trails:
+                trail.lines.update(part._trails[chapter].lines)
+        return trail
+
+
+MIXED["plan"] = MixedPlan
+
+
+@lru_cache(
+    maxsize=32
+)  # designs that differ in one kind share the others: without it `explore` takes twice as long
+def _part(view: Scenario, catalog: Catalog, check: bool) -> Plan:
+    """The plan of one kind of hosts."""
+    return Plan(view, catalog, check)
+
+
+def _joined(parts: Iterable[Mapping[Any, T]]) -> dict[Any, T]:
+    """Mappings without a common key as one."""
+    return {key: value for part in parts for key, value in part.items()}
+
+
+def _copy(part: Plan) -> Plan:
+    """A plan with the chapters of another one that were read, to be read on."""
+    plan = Plan(part.scenario, part.catalog, part.check)
+    kept = {name: {**value} for name in ("_known", "_trails") if (value := vars(part).get(name)) is not None}
+    vars(plan).update(vars(part) | kept)
+    return plan

@@ -1,0 +1,100 @@
+"""Views of a scenario with several kinds of new hosts: for each kind an ordinary scenario of its hosts and its groups."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from gpuplan.scenario.hosts_and_vms import HOST_KEYS, NewHosts, file_rows, host_kinds, hosts_text, new_hosts
+from gpuplan.scenario.scenario import Scenario
+from gpuplan.scenario.sections import Hardware, Origin, Training
+
+KINDS_PATH = "hardware.kinds"
+"""Path of the further kinds of hosts."""
+
+
+@dataclass(frozen=True, slots=True)
+class KindHardware(Hardware):
+    """The hosts of a further kind."""
+
+    of: str = ""
+
+
+def is_mixed(scenario: Scenario) -> bool:
+    """True if any group runs on a further kind of hosts."""
+    return not scenario.hardware.of and any(group.hosts for group in scenario.groups)
+
+
+def views(scenario: Scenario) -> tuple[Scenario, ...]:
+    """Return a scenario for each kind of hosts that runs groups, the first kind first; itself where it has one kind.
+
+    Existing hosts belong to the first kind, those with the board of a further kind that is in use to that; VMs without a
+    GPU and the training job belong to the first kind.
+    """
+    if not is_mixed(scenario):
+        return (scenario,)
+    used = {group.hosts for group in scenario.groups}
+    kinds = [kind for kind in new_hosts(scenario.hardware.kinds) if kind.name in used]
+    return (_first(scenario, kinds), *(_further(scenario, kind, kinds) for kind in kinds))
+
+
+def _first(scenario: Scenario, kinds: list[NewHosts]) -> Scenario:
+    existing = _existing(scenario, None, kinds)
+    return _with(scenario, replace(scenario.hardware, kinds=None, existing=existing))
+
+
+def _further(scenario: Scenario, kind: NewHosts, kinds: list[NewHosts]) -> Scenario:
+    hardware = KindHardware(
+        gpu=kind.gpu,
+        server=kind.server,
+        gpus_per_host=kind.gpus,
+        vcpus_per_host=kind.vcpus,
+        memory_gib_per_host=kind.memory_gib,
+        vcpus_per_core=scenario.hardware.vcpus_per_core,
+        storage=kind.storage,
+        existing=_existing(scenario, kind, kinds),
+        of=kind.name,
+    )
+    return replace(_with(scenario, hardware), training=Training())
+
+
+def _existing(scenario: Scenario, mine: NewHosts | None, kinds: list[NewHosts]) -> str | None:
+    """The existing hosts of a kind: with its board; of the first kind all that belong to no other."""
+    owned, rows = scenario.hardware.existing, []
+    if not owned:
+        return None
+    for there, row in zip(host_kinds(owned), file_rows(owned, HOST_KEYS), strict=True):
+        boards = [kind for kind in kinds if kind.gpu == there.gpu != scenario.hardware.gpu]
+        if (boards[0] if boards else None) == mine:
+            rows.append(row)
+    return hosts_text(rows) if rows else None
+
+
+def _with(scenario: Scenario, hardware: Hardware) -> Scenario:
+    groups = tuple(group for group in scenario.groups if (group.hosts or "") == hardware.of)
+    ids = {group.id for group in scenario.groups} - {group.id for group in groups}
+    ranges = tuple(pair for pair in scenario.ranges if not _of_group(pair[0], ids))
+    origins = tuple(_origins(scenario, hardware))
+    return replace(scenario, groups=groups, hardware=hardware, ranges=ranges, origins=origins)
+
+
+def _of_group(path: str, ids: set[str]) -> bool:
+    head, _, rest = path.partition(".")
+    return head == "groups" and rest.partition(".")[0] in ids
+
+
+def _origins(scenario: Scenario, hardware: Hardware) -> Iterator[tuple[str, Origin]]:
+    """Origins of a view: what a further kind of hosts has is as well known as the list of kinds."""
+    if not hardware.of:
+        yield from scenario.origins
+        return
+    shared = ("hardware.vcpus_per_core", "hardware.existing")
+    yield from (pair for pair in scenario.origins if not pair[0].startswith("hardware") or pair[0] in shared)
+    yield "hardware", scenario.origin(KINDS_PATH)
+
+
+def path_of_kind(view: Scenario, path: str) -> str:
+    """Return the path in the whole scenario of an input of a view."""
+    return (
+        KINDS_PATH
+        if view.hardware.of and path.startswith("hardware.") and path != "hardware.existing"
+        else path
+    )

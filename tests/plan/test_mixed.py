@@ -1,0 +1,256 @@
+"""Designs with several kinds of new hosts, against two designs planned apart."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+from random_cases import cases
+
+from gpuplan import make_plan
+from gpuplan.catalog import Catalog
+from gpuplan.plan import Plan
+from gpuplan.plan.checks import check_plan
+from gpuplan.plan.racks import racks
+from gpuplan.report.plan_data import plan_dict
+from gpuplan.scenario import Scenario, ScenarioError, from_dict, load_scenario, parse_scenario
+
+BOARDS = (
+    ("l40s-48gb", 4),
+    ("h200-nvl-141gb", 8),
+    ("a100-pcie-80gb", 4),
+    ("l4-24gb", 8),
+    ("h100-sxm5-80gb", 8),
+)
+OF_ALL = ("hosts", "hosts_for_demand", "hosts_for_failures", "gpus", "gpus_demanded", "unplaced_vms")
+
+
+def groups_of(rng: Random, prefix: str) -> list[dict[str, Any]]:
+    """Some groups with parts of GPUs or whole ones."""
+    return [
+        {
+            "id": f"{prefix}{at}",
+            "people": rng.randint(1, 60),
+            "gpus_each": rng.choice([0.125, 0.25, 0.5, 1, 1, 2, 4]),
+            "active_share": rng.choice([0.3, 0.7, 1.0]),
+            "remote_allowed": False,
+            "vmotion": rng.choice(["auto", "auto", "not-needed"]),
+        }
+        for at in range(rng.randint(1, 3))
+    ]
+
+
+def apart_and_together(rng: Random) -> tuple[Scenario, Scenario, Scenario]:
+    """Two designs of one kind of hosts each, and the design with both kinds."""
+    (gpu, most), (other, others) = rng.sample(BOARDS, 2)
+    first, second = groups_of(rng, "a"), groups_of(rng, "b")
+    shared: dict[str, Any] = {
+        "availability": {
+            "host_failures": rng.randint(0, 2),
+            "maintenance_failure_accepted": rng.random() < 0.5,
+            "stun_limit_s": 1000,
+        },
+        "cost": {"utilisation": rng.choice([None, 0.4]), "years": rng.choice([3, 5]), "storage_tb": 0},
+        "demand": {"rule": rng.choice(["sum", "sum", "hours"])},
+        "platform": {"vsphere": "8.0u3"},
+    }
+    one = {"gpu": gpu, "gpus_per_host": most}
+    two = {"gpu": other, "gpus_per_host": others}
+    return (
+        from_dict(shared | {"groups": first, "hardware": one}),
+        from_dict(shared | {"groups": second, "hardware": two}),
+        from_dict(
+            shared
+            | {
+                "groups": first + [group | {"hosts": "Other"} for group in second],
+                "hardware": one | {"kinds": [{"name": "Other", **two}]},
+            }
+        ),
+    )
+
+
+def sums(plans: tuple[Plan, ...], name: str) -> float:
+    return sum(getattr(plan.totals, name) for plan in plans)
+
+
+def bought(plan: Plan, key: str) -> dict[str, float]:
+    """Quantities of a material by its catalog item or price, over all kinds of hosts."""
+    assert plan.costs
+    found: dict[str, float] = {}
+    for material in plan.costs.materials:
+        if material.key.partition("@")[0] == key:
+            item = material.item or (material.price.key if material.price else material.name)
+            found[item] = found.get(item, 0) + material.quantity
+    return found
+
+
+def test_two_kinds_are_two_designs_apart_and_what_they_share_once(catalog: Catalog) -> None:
+    """Hosts, GPUs, boards, servers, software, energy and failover of both; the management domain and switches once."""
+    tried = 0
+    for rng in cases(4001, 300, few=12):
+        scenarios = apart_and_together(rng)
+        try:
+            apart = tuple(make_plan(scenario, catalog) for scenario in scenarios[:2])
+        except ScenarioError:
+            with pytest.raises(ScenarioError):
+                make_plan(scenarios[2], catalog)
+            continue
+        both = make_plan(scenarios[2], catalog)
+        for name in OF_ALL:
+            assert getattr(both.totals, name) == pytest.approx(sums(apart, name)), name
+        by_id = {pool.id.removeprefix("other-"): 0 for pool in both.pools}
+        assert set(by_id) <= {pool.id for plan in apart for pool in plan.pools}
+        assert both.totals.gpus_after_failure <= max(plan.totals.gpus_after_failure for plan in apart) + max(
+            plan.totals.gpus for plan in apart
+        )
+        powers = [plan.power for plan in apart if plan.power]
+        if len(powers) < 2 or both.power is None:
+            continue
+        tried += 1
+        assert all(plan.costs for plan in apart)
+        for key in ("servers", "gpus", "gpu-software"):
+            every: dict[str, float] = {}
+            for plan in apart:
+                for item, count in bought(plan, key).items():
+                    every[item] = every.get(item, 0) + count
+            assert bought(both, key) == every, key
+        hosts = [part for power in powers for part in power.parts if part.name == "GPU hosts"]
+        mine = [part for part in both.power.parts if part.name.startswith("GPU hosts")]
+        same_adapters = {plan.cabling.adapters for plan in (*apart, both) if plan.cabling}
+        if len(same_adapters) == 1:
+            for name in ("peak_w", "typical_w"):
+                total = sum(getattr(part, name) for part in hosts)
+                assert sum(getattr(part, name) for part in mine) == pytest.approx(total), name
+            assert bought(both, "adapters").keys() == bought(apart[0], "adapters").keys()
+        assert both.power.racks == sum(power.racks for power in powers)
+        assert both.power.racks == len(racks(both))
+        assert both.lines["cost.licensed_cores"].value >= max(
+            plan.lines["cost.licensed_cores"].value for plan in apart
+        )
+        for posture in both.postures:
+            those = [p for plan in apart for p in plan.postures if p.host_failures == posture.host_failures]
+            assert posture.hosts == sum(p.hosts for p in those)
+            assert 1 - posture.chance == pytest.approx((1 - those[0].chance) * (1 - those[1].chance))
+        assert both.costs and sum(group.total for group in both.costs.groups) == pytest.approx(
+            both.costs.total
+        )
+        assert both.placed.missing == sum(plan.placed.missing for plan in apart)
+        assert both.placed.lost == max(plan.placed.lost for plan in apart)
+    assert tried
+
+
+def test_a_design_whose_groups_are_all_on_the_first_kind_is_that_design(catalog: Catalog) -> None:
+    """A kind that no workload uses changes nothing, and is told."""
+    for example in ("starter", "enterprise", "assistant"):
+        plain = make_plan(load_scenario(example), catalog)
+        hardware = plain.scenario.hardware
+        kinds = f"Spare: {hardware.gpus_per_host} x {hardware.gpu}"
+        more = make_plan(plain.scenario.with_value("hardware.kinds", kinds), catalog)
+        assert more.totals == plain.totals
+        assert more.costs and plain.costs and more.costs.cash == plain.costs.cash
+        told = {message.code for message in check_plan(more)} - {m.code for m in check_plan(plain)}
+        assert told == {"hosts-without-workload"}
+
+
+def mixed(example: str = "enterprise", group: str = "researchers", kinds: str = "") -> Scenario:
+    """An example with one group on a further kind of hosts."""
+    scenario = load_scenario(example).with_value("hardware.kinds", kinds or "Large: 8 x h200-nvl-141gb")
+    return scenario.with_value(f"groups.{group}.hosts", "Large")
+
+
+def test_each_cluster_has_the_hosts_of_its_groups(catalog: Catalog) -> None:
+    plan = make_plan(mixed(), catalog)
+    for pool in plan.pools:
+        large = {request.group for request in pool.requests} == {"researchers"}
+        assert (pool.gpu == "h200-nvl-141gb") == large
+        assert (pool.gpus_per_host == 8) == large
+        assert all(room.gpus == pool.gpus_per_host for room in pool.rooms)
+    assert [part.scenario.hardware.of for part in plan.by_kind] == ["", "Large"]
+    assert {*plan.host_lines} == {"", "Large"}
+
+
+def test_what_is_stated_comes_back_from_a_file(catalog: Catalog) -> None:
+    scenario = mixed()
+    again = parse_scenario(scenario.to_yaml())
+    assert again.hardware == scenario.hardware
+    assert make_plan(again, catalog).totals == make_plan(scenario, catalog).totals
+    assert plan_dict(make_plan(scenario, catalog))["scenario"]["hardware"]["kinds"] == [
+        {"name": "Large", "gpus_per_host": 8, "gpu": "h200-nvl-141gb"}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        ({"groups.researchers.hosts": "Small"}, "groups.researchers.hosts"),
+        ({"hardware.kinds": None}, "groups.researchers.hosts"),
+        ({"hardware.kinds": "Large: 8 x h900"}, "hardware.kinds"),
+        ({"hardware.kinds": "Large: 8 x h200-nvl-141gb in nobodys-server"}, "hardware.kinds"),
+        ({"hardware.kinds": "Large: 2 x h200-nvl-141gb"}, "groups.researchers.gpus_each"),
+        ({"hardware.kinds": "Large: 16 x h200-nvl-141gb in dell-c4140"}, "hardware.kinds"),
+        ({"demand.stated_gpus": 20, "demand.rule": "stated"}, "demand.rule"),
+    ],
+)
+def test_what_cannot_be_is_refused_at_its_input(catalog: Catalog, changes: dict[str, Any], path: str) -> None:
+    scenario = mixed()
+    for at, value in changes.items():
+        scenario = scenario.with_value(at, value)
+    with pytest.raises(ScenarioError) as refused:
+        make_plan(scenario, catalog)
+    assert path in {problem.path for problem in refused.value.problems}
+
+
+def test_some_group_runs_on_the_first_kind(catalog: Catalog) -> None:
+    scenario = mixed()
+    groups = tuple(replace(group, hosts="Large") for group in scenario.groups)
+    with pytest.raises(ScenarioError) as refused:
+        make_plan(replace(scenario, groups=groups), catalog)
+    assert [problem.path for problem in refused.value.problems] == ["hardware.kinds"]
+
+
+def test_more_users_on_a_kind_take_no_host_of_another(catalog: Catalog) -> None:
+    few = make_plan(mixed(), catalog)
+    many = make_plan(mixed().with_value("groups.researchers.people", 30), catalog)
+    hosts = [plan.hosts_by_pool() for plan in (few, many)]
+    assert hosts[0]["vgpu"] == hosts[1]["vgpu"]
+    (large,) = {*hosts[0]} - {"vgpu"}
+    assert hosts[1][large] > hosts[0][large]
+
+
+def test_a_design_derived_from_another_is_the_same_as_one_made_anew(catalog: Catalog) -> None:
+    """Of the chapters that are taken over, those of the kinds are, too."""
+    plan = make_plan(mixed(), catalog)
+    for path, value, derived in (
+        ("network.link_gbit_s", 25, lambda s: plan.relinked(s)),
+        ("availability.host_failures", 2, lambda s: plan.tolerating(2)),
+    ):
+        scenario = plan.scenario.with_value(path, value)
+        again, anew = derived(scenario), make_plan(scenario, catalog)
+        assert again.totals == anew.totals
+        assert again.costs and anew.costs and again.costs.cash == anew.costs.cash
+        assert set(again.lines) == set(anew.lines)
+
+
+def test_owned_hosts_join_the_kind_with_their_board(catalog: Catalog) -> None:
+    owned = "Old: 2 x 8 h200-nvl-141gb; Racks: 3 x 4"
+    bought_all, some = (
+        make_plan(scenario, catalog) for scenario in (mixed(), mixed().with_value("hardware.existing", owned))
+    )
+    there = {pool.kind: pool.existing_hosts for pool in some.pools}
+    assert sorted(there.values()) == [2, 3]
+    assert some.totals.hosts == bought_all.totals.hosts
+    assert some.inventory and some.inventory.buy == some.totals.hosts - 5
+    assert some.lines["inventory.hosts_to_buy"].value == some.inventory.buy
+
+
+@pytest.mark.parametrize("rule", ["hours", "wait"])
+def test_each_kind_is_sized_by_the_rule(catalog: Catalog, rule: str) -> None:
+    scenario = mixed().with_value("demand.rule", rule)
+    plan = make_plan(scenario, catalog, check=False)
+    apart = [make_plan(part.scenario, catalog, check=False) for part in plan.by_kind]
+    assert plan.totals.gpus == sum(part.totals.gpus for part in apart)
+    assert plan.lines["demand.groups_gpus"].value == pytest.approx(
+        sum(part.lines["demand.groups_gpus"].value for part in apart)
+    )
