@@ -197,11 +197,16 @@ def _of_gpu(name: str, values: Sequence[str]) -> bool:
 
 def by_gpu(table: Table) -> Export:
     """Return the samples of a table with a time and a column for each GPU."""
-    places = gpu_columns(table) or [*range(1, len(table.header))]
-    left = [name for at, name in enumerate(table.header) if at and at not in places]
+    at = table.find({key: COLUMNS["samples"][key] for key in ("host", "group")}, {})
+    places = gpu_columns(table) or [n for n in range(1, len(table.header)) if n not in at.values()]
+    left = [name for n, name in enumerate(table.header) if n and n not in (*places, *at.values())]
     samples = table.changed(
-        ["time", "gpu", "utilization"],
-        lambda row: ([row[0], table.header[at], row[at]] for at in places if row[at].strip()),
+        ["time", *at, "gpu", "utilization"],
+        lambda row: (
+            [row[0], *(row[n] for n in at.values()), table.header[place], row[place]]
+            for place in places
+            if row[place].strip()
+        ),
     )
     note = said("audit.note.by gpu left" if left else "audit.note.by gpu", names=some_of(left))
     return Export(samples, "by-gpu", "samples", note)

@@ -186,6 +186,14 @@ def test_a_dashboard_with_one_series_or_a_row_for_each_value() -> None:
     assert (rows.percent.tolist(), rows.gpus) == ([20, 40], ("GPU 0", "GPU 1"))
 
 
+def test_gpus_of_several_hosts_stay_apart() -> None:
+    rows = "".join(f"2017-10-03 00:0{m}:00,m{n},{20 * n},NA\n" for m in range(3) for n in range(3))
+    found = samples_of(f"time,machineId,gpu0_util,gpu1_util\n{rows}")
+    assert found.gpus == ("m0 gpu0_util", "m1 gpu0_util", "m2 gpu0_util")
+    assert found.percent.tolist() == [0, 20, 40] * 3
+    assert [skipped.rows for skipped in found.reading.skipped] == [9]
+
+
 def test_columns_of_other_kinds_beside_those_of_gpus_are_named() -> None:
     found = samples_of("Time,GPU 0 util,GPU 0 memory,GPU 1 util\n2025-03-03 09:00:00,20,90,40\n")
     assert found.percent.tolist() == [20, 40]
