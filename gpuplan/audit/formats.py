@@ -32,6 +32,7 @@ SMI = re.compile(r"#\s*(date|time|gpu|index|entity)\b", re.IGNORECASE)
 COMMENT = re.compile(r"(?:sep=.?|#[^,;\t|]*)$", re.IGNORECASE)
 OF_GPUS = re.compile(r"gpu|util|%|per.?cent", re.IGNORECASE)
 OTHERWISE = re.compile(r"temp|power|watt|mem|clock|fb_|vram|fan|bytes|celsius", re.IGNORECASE)
+SHARE = re.compile(r"0?[.,]\d+|[01]([.,]0*)?")
 SQUEUE = {"tres_alloc", "tres_per_node", "tres_per_job", "gres", "nodelist_reason"}
 """Columns that squeue has and sacct has not."""
 BENCHMARKS = [
@@ -200,8 +201,10 @@ def by_gpu(table: Table) -> Export:
     at = table.find({key: COLUMNS["samples"][key] for key in ("host", "group")}, {})
     places = gpu_columns(table) or [n for n in range(1, len(table.header)) if n not in at.values()]
     left = [name for n, name in enumerate(table.header) if n and n not in (*places, *at.values())]
+    values = [text for place in places for text in table.values(place)]
+    shares = all(map(SHARE.fullmatch, values)) and not all(map(str.isdecimal, values))
     samples = table.changed(
-        ["time", *at, "gpu", "utilization"],
+        ["time", *at, "gpu", "utilization_ratio" if shares else "utilization"],
         lambda row: (
             [row[0], *(row[n] for n in at.values()), table.header[place], row[place]]
             for place in places
@@ -209,6 +212,7 @@ def by_gpu(table: Table) -> Export:
         ),
     )
     note = said("audit.note.by gpu left" if left else "audit.note.by gpu", names=some_of(left))
+    note += f"; {said('audit.note.by gpu shares')}" if shares else ""
     return Export(samples, "by-gpu", "samples", note)
 
 

@@ -186,6 +186,20 @@ def test_a_dashboard_with_one_series_or_a_row_for_each_value() -> None:
     assert (rows.percent.tolist(), rows.gpus) == ([20, 40], ("GPU 0", "GPU 1"))
 
 
+@pytest.mark.parametrize(
+    ("values", "percent"),
+    [
+        ("0.8,1 0,0.25", [80, 100, 0, 25]),
+        ("1,0 0,1", [1, 0, 0, 1]),
+        ("0.8%,1% 0%,0%", [0.8, 1, 0, 0]),
+        ("0.8,40 1,0", [0.8, 40, 1, 0]),
+    ],
+)
+def test_shares_of_a_dashboard(values: str, percent: list[float]) -> None:
+    rows = "".join(f"2025-03-03 09:0{n}:00,{row}\n" for n, row in enumerate(values.split(" ")))
+    assert samples_of(f"Time,GPU 0,GPU 1\n{rows}").percent.tolist() == percent
+
+
 def test_gpus_of_several_hosts_stay_apart() -> None:
     rows = "".join(f"2017-10-03 00:0{m}:00,m{n},{20 * n},NA\n" for m in range(3) for n in range(3))
     found = samples_of(f"time,machineId,gpu0_util,gpu1_util\n{rows}")
