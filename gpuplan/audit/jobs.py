@@ -189,6 +189,7 @@ def read_jobs(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
     clock.relative = clock.relative or "interval" in at
     notes = {
         **jobs.cut(log.latest_s),
+        "audit.note.rounded up": int(((jobs["gpus"] > 1) & (jobs["gpus"] % 1 > 0)).sum()),
         "audit.note.no group of jobs": "group" not in at,
         "audit.note.intervals": "interval" in at,
         "audit.note.only starts": "start" in at and "submit" not in at,

@@ -82,6 +82,7 @@ def compare(
 ) -> Comparison:
     """Run the jobs on proposed hosts, by replay and by formula, and silos against the pool; requests count, not starts.
 
+    Fractions beside whole GPUs, which parts of GPUs times workers may give, are rounded up.
     At most a ``share`` of the jobs may wait longer than ``wait_limit_h``, or be denied. ``peakedness`` defaults to
     the one of the trace. ``progress`` ends it by returning False: `Cancelled`. A ValueError names an input out of
     range, or a job larger than all hosts. Only ``replay on the hosts`` knows hosts and policy; the others see one
@@ -90,7 +91,7 @@ def compare(
     """
     if not 0 < share < 1 or not 0 <= wait_limit_h < math.inf:
         raise ValueError(said("audit.replay.range", share=share, limit=wait_limit_h))
-    jobs = jobs.with_few_groups()
+    jobs = replace(jobs, gpus=np.where(jobs.gpus > 1, np.ceil(jobs.gpus), jobs.gpus)).with_few_groups()
     replays = _Replays(jobs, policy, wait_limit_h, progress)
     waiting = replays.run(hosts, said("audit.replay.waiting"))
     denied = replays.run(hosts, said("audit.replay.denied"), longest_wait_h=0.0).denied_share()

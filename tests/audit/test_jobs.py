@@ -291,6 +291,12 @@ def test_gpu_time_alone_gives_the_duration() -> None:
         assert jobs.amount.tolist() == [8]
 
 
+def test_fractions_beside_whole_gpus_are_noted() -> None:
+    jobs = jobs_of("submit,duration,gpus_per_pod,pods\n0,60,0.5,3\n0,60,0.5,4\n0,60,0.5,1\n")
+    assert jobs.gpus.tolist() == [1.5, 2, 0.5]
+    assert has_approved(jobs.reading.notes, "1")
+
+
 def test_gpu_time_is_not_read_where_durations_or_ends_are() -> None:
     jobs = jobs_of("start,end,gpus,gpu_hours\n2024-05-01,2024-05-02,1,99\n")
     assert (jobs.amount.tolist(), "work" in jobs.reading.columns) == ([24], False)

@@ -128,3 +128,11 @@ def test_a_comparison_can_be_watched_and_cancelled() -> None:
 def test_a_comparison_needs_sense(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError):
         compare(make(range(20), 1.0), hosts=[4], **options)
+
+
+def test_a_fraction_beside_whole_gpus_is_rounded_up() -> None:
+    sizes = [1.5, 0.5, 2.5, 1] * 30
+    found = compare(make(range(120), 1.0, sizes), hosts=[4, 4])
+    whole = compare(make(range(120), 1.0, [2, 0.5, 3, 1] * 30), hosts=[4, 4])
+    assert found.offered_gpus == whole.offered_gpus
+    assert found.denied_share == whole.denied_share
