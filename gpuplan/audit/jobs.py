@@ -59,7 +59,7 @@ class JobRows(Collected):
         rows.leave_out(np.isnan(length), "audit.row.not known", what="duration")
         rows.leave_out(gpus == 0, "audit.row.no gpus", rows.columns.get("gpus"))
         rows.leave_out(length == 0, "audit.row.no time")
-        self.running += int((rows.kept & _run_still(rows)).sum())
+        self.running += int((rows.kept & (np.isinf(length) | _run_still(rows))).sum())
         self.add(rows.kept, submit_s=submit, start_s=start, duration_s=length, gpus=gpus)
         self.add_names(group=rows.texts("group", ALL), user=rows.texts("user"))
         rows.weigh(np.where(np.isinf(hours), math.nan, hours))
@@ -107,7 +107,8 @@ def _until_end(rows: Rows, start: np.ndarray, length: np.ndarray) -> np.ndarray:
     if not unknown.any():
         return length
     if "end" not in rows.columns:
-        return np.where(unknown & _run_still(rows), math.inf, length)
+        runs = _run_still(rows) | ("start" in rows.columns and "state" not in rows.columns)
+        return np.where(unknown & runs, math.inf, length)
     end = rows.time("end", missing_s=math.inf)
     rows.leave_out(unknown & (end < start), "audit.row.end before begin", rows.columns["end"], fault=True)
     rows.leave_out(unknown & np.isinf(end) & np.isin(_states(rows), [*ENDED]), "audit.row.end not known")

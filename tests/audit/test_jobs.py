@@ -57,6 +57,8 @@ def test_a_job_that_runs_has_no_duration_yet() -> None:
     jobs = jobs_of(head + "2024-05-01 12:00,,2,RUNNING\n2024-05-01 12:00,,2,COMPLETED\n")
     assert jobs.duration_s.tolist() == [86400, 43200]
     assert [(left.rows, left.unknown) for left in jobs.reading.skipped] == [(1, 1)]
+    started = jobs_of("start,duration,gpus\n2024-05-01,86400,1\n2024-05-01 12:00,,2\n")
+    assert started.duration_s.tolist() == [86400, 43200], "it has started, and nothing says that it ended"
     so_far = jobs_of("start,end,elapsed,gpus\n2024-05-01,,3600,1\n2024-05-01,2024-05-03,172800,1\n")
     assert so_far.duration_s.tolist() == [3600, 172800]
     assert has_approved(so_far.reading.notes, "1")
