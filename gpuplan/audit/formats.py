@@ -82,7 +82,7 @@ def of_text(text: io.TextIOWrapper, start: str, format: str = "auto") -> Export:
         return Export(Table(["gpus", *PBS_FIELDS.values()], _pbs(lines)), "pbs", "jobs")
     if DASHES.match(rest.partition("\n")[0]):
         return Export(_by_places(next(lines)[1], lines, next(lines)[1]), "sacct", "sacct")
-    if "JOBID" in first.split() and not re.search("[,;|]", first):
+    if "JOBID" in first.upper().split() and not re.search("[,;|]", first):
         return of_table(_by_places(next(lines)[1], lines))
     while COMMENT.match(start.partition("\n")[0].strip()):
         text.readline()
@@ -97,7 +97,7 @@ def of_text(text: io.TextIOWrapper, start: str, format: str = "auto") -> Export:
 def _by_places(first: str, lines: Iterable[Line], dashes: str = "") -> Table:
     """Return a table of columns that lie below their names, or below ``dashes``; a cell that fills its column is cut.
 
-    Where no name or value has a blank in it, blanks divide a row.
+    Where values do not lie below the names, blanks divide a row.
     """
     places = [match.start() for match in re.finditer(r"\S+", dashes or first)]
     slots = [slice(a, b) for a, b in zip(places, [*places[1:], None], strict=True)]
@@ -105,7 +105,8 @@ def _by_places(first: str, lines: Iterable[Line], dashes: str = "") -> Table:
 
     def cells(line: str) -> list[str]:
         words = line.split()
-        if not dashes and len(words) == len(slots):
+        below = all(line[at - 1 : at].strip() == "" for at in places[1:])
+        if not dashes and not below and len(words) == len(slots):
             return words
         found = [line[slot] for slot in slots]
         return [

@@ -77,6 +77,12 @@ def test_squeue(change: Callable[[str], str]) -> None:
     assert [(s.rows, s.reason) for s in jobs.reading.skipped] == [(1, said("audit.row.never started"))]
 
 
+def test_squeue_with_a_name_of_two_words_and_an_empty_cell() -> None:
+    """As many words as columns, and none of them where it would be expected."""
+    jobs = jobs_of(in_columns(SQUEUE.replace("|train|", "|my train|").replace("|3-00:00:00|", "||")))
+    assert jobs.amount.tolist() == [208, 2]
+
+
 def test_squeue_with_lists_of_resources_for_the_whole_job() -> None:
     text = SQUEUE.replace("TRES_PER_NODE", "TRES_ALLOC").replace("gres/gpu:a100:4", "cpu=8,gres/gpu=8,node=2")
     assert jobs_of(text).gpus.tolist() == [8, 1]
