@@ -236,6 +236,7 @@ FOLLOWED: dict[str, Ways] = {
     "stun-over-limit": _stun,
     "vmotion-need-not-kept": _stun,
     "vmotion-link-slow": to(network__link_gbit_s=10),
+    "hosts-without-workload": to(hardware__kinds=None),
     "resource-not-counted": _both_or_neither,
     "resource-counted-in-part": _stated_everywhere,
     "server-not-chosen": _server,

@@ -46,7 +46,8 @@ def values(spec: Field) -> st.SearchStrategy[Any]:
     if spec.kind == "area":
         found = st.lists(TEXT, min_size=1, max_size=4).map("\n".join)
     elif spec.kind == "text":
-        found = TEXT if spec.low else st.one_of(st.just(""), TEXT)
+        # a group on further hosts wants that kind in the hardware
+        found = st.none() if spec.path == "hosts" else TEXT if spec.low else st.one_of(st.just(""), TEXT)
     elif spec.kind == "bool":
         found = st.booleans()
     elif spec.kind == "choice":
@@ -72,6 +73,8 @@ def values(spec: Field) -> st.SearchStrategy[Any]:
         found = st.sampled_from(
             ["3 x 2", "2 hosts", "old: 1 x 4; 2 x 8, 64 vCPUs, 256 GiB", "2 x 4 a100-pcie-80gb", DATED]
         )
+    elif spec.kind == "new hosts":
+        found = st.sampled_from(["a: 8 x h200-nvl-141gb", "a: 2 x l4-24gb, vsan; b: 4 x l40s-48gb, 64 vCPUs"])
     elif spec.kind == "vms":
         found = st.none()  # they want hosts whose CPU and memory are stated
     elif spec.kind == "gpus":

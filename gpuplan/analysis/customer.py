@@ -37,7 +37,7 @@ def customer_scenario(scenario: Scenario, catalog: Catalog, *, whole_catalog: bo
         for key, price in prices.sold().items()
         if whole_catalog or key in used or not key.startswith(("gpus/", "servers/"))
     }
-    if any(not kind.server for kind in kinds):  # the price of any host is then that of a GPU host, with its memory
+    if not all(kind.server for kind in kinds):  # the price of any host is then that of a GPU host
         hosts = {key: prices.price(key, key, "each", ANY_HOST) for key in ("management-host", "compute-host")}
         sold |= {key: price.value for key, price in hosts.items() if price is not None}
     stated = {key: bare.origin(f"prices.{key}") for key, _ in bare.prices if key not in sold}

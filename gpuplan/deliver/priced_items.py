@@ -14,7 +14,7 @@ from gpuplan.models.cost import later_price, net_present_cost
 from gpuplan.models.licences import ordered_licences, perpetual_payment, subscription_payments
 from gpuplan.plan import Plan
 from gpuplan.plan.bill_of_materials import BY_CORE, EXISTING_SOFTWARE, KindCounts, Material, software_of
-from gpuplan.plan.cash_flow import HARDWARE, PARTS
+from gpuplan.plan.cash_flow import HARDWARE, PARTS, kind_w
 from gpuplan.plan.power import racks_at_sites, usual_power_w
 from gpuplan.plan.prices import TERM_PRICES, factor
 from gpuplan.wording import said
@@ -226,13 +226,11 @@ class PricedItems:
         return power.total_power_w(*(self._kind_w(kind, year) for kind in self.counts.kinds))
 
     def _kind_w(self, kind: KindCounts, year: int) -> float:
-        use, growth = self.power.kinds[kind.name], self.plan.growth
+        growth = self.plan.growth
         load = self.costs.used_gpu_hours[year - 1] / self.costs.gpu_hours[year - 1]
         if growth.kinds and self.plan.scenario.cost.utilisation is None:
             load = min(1.0, growth.kinds[kind.name][year - 1] / kind.gpus(growth.hosts[year - 1]))
-        more = kind.hosts(growth.hosts[year - 1]) - kind.hosts(growth.hosts[0])
-        busy_w = use.all_busy_w + more * use.busy_w
-        return power.typical_power_w(busy_w, idle_share=use.idle_share, load=load)
+        return kind_w(kind, self.power, growth, year, load)
 
     def _spine_w(self) -> float:
         """Return the power of a spine switch; its typical power if the fabric needs none."""

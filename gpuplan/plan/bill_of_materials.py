@@ -188,10 +188,6 @@ class Counts:
         """Return the GPUs of the hosts of each pool."""
         return sum(kind.gpus(hosts) for kind in self.kinds)
 
-    def unlicensed(self, year: int) -> int:
-        """Return the GPUs of existing hosts whose sharing takes licences that are not owned in a year from 0."""
-        return sum(kind.unlicensed(year) for kind in self.kinds)
-
     def licensed(self, year: int) -> int:
         """Return the existing hosts whose platform licences are owned in a year from 0."""
         return sum(kind.licensed(year) for kind in self.kinds)
@@ -216,7 +212,7 @@ class Counts:
             if self.ai_add_on
             else 0,
             **{f"gpu-software{kind.suffix}": kind.new_gpus(hosts, kind.needs_licence) for kind in self.kinds},
-            EXISTING_SOFTWARE: self.unlicensed(year),
+            EXISTING_SOFTWARE: sum(kind.unlicensed(year) for kind in self.kinds),
         }
         switches = self._switches(total)
         if switches is not None:

@@ -343,20 +343,19 @@ class Flows:
         per_rack = [self.use.kinds[kind.name].per_rack for kind in counts.kinds]
         return racks_at_sites(counts.fabric, of_kinds, counts.management_hosts, per_rack)
 
-    def _kind_w(self, kind: KindCounts, year: int) -> float:
-        """Typical power of the hosts of a kind in a year from 1."""
-        now, start = kind.hosts(self.growth.hosts[year - 1]), kind.hosts(self.growth.hosts[0])
-        use = self.use.kinds[kind.name]
-        return power.typical_power_w(
-            use.all_busy_w + (now - start) * use.busy_w,
-            idle_share=use.idle_share,
-            load=self.load(year, kind),
-        )
-
     def _typical_w(self, year: int) -> float:
         """Typical power of hosts and switches in a year from 1, without cooling."""
-        hosts_w = [self._kind_w(kind, year) for kind in self.counts.kinds]
+        hosts_w = [
+            kind_w(kind, self.use, self.growth, year, self.load(year, kind)) for kind in self.counts.kinds
+        ]
         stock = self.held[year - 1]
         return power.total_power_w(
             *hosts_w, stock["leaf"] * self.use.leaf_w, stock["spine"] * self.spine_w, self.use.management_w
         )
+
+
+def kind_w(kind: KindCounts, use: PowerUse, growth: Growth, year: int, load: float) -> float:
+    """Typical power of the hosts of a kind in a year from 1, at a load of their GPUs."""
+    more, power_of = kind.hosts(growth.hosts[year - 1]) - kind.hosts(growth.hosts[0]), use.kinds[kind.name]
+    busy_w = power_of.all_busy_w + more * power_of.busy_w
+    return power.typical_power_w(busy_w, idle_share=power_of.idle_share, load=load)

@@ -12,24 +12,20 @@ from typing import Any, TypeVar
 from gpuplan.catalog import Catalog
 from gpuplan.models import availability, demand
 from gpuplan.plan.access import letters_of
-from gpuplan.plan.bill_of_materials import Counts, KindCounts
 from gpuplan.plan.clusters import Division
 from gpuplan.plan.demand import Demand, Shaped
 from gpuplan.plan.growth import Growth
-from gpuplan.plan.host_line import HostLine, host_line, processor_cores
+from gpuplan.plan.host_line import HostLine, host_line
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.inventory import Inventory
-from gpuplan.plan.layouts import Layout
 from gpuplan.plan.leftover import Leftover
 from gpuplan.plan.llm import Llm
 from gpuplan.plan.network import NetworkUse, network_use
-from gpuplan.plan.over_time.power_on import PowerOn
-from gpuplan.plan.over_time.rehearsal import Rehearsed
 from gpuplan.plan.plan import MIXED, Plan, chapter
-from gpuplan.plan.power import Hosts, PowerUse, power_use
+from gpuplan.plan.power import Hosts
 from gpuplan.plan.requests import Requests
 from gpuplan.plan.totals import utilisation_line
-from gpuplan.plan.trail import Trail
+from gpuplan.plan.trail import Line, Trail
 from gpuplan.plan.validation import kinds_problems, too_many
 from gpuplan.plan.weighing import Weighed
 from gpuplan.plan.working_week import Week
@@ -42,6 +38,18 @@ SHARED = ("network", "cabling", "power", "management", "counts", "costs", "cost_
 """Chapters that the kinds have together."""
 OF_KINDS = ("llm", "sized", "demand", "requests", "pools", "power_on", "leftover")
 """Chapters whose lines are those of the kinds."""
+
+
+def _of_kinds(name: str) -> Any:
+    """A chapter that joins those of the kinds: mappings by pools or clusters."""
+
+    def joined(plan: Plan) -> dict[Any, Any]:
+        results = _joined(getattr(part, name) for part in plan.parts)
+        if name in OF_KINDS:
+            plan._trail(name)
+        return results
+
+    return chapter(joined)
 
 
 class MixedPlan(Plan):
@@ -126,15 +134,10 @@ class MixedPlan(Plan):
         names = ("by_group", "members", "there", "rooms", "promises")
         return Requests(groups, **{name: _joined(getattr(each, name) for each in parts) for name in names})
 
-    @chapter
-    def layouts(self) -> Mapping[str, Layout]:
-        """The VMs on each host of each pool, as if the pool were one cluster."""
-        return _joined(part.layouts for part in self.parts)
-
-    @chapter
-    def divisions(self) -> Mapping[str, Division]:
-        """The clusters of each pool."""
-        return _joined(part.divisions for part in self.parts)
+    layouts = _of_kinds("layouts")
+    divisions = _of_kinds("divisions")
+    power_on = _of_kinds("power_on")
+    rehearsed = _of_kinds("rehearsed")
 
     @chapter
     def _laid_out(self) -> Scenario:
@@ -148,31 +151,19 @@ class MixedPlan(Plan):
         return pools
 
     @chapter
-    def power_on(self) -> Mapping[str, PowerOn]:
-        """Results of starting the VMs of each cluster."""
-        starts = _joined(part.power_on for part in self.parts)
-        self._trail("power_on")
-        return starts
-
-    @chapter
-    def rehearsed(self) -> Mapping[str, Rehearsed]:
-        """Upgrades, restarts and a week of each cluster."""
-        return _joined(part.rehearsed for part in self.parts)
-
-    @chapter
     def inventory(self) -> Inventory | None:
         """Split of the demand between existing hosts and hosts to buy."""
         parts = [part.inventory for part in self.parts]
         found, trail = [each for each in parts if each], self._trail("inventory")
         if not found:
             return None
-        new = {
-            pool.id: self._known[f"pools.{pool.id}.hosts"] for pool in self.pools if not pool.existing_hosts
+        owning = {pool.id for part in self.parts if part.inventory for pool in part.pools}
+        bought = {
+            pool.id: self._known[f"pools.{pool.id}.hosts"] for pool in self.pools if pool.id not in owning
         }
-        for key, more in (("inventory.gpus_used", {}), ("inventory.hosts_to_buy", new)):
+        for key, more in (("inventory.gpus_used", {}), ("inventory.hosts_to_buy", bought)):
             owned = {str(at): part._known[key] for at, part in enumerate(self.parts) if part.inventory}
-            bought = {id: line for id, line in more.items() if not self._owns(id)}
-            trail.add_up(key, availability.sum_over_pools, owned | bought)
+            trail.add_up(key, availability.sum_over_pools, owned | more)
         groups = {use.id: use for each in found for use in each.groups}
         return Inventory(
             tuple(kind for each in found for kind in each.kinds),
@@ -180,10 +171,6 @@ class MixedPlan(Plan):
             all(each.proven for each in found),
             sum(pool.hosts - pool.existing_hosts for pool in self.pools),
         )
-
-    def _owns(self, pool: str) -> bool:
-        """True if the kind of a cluster has existing hosts."""
-        return any(pool == other.id for part in self.parts if part.inventory for other in part.pools)
 
     @chapter
     def leftover(self) -> Leftover | None:
@@ -237,21 +224,15 @@ class MixedPlan(Plan):
         name = part.scenario.hardware.of
         return trail.of_hosts(slug(name), name) if part is not self._with_hosts[0] else trail
 
-    @chapter
-    def power(self) -> PowerUse | None:
-        """Power, heat and space; each kind of hosts as much in use as its groups use it."""
-        if self.cabling is None:
-            return None
-        self.totals  # noqa: B018 - its lines are inputs of those of this chapter
-        trail = self._trail("power")
-        utilisation_line(trail, self.sized, self.held_gpus[""], trail["totals.gpus"])
+    def _hosts(self, trail: Trail, load: Line) -> list[Hosts]:
+        """The hosts of each kind, as much in use as its groups use them."""
         kinds = []
         for part in self._with_hosts:
             part.totals  # noqa: B018 - its lines are inputs
             used = trail.of_hosts(slug(part.scenario.hardware.of) or "first_kind", part.pools[0].whole_name)
             load = utilisation_line(used, part.sized, part.held_gpus[""], part._known["totals.gpus"])
             kinds.append(Hosts(self._lines_of(trail, part), part.sized, part.pools, load))
-        return power_use(trail, self.catalog, kinds, self.cabling)
+        return kinds
 
     @chapter
     def host_lines(self) -> Mapping[str, HostLine]:
@@ -272,22 +253,6 @@ class MixedPlan(Plan):
         return next(iter(self.host_lines.values()), None)
 
     @chapter
-    def counts(self) -> Counts | None:
-        """Quantities that the hosts of all kinds need."""
-        if self.cabling is None:
-            return None
-        remote = any(group.mode == "bitfusion" for group in self.groups)
-        kinds = []
-        for part in self._with_hosts:
-            line = self.host_lines.get(part.scenario.hardware.of)
-            memory_gib = line.memory_gib if line else 0
-            cores = processor_cores(part.scenario, self.catalog, line)
-            kinds.append(
-                KindCounts(part.sized, self.catalog, part.pools, cores, part.requests.there, memory_gib)
-            )
-        return Counts(self.sized, self.catalog, kinds, self.cabling, remote)
-
-    @chapter
     def weeks(self) -> Mapping[str, Mapping[str, Week]]:
         """The working week of each group, by season."""
         parts = [part.weeks for part in self.parts]
@@ -298,15 +263,15 @@ class MixedPlan(Plan):
         if wrong := kinds_problems(self.scenario, self.catalog):
             return wrong
         parts = ((part, part.once("problems", part.problems)) for part in self.parts)
-        wrong = self._of_kinds(parts)
+        wrong = self._by_input(parts)
         return wrong or list(too_many(self.sized, self.catalog))
 
     def placement_problems(self) -> list[Problem]:
         """VMs that no host of their kind can take."""
         parts = ((part, part.once("no places", part.placement_problems)) for part in self.parts)
-        return self._of_kinds(parts)
+        return self._by_input(parts)
 
-    def _of_kinds(self, found: Iterable[tuple[Plan, Sequence[Problem]]]) -> list[Problem]:
+    def _by_input(self, found: Iterable[tuple[Plan, Sequence[Problem]]]) -> list[Problem]:
         """Problems of the kinds by their paths in the whole scenario, each once."""
         problems = {}
         for part, wrong in found:
@@ -343,9 +308,7 @@ class MixedPlan(Plan):
 MIXED["plan"] = MixedPlan
 
 
-@lru_cache(
-    maxsize=32
-)  # designs that differ in one kind share the others: without it `explore` takes twice as long
+@lru_cache(maxsize=32)  # designs that differ in one kind share the others: half the time of `explore`
 def _part(view: Scenario, catalog: Catalog, check: bool) -> Plan:
     """The plan of one kind of hosts."""
     return Plan(view, catalog, check)

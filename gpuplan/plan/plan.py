@@ -347,7 +347,11 @@ class Plan(Carded):
         self.totals  # noqa: B018 - its lines are inputs of those of this chapter
         trail = self._trail("power")
         load = utilisation_line(trail, self.sized, self.held_gpus[""], trail["totals.gpus"])
-        return power_use(trail, self.catalog, [Hosts(trail, self.sized, self.pools, load)], self.cabling)
+        return power_use(trail, self.catalog, self._hosts(trail, load), self.cabling)
+
+    def _hosts(self, trail: Trail, load: Line) -> list[Hosts]:
+        """The hosts of each kind, with the share of the time in which their GPUs are used."""
+        return [Hosts(trail, self.sized, self.pools, load)]
 
     @chapter
     def management(self) -> ManagementDomain | None:
@@ -381,7 +385,7 @@ class Plan(Carded):
     @property
     def host_lines(self) -> Mapping[str, HostLine]:
         """A new host of each kind that is bought, by the name of the kind; the first kind has none."""
-        return {} if self.host_line is None else {"": self.host_line}
+        return {} if self.host_line is None else {self.scenario.hardware.of: self.host_line}
 
     @property
     def cores(self) -> Fact:
@@ -394,9 +398,13 @@ class Plan(Carded):
         if self.cabling is None:
             return None
         remote = any(group.mode == "bitfusion" for group in self.groups)
-        memory_gib = self.host_line.memory_gib if self.host_line else 0
-        kind = KindCounts(self.sized, self.catalog, self.pools, self.cores, self.requests.there, memory_gib)
-        return Counts(self.sized, self.catalog, [kind], self.cabling, remote)
+        kinds = []
+        for part in filter(lambda part: part.pools, self.parts):
+            line = self.host_lines.get(part.scenario.hardware.of)
+            cores = processor_cores(part.scenario, self.catalog, line)
+            about = (cores, part.requests.there, line.memory_gib if line else 0)
+            kinds.append(KindCounts(part.sized, self.catalog, part.pools, *about))
+        return Counts(self.sized, self.catalog, kinds, self.cabling, remote)
 
     @chapter
     def costs(self) -> Costs | None:

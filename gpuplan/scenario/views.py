@@ -2,8 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
-from gpuplan.scenario.hosts_and_vms import HOST_KEYS, NewHosts, file_rows, host_kinds, hosts_text, new_hosts
+from gpuplan.scenario.hosts_and_vms import (
+    HOST_KEYS,
+    NEW_KEYS,
+    NewHosts,
+    file_rows,
+    host_kinds,
+    hosts_text,
+    new_hosts,
+)
 from gpuplan.scenario.scenario import Scenario
 from gpuplan.scenario.sections import Hardware, Origin, Training
 
@@ -33,26 +42,17 @@ def views(scenario: Scenario) -> tuple[Scenario, ...]:
         return (scenario,)
     used = {group.hosts for group in scenario.groups}
     kinds = [kind for kind in new_hosts(scenario.hardware.kinds) if kind.name in used]
-    return (_first(scenario, kinds), *(_further(scenario, kind, kinds) for kind in kinds))
+    return (_view(scenario, None, kinds), *(_view(scenario, kind, kinds) for kind in kinds))
 
 
-def _first(scenario: Scenario, kinds: list[NewHosts]) -> Scenario:
-    existing = _existing(scenario, None, kinds)
-    return _with(scenario, replace(scenario.hardware, kinds=None, existing=existing))
-
-
-def _further(scenario: Scenario, kind: NewHosts, kinds: list[NewHosts]) -> Scenario:
-    hardware = KindHardware(
-        gpu=kind.gpu,
-        server=kind.server,
-        gpus_per_host=kind.gpus,
-        vcpus_per_host=kind.vcpus,
-        memory_gib_per_host=kind.memory_gib,
-        vcpus_per_core=scenario.hardware.vcpus_per_core,
-        storage=kind.storage,
-        existing=_existing(scenario, kind, kinds),
-        of=kind.name,
-    )
+def _view(scenario: Scenario, kind: NewHosts | None, kinds: list[NewHosts]) -> Scenario:
+    """Return the view of a further kind, or of the first."""
+    first, existing = scenario.hardware, _existing(scenario, kind, kinds)
+    if kind is None:
+        return _with(scenario, replace(first, kinds=None, existing=existing))
+    stated: dict[str, Any] = {NEW_KEYS[name]: value for name, value in kind._asdict().items()}
+    shared = {"vcpus_per_core": first.vcpus_per_core, "existing": existing, "of": stated.pop("name")}
+    hardware = KindHardware(**stated, **shared)
     return replace(_with(scenario, hardware), training=Training())
 
 

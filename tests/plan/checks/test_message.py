@@ -194,6 +194,7 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
             "hardware": {"gpus_per_host": 4, "memory_gib_per_host": 512},
         },
     ),
+    "hosts-without-workload": ("note", {"groups": one(), "hardware": {"kinds": "Large: 8 x h200-nvl-141gb"}}),
     "resource-not-counted": ("note", {"groups": one(memory_gib_each=64)}),
     "resource-counted-in-part": (
         "warn",
