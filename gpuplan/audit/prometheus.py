@@ -8,7 +8,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,8 @@ from gpuplan.audit.samples import SAMPLE_COLUMNS, UNDER_MIG
 from gpuplan.audit.table import Log, Rows, Table, unknown_keys
 from gpuplan.audit.trace import Collected, Names, Samples, TraceError, refusal
 from gpuplan.audit.values import Clock, is_missing, percent_of
+from gpuplan.catalog import load_catalog
+from gpuplan.catalog.boards import boards_named
 from gpuplan.scenario import show
 
 MAX_JSON_BYTES = 100_000_000
@@ -52,8 +54,8 @@ EXPORTER = "dcgm-exporter"
 MIG = " MIG "
 LOOKBACK_S = 300
 """For how long Prometheus answers with the last sample of a series."""
-SLICES = {r"\bA30\b": 4, r"RTX PRO 6000": 4, r"RTX PRO 5000": 2}
-"""Compute slices of GPUs that have not 7, by a part of their name."""
+SLICES = {"RTX PRO 6000": 4, "RTX PRO 5000": 2}
+"""Compute slices of GPUs that are not in the catalog and have not 7, by a part of their name."""
 
 Labels = Mapping[str, str]
 
@@ -95,8 +97,16 @@ def mig_weight(profile: str, *, model: str) -> float:
     match = PROFILE.match(profile)
     if match is None:
         return 1.0
-    slices = next((count for name, count in SLICES.items() if re.search(name, model)), 7)
-    return min(1.0, int(match[1]) / slices)
+    return min(1.0, int(match[1]) / _slices(model))
+
+
+@lru_cache(maxsize=256)  # a file names few models, and has a series for each instance
+def _slices(model: str) -> int:
+    """Return the compute slices of a board as DCGM names it, those of the catalog if it is there."""
+    catalog = load_catalog()
+    slices = {int(catalog.gpus[id].value("mig_instances") or 0) for id in boards_named(catalog, model)}
+    known = slices.pop() if len(slices) == 1 else 0
+    return known or next((count for name, count in SLICES.items() if name in model), 7)
 
 
 class _Series:

@@ -96,6 +96,9 @@ def test_mig_weights() -> None:
     assert mig_weight("7g.80gb", model="NVIDIA H100 80GB HBM3") == 1
     assert mig_weight("2g.12gb", model="NVIDIA A30") == 0.5
     assert mig_weight("", model="NVIDIA A30") == 1
+    assert mig_weight("1g.16gb", model="NVIDIA-RTX-PRO-4500-Blackwell-Server-Edition") == 0.5
+    assert mig_weight("1g.24gb", model="NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition") == 0.25
+    assert mig_weight("1g.5gb", model="A100") == mig_weight("1g.12gb", model="no board") == 1 / 7
 
 
 def test_the_namespace_of_the_work_not_of_the_exporter() -> None:
