@@ -44,6 +44,7 @@ class Profile:
     """Profiles of a device group; 1 for a single one."""
 
 
+@lru_cache(maxsize=4096)  # a list of 1,000 hosts names each of its boards for every GPU
 def boards_named(
     catalog: Catalog, name: str, *, memory_gib: float | None = None, pci_id: str = ""
 ) -> tuple[str, ...]:
