@@ -8,12 +8,10 @@ from typing import NamedTuple
 from gpuplan.audit.estate import Estate, EstateHost
 from gpuplan.audit.estate_report import profile_words
 from gpuplan.audit.estate_use import MIG, MIXED, SAME
-from gpuplan.audit.matching import Matches, match
+from gpuplan.audit.matching import NEAR, Matches, match
 from gpuplan.audit.planned import Design, Devices, PlannedHost, plain
 from gpuplan.wording import NAMES, amount, number
 
-MEMORY_SHARE = 0.03
-"""Share of a host's memory that firmware and hypervisor may keep."""
 POLICIES = {"spread": "performance", "group": "consolidation"}
 """GPU assignment policy of a design -> as vSphere has it."""
 AWAY = {"maintenance": "maintenance", "disconnected": "disconnected", "notResponding": "disconnected"}
@@ -98,7 +96,7 @@ def _host(
         yield "host-version", ".".join(map(str, version)), ".".join(map(str, there))
     if host.cores and planned.vcpus and planned.vcpus != host.cores * ratio:
         yield "host-vcpus", number(planned.vcpus), amount(host.cores, "core")
-    if host.memory_gib and abs(host.memory_gib / (planned.memory_gib or host.memory_gib) - 1) > MEMORY_SHARE:
+    if host.memory_gib and abs(host.memory_gib / (planned.memory_gib or host.memory_gib) - 1) > NEAR:
         yield "host-memory", amount(planned.memory_gib, "GiB"), amount(round(host.memory_gib), "GiB")
 
 

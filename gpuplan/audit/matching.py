@@ -4,12 +4,16 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
+from itertools import permutations
 from typing import NamedTuple
 
 from gpuplan.audit.estate import PASSTHROUGH, Estate, EstateHost, EstateVm, profile_of
 from gpuplan.audit.estate_use import UNKNOWN, WHOLE
 from gpuplan.audit.planned import Design, Devices, PlannedHost, plain
 from gpuplan.catalog import Catalog
+
+NEAR = 0.03
+"""Share of a host's memory that firmware and hypervisor may keep from what is shown."""
 
 
 class VmMatch(NamedTuple):
@@ -48,11 +52,24 @@ def match(design: Design, estate: Estate, stated: Mapping[str, str]) -> Matches:
         ends = ("-".join(words[at:]) for at in range(len(words)))
         if name := next((end for end in ends if end in left), ""):
             hosts[host.name] = left.pop(name)
+    odd = [host for host in estate.hosts if host.name in hosts and not _alike(host, hosts[host.name])]
+    for host, other in permutations(odd, 2):  # hosts of several kinds have their names in any order
+        mine, its = hosts[host.name], hosts[other.name]
+        if mine.pool == its.pool and _alike(host, its) and not _alike(host, mine):
+            hosts[host.name], hosts[other.name] = its, mine
     clusters = _clusters(design, estate, hosts, vms, stated)
     _pair(hosts, left, estate, clusters)
     rest = [host for host in estate.hosts if host.name not in hosts]
     extra, others = (tuple(host for host in rest if bool(host.gpus) == gpus) for gpus in (True, False))
     return Matches(hosts, tuple(left.values()), extra, others, clusters, vms)
+
+
+def _alike(host: EstateHost, planned: PlannedHost) -> bool:
+    """Return whether a host has the GPUs and about the memory of a planned one."""
+    gpus, memory = host.gpus or (), host.memory_gib or planned.memory_gib
+    if len(gpus) != planned.gpus or (gpus and gpus[0].gpu != planned.board):
+        return False
+    return not planned.memory_gib or abs(memory / planned.memory_gib - 1) < NEAR
 
 
 def devices_of(vm: EstateVm, catalog: Catalog) -> Devices:

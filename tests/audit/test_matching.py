@@ -67,6 +67,21 @@ def test_names_of_their_own_are_matched_by_board_and_devices(name: str) -> None:
     assert {each.by for each in now.matches.vms} == {"devices"}
 
 
+@pytest.mark.parametrize("name", ["boards of two kinds", "current"])
+def test_hosts_of_several_kinds_have_their_names_in_any_order(name: str) -> None:
+    now = drift(name)
+    for rng in cases(4032, 40, few=8):
+        names = {host.name: host.name for host in now.estate.hosts}
+        for pool in {planned.pool for planned in now.matches.hosts.values()}:
+            of = [
+                one for one, planned in now.matches.hosts.items() if planned.pool == pool and not planned.mig
+            ]
+            names |= dict(zip(of, rng.sample(of, len(of)), strict=True))
+        hosts = tuple(replace(host, name=names[host.name]) for host in now.estate.hosts)
+        vms = tuple(replace(vm, host=names[vm.host or ""]) for vm in now.estate.vms)
+        assert drift_of(now.design, replace(now.estate, hosts=hosts, vms=vms), {}).findings == ()
+
+
 def test_vms_of_several_groups_are_told_and_a_pattern_settles_them() -> None:
     of = design("assistant")  # two groups have one vGPU of the same profile
     estate = renamed(as_planned(of.plan))
