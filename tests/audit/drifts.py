@@ -55,6 +55,19 @@ DESIGNS = {
         "hardware": {"gpu": "l40s-48gb"},
         "platform": {"vsphere": "9.0"},
     },
+    "two kinds of new hosts": {
+        "groups": [
+            group("Notebooks", 20, 0.25, access="vgpu", **SIZES),
+            group("Serving", 6, 2, access="vgpu", hosts="Large", **SIZES),
+        ],
+        "hardware": {
+            "gpu": "l40s-48gb",
+            "vcpus_per_host": 128,
+            "memory_gib_per_host": 1024,
+            "kinds": "Large: 8 x h200-nvl-141gb, 256 vCPUs, 2048 GiB",
+        },
+        "platform": {"vsphere": "9.0"},
+    },
     "mixed sizes": {
         "groups": [group("Halves", 14, 0.5, access="vgpu"), group("Quarters", 9, 0.25, access="vgpu")],
         "hardware": {"gpu": "l40s-48gb"},
@@ -152,7 +165,9 @@ def _vms(plan: Plan, design: Design, hosts: list[EstateHost], prefix: str) -> li
 def _device(plan: Plan, name: str, address: str) -> Device:
     if name == WHOLE:
         return Device("passthrough", "", address, "fixed")
-    return Device("vgpu", vsphere_profile(plan.catalog, plan.scenario.hardware.gpu, name), address, "vmiop")
+    rows = {str(row["profile"]): gpu for gpu in plan.new_boards for row in plan.catalog.profiles_of(gpu)}
+    gpu = rows.get(name, plan.scenario.hardware.gpu)
+    return Device("vgpu", vsphere_profile(plan.catalog, gpu, name), address, "vmiop")
 
 
 def _vm(name: str, host: EstateHost, devices: tuple[Device, ...], design: Design, group: str) -> EstateVm:
