@@ -21,6 +21,10 @@ from gpuplan.plan.inventory import Inventory
 from gpuplan.plan.leftover import Leftover
 from gpuplan.plan.llm import Llm
 from gpuplan.plan.network import NetworkUse, network_use
+from gpuplan.plan.over_time.power_on import PowerOn, power_on_lines, starts_of
+from gpuplan.plan.over_time.recommended import set_up_as, worst
+from gpuplan.plan.over_time.rehearsal import Rehearsed, rehearsed_of
+from gpuplan.plan.over_time.rules import OPEN
 from gpuplan.plan.plan import MIXED, Plan, chapter
 from gpuplan.plan.power import Hosts
 from gpuplan.plan.requests import Requests
@@ -41,13 +45,10 @@ OF_KINDS = ("llm", "sized", "demand", "requests", "pools", "power_on", "leftover
 
 
 def _of_kinds(name: str) -> Any:
-    """A chapter that joins those of the kinds: mappings by pools or clusters."""
+    """A chapter without lines that joins those of the kinds, by pools."""
 
     def joined(plan: Plan) -> dict[Any, Any]:
-        results = _joined(getattr(part, name) for part in plan.parts)
-        if name in OF_KINDS:
-            plan._trail(name)
-        return results
+        return _joined(getattr(part, name) for part in plan.parts)
 
     return chapter(joined)
 
@@ -136,8 +137,31 @@ class MixedPlan(Plan):
 
     layouts = _of_kinds("layouts")
     divisions = _of_kinds("divisions")
-    power_on = _of_kinds("power_on")
-    rehearsed = _of_kinds("rehearsed")
+
+    @chapter
+    def power_on(self) -> Mapping[str, PowerOn]:
+        """Results of starting the VMs of each cluster, with the same settings in all: those that start most in the worst."""
+        starts, trail = _joined(part.power_on for part in self.parts), self._trail("power_on")
+        ways = {tuple(map(start.scenario.get, OPEN)): start.scenario for start in starts.values()}
+        if len(ways) > 1 and self.scenario.availability.sized_for == "best":
+            starts = max(map(self._starts_of, ways.values()), key=worst)
+            for start in filter(lambda start: start.known, starts.values()):
+                power_on_lines(trail, start)
+        return starts
+
+    def _starts_of(self, way: Scenario) -> dict[str, PowerOn]:
+        """Results with the open settings of a way."""
+        parts = ((part, set_up_as(part.sized, way)) for part in self.parts)
+        return _joined(starts_of(sized, self.catalog, part.groups, part.pools) for part, sized in parts)
+
+    @chapter
+    def rehearsed(self) -> Mapping[str, Rehearsed]:
+        """Upgrades, restarts and a week of each cluster, with these settings."""
+        parts = ((part, set_up_as(part.scenario, self.set_up)) for part in self.parts)
+        return _joined(
+            rehearsed_of(way, self.catalog, part.groups, part.pools, lambda: self.weeks)
+            for part, way in parts
+        )
 
     @chapter
     def _laid_out(self) -> Scenario:

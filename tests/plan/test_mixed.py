@@ -254,3 +254,19 @@ def test_each_kind_is_sized_by_the_rule(catalog: Catalog, rule: str) -> None:
     assert plan.lines["demand.groups_gpus"].value == pytest.approx(
         sum(part.lines["demand.groups_gpus"].value for part in apart)
     )
+
+
+def test_all_clusters_have_the_same_settings_of_vsphere(catalog: Catalog) -> None:
+    """The kinds alone would take different ones; restarts and upgrades are tried with those of the whole."""
+    scenario = load_scenario("assistant").with_value("hardware.gpu", "l40s-48gb")
+    scenario = scenario.with_value("hardware.server", None)
+    scenario = scenario.with_value("hardware.kinds", "Serving: 8 x h200-nvl-141gb")
+    for id in ("assistant", "search", "tuning"):
+        scenario = scenario.with_value(f"groups.{id}.hosts", "Serving")
+    plan = make_plan(scenario, catalog)
+    alone = [start for part in plan.parts for start in part.power_on.values()]
+    assert len({start.scenario.platform.gpu_policy for start in alone}) == 2
+    (policy,) = {start.scenario.platform.gpu_policy for start in plan.power_on.values()}
+    assert plan.set_up.platform.gpu_policy == policy
+    assert all(start.now.all_start for start in plan.power_on.values())
+    assert {pool.id for pool in plan.pools} == {*plan.rehearsed}

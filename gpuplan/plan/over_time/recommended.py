@@ -44,7 +44,7 @@ def recommended(
         if better is None and not upgrades(scenario):
             ways = _ways(scenario, catalog, said("power on.recommended for upgrades"))[1:]
             works = (way for way in ways if upgrades(way, FEW_LOOKS))
-            better = next((way for way in works if _worst(made(way)) >= _worst(starts)), None)
+            better = next((way for way in works if worst(made(way)) >= worst(starts)), None)
         if better is None:
             break
         scenario, starts = better, made(better)
@@ -79,7 +79,7 @@ def _mixed(starts: Mapping[str, PowerOn]) -> list[PowerOn]:
     return [start for start in distinct(starts) if not alike(start.pool.requests)]
 
 
-def _worst(starts: Mapping[str, PowerOn]) -> tuple[float, ...]:
+def worst(starts: Mapping[str, PowerOn]) -> tuple[float, ...]:
     """Return the score of the cluster in which fewest VMs start, in any order or the largest first."""
     return min((start.as_planned.score for start in _mixed(starts)), default=())
 
