@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from gpuplan.audit.estate import Estate, EstateHost
@@ -48,11 +49,30 @@ Difference = tuple[str, str, str, str, str]
 
 def drift_of(design: Design, estate: Estate, stated: Mapping[str, str]) -> Drift:
     """Return what differs; ``stated`` are groups, or clusters of the design, by patterns of names."""
-    drift, found = Drift(design, estate, match(design, estate, stated)), dict[tuple[str, ...], list[str]]()
+    matches, found = match(design, estate, stated), dict[tuple[str, ...], list[str]]()
+    drift = Drift(design, _reserved(design, estate, matches), matches)
     for part in (_unmatched, _hosts, _clusters, _settings, _counts, _vms):
         for code, subject, *values in part(drift):
             found.setdefault((code, *values), []).append(subject)
     return drift._replace(findings=tuple(Finding(key[0], tuple(of), *key[1:]) for key, of in found.items()))
+
+
+def _reserved(design: Design, estate: Estate, matches: Matches) -> Estate:
+    """Return the estate with its reserved hosts, which may wait in maintenance mode, as connected."""
+    left = dict.fromkeys(matches.clusters.values(), design.plan.scenario.availability.reserved_hosts)
+    hosts = []
+    for host in estate.hosts:
+        planned = matches.hosts.get(host.name)
+        if (
+            planned
+            and left.get(planned.pool)
+            and host.state == "maintenance"
+            and not estate.by_host[host.name]
+        ):
+            left[planned.pool] -= 1
+            host = replace(host, state="connected")
+        hosts.append(host)
+    return replace(estate, hosts=tuple(hosts))
 
 
 def _unmatched(drift: Drift) -> Iterator[Difference]:
@@ -77,10 +97,11 @@ def _hosts(drift: Drift) -> Iterator[Difference]:
         for host in drift.estate.hosts
         if host.name in drift.matches.hosts
     ]
-    ratios = Counter(planned.vcpus / host.cores for host, planned in pairs if planned.vcpus and host.cores)
-    most = max(sorted(ratios), key=lambda ratio: ratios[ratio], default=1)
-    ratio = drift.design.plan.scenario.hardware.vcpus_per_core or (most if most in range(1, 9) else 1)
+    ratios = Counter((of.pool, of.vcpus / host.cores) for host, of in pairs if of.vcpus and host.cores)
+    usual = {pool: ratio for (pool, ratio), _ in ratios.most_common()[::-1] if ratio in range(1, 9)}
+    stated = drift.design.plan.scenario.hardware.vcpus_per_core
     for host, planned in pairs:
+        ratio = stated or usual.get(planned.pool, 1)
         for code, said, there in (*_host(drift, host, planned, ratio), *_gpus(drift, host, planned)):
             yield code, host.name, "", said, there
 

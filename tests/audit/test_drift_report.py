@@ -80,3 +80,18 @@ def test_a_design_that_tolerates_no_failure_is_not_told_to_hold() -> None:
     report = told_of(drift_of(alone, as_planned(alone.plan), {}))
     assert report.tolerances == ()
     assert has_approved("\n".join(after_failures(report)))
+
+
+def test_reserved_hosts_may_wait_in_maintenance_mode() -> None:
+    plan = design("current").plan
+    reserved = design_of(make_plan(plan.scenario.with_value("availability.reserved_hosts", 1), plan.catalog))
+    estate = as_planned(reserved.plan)
+    busy = {vm.host for vm in estate.vms}
+    spare = [host for host in estate.hosts if host.name not in busy]
+    for waiting, told in ((spare[:1], []), (spare[:2], ["host-maintenance"])):
+        now = estate
+        for host in waiting:
+            now = replace_host(now, replace(host, state="maintenance"))
+        report = told_of(drift_of(reserved, now, {}))
+        assert [finding.code for finding in report.drift.findings] == told
+        assert told or [each.unplaced for each in report.tolerances] == [()]
