@@ -19,6 +19,8 @@ from gpuplan.scenario import Scenario, ScenarioError
 from gpuplan.wording import NAMES, hours, said, stated_percent
 
 IN_SHORT = NAMES["alternative in short"]
+CHANGES = ("totals.hosts", "totals.gpus", "cost.net_present")
+"""Figures compared for each design: hosts, or GPUs if the number of hosts is the same, and cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,10 +233,6 @@ def _without_growth(plan: Plan) -> Variant:
     return Variant("no-growth", said("alternative.no growth"), still, lambda _: drawback)
 
 
-CHANGES = ("totals.hosts", "totals.gpus", "cost.net_present")
-"""Figures compared for each design: hosts, or GPUs if the number of hosts is the same, and cost."""
-
-
 def nearby(scenario: Scenario, catalog: Catalog) -> tuple[tuple[str, Scenario], ...]:
     """Return (name, scenario) of up to three designs: one more failure, an equivalent board, other GPUs per host."""
     current, space = asked(scenario), default_space(scenario, catalog)
@@ -253,8 +251,7 @@ def nearby(scenario: Scenario, catalog: Catalog) -> tuple[tuple[str, Scenario], 
                 designs.append(candidate.apply(scenario, catalog))
                 break
     names = [design_name(each, catalog) for each in (scenario, *designs)]
-    short = [short_names((names[0], name))[1] for name in names[1:]]
-    return tuple(zip(short, designs, strict=True))
+    return tuple(zip([short_names((names[0], name))[1] for name in names[1:]], designs, strict=True))
 
 
 def changes(plan: Plan, other: Scenario) -> str:

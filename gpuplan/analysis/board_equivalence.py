@@ -1,7 +1,6 @@
 """The same work on another board: how many of its GPUs replace those of the design, with today's memory for each VM."""
 
 import math
-from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -63,9 +62,7 @@ def _gpus(scenario: Scenario) -> float:
     return sum(math.ceil(g.people * g.active_share - 1e-9) * g.vms_each * g.gpus_each for g in groups)
 
 
-def _changed(
-    scenario: Scenario, catalog: Catalog, group: Group, ratio: float, memory: float
-) -> Mapping[str, Any]:
+def _changed(given: Scenario, catalog: Catalog, group: Group, ratio: float, memory: float) -> dict[str, Any]:
     """Inputs of a group that change where a GPU does ``ratio`` of the work and ``memory`` of its own fill one of the other.
 
     Jobs take their time by the ratio; else a faster GPU is divided as memory allows, a slower one makes more VMs.
@@ -73,7 +70,7 @@ def _changed(
     changed: dict[str, Any] = {"gpus_each": _each(group, ratio, memory)}
     rest = float(group.gpus_each) / ratio  # GPUs of the other board that do what a VM does
     if group.jobs_per_day is not None:
-        hours = float(work_fact(scenario, catalog, group).value) / ratio
+        hours = float(work_fact(given, catalog, group).value) / ratio
         changed["work_h"] = min(max(hours, _limit("work_h").low), _limit("work_h").high)
         changed["gpus_each"] = _each(group, 1.0, memory)
     elif group.vms_each > 1 and group.gpus_each >= 1:

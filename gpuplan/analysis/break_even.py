@@ -164,8 +164,7 @@ def _chosen(duel: _Duel, path: str, dearer: bool) -> Condition:
     shown = names.get(current, current)
     choices: Iterable[Any] = spec.choices
     if spec.kind == "int":
-        years = range(int(spec.low), int(spec.high) + 1)
-        choices = sorted(years, key=lambda n: (abs(n - current), n))
+        choices = sorted(range(int(spec.low), int(spec.high) + 1), key=lambda n: (abs(n - current), n))
     needed, text = None, said("win.no choice", now=shown)
     for value in choices:
         gap = duel.gap(path, value) if value != current else None

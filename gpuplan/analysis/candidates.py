@@ -15,6 +15,10 @@ from gpuplan.wording import MODE_NAMES, amount, said
 
 SHARING = ("as asked", "vgpu", "passthrough", "mig", "bitfusion")
 """Access modes for groups whose mode is left to the rules: by the rules, or all of them in one mode."""
+PER_HOST = (2, 4, 8, 16)
+LINKS_GBIT_S = (10, 25, 100)
+MOST_GPUS = 10
+MOST_COMBINED = 1_500
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +58,10 @@ class Candidate:
         """The design in a few words."""
         server = catalog.servers[self.server].name if self.server else said("candidate.any server")
         shared = self.sharing != SHARING[0]
-        return said(
-            "candidate.label",
-            count=self.gpus_per_host,
-            gpu=catalog.gpus[self.gpu].name,
-            server=server,
-            sharing=said("candidate.all sharing", mode=MODE_NAMES[self.sharing]) if shared else "",
-            link=self.link_gbit_s,
-            failures=self.host_failures,
-        )
+        sharing = said("candidate.all sharing", mode=MODE_NAMES[self.sharing]) if shared else ""
+        counts = {"count": self.gpus_per_host, "link": self.link_gbit_s, "failures": self.host_failures}
+        gpu = catalog.gpus[self.gpu].name
+        return said("candidate.label", gpu=gpu, server=server, sharing=sharing, **counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +129,6 @@ def candidates(space: Space) -> tuple[Candidate, ...]:
     """Return every combination of a space once."""
     parts = (getattr(space, field.name) for field in fields(space))  # in the order of those of a candidate
     return tuple(dict.fromkeys(Candidate(*values) for values in itertools.product(*parts)))
-
-
-PER_HOST = (2, 4, 8, 16)
-LINKS_GBIT_S = (10, 25, 100)
-MOST_GPUS = 10
-MOST_COMBINED = 1_500
 
 
 def default_space(scenario: Scenario, catalog: Catalog) -> Space:

@@ -20,6 +20,24 @@ THIS = "This design"
 """The one that others are compared with, where it needs no name."""
 LINES = tuple(NAMES["product line"].values())
 """Prefixes of board and server names by maker, which do not identify a model."""
+TOPICS = COMPARED["difference"]
+LABELS, CLAUSES = NAMES["difference"], NAMES["difference clause"]
+"""Figure -> its label, and the clause that states its value."""
+NONE = said("difference.none")
+WHOLE = ("h", "%", "share")
+"""Units stated as values beside the one of the first plan; all others are stated as a difference."""
+WORDS: Mapping[str, Callable[[Any, str], str]] = {
+    "": lambda value, _: str(value),
+    "W": lambda value, _: watts(value),
+    "price": money,
+    "money": headline_money,
+    "h": lambda value, _: said("difference.hours a year", hours=hours(value)) if value else NONE,
+    "%": lambda value, _: percent(value / 100),
+    "share": lambda value, _: percent(value),
+}
+"""Unit of a figure -> how a sentence words its value, with the currency."""
+NOT_COMPARED = ("name", "customer", "internal.notes")
+RESULTS = COMPARED["result"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,26 +75,6 @@ def _hosts_name(hardware: Hardware, catalog: Catalog) -> str:
 def model_name(name: str) -> str:
     """Return the name of a board or a server without its product line: ``R760xa`` for a PowerEdge R760xa."""
     return next((name.removeprefix(f"{line} ") for line in LINES if name.startswith(f"{line} ")), name)
-
-
-TOPICS = COMPARED["difference"]
-LABELS, CLAUSES = NAMES["difference"], NAMES["difference clause"]
-"""Figure -> its label, and the clause that states its value."""
-NONE = said("difference.none")
-WHOLE = ("h", "%", "share")
-"""Units stated as values beside the one of the first plan; all others are stated as a difference."""
-
-
-WORDS: Mapping[str, Callable[[Any, str], str]] = {
-    "": lambda value, _: str(value),
-    "W": lambda value, _: watts(value),
-    "price": money,
-    "money": headline_money,
-    "h": lambda value, _: said("difference.hours a year", hours=hours(value)) if value else NONE,
-    "%": lambda value, _: percent(value / 100),
-    "share": lambda value, _: percent(value),
-}
-"""Unit of a figure -> how a sentence words its value, with the currency."""
 
 
 def _words(value: Any, unit: str, currency: str) -> str:
@@ -154,8 +152,7 @@ def _speed(plans: Sequence[Plan], names: Sequence[str]) -> Difference | None:
         shown.append(said("difference.times", times=times) if times else said("difference.not known"))
         boards = {"board": model_name(gpus[other].name), "own": model_name(gpus[board].name)}
         key = "difference.speed" if times else "difference.no speed"
-        clause = said(key, name=name, times=times, how=how, **boards)
-        clauses.append(clause if other != board else "")
+        clauses.append(said(key, name=name, times=times, how=how, **boards) if other != board else "")
     return Difference("speed", LABELS["speed"], tuple(shown), tuple(clauses)) if any(clauses) else None
 
 
@@ -187,8 +184,7 @@ def counting(plans: Sequence[Plan]) -> str:
     by_work = any(is_converted(plan.scenario) for plan in plans)
     how = "difference.counted by work" if by_work else "difference.counted alike"
     *others, last = boards.values()
-    either = said("difference.either", names=", ".join(others), last=last)
-    return said(how, boards=either, models=anew)
+    return said(how, boards=said("difference.either", names=", ".join(others), last=last), models=anew)
 
 
 def caveats(plans: Sequence[Plan], names: Sequence[str]) -> Iterator[str]:
@@ -203,11 +199,9 @@ def caveats(plans: Sequence[Plan], names: Sequence[str]) -> Iterator[str]:
     for name, plan in zip(names, plans, strict=True):
         if wrong := standing(plan).words:
             yield said("standing.of", name=name, wrong=wrong)
-    for key, values in (
-        ("difference.currencies", [plan.scenario.cost.currency for plan in plans]),
-        ("difference.periods", years),
-        ("difference.items", excluded),
-    ):
+    currencies = [plan.scenario.cost.currency for plan in plans]
+    keys = ("difference.currencies", "difference.periods", "difference.items")
+    for key, values in zip(keys, (currencies, years, excluded), strict=True):
         if len(set(values)) > 1:
             stated = zip(values, names, strict=True)
             each = "; ".join(said("difference.value in", value=value, name=name) for value, name in stated)
@@ -252,7 +246,9 @@ def compare_plans(plans: Sequence[Plan]) -> Comparison:
     """Compare two to four plans in columns, the others with the first; a ValueError if they are fewer or more."""
     if not FEWEST <= len(plans) <= MOST:
         raise ValueError(said("compared.most", n=len(plans), fewest=FEWEST, most=MOST))
-    names = _names(plans)
+    every = [plan.scenario.name for plan in plans]
+    numbered = ((name, every[: at + 1].count(name)) for at, name in enumerate(every))
+    names = tuple(f"{name} ({n})" if every.count(name) > 1 else name for name, n in numbered)
     rows = (*_inputs(plans), *_results(plans))
     return Comparison(names, rows, tuple(caveats(plans, names)), differences(plans, names))
 
@@ -260,15 +256,6 @@ def compare_plans(plans: Sequence[Plan]) -> Comparison:
 def named(plan: Plan, name: str) -> Plan:
     """Return a plan under another name."""
     return plan.but(scenario=replace(plan.scenario, name=name))
-
-
-def _names(plans: Sequence[Plan]) -> tuple[str, ...]:
-    names = [plan.scenario.name for plan in plans]
-    numbered = ((name, names[: at + 1].count(name)) for at, name in enumerate(names))
-    return tuple(f"{name} ({n})" if names.count(name) > 1 else name for name, n in numbered)
-
-
-NOT_COMPARED = ("name", "customer", "internal.notes")
 
 
 def _inputs(plans: Sequence[Plan]) -> Iterator[CompareRow]:
@@ -284,9 +271,6 @@ def _inputs(plans: Sequence[Plan]) -> Iterator[CompareRow]:
                 unit = "1" if spec.kind == "share" else spec.unit
                 unit = "currency" if path.startswith("prices.") else unit
                 yield CompareRow(path, having[0].label(path), unit, values, True)
-
-
-RESULTS = COMPARED["result"]
 
 
 def _results(plans: Sequence[Plan]) -> Iterator[CompareRow]:

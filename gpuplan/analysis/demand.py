@@ -56,16 +56,10 @@ def _season_weeks(plan: Plan) -> Iterator[WeekDemand]:
         gpus = {g: week.loads * per_user[g] for g, week in by_season[season].items()}
         total = np.sum(list(gpus.values()), axis=0) if gpus else np.zeros(working_hours.QUARTERS_PER_WEEK)
         peaks = {g: float(load.max()) for g, load in gpus.items()}
-        yield WeekDemand(
-            season,
-            gpus,
-            offsets_min={name: offset_min(zone_of(name, plan.catalog), monday) for name in names},
-            peak_gpus=float(total.max()),
-            sum_of_peaks_gpus=float(sum(load.max() for load in gpus.values())),
-            peak_quarter=int(total.argmax()),
-            peaks_gpus=peaks,
-            everybody_gpus=float(sum(_everybody(w) * per_user[g] for g, w in by_season[season].items())),
-        )
+        offsets = {name: offset_min(zone_of(name, plan.catalog), monday) for name in names}
+        peak, sum_of_peaks = float(total.max()), float(sum(load.max() for load in gpus.values()))
+        everybody = float(sum(_everybody(w) * per_user[g] for g, w in by_season[season].items()))
+        yield WeekDemand(season, gpus, offsets, peak, sum_of_peaks, int(total.argmax()), peaks, everybody)
 
 
 def _everybody(week: Week) -> float:
@@ -260,8 +254,7 @@ def methods(plan: Plan, pool_id: str) -> Methods:
         )
         chances = (chance, low_chance, high_chance)
         answers.append(MethodAnswer(method, value, low, high, *chances, z, method == chosen))
-    jobs = any(not ask.people for ask in odds.asks)
-    believe = "bursty" if jobs else "closed"
+    believe = "bursty" if any(not ask.people for ask in odds.asks) else "closed"
     return Methods(pool_id, target, mix.gpus, gpus, tuple(answers), believe)
 
 

@@ -42,6 +42,10 @@ ORDER = attrgetter("gpu", "server", "gpus_per_host", "sharing", "host_failures",
 """Order independent of the space's own; candidates that share hosts are adjacent."""
 
 CHUNK = 16
+Chunk = Sequence[Candidate]
+Work = Callable[[Chunk], list[Option]]
+_ONE_AT_A_TIME = threading.Lock()
+PATIENCE_S = 10
 
 
 def explore(
@@ -74,9 +78,7 @@ def explore(
     return sorted_out(scenario, catalog, [options[candidate] for candidate in wanted], beyond)
 
 
-def _wanted(
-    scenario: Scenario, catalog: Catalog, space: Space | None
-) -> tuple[tuple[Candidate, ...], tuple[str, ...]]:
+def _wanted(scenario: Scenario, catalog: Catalog, space: Space | None) -> tuple[Chunk, Sequence[str]]:
     """Return the candidates of a space, those that are rejected once among them, and suitable boards beyond it."""
     current, usual = asked(scenario), default_space(scenario, catalog)
     every, never, beyond = candidates(space or usual), tuple[Candidate, ...](), tuple[str, ...]()
@@ -91,9 +93,7 @@ def _wanted(
     return tuple(sorted(dict.fromkeys(wanted), key=ORDER)), beyond
 
 
-def _planned(
-    given: Sequence[Candidate], own: Candidate, scenario: Scenario, catalog: Catalog
-) -> Iterator[Candidate]:
+def _planned(given: Chunk, own: Candidate, scenario: Scenario, catalog: Catalog) -> Iterator[Candidate]:
     """Yield candidates; those with unfit hardware only once, all else as requested, no server with a wrong board."""
     fitting = {candidate.gpu for candidate in given if not hopeless(scenario, catalog, candidate)}
     alone = dict.fromkeys(candidate.gpu for candidate in given if candidate.gpu not in fitting)
@@ -105,12 +105,8 @@ def _planned(
             yield replace(unfitting, gpus_per_host=candidate.gpus_per_host)
 
 
-Chunks = Sequence[Sequence[Candidate]]
-Work = Callable[[Sequence[Candidate]], list[Option]]
-
-
 def _run(
-    chunks: Chunks,
+    chunks: Sequence[Chunk],
     here: Work,
     there: Work,
     folders: tuple[str, ...],
@@ -139,9 +135,6 @@ def _run(
             yield part.result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-
-
-_ONE_AT_A_TIME = threading.Lock()
 
 
 @contextmanager
@@ -181,23 +174,18 @@ def _catalog(folders: tuple[str, ...]) -> Catalog:
     return load_catalog(*folders)
 
 
-def _assess_all(
-    scenario: Scenario, folders: tuple[str, ...], digest: str, wanted: Sequence[Candidate]
-) -> list[Option]:
+def _assess_all(scenario: Scenario, folders: tuple[str, ...], digest: str, wanted: Chunk) -> list[Option]:
     catalog = _catalog(folders)
     if catalog.digest != digest:
         raise ValueError(said("explore.another catalog", there=catalog.digest, here=digest))
     return _each(scenario, catalog, wanted)
 
 
-def _each(scenario: Scenario, catalog: Catalog, wanted: Sequence[Candidate]) -> list[Option]:
+def _each(scenario: Scenario, catalog: Catalog, wanted: Chunk) -> list[Option]:
     return [assess(scenario, catalog, candidate) for candidate in wanted]
 
 
-PATIENCE_S = 10
-
-
-def _on_cluster(work: Work, chunks: Sequence[Sequence[Candidate]], scheduler: str) -> Iterator[list[Option]]:
+def _on_cluster(work: Work, chunks: Sequence[Chunk], scheduler: str) -> Iterator[list[Option]]:
     try:
         distributed = importlib.import_module("distributed")
     except ImportError:

@@ -69,6 +69,8 @@ ERRORS = {"tpot_ms": 0.12, "tokens_per_s": 0.2, "ttft_ms": 0.3}
 
 MOST_COUNTED = 250
 """Figures of one source and quantity that count in full: no laboratory decides alone."""
+NEEDED = ("model", "gpu")
+SOURCE = "own-llm-runs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +95,9 @@ def errors(found: Iterable[Prediction]) -> Errors | None:
     if not usable:
         return None
     off = sorted(abs(p.error or 0.0) for p in usable)
-    return Errors(
-        len(off),
-        median(off),
-        fmean(off),
-        off[min(len(off) - 1, int(0.9 * len(off)))],
-        median(p.error or 0.0 for p in usable),
-        fmean(bool(p.held) for p in usable),
-        fmean((p.high or 1.0) / (p.low or 1.0) for p in usable),
-    )
+    nine_in_ten, signed = off[min(len(off) - 1, int(0.9 * len(off)))], median(p.error or 0.0 for p in usable)
+    held, width = fmean(bool(p.held) for p in usable), fmean((p.high or 1.0) / (p.low or 1.0) for p in usable)
+    return Errors(len(off), median(off), fmean(off), nine_in_ten, signed, held, width)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +117,8 @@ class Sample:
         if self.quantity == "tokens_per_s":
             return token_rate(replica, **load).value * replicas
         if self.run.mode == "server":
-            return (first_token_ms if self.quantity == "ttft_ms" else time_per_token_ms)(
-                replica, **load
-            ).value
+            found = first_token_ms if self.quantity == "ttft_ms" else time_per_token_ms
+            return found(replica, **load).value
         return loop_times_ms(replica, **load)[self.quantity == "ttft_ms"].value
 
 
@@ -149,8 +144,7 @@ def fit(found: Sequence[Sample], start: Speeds, *, rounds: int = 12) -> Speeds:
     """Return parameters fitted to measured figures: first those of a step, then those of waiting."""
     step = [sample for sample in found if sample.quantity != "ttft_ms"]
     wait = [sample for sample in found if sample.quantity == "ttft_ms"]
-    fitted = _fit(step, start, STEP, rounds)
-    return _fit(wait, fitted, WAIT, rounds)
+    return _fit(wait, _fit(step, start, STEP, rounds), WAIT, rounds)
 
 
 def _fit(found: Sequence[Sample], start: Speeds, centre: Mapping[str, float], rounds: int) -> Speeds:
@@ -159,23 +153,20 @@ def _fit(found: Sequence[Sample], start: Speeds, centre: Mapping[str, float], ro
 
     names = list(centre)
     middle = np.log([centre[name] for name in names])
-    limit = np.array(
-        [math.log(MOST_SHARE) if name.endswith(("_share", "_power")) else 20.0 for name in names]
-    )
+    share = math.log(MOST_SHARE)
+    limit = np.array([share if name.endswith(("_share", "_power")) else 20.0 for name in names])
     measured = np.log([sample.measured for sample in found] or [1.0])
     count = Counter((sample.run.source, sample.quantity) for sample in found)
     weight = np.array([_weight(sample, count) for sample in found] or [0.0])
 
-    def residuals(logs: Any) -> Any:
+    def misses(logs: Any) -> Any:
         speeds = replace(start, **dict(zip(names, map(float, np.exp(logs)), strict=True)))
         values = np.log([sample.value(speeds) for sample in found] or [1.0])
         return np.concatenate([(values - measured) * weight, (logs - middle) / OFF])
 
     first = np.minimum(np.log([getattr(start, name) for name in names]), limit - 1e-3)
-    solved = least_squares(
-        residuals, first, loss="soft_l1", bounds=(-20.0, limit), x_scale="jac", max_nfev=rounds
-    )
-    return replace(start, **dict(zip(names, map(float, np.exp(solved.x)), strict=True)))
+    best = least_squares(misses, first, loss="soft_l1", bounds=(-20.0, limit), x_scale="jac", max_nfev=rounds)
+    return replace(start, **dict(zip(names, map(float, np.exp(best.x)), strict=True)))
 
 
 def _weight(sample: Sample, count: Mapping[tuple[str, str], int]) -> float:
@@ -185,10 +176,6 @@ def _weight(sample: Sample, count: Mapping[tuple[str, str], int]) -> float:
 
 
 # A user's own runs
-
-
-NEEDED = ("model", "gpu")
-SOURCE = "own-llm-runs"
 
 
 def read_runs(path: Path, catalog: Catalog) -> tuple[Run, ...]:

@@ -4,6 +4,7 @@ Sources, boards or models are left out in turn. ``data/llm_ranges.csv`` holds wh
 what was predicted for them; ``gpuplan calibrate --llm --left-out source`` prints their errors.
 """
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,6 +31,8 @@ MOST = 60
 """Figures of a source that count in full; more share the weight of so many."""
 FEW = 60
 """Runs of a source below which it is left out together with other small ones."""
+LOADS = ("served", "loop", "offline", "other")
+"""Kinds of load, see ``load_kind``."""
 
 
 class Figure(NamedTuple):
@@ -83,8 +86,7 @@ def left_out(catalog: Catalog, by: str = "source", *, every: int = 1, rounds: in
     known, group = samples(catalog, runs), BY[by](runs)
     for name in sorted({group[sample.run.id] for sample in known}):
         others = [sample for sample in known if group[sample.run.id] != name]
-        speeds = fit(others[::every], start, rounds=rounds)
-        yield without(catalog, runs, group, name, speeds)
+        yield without(catalog, runs, group, name, fit(others[::every], start, rounds=rounds))
 
 
 def without(catalog: Catalog, runs: Sequence[Run], by: Mapping[str, str], name: str, made: Speeds) -> LeftOut:
@@ -116,40 +118,26 @@ class Spread(NamedTuple):
     figures: int
 
 
-LOADS = ("served", "loop", "offline", "other")
-"""Kinds of load, see ``load_kind``."""
-
-
 def spreads(found: Sequence[LeftOut]) -> tuple[Spread, ...]:
     """Ranges of each quantity by the kind of load and model, and by whether board and model are known.
 
     Quantiles of 10 and 90 % of measured over predicted, each source with the weight of at most 60 figures, to the power
     1.3. A kind of which fewer than two sources have ten figures takes those of all loads.
     """
-    return tuple(
-        spread(found, quantity, load, experts, known)
-        for quantity in QUANTITIES
-        for load in LOADS
-        for experts in (False, True)
-        for known in (True, False)
-    )
+    kinds = itertools.product(QUANTITIES, LOADS, (False, True), (True, False))
+    return tuple(spread(found, *kind) for kind in kinds)
 
 
 def spread(found: Sequence[LeftOut], quantity: str, load: str, experts: bool, known: bool) -> Spread:
     """The range of one quantity under one of ``LOADS``, of models with experts or dense, known with their board or not."""
 
     def kept(of: Callable[[Figure], bool], least: int = 2) -> list[list[float]]:
-        figures = [
-            [f for f in group.figures if f.prediction.quantity == quantity and of(f)] for group in found
-        ]
+        figures = [[f for f in each.figures if f.prediction.quantity == quantity and of(f)] for each in found]
         offs = [[figure.off for figure in source] for source in figures]
         return offs if sum(len(source) >= LEAST for source in offs) >= least else []
 
-    of = (
-        kept(lambda f: f.experts == experts and f.load == load)
-        or kept(lambda f: f.experts == experts)
-        or kept(lambda f: True, 0)
-    )
+    alike = kept(lambda f: f.experts == experts and f.load == load)
+    of = alike or kept(lambda f: f.experts == experts) or kept(lambda f: True, 0)
     low, high = _ends(of)
     if not known:
         new = kept(lambda f: f.experts == experts and f.load == load and not f.known)

@@ -1,7 +1,4 @@
-"""Measured runs of serving language models beside gpuplan's prediction for each; one that cannot be predicted says why.
-
-``gpuplan calibrate --llm`` prints them side by side.
-"""
+"""Measured runs of serving language models beside gpuplan's prediction for each; one that cannot be predicted says why."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -96,8 +93,7 @@ def best_cut(work: Work, speeds: Speeds) -> tuple[Setup, float, float]:
     """Return the way to cut a run that gives most tokens a second."""
 
     def rate(cut: tuple[Setup, float, float]) -> float:
-        speed = token_rate(work.on(cut[0], speeds), **work.load(cut[2]))
-        return cut[1] * speed.value
+        return cut[1] * token_rate(work.on(cut[0], speeds), **work.load(cut[2])).value
 
     return max(work.setups, key=rate) if len(work.setups) > 1 else work.setups[0]
 
@@ -107,11 +103,10 @@ def _closed(work: Work, speeds: Speeds, setup: Setup, replicas: float, requests:
     replica, load = work.on(setup, speeds), work.load(requests)
     rate = _times(token_rate(replica, **load), replicas)
     loop = work.run.load == "concurrency"
-    per_token, first = (
-        loop_times_ms(replica, **load)
-        if loop
-        else (time_per_token_ms(replica, **load), first_token_ms(replica, **load))
-    )
+    if loop:
+        per_token, first = loop_times_ms(replica, **load)
+    else:
+        per_token, first = time_per_token_ms(replica, **load), first_token_ms(replica, **load)
     whole = first.value + per_token.value * (work.tokens_out - 1)
     if loop:  # who waits for a first token does not decode
         rate = _times(rate, replicas * requests * work.tokens_out * 1e3 / whole / rate.value)
@@ -136,9 +131,7 @@ def _open(catalog: Catalog, work: Work, speeds: Speeds) -> dict[str, Range]:
     return best
 
 
-def _open_at(
-    work: Work, speeds: Speeds, cut: tuple[Setup, float, float], allowed_ms: float
-) -> dict[str, Range]:
+def _open_at(work: Work, speeds: Speeds, cut: tuple[Setup, float, float], most_ms: float) -> dict[str, Range]:
     setup, replicas, most = cut
 
     def at(requests: float) -> dict[str, Range]:
@@ -146,7 +139,7 @@ def _open_at(
 
     if work.run.concurrency:  # its load is stated
         return at(most)
-    top = _highest(max(1.0, most), lambda n: at(n)["tpot_ms"].value <= allowed_ms)
+    top = _highest(max(1.0, most), lambda n: at(n)["tpot_ms"].value <= most_ms)
     goal = FULL * at(top)["tokens_per_s"].value
     return at(_highest(top, lambda n: at(n)["tokens_per_s"].value <= goal))
 
@@ -168,18 +161,14 @@ def _burst(catalog: Catalog, work: Work, speeds: Speeds) -> dict[str, Range]:
     said = _closed(work, speeds, setup, replicas, requests)
     replica, context = work.on(setup, speeds), work.tokens_in + work.tokens_out / 2
     each = max(requests, (work.run.concurrency or requests) / replicas)
-    step, few = (
-        decode_step_ms(replica, requests=n, context_tokens=context)
-        for n in (requests, max(1.0, FEW * requests))
-    )
+    counts = (requests, max(1.0, FEW * requests))
+    step, few = (decode_step_ms(replica, requests=n, context_tokens=context) for n in counts)
     reading = each / setup.pipeline * prompt_work_ms(replica, tokens_in=work.tokens_in, requests=requests)
     whole = reading + work.tokens_out * (each / requests * step + (LONGEST - 1) * few)
     rate = replicas * each * work.tokens_out * 1e3 / whole
     token = (step + few) / 2  # answers are written while others end
-    return said | {
-        "tpot_ms": _times(said["tpot_ms"], token / said["tpot_ms"].value),
-        "tokens_per_s": _times(said["tokens_per_s"], rate / said["tokens_per_s"].value),
-    }
+    found = {"tpot_ms": token, "tokens_per_s": rate}
+    return said | {name: _times(said[name], value / said[name].value) for name, value in found.items()}
 
 
 def _static(catalog: Catalog, work: Work, speeds: Speeds) -> dict[str, Range]:

@@ -22,6 +22,8 @@ MOST = 4096
 """Most requests in a step that engines are run with."""
 KEPT = 0.7
 """Share of an answer that requests have written on average when a cache is full: they are at different places."""
+USUAL_BOARDS = tuple(row["id"] for row in own_rows("words/usual_boards"))
+"""Boards usually used to serve language models among those that share a name, unless a form or a memory is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +115,6 @@ def runs_of(catalog: Catalog) -> tuple[Run, ...]:
     return tuple(runs)
 
 
-# ---- names
-
-
 def model_of(catalog: Catalog, run: Run) -> tuple[Row, Shape]:
     """Return the model of a run, a row of the catalog; NotPredicted where there is none, or too little is known of it."""
     if not run.model:
@@ -131,15 +130,10 @@ def model_of(catalog: Catalog, run: Run) -> tuple[Row, Shape]:
         raise NotPredicted(str(error)) from None
 
 
-USUAL_BOARDS = tuple(row["id"] for row in own_rows("words/usual_boards"))
-"""Boards usually used to serve language models among those that share a name, unless a form or a memory is named."""
-
-
 @lru_cache(maxsize=4)
 def _boards(catalog: Catalog) -> Mapping[str, Item | Row]:
     boards: dict[str, Item | Row] = {**catalog.gpus, **{row.id: row for row in catalog.rows("llm_boards")}}
-    first = {id: boards[id] for id in USUAL_BOARDS}
-    return first | boards
+    return {id: boards[id] for id in USUAL_BOARDS} | boards
 
 
 def gpu_of(catalog: Catalog, name: str) -> Item | Row:
@@ -152,9 +146,6 @@ def gpu_of(catalog: Catalog, name: str) -> Item | Row:
     if best is None:
         raise NotPredicted(said("runs.no board", name=name))
     return boards[best]
-
-
-# ---- what a run does not state
 
 
 @lru_cache(maxsize=4)

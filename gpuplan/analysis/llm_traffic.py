@@ -122,13 +122,10 @@ def _day(scenario: Scenario, catalog: Catalog, group_id: str) -> tuple[float, ..
 
 def played(of: GroupTraffic, *, replicas: int = 0, day: bool = False, count: int = 50_000) -> Simulated:
     """Simulate the same in the busiest hour or over the whole day, with the planned replicas by default."""
+    rates = of.day_per_second if day and len(set(of.day_per_second)) > 1 else [of.per_second]
+    several, first = replicas or of.replicas, of.first_token_s
     return simulate(
-        of.pace,
-        of.traffic,
-        rates_per_second=of.day_per_second if day and len(set(of.day_per_second)) > 1 else [of.per_second],
-        replicas=replicas or of.replicas,
-        first_token_s=of.first_token_s,
-        count=count,
+        of.pace, of.traffic, rates_per_second=rates, replicas=several, first_token_s=first, count=count
     )
 
 
@@ -136,8 +133,7 @@ def replayed(
     of: GroupTraffic, time_s: np.ndarray, tokens_in: np.ndarray, tokens_out: np.ndarray
 ) -> Simulated:
     """Simulate the requests of a trace as they came, on the planned replicas; ``by_part_p95_s`` is by hour, UTC."""
-    run = play(
-        of.pace, time_s - time_s[0], tokens_in=tokens_in, tokens_out=tokens_out, replicas=max(1, of.replicas)
-    )
+    replicas = max(1, of.replicas)
+    run = play(of.pace, time_s - time_s[0], tokens_in=tokens_in, tokens_out=tokens_out, replicas=replicas)
     hours = (time_s // 3600 % 24).astype(float)
     return summary([run], [hours], rates=24, replicas=max(1, of.replicas), first_token_s=of.first_token_s)

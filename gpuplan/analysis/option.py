@@ -86,24 +86,21 @@ def assess(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Option
         return Option(candidate, label, reasons=reasons)
     unmet = tuple(_reasons(plan, _chosen_for(scenario, candidate)))
     stands = standing(plan, () if unmet else None)  # checks take longer than all else here
+    counts = {name: getattr(plan.totals, name) for name in ("hosts", "gpus", "unplaced_vms")}
+    stand = {name: getattr(stands, name) for name in ("stops", "low", "high", "checked")}
     return Option(
         candidate=candidate,
         label=label,
-        hosts=plan.totals.hosts,
-        gpus=plan.totals.gpus,
         gpus_alike=_gpus_alike(plan, view, scenario, catalog, candidate),
         waiting_pct=figure(plan, "totals.waiting"),
         short_h=figure(plan, "short_h"),
         kept=figure(plan, "kept"),
-        unplaced_vms=plan.totals.unplaced_vms,
-        stops=stands.stops,
-        low=stands.low,
-        high=stands.high,
-        checked=stands.checked,
         reasons=unmet or tuple(m.text for m in check_plan(plan) if m.code in stands.stops),
         modes=tuple(group.mode for group in plan.groups),
         confirm=tuple(_to_confirm(plan, kind_of(candidate))),
         maybe_ended=bool(day := _bought_on(plan)) and maybe_ended(candidate.gpu, catalog, day),
+        **counts,
+        **stand,
         **_money(plan.costs),
         **_power(plan.power),
     )
@@ -129,9 +126,9 @@ def _gpus_alike(
     """Return GPUs of a candidate if a GPU counted as a GPU; None where that cannot be planned."""
     if candidate.gpu == view.hardware.gpu:
         return plan.totals.gpus
-    other, bare = candidate.apply(scenario, catalog, alike=True), Scenario(origins=())
+    other, new = candidate.apply(scenario, catalog, alike=True), Scenario(origins=())
     # without inputs that change no host
-    other = replace(other, network=bare.network, training=bare.training, cost=bare.cost)
+    other = replace(other, network=new.network, training=new.training, cost=new.cost)
     other = replace(other, prices=(), valid_until=(), origins=())
     return _placed_gpus(other, catalog)
 
@@ -178,17 +175,14 @@ def _to_confirm(plan: Plan, kind: str) -> Iterator[str]:
 def _money(costs: Costs | None) -> dict[str, Any]:
     if costs is None:
         return {}
-    return {
-        "hosts_at_end": costs.hosts[-1],
-        "total": costs.total,
-        "net_present": costs.net_present,
-        "first": costs.cash[0],
-        "gpu_hour_used": costs.gpu_hour_used,
-        "excludes": costs.excludes,
-        "assumed_prices": sum(p.fact.basis == "assumed" for p in costs.prices),
-        "old_prices": sum(p.old for p in costs.prices),
-        "unpriced": _unpriced(costs),
-    }
+    every_host = ("gpus/", "servers/", "adapter-")  # without their price the cost of a design says little
+    unknown = [item for item in costs.unknown if item.key.startswith(every_host) or item.key in HOSTS]
+    same = ("total", "net_present", "gpu_hour_used", "excludes")
+    found = {name: getattr(costs, name) for name in same}
+    found |= {"hosts_at_end": costs.hosts[-1], "first": costs.cash[0]}
+    found["assumed_prices"] = sum(p.fact.basis == "assumed" for p in costs.prices)
+    found["old_prices"] = sum(p.old for p in costs.prices)
+    return found | {"unpriced": tuple(item.name for item in unknown)}
 
 
 def _power(power: PowerUse | None) -> dict[str, Any]:
@@ -203,13 +197,6 @@ def _input(scenario: Scenario, path: str) -> str:
 
 
 HOSTS = (ANY_HOST, LARGE_HOST, *MODULE_HOSTS.values())
-
-
-def _unpriced(costs: Costs) -> tuple[str, ...]:
-    """Return GPUs, servers and adapters without a known price: every host has them, so its cost says little."""
-    every_host = ("gpus/", "servers/", "adapter-")
-    unknown = [item for item in costs.unknown if item.key.startswith(every_host) or item.key in HOSTS]
-    return tuple(item.name for item in unknown)
 
 
 def _chosen_for(scenario: Scenario, candidate: Candidate) -> dict[str, str]:

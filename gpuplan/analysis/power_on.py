@@ -138,15 +138,11 @@ def named_order(made: PowerOn, name: str) -> tuple[Reading, tuple[int, ...]]:
 
 def studies_plain(plan: Plan, found: tuple[PowerOnStudy, ...]) -> dict[str, Any]:
     """Return results as plain data for ``studies_of``, with the extra cost of enough hosts for the orders."""
-    clusters = [
-        {
-            "pool": study.made.pool.id,
-            "orders": study.made.orders,
-            "hosts": dict(study.hosts),
-            "found": {key: [list(result) for result in study.made.tried(key).found] for key in study.hosts},
-        }
-        for study in found
-    ]
+    clusters = []
+    for study in found:
+        made, hosts = study.made, dict(study.hosts)
+        tried = {key: list(map(list, made.tried(key).found)) for key in study.hosts}
+        clusters.append({"pool": made.pool.id, "orders": made.orders, "hosts": hosts, "found": tried})
     return {"clusters": clusters, "sized": sized_for_orders(plan)}
 
 

@@ -15,6 +15,15 @@ from gpuplan.wording import NAMES, amount, counted, hours, money, said, whole_pe
 
 WINNER_LEAVES_OUT = said("ranking.winner leaves out")
 """Opening words of a reason why a design loses."""
+MEASURED: Mapping[str, tuple[str, float]] = {
+    "hosts": ("host", 1),
+    "short_h": ("h", 0.1),
+    "waiting_pct": ("percentage point", 0.1),
+    "peak_w": ("W", 100),
+    "racks": ("rack", 1),
+}
+"""Figures that are to be small, by which options are compared: unit, and the least difference that is worth saying."""
+WORSE, BETTER = NAMES["worse than the winner"], NAMES["better than the winner"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +81,11 @@ def sorted_out(
     rank, first = partial(_rank, current), [o for o in options if not kind_of(o.candidate)]
     ranked = sorted((o for o in inside if not o.unpriced), key=rank)
     winner = next((o for o in ranked if o.candidate.host_failures >= current.host_failures), None)
+    notes = [said("ranking.kinds")] * bool(views(scenario)[1:])
+    notes += _notes_on_boards(scenario, catalog, first, [o for o in ranked if not kind_of(o.candidate)])
+    notes += _notes_on_missing(scenario, catalog, first, beyond)
+    notes += _notes_on_costs(scenario, ranked, winner)
+    notes += [said("ranking.by formula")] * (scenario.demand.rule in RISKS)
     return Exploration(
         ranked=tuple(ranked),
         unpriced=tuple(sorted((o for o in inside if o.unpriced), key=rank)),
@@ -81,28 +95,15 @@ def sorted_out(
         asked=next(o for o in options if o.candidate == current),
         currency=scenario.cost.currency,
         works=tuple(_works(scenario, catalog, ranked)),
-        notes=(
-            *[said("ranking.kinds")] * bool(views(scenario)[1:]),
-            *_notes_on_boards(scenario, catalog, first, [o for o in ranked if not kind_of(o.candidate)]),
-            *_notes_on_missing(scenario, catalog, first, beyond),
-            *_notes_on_costs(scenario, ranked, winner),
-            *[said("ranking.by formula")] * (scenario.demand.rule in RISKS),
-        ),
+        notes=tuple(notes),
     )
 
 
 def _rank(current: Candidate, option: Option) -> tuple[Any, ...]:
-    failures = option.candidate.host_failures
-    return (
-        2 if failures < current.host_failures else int(failures > current.host_failures),
-        option.maybe_ended,
-        option.net_present,
-        option.candidate != current,
-        len(option.confirm),
-        option.hosts,
-        option.candidate.link_gbit_s != current.link_gbit_s,
-        option.label,
-    )
+    design, wanted = option.candidate, current.host_failures
+    failures = 2 if design.host_failures < wanted else int(design.host_failures > wanted)
+    cost = (option.maybe_ended, option.net_present, design != current, len(option.confirm), option.hosts)
+    return (failures, *cost, design.link_gbit_s != current.link_gbit_s, option.label)
 
 
 def _works(scenario: Scenario, catalog: Catalog, ranked: Sequence[Option]) -> Iterator[BoardWork]:
@@ -239,17 +240,6 @@ def _cost_apart(option: Option, winner: Option) -> Iterator[str]:
         yield f"{WINNER_LEAVES_OUT} ({'; '.join(less)})"
     if more_names := [name for name in option.excludes if name not in winner.excludes]:
         yield said("ranking.leaves out", names="; ".join(more_names))
-
-
-MEASURED: Mapping[str, tuple[str, float]] = {
-    "hosts": ("host", 1),
-    "short_h": ("h", 0.1),
-    "waiting_pct": ("percentage point", 0.1),
-    "peak_w": ("W", 100),
-    "racks": ("rack", 1),
-}
-"""Figures that are to be small, by which options are compared: unit, and the least difference that is worth saying."""
-WORSE, BETTER = NAMES["worse than the winner"], NAMES["better than the winner"]
 
 
 def _measured_apart(option: Option, winner: Option) -> tuple[list[str], list[str]]:

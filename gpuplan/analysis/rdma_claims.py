@@ -43,10 +43,8 @@ def claims(scenario: Scenario, catalog: Catalog) -> tuple[Claim, ...]:
         network = catalog.row("neural_networks", preset["neural_network"])
         compute_s = preset["batch"] / float(gpu_speed(catalog, preset, "t4-16gb").per_s.value)
         over = GpuHosts(4, Link(CLAIMED_GBIT_S, "pvrdma"))
-        values: dict[str, Any] = {
-            "gradient_mb": network["parameters"] * GRADIENT_BYTES["fp32"] / 1e6,
-            "overlap": Overlap(network["late_share"]),
-        }
+        gradient_mb = network["parameters"] * GRADIENT_BYTES["fp32"] / 1e6
+        values: dict[str, Any] = {"gradient_mb": gradient_mb, "overlap": Overlap(network["late_share"])}
         rdma = training_step_s(compute_s, **values, over=over)
         links = (Link(CLAIMED_GBIT_S, "tcp", rate) for rate in rates)
         usual, fast, slow = (training_step_s(compute_s, **values, over=GpuHosts(4, link)) for link in links)

@@ -19,6 +19,8 @@ TERMS = (
     *("capacity-block", "spot"),
 )
 """Ways to rent, those that bind least first; what the provider may take back is last."""
+LOADS = (1.0, 0.5, 0.25)
+"""Shares of the planned load, in addition to the load from its users over the year."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,10 +161,6 @@ def no_rental(plan: Plan) -> str:
     alike = dict.fromkeys(other.name for other in rented if other.value("architecture") == kind)
     near = said("alternative.no rental near", names=", ".join(alike)) if alike else ""
     return said("alternative.no rental", gpu=gpu.name, near=near)
-
-
-LOADS = (1.0, 0.5, 0.25)
-"""Shares of the planned load, in addition to the load from its users over the year."""
 
 
 class TokenPrice(NamedTuple):

@@ -24,6 +24,11 @@ FACTORS = (
     *("host_base_w", "rack_kw", "sockets", "cores_per_socket"),
 )
 """Factors of the catalog that a scenario can state and that cost follows."""
+GRAIN = {"int": 1, "share": 1000}
+"""Kind of an input -> steps per unit in which it is varied."""
+CHANCE_GRAIN = 10_000
+REACH = 4
+"""Numbers are varied up to this multiple of the stated value, and at least to 100 more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,9 +219,7 @@ def _bursts(scenario: Scenario, catalog: Catalog) -> Range:
 
 
 def _unit(scenario: Scenario, path: str) -> str:
-    if path.startswith("prices."):
-        return scenario.cost.currency
-    return scenario.fact(path).unit
+    return scenario.cost.currency if path.startswith("prices.") else scenario.fact(path).unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,13 +237,6 @@ class Threshold:
     hosts_above: int | None
     unplaced_below: int | None = None
     unplaced_above: int | None = None
-
-
-GRAIN = {"int": 1, "share": 1000}
-"""Kind of an input -> steps per unit in which it is varied."""
-CHANCE_GRAIN = 10_000
-REACH = 4
-"""Numbers are varied up to this multiple of the stated value, and at least to 100 more."""
 
 
 def thresholds(plan: Plan, progress: Progress | None = None) -> tuple[Threshold, ...]:

@@ -102,11 +102,9 @@ def _pool(plan: Plan, alone: Container[str]) -> Plan:
 def _unstated(scenario: Scenario) -> Scenario:
     """Return a scenario without a stated total, existing hosts and VMs without a GPU."""
     demand = scenario.demand
-    return replace(
-        scenario,
-        demand=replace(demand, stated_gpus=None, rule="sum" if demand.rule == "stated" else demand.rule),
-        hardware=replace(scenario.hardware, existing=None, other_vms=None),
-    )
+    rule = "sum" if demand.rule == "stated" else demand.rule
+    hardware = replace(scenario.hardware, existing=None, other_vms=None)
+    return replace(scenario, demand=replace(demand, stated_gpus=None, rule=rule), hardware=hardware)
 
 
 PEAKEDNESS = FIELD_BY_PATH["demand.peakedness"]
@@ -199,11 +197,9 @@ def priced_silos(plan: Plan) -> PricedSilos:
     bare = replace(inputs, storage_tb=0, management_hosts=0, compute_hosts_bought=False, spare_gpus=0)
     pool = plan if bare == inputs else plan.with_scenario(replace(plan.scenario, cost=bare))
     free = {key: 0.0 for key in price_keys(plan.catalog) if key.startswith(("switches/", "cable-"))}
-    scenario = replace(
-        pool.scenario,
-        prices=tuple(sorted((dict(pool.scenario.prices) | free).items())),
-        ranges=tuple(entry for entry in pool.scenario.ranges if entry[0] not in free),
-    )
+    prices = tuple(sorted((dict(pool.scenario.prices) | free).items()))
+    ranges = tuple(entry for entry in pool.scenario.ranges if entry[0] not in free)
+    scenario = replace(pool.scenario, prices=prices, ranges=ranges)
     alone, unjoined = silo_plans(plan.with_scenario(scenario))
     return PricedSilos(alone, _pool(pool, alone), unjoined)
 
@@ -219,20 +215,13 @@ def silo_costs(plan: Plan) -> SiloCosts | None:
     alone, pool = priced.alone, priced.pool
     if not alone:
         return None
-    groups = tuple(
-        SiloCost(
-            group,
-            design.groups[0].name,
-            design.totals.hosts,
-            design.totals.gpus,
-            *priced.costs(group),
-            design.totals.unplaced_vms,
-        )
-        for group, design in alone.items()
-    )
+    groups = []
+    for group, design in alone.items():
+        counts = (design.totals.hosts, design.totals.gpus, *priced.costs(group), design.totals.unplaced_vms)
+        groups.append(SiloCost(group, design.groups[0].name, *counts))
     planned = [design.costs for design in (*alone.values(), pool) if design.costs]
     return SiloCosts(
-        groups=groups,
+        groups=tuple(groups),
         total=priced.sum("total"),
         net_present=priced.sum("net_present"),
         hosts=sum(silo.hosts for silo in groups),

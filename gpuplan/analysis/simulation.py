@@ -21,12 +21,14 @@ from gpuplan.plan.simulated import (
     streams_of,
 )
 from gpuplan.plan.sizing_rule import Target
-from gpuplan.plan.working_week import Ask, Week, weeks
+from gpuplan.plan.working_week import Ask, weeks
 from gpuplan.simulation.arrivals import Stream
 from gpuplan.simulation.jobs import Outcome, Progress, Simulated
 
 WHEN = ("busiest", "week")
 """Simulated as if the busiest hours never ended, as the formulas have it, or through the hours of the week."""
+FIGURES = ("denied", "waited", "waited_longer", "mean_wait_h")
+WAITS = ("wait_p50_h", "wait_p90_h", "wait_p95_h")
 
 
 @dataclass(frozen=True)
@@ -50,21 +52,17 @@ def request_streams(plan: Plan, pool_id: str, when: str) -> tuple[Stream, ...]:
     by_group = weeks(plan.sized, plan.catalog)[week_demand(plan)[0].season]
 
     def through_the_week(ask: Ask) -> list[tuple[int, tuple[float, ...]]]:
-        return _week_parts(by_group[ask.group])
+        week = by_group[ask.group]
+        if not week.closed:
+            return [(0, _once(week.rates.tolist()))]
+        off_share = week.group.off_hours_share or 0.0
+        pairs = zip(week.people, week.on, strict=True)
+        active = week.group.active_share
+        return [(n, _once(np.where(on, active, off_share).tolist())) for n, on in pairs if n]
 
     requests = {**plan.shape.requests, **plan.requests.by_group}
     parts = endless if when == "busiest" else through_the_week
     return streams_of(plan.sized, busiest_mix(plan, pool_id), requests, parts)
-
-
-def _week_parts(week: Week) -> list[tuple[int, tuple[float, ...]]]:
-    """Return the parts of a group for each quarter of an hour of the week; once if it never changes."""
-    if not week.closed:
-        return [(0, _once(week.rates.tolist()))]
-    off_share = week.group.off_hours_share or 0.0
-    pairs = zip(week.people, week.on, strict=True)
-    active = week.group.active_share
-    return [(n, _once(np.where(on, active, off_share).tolist())) for n, on in pairs if n]
 
 
 def _once(rates: list[float]) -> tuple[float, ...]:
@@ -90,13 +88,8 @@ def simulate_pool(
     if (hosts is not None and hosts < 1) or down < 0:
         raise ValueError(f"hosts is {hosts}, down {down}: must be at least 1, and at least 0")
     there = [offers(laid) for laid in clusters]
-    ordered = [
-        (number, offer)
-        for spare in (0, 1)
-        for row in zip_longest(*(pair[spare] for pair in there))
-        for number, offer in enumerate(row)
-        if offer
-    ]
+    rows = [row for spare in (0, 1) for row in zip_longest(*(pair[spare] for pair in there))]
+    ordered = [(number, offer) for row in rows for number, offer in enumerate(row) if offer]
     if hosts is not None:
         more = range(hosts - len(ordered))
         new = clusters[0].room
@@ -118,20 +111,13 @@ def hosts_to_simulate(plan: Plan, pool_id: str, around: int = 2) -> tuple[int, .
     return tuple(range(max(least, pool.hosts_for_demand - around), pool.hosts + around + 1))
 
 
-FIGURES = ("denied", "waited", "waited_longer", "mean_wait_h")
-WAITS = ("wait_p50_h", "wait_p90_h", "wait_p95_h")
-
-
 def simulation_dict(result: PoolSimulation) -> dict[str, Any]:
     """Return a simulation as plain JSON values."""
 
     def outcome(one: Outcome) -> dict[str, Any]:
-        return {
-            "group": one.name,
-            "requests": one.requests,
-            **{name: getattr(one, name)._asdict() for name in FIGURES},
-            **{name: getattr(one, name) for name in WAITS},
-        }
+        figures = {name: getattr(one, name)._asdict() for name in FIGURES}
+        waits = {name: getattr(one, name) for name in WAITS}
+        return {"group": one.name, "requests": one.requests, **figures, **waits}
 
     simulated = result.simulated
     return {

@@ -63,12 +63,8 @@ class Runner:
         self.clear()
         self.state = "running"
         self._loop = idle_work.running_loop()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "gpuplan.cli", *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        command, pipe = [sys.executable, "-m", "gpuplan.cli", *arguments], subprocess.PIPE
+        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
         if hasattr(os, "setpriority"):
             with contextlib.suppress(OSError):  # it has ended already
                 os.setpriority(os.PRIO_PROCESS, process.pid, idle_work.NICE)

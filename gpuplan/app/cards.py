@@ -21,6 +21,16 @@ AT_ONCE = 10
 """Number of groups up to which slow work is done without a click."""
 
 Data = Callable[[Workbook], Mapping[str, Any]]
+Body = dict[str, Any] | Table
+"""Contents of details: data for its file, or a table alone."""
+Contents = Body | str | None
+"""Contents of a card: data for its file in ``widgets/static``, a table or a sentence alone; None hides the card."""
+T = TypeVar("T")
+HEADS = {row["card"]: {"title": row["heading"], "hint": row["hint"]} for row in own_rows("words/pages")}
+"""Module and name of a card -> its heading, and the hint beside that."""
+MARKED = re.compile(r"\*\*(.+?)\*\*|\[(.+?)\]\((.+?)\)|\{(\w+)\}")
+"""Marks in a text: ``**emphasised**``, ``[words](path of the input to which they lead)``, and a value."""
+FIGURES = {row["figure"]: row for row in own_rows("words/figures")}
 
 
 @dataclass(frozen=True)
@@ -82,17 +92,6 @@ class Page:
     def tab(self, name: str) -> Tab:
         """Return one of its tabs; the first if the name is unknown."""
         return next((tab for tab in self.tabs if tab.name == name), self.tabs[0])
-
-
-Body = dict[str, Any] | Table
-"""Contents of details: data for its file, or a table alone."""
-Contents = Body | str | None
-"""Contents of a card: data for its file in ``widgets/static``, a table or a sentence alone; None hides the card."""
-T = TypeVar("T")
-
-
-HEADS = {row["card"]: {"title": row["heading"], "hint": row["hint"]} for row in own_rows("words/pages")}
-"""Module and name of a card -> its heading, and the hint beside that."""
 
 
 def _head(contents: Callable[[Workbook], Any]) -> dict[str, str]:
@@ -175,10 +174,6 @@ def _tabled(found: Body) -> dict[str, Any]:
     return {"tables": [screen(found)]} if isinstance(found, Table) else found
 
 
-MARKED = re.compile(r"\*\*(.+?)\*\*|\[(.+?)\]\((.+?)\)|\{(\w+)\}")
-"""Marks in a text: ``**emphasised**``, ``[words](path of the input to which they lead)``, and a value."""
-
-
 def paragraph(key: str, /, **values: Any) -> list[contract.Piece]:
     """Return a text of ``data/words/screen.csv`` in pieces: its marks, and values that are pieces themselves."""
     pieces, text, at = list[contract.Piece](), TEXTS[key], 0
@@ -224,9 +219,6 @@ def sheet(table: Table, ids: Sequence[str]) -> dict[str, Any]:
     rows = zip(ids, shown["rows"], strict=True)
     listed = [{"id": row_id, "name": cells[0]["text"], "cells": cells} for row_id, cells in rows]
     return {"heads": shown["heads"], "rows": listed}
-
-
-FIGURES = {row["figure"]: row for row in own_rows("words/figures")}
 
 
 def figure(name: str, /, **values: object) -> contract.Figure:
@@ -284,14 +276,12 @@ def chip(workbook: Workbook, group: str) -> dict[str, Any]:
     return {"chip": [letters.get(group, "\u00b7"), group_colours(workbook).get(group, 0)]}
 
 
-def lettered(
-    workbook: Workbook, table: Table, column: str = "name", ids: Sequence[str] | None = None
-) -> Table:
+def lettered(book: Workbook, table: Table, column: str = "name", ids: Sequence[str] | None = None) -> Table:
     """Return a table of groups with coloured letters before their names; ids are in the column of groups or given."""
     if ids is None:
         at = [col.key for col in table.columns].index("group_id")
         ids = [row[at] for row in table.rows]
-    return table.dressed(column, lambda n, _: chip(workbook, ids[n]) if ids[n] else {})
+    return table.dressed(column, lambda n, _: chip(book, ids[n]) if ids[n] else {})
 
 
 def source_titles(workbook: Workbook, sources: Sequence[str]) -> str:

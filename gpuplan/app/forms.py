@@ -71,11 +71,9 @@ def form(
     def data(workbook: Workbook) -> dict[str, Any]:
         contents = {"title": NAMES["form"].get(name, ""), **head, **more(workbook)}
         empties, options, without = (contents.pop(key, {}) for key in ("empties", "options", "without"))
-        contents["fields"] = [
-            field_data(workbook, entry.path, options.get(entry.path), empty=empties.get(entry.path))
-            for entry in FORMS[name]
-            if entry.path not in without
-        ]
+        shown = [entry.path for entry in FORMS[name] if entry.path not in without]
+        fields = [field_data(workbook, path, options.get(path), empty=empties.get(path)) for path in shown]
+        contents["fields"] = fields
         return contents | ({"hint": hint(contents["fields"])} if hint else {})
 
     return Card("form", data)

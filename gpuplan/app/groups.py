@@ -38,6 +38,17 @@ PRESET = ("gpus_each", "vms_each", "remote_allowed", "low_latency", "model")
 FOLLOWING = ("gpus_each", "vgpus_each", "replica_gpus", "access")
 """Inputs of a group that follow from a profile as soon as one is stated."""
 OF_MODELS = tuple(dict.fromkeys(name for names in INPUTS.values() for name in names if name != "model"))
+WHERE = ("hardware.gpu", "hardware.server", "availability.host_failures")
+"""Inputs for the location; one that is left open is suggested."""
+PER_HOST = "hardware.gpus_per_host"
+SUGGESTED = Origin("assumed", "gpuplan-method", note=said("screen.groups.suggested"))
+ROWS: Mapping[str, Mapping[str, str]] = {
+    "hardware.existing": HOST_KEYS,
+    "hardware.other_vms": VM_KEYS,
+    KINDS_PATH: NEW_KEYS,
+}
+COUNT = {"hardware.existing": "hosts", "hardware.other_vms": "vms", KINDS_PATH: "gpus_per_host"}
+"""Column that every row needs."""
 
 
 def presets(catalog: Catalog) -> dict[str, Row]:
@@ -67,9 +78,7 @@ def configured(scenario: Scenario, catalog: Catalog, group: str, use_case: str) 
         scenario = scenario.with_value(path, value).with_origin(path, _origin(preset))
     for name in (*OF_MODELS, "profile"):
         scenario = scenario.with_value(f"groups.{group}.{name}", None)
-    return _planned(
-        scenario, catalog, group, [name for name in INPUTS.get(use_case, ()) if name not in BEHIND]
-    )
+    return _planned(scenario, catalog, group, [key for key in INPUTS.get(use_case, ()) if key not in BEHIND])
 
 
 def _planned(scenario: Scenario, catalog: Catalog, group: str, names: Iterable[str]) -> Scenario:
@@ -140,8 +149,7 @@ def moved(scenario: Scenario, group: str, by: int) -> Scenario:
     """Move a group up (-1) or down (+1) in the table."""
     groups = list(scenario.groups)
     at = _index(scenario, group)
-    to = min(max(at + by, 0), len(groups) - 1)
-    groups.insert(to, groups.pop(at))
+    groups.insert(min(max(at + by, 0), len(groups) - 1), groups.pop(at))
     return scenario.with_groups(groups)
 
 
@@ -151,12 +159,6 @@ def _index(scenario: Scenario, group: str) -> int:
 
 def _origin(preset: Row) -> Origin:
     return Origin("assumed", preset.sources[0], preset.locator, said("screen.groups.preset"))
-
-
-WHERE = ("hardware.gpu", "hardware.server", "availability.host_failures")
-"""Inputs for the location; one that is left open is suggested."""
-PER_HOST = "hardware.gpus_per_host"
-SUGGESTED = Origin("assumed", "gpuplan-method", note=said("screen.groups.suggested"))
 
 
 class Answers(NamedTuple):
@@ -227,15 +229,6 @@ class Cell(NamedTuple):
     row: int
     """Number of the row, from 1; one more than the last is a new row."""
     key: str
-
-
-ROWS: Mapping[str, Mapping[str, str]] = {
-    "hardware.existing": HOST_KEYS,
-    "hardware.other_vms": VM_KEYS,
-    KINDS_PATH: NEW_KEYS,
-}
-COUNT = {"hardware.existing": "hosts", "hardware.other_vms": "vms", KINDS_PATH: "gpus_per_host"}
-"""Column that every row needs."""
 
 
 def cell_at(path: str) -> Cell | None:

@@ -20,6 +20,11 @@ from gpuplan.wording import NAMES, capital, said, short_watts
 
 GLOSSARY = "glossary"
 """Key of the drawer while it shows the list of terms."""
+CHANCES = ("totals.waiting", "totals.waiting_after_failure")
+"""Lines that are probabilities: they are shown in per cent."""
+POWER = "power.typical"
+MOST_TITLES = 3
+SHOWN = tuple(step for step, _ in STEPS if step not in ("start", "deliver"))
 
 
 def glossary_data(workbook: Workbook) -> contract.Glossary:
@@ -30,17 +35,10 @@ def glossary_data(workbook: Workbook) -> contract.Glossary:
 def _term(workbook: Workbook, row: Mapping[str, str]) -> contract.Term:
     """Return a term of the field: with a capital letter, unless it has its own spelling, then other spellings and synonyms."""
     name = row["term"]
-    return {
-        "term": capital(name) if name.split()[0].islower() else name,
-        "names": [name, *filter(None, row["also"].split("; "))],
-        "meaning": row["meaning"],
-        "sources": source_titles(workbook, row["sources"].split()),
-    }
-
-
-CHANCES = ("totals.waiting", "totals.waiting_after_failure")
-"""Lines that are probabilities: they are shown in per cent."""
-POWER = "power.typical"
+    names = [name, *filter(None, row["also"].split("; "))]
+    sources = source_titles(workbook, row["sources"].split())
+    term = capital(name) if name.split()[0].islower() else name
+    return {"term": term, "names": names, "meaning": row["meaning"], "sources": sources}
 
 
 def bar_data(workbook: Workbook) -> contract.Bar:
@@ -84,14 +82,8 @@ SHORT: Mapping[str, Callable[[float], str]] = {**dict.fromkeys(CHANCES, _chance)
 def nav_data(workbook: Workbook) -> contract.Nav:
     """Return the steps, and the current one."""
     wrong = {place_of(path).step: said("screen.has an error") for path in workbook.wrong}
-    return {
-        "current": workbook.step,
-        "glossary": workbook.drawer == GLOSSARY,
-        "steps": [{"id": step, "title": title, "error": wrong.get(step, "")} for step, title in STEPS],
-    }
-
-
-MOST_TITLES = 3
+    steps = [contract.Step(id=step, title=title, error=wrong.get(step, "")) for step, title in STEPS]
+    return {"current": workbook.step, "glossary": workbook.drawer == GLOSSARY, "steps": steps}
 
 
 def head_data(workbook: Workbook, step: str, page: Page) -> contract.HeadData:
@@ -206,9 +198,6 @@ def price_name(key: str, *plans: Plan) -> str:
     return next((item.name for item in items if item.key == key), key)
 
 
-SHOWN = tuple(step for step, _ in STEPS if step not in ("start", "deliver"))
-
-
 def present(workbook: Workbook) -> None:
     """Begin to present, in the customer's view: at the tab on the screen if presented, at first tabs elsewhere."""
     if workbook.before_presenting is not None or not workbook.started:
@@ -240,10 +229,5 @@ def turn(workbook: Workbook, by: int) -> None:
 def present_data(workbook: Workbook) -> contract.Present:
     """Return whether the workbook is being presented, and which step of how many is shown."""
     at = SHOWN.index(workbook.step) + 1 if workbook.step in SHOWN else 1
-    return {
-        "on": workbook.before_presenting is not None,
-        "name": workbook.scenario.name,
-        "step": dict(STEPS)[workbook.step],
-        "at": at,
-        "of": len(SHOWN),
-    }
+    on, step = workbook.before_presenting is not None, dict(STEPS)[workbook.step]
+    return {"on": on, "name": workbook.scenario.name, "step": step, "at": at, "of": len(SHOWN)}

@@ -20,6 +20,10 @@ MOST_TEXT = 40
 MOST_NAMES = 3
 """Most inputs named where many changed at once."""
 LOCALE = "format.locale"
+MOST = 200
+"""Most designs that undo returns to."""
+MOST_READ = 8
+"""Most designs of the history that are also kept as scenarios."""
 
 
 def change_words(old: Scenario, new: Scenario, catalog: Catalog, unsaid: tuple[str, ...] = ()) -> str:
@@ -174,12 +178,6 @@ def scenario_of(fragment: str) -> Scenario:
     except (RecursionError, zlib.error) as error:
         raise ValueError("damaged") from error
     return from_dict(data)
-
-
-MOST = 200
-"""Most designs that undo returns to."""
-MOST_READ = 8
-"""Most designs of the history that are also kept as scenarios."""
 
 
 class History:

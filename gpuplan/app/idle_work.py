@@ -33,6 +33,7 @@ AT_LAST = 400_000
 """Objects from which on Python collects by itself, idle or not."""
 
 _process: ProcessPoolExecutor | None = None
+_collecting: asyncio.TimerHandle | None = None
 
 
 def prepare() -> None:
@@ -125,9 +126,6 @@ async def _done(work: Callable[[Plan], T], plan: Plan) -> T:
         except BrokenExecutor:  # it has ended, now or before: it may have taken too much memory
             _process = None
     return await asyncio.to_thread(work, plan)
-
-
-_collecting: asyncio.TimerHandle | None = None
 
 
 def collect_later() -> None:

@@ -44,8 +44,7 @@ def _laid_out(rows: Iterable[tuple[list[str], Place]]) -> tuple[Place, ...]:
 def _page(step: str, rows: Iterable[Mapping[str, str]]) -> Page:
     tabs = []
     for name, (first, *others) in ((name, [*group]) for name, group in groupby(rows, lambda row: row["tab"])):
-        cards = [(row["box"].split("/"), _named(row["card"])) for row in (first, *others)]
-        (content,) = _laid_out(cards)
+        (content,) = _laid_out([(row["box"].split("/"), _named(row["card"])) for row in (first, *others)])
         assert isinstance(content, Box)
         badge = {"badge": _named(first["badge"])} if first["badge"] else {}
         tabs.append(Tab(name, first["title"], content, needs=first["needs"], **badge))

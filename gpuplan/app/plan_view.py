@@ -83,8 +83,7 @@ class PlanView(HasTraits):
         """Fail the host of a pool with the worst loss, or the worst pair, beside those in maintenance."""
         maintenance = self.maintenance.get(pool, ())
         if lost in (1, 2) and self._hosts().get(pool, 0) - len(maintenance) >= lost:
-            worst = self.worst(pool, lost, maintenance)[0]
-            self.put_down(pool, worst.hosts, maintenance)
+            self.put_down(pool, self.worst(pool, lost, maintenance)[0].hosts, maintenance)
 
     def bring_back(self, pool: str, host: int) -> None:
         self.put_down(pool, *self._without(pool, host))

@@ -59,11 +59,8 @@ class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
         self._page = _box("gp-tab")
         work = _box("gp-work", head, self._page)
         self._columns = _box("gp-columns", work)
-        self._frame = [
-            self._shows(strip, strip_data),
-            self._shows(drawer, header.drawer_data),
-            self._shows(head, lambda book: header.head_data(book, *self._at())),
-        ]
+        header_shown = self._shows(head, lambda book: header.head_data(book, *self._at()))
+        self._frame = [self._shows(strip, strip_data), self._shows(drawer, header.drawer_data), header_shown]
         around: tuple[ipywidgets.Widget, ...] = (strip, drawer, self._columns)
         if self._bar is not None:
             nav, present, terms = self._part("nav"), self._part("present"), self._part("glossary")

@@ -108,13 +108,9 @@ def _hosts(plan: Plan) -> tuple[str, str]:
     spare, availability, clusters = totals.hosts_for_failures, plan.scenario.availability, len(plan.pools)
     failures = availability.host_failures * clusters
     apart = not availability.maintenance_failure_accepted and failures and spare == failures + clusters
-    return number(totals.hosts), said(
-        "screen.strip.and maintenance" if apart else "screen.strip.spare",
-        hosts=totals.hosts_for_demand,
-        failures=failures,
-        clusters=clusters,
-        spare=spare,
-    )
+    key = "screen.strip.and maintenance" if apart else "screen.strip.spare"
+    carry = {"hosts": totals.hosts_for_demand, "failures": failures, "clusters": clusters}
+    return number(totals.hosts), said(key, **carry, spare=spare)
 
 
 def _cost(plan: Plan) -> Figure:
@@ -125,15 +121,9 @@ def _cost(plan: Plan) -> Figure:
     left_out = cost.left_out
     key = "screen.strip.items left out" if costs.not_counted else "screen.strip.prices left out"
     missing = said(key, count=left_out) if left_out else ""
-    return Figure(
-        COST,
-        cost.price,
-        ", ".join(filter(None, (cost.span, missing))),
-        "warn" if left_out else "",
-        costs.net_present,
-        costs.currency,
-        said("screen.strip.net present", years=cost.years),
-    )
+    note, tone = ", ".join(filter(None, (cost.span, missing))), "warn" if left_out else ""
+    about = said("screen.strip.net present", years=cost.years)
+    return Figure(COST, cost.price, note, tone, costs.net_present, costs.currency, about)
 
 
 def _to_confirm(plan: Plan, messages: Sequence[Message]) -> Figure:
@@ -181,7 +171,5 @@ def _down(workbook: Workbook) -> dict[str, Figure]:
     marked, left = said("screen.strip.down", hosts=hosts), workbook.plan.totals.gpus - gpus
     missing += workbook.plan.totals.unplaced_vms
     key, tone = ("screen.strip.not placed", "bad") if missing else ("screen.strip.all placed", "shown")
-    return {
-        "totals.gpus": Figure("totals.gpus", number(left), marked, "shown"),
-        PLACEMENT: Figure(PLACEMENT, said(key, count=missing), marked, tone),
-    }
+    placed = Figure(PLACEMENT, said(key, count=missing), marked, tone)
+    return {"totals.gpus": Figure("totals.gpus", number(left), marked, "shown"), PLACEMENT: placed}

@@ -10,13 +10,9 @@ from gpuplan.app.uploading import CHUNK_BYTES, Upload
 from gpuplan.widgets import contract
 from gpuplan.wording import said, share_words, wait_words
 
-ADD_GROUP: contract.Button = {
-    "text": said("screen.add a workload"),
-    "event": "visit",
-    "rest": {"path": "groups"},
-    "key": "add-group",
-    "primary": True,
-}
+ADD_GROUP = contract.Button(
+    text=said("screen.add a workload"), event="visit", rest={"path": "groups"}, key="add-group", primary=True
+)
 
 
 STARTING = said("screen.starting")
@@ -39,13 +35,10 @@ def background_card(
     running = runner.busy
     stop = {"text": said("screen.stop"), "event": f"cancel-{key}", "key": f"{key}-stop"}
     go = {"text": text, "event": key, "key": f"{key}-go", "primary": True, "off": off or workbook.stale}
-    return {
-        **IDLE,
-        "buttons": [stop if running else ADD_GROUP if empty else go],
-        "progress": _progress(runner) if running else None,
-        "problem": runner.error,
-        "stale": workbook.stale,
-    }
+    button = stop if running else ADD_GROUP if empty else go
+    progress = _progress(runner) if running else None
+    shown = {"buttons": [button], "progress": progress, "problem": runner.error, "stale": workbook.stale}
+    return {**IDLE, **shown}
 
 
 def _progress(runner: Runner) -> contract.Progress:
@@ -68,5 +61,4 @@ def upload_data(upload: Upload, label: str, accept: str, event: str) -> dict[str
 def receiving(upload: Upload) -> contract.Progress:
     """Return the progress of an upload."""
     done = upload.got / upload.size
-    text = said("screen.receiving", name=upload.name[:60], done=share_words(done))
-    return {"done": done, "text": text}
+    return {"done": done, "text": said("screen.receiving", name=upload.name[:60], done=share_words(done))}

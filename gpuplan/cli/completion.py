@@ -49,10 +49,8 @@ def _bash() -> str:
 
 
 def _fish() -> str:
-    first = "__fish_use_subcommand"
-    lines = [
-        f"complete -c gpuplan -n {first} -f -a {name} -d {_text(COMMANDS[name][1])}" for name in COMMANDS
-    ]
+    start = "complete -c gpuplan -n __fish_use_subcommand -f"
+    lines = [f"{start} -a {name} -d {_text(COMMANDS[name][1])}" for name in COMMANDS]
     for name in COMMANDS:
         here = f"complete -c gpuplan -n '__fish_seen_subcommand_from {name}'"
         for option, words, values in _options(name):

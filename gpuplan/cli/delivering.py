@@ -39,9 +39,8 @@ def run_report(args: argparse.Namespace) -> int:
     except ValueError as error:
         raise refusal(said("terminal.no files", why=error)) from None
     if args.progress and args.to == Path("-"):
-        tell_progress(
-            args, done=1, files={name: base64.b64encode(data).decode() for name, data in files.items()}
-        )
+        texts = {name: base64.b64encode(data).decode() for name, data in files.items()}
+        tell_progress(args, done=1, files=texts)
         return 0
     try:
         for name, content in files.items():

@@ -48,10 +48,8 @@ def run_plan(args: argparse.Namespace) -> int:
         raise refusal(said("terminal.single cluster"), "--fail", " ".join(args.fail))
     ((cluster, failed),) = lost.items()
     hosts = tuple(sorted(failed))
-    outcome = fail_hosts(plan, cluster, hosts)
-    return print_answer(
-        args, report.failure_dict, report.failure_text, plan, plan.pool(cluster), hosts, outcome
-    )
+    found = (plan, plan.pool(cluster), hosts, fail_hosts(plan, cluster, hosts))
+    return print_answer(args, report.failure_dict, report.failure_text, *found)
 
 
 def run_network(args: argparse.Namespace) -> int:
@@ -85,8 +83,7 @@ def run_sensitivity(args: argparse.Namespace) -> int:
 def run_compare(args: argparse.Namespace) -> int:
     """``gpuplan compare``."""
     if not FEWEST <= len(args.files) <= MOST or args.files.count("-") > 1:
-        allowed = said("terminal.designs", fewest=FEWEST, most=MOST)
-        raise refusal(allowed, "file", str(len(args.files)))
+        raise refusal(said("terminal.designs", fewest=FEWEST, most=MOST), "file", str(len(args.files)))
     catalog = catalog_of(args)
     scenarios = [read_scenario(file, args.model_config) for file in args.files]
     comparison = compare_plans([make_plan(scenario, catalog) for scenario in scenarios])

@@ -31,16 +31,9 @@ def run_explore(args: argparse.Namespace) -> int:
         tell_progress(args, done=done / of, step=f"{done} of {of} designs planned")
 
     try:
-        result = explore(
-            scenario,
-            catalog,
-            space,
-            workers=args.workers,
-            engine=args.engine,
-            scheduler=args.scheduler,
-            progress=tell,
-            folders=(args.catalog,) if args.catalog else (),
-        )
+        on = {"workers": args.workers, "engine": args.engine, "scheduler": args.scheduler}
+        folders = (args.catalog,) if args.catalog else ()
+        result = explore(scenario, catalog, space, **on, progress=tell, folders=folders)
     except ValueError as error:
         raise refusal(f"cannot explore: {error}") from None
     if args.progress:
@@ -73,12 +66,7 @@ def _space(args: argparse.Namespace, scenario: Scenario, catalog: Catalog) -> Sp
     if problems:
         raise ScenarioError(problems)
     usual = default_space(scenario, catalog)
-    given = {
-        "gpus": args.gpu,
-        "servers": ["" if server == ANY_SERVER else server for server in args.server],
-        "gpus_per_host": args.gpus_per_host,
-        "sharing": args.sharing,
-        "links": args.link,
-        "host_failures": args.failures,
-    }
+    servers = ["" if server == ANY_SERVER else server for server in args.server]
+    given = {"gpus": args.gpu, "servers": servers, "gpus_per_host": args.gpus_per_host}
+    given |= {"sharing": args.sharing, "links": args.link, "host_failures": args.failures}
     return replace(usual, **{name: tuple(dict.fromkeys(values)) for name, values in given.items() if values})

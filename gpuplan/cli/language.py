@@ -47,17 +47,12 @@ class Text(NamedTuple):
 
 def texts() -> dict[Address, Text]:
     """Return all texts of the files, by file, key and column."""
-    return {
-        (
-            f"{table.rpartition('/')[2]}.csv",
-            " | ".join(row[name] for name in keys if row[name]),
-            column,
-        ): Text(table, at, column, row[column])
-        for table, (keys, columns) in TRANSLATED.items()
-        for at, row in enumerate(own_rows(table))
-        for column in columns
-        if row[column]
-    }
+    found: dict[Address, Text] = {}
+    for table, (keys, columns) in TRANSLATED.items():
+        for at, row in enumerate(own_rows(table)):
+            file, key = f"{table.rpartition('/')[2]}.csv", " | ".join(row[name] for name in keys if row[name])
+            found |= {(file, key, name): Text(table, at, name, row[name]) for name in columns if row[name]}
+    return found
 
 
 def run_words(args: argparse.Namespace) -> int:
@@ -79,9 +74,8 @@ def put_into_language(words: Sequence[str]) -> None:
     path, english = Path(language), texts()
     translation = _translation(path, english)
     if "gpuplan.wording" in sys.modules:
-        raise _refusal(
-            [("--language", language, "a language for a command of its own; here texts are already read")]
-        )
+        wrong = ("--language", language, "a language for a command of its own; here texts are already read")
+        raise _refusal([wrong])
     for address, translated in translation.items():
         text = english[address]
         row = TRANSLATION.setdefault(text.table, {}).setdefault(text.row, {})
@@ -120,9 +114,8 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
     try:
         read = csv.DictReader(content.decode("utf-8-sig").splitlines(), restval="", strict=True)
         if set(COLUMNS) - set(read.fieldnames or ()):
-            raise _refusal(
-                [("--language", repr(path.name), f"a CSV file with the columns {', '.join(COLUMNS)}")]
-            )
+            wrong = ("--language", repr(path.name), f"a CSV file with the columns {', '.join(COLUMNS)}")
+        raise _refusal([wrong])
         yield from read
     except (UnicodeDecodeError, csv.Error) as error:
         raise _refusal([("--language", repr(path.name), f"a CSV file in UTF-8 ({error})")]) from None

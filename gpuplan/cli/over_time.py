@@ -33,9 +33,8 @@ def run_power_on(args: argparse.Namespace) -> int:
 
     studies = power_on(plan, orders=args.orders, progress=tell)
     if args.progress:
-        tell_progress(
-            args, done=1, power_on=report.power_on_dict(plan, studies), tried=studies_plain(plan, studies)
-        )
+        found, tried = report.power_on_dict(plan, studies), studies_plain(plan, studies)
+        tell_progress(args, done=1, power_on=found, tried=tried)
         return 0
     return print_answer(args, report.power_on_dict, report.power_on_text, plan, studies)
 
@@ -60,14 +59,12 @@ def run_rehearse(args: argparse.Namespace) -> int:
     option, value = ("--host", args.host) if args.host is not None else ("--fail", args.fail)
     rehearsed, hosts = _named(plan, option, value)
     if args.host is None:
-        return print_answer(
-            args, report.host_dict, report.restart_text, plan, rehearsed, rehearsed.failed(*hosts)
-        )
+        failed = rehearsed.failed(*hosts)
+        return print_answer(args, report.host_dict, report.restart_text, plan, rehearsed, failed)
     if len(hosts) > 1:
         raise refusal("one host", option, value)
-    return print_answer(
-        args, report.host_dict, report.emptied_text, plan, rehearsed, rehearsed.emptied(*hosts)
-    )
+    found = rehearsed.emptied(*hosts)
+    return print_answer(args, report.host_dict, report.emptied_text, plan, rehearsed, found)
 
 
 def _named(plan: Plan, option: str, given: str) -> tuple[Rehearsed, tuple[int, ...]]:

@@ -36,22 +36,16 @@ def run_app(args: argparse.Namespace) -> int:
     except ModuleNotFoundError as error:
         print(said("terminal.no app", name=error.name), file=sys.stderr)
         return BAD_INPUT
+    as_given = ("catalog", "customer", "host", "port", "sessions", "metrics", "json_log", "verbose")
     return serve(
         scenario=scenario_path(args.file) if args.file else None,
-        catalog=args.catalog,
-        customer=args.customer,
-        host=args.host,
-        port=args.port,
+        **{name: getattr(args, name) for name in as_given},
         token=args.token or token,
         base_url=base_url,
         proxies=tuple(args.trusted_proxy),
         others=tuple(args.other),
-        sessions=args.sessions,
         idle_s=60 * args.idle,
-        metrics=args.metrics,
-        json_log=args.json_log,
         open_browser=not args.no_browser,
-        verbose=args.verbose,
         sockets=sockets,
     )
 

@@ -32,12 +32,11 @@ def coloured(text: str) -> str:
     if not is_terminal(sys.stdout) or os.environ.get("NO_COLOR"):
         return text
     text = re.sub(r"^(.+)\n(?==+$|-+$)", rf"{BOLD}\1{PLAIN}\n", text, flags=re.MULTILINE)
-    return re.sub(
-        rf"^({'|'.join(LEVELS)})\b",
-        lambda found: f"{LEVELS[found[1]]}{found[1]}{PLAIN}",
-        text,
-        flags=re.MULTILINE,
-    )
+
+    def coloured(found: re.Match[str]) -> str:
+        return f"{LEVELS[found[1]]}{found[1]}{PLAIN}"
+
+    return re.sub(rf"^({'|'.join(LEVELS)})\b", coloured, text, flags=re.MULTILINE)
 
 
 def show_bar(step: str, done: float | None = None) -> None:
@@ -48,8 +47,7 @@ def show_bar(step: str, done: float | None = None) -> None:
     if done is not None:
         full = round(BAR * min(1.0, max(0.0, done)))
         bar = f"[{'#' * full}{'.' * (BAR - full)}] {done:4.0%}  "
-    room = shutil.get_terminal_size((100, 24)).columns - 1
-    sys.stderr.write(CLEAR + f"{bar}{step}"[:room])
+    sys.stderr.write(CLEAR + f"{bar}{step}"[: shutil.get_terminal_size((100, 24)).columns - 1])
     sys.stderr.flush()
 
 

@@ -105,10 +105,8 @@ def brand_of(text: bytes, folder: Path) -> Brand:
     try:
         data = read_data(text, LIMITS)
     except ScenarioError as error:
-        raise ScenarioError(
-            Problem("brand", problem.path or said("brand.file"), problem.message)
-            for problem in error.problems
-        ) from None
+        where = said("brand.file")
+        raise ScenarioError(Problem("brand", p.path or where, p.message) for p in error.problems) from None
     if not isinstance(data, Mapping):
         raise ScenarioError([Problem("brand", show(data), said("brand.fields"))])
     problems: list[Problem] = []

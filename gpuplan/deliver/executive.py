@@ -92,11 +92,15 @@ class Executive:
 def executive(plan: Plan) -> Executive:
     """Summarise a plan for an executive."""
     candidates, figures = tuple(_priced(plan)), Figures(plan)
+    texts = {message.code: message.text for message in check_plan(plan) if message.code in OUT_OF_SUPPORT}
+    remote = sum(group.demand_gpus for group in plan.groups if group.mode == "bitfusion")
+    if remote and OUT_OF_SUPPORT[0] in texts:
+        texts[OUT_OF_SUPPORT[0]] += " " + Figures(plan).said("executive.on bitfusion", remote=whole(remote))
     return Executive(
         recommendation=recommendation(plan),
         carries=_carries(plan),
         survives=" ".join([*plan.verdict.sentences[1:], figures.said("executive.left")]),
-        unsupported=_unsupported(plan),
+        unsupported=" ".join(texts.values()),
         money=figures.money,
         money_about=_money_about(plan),
         choices=tuple(choices(plan, [candidate.alternative for candidate in candidates])),
@@ -129,14 +133,6 @@ def _carries(plan: Plan) -> str:
         return Figures(plan).said("executive.carries a total")
     names = [said("executive.workload", name=group.name, vms=group.vms) for group in ranked]
     return said("executive.carries", names=names)
-
-
-def _unsupported(plan: Plan) -> str:
-    texts = {message.code: message.text for message in check_plan(plan) if message.code in OUT_OF_SUPPORT}
-    remote = sum(group.demand_gpus for group in plan.groups if group.mode == "bitfusion")
-    if remote and OUT_OF_SUPPORT[0] in texts:
-        texts[OUT_OF_SUPPORT[0]] += " " + Figures(plan).said("executive.on bitfusion", remote=whole(remote))
-    return " ".join(texts.values())
 
 
 def _money_about(plan: Plan) -> str:
@@ -205,17 +201,11 @@ def actions(plan: Plan, messages: Sequence[Message] | None = None) -> list[Actio
     for message in check_plan(plan) if messages is None else messages:
         if what := what_to_do(message):
             groups.setdefault((what, message.owner), []).append(message)
-    listed = [
-        Action(
-            what,
-            _because(group),
-            owner,
-            due(plan, min(item.days for item in group), decided=owner == "customer"),
-            group[0].code,
-            min((item.level for item in group), key=LEVELS.index),
-        )
-        for (what, owner), group in groups.items()
-    ]
+    listed = []
+    for (what, owner), group in groups.items():
+        day = due(plan, min(item.days for item in group), decided=owner == "customer")
+        level = min((item.level for item in group), key=LEVELS.index)
+        listed.append(Action(what, _because(group), owner, day, group[0].code, level))
     return sorted(listed, key=lambda each: each.due)
 
 
@@ -242,19 +232,13 @@ def decisions(plan: Plan) -> Iterator[Action]:
     accepted = ("decision.failures", "decision.failures why")
     if not failures:
         accepted = ("decision.no failures", "decision.no failures why")
-    standing = [
-        Action(
-            Figures(plan).said(what, tolerance=promise, board=board),
-            said(why),
-            "customer",
-            due(plan, days, decided=True),
-            f"{STANDING_CODE}{code}",
-        )
-        for code, days, what, why in (
-            ("order", 30, "decision.order", "decision.order why"),
-            ("failures", 14, *accepted),
-            ("board", 14, "decision.board", "decision.board why"),
-        )
-    ]
+    standing = []
+    for code, days, what, why in (
+        ("order", 30, "decision.order", "decision.order why"),
+        ("failures", 14, *accepted),
+        ("board", 14, "decision.board", "decision.board why"),
+    ):
+        text, day = Figures(plan).said(what, tolerance=promise, board=board), due(plan, days, decided=True)
+        standing.append(Action(text, said(why), "customer", day, f"{STANDING_CODE}{code}"))
     customers = [action for action in actions(plan) if action.owner == "customer"]
     yield from sorted((*standing, *customers), key=lambda each: each.due)

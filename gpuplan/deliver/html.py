@@ -46,13 +46,8 @@ def environment(kind: str, **more: Any) -> Environment:
 def templates(kind: str) -> Environment:
     """The templates of a kind of file, and how texts are written in them."""
     filled = environment(kind, autoescape=True, keep_trailing_newline=True)
-    filled.filters |= {
-        "base64": lambda text: b64encode(clean(text).encode()).decode(),
-        "css": _in_css,
-        "kind": lambda block: type(block).__name__,
-        "plain": _plain,
-        "text": _text,
-    }
+    filled.filters |= {"css": _in_css, "plain": _plain, "text": _text, "kind": lambda of: type(of).__name__}
+    filled.filters["base64"] = lambda text: b64encode(clean(text).encode()).decode()
     filled.globals["words"] = said
     return filled
 
@@ -68,9 +63,8 @@ def _text(text: str) -> Markup:
     from markupsafe import Markup
 
     parts = (part for part in FILLED.split(clean(text)) if part)
-    return Markup(
-        "".join(f"<i>{_broken(part)}</i>" if FILLED.fullmatch(part) else _broken(part) for part in parts)
-    )
+    broken = (f"<i>{_broken(part)}</i>" if FILLED.fullmatch(part) else _broken(part) for part in parts)
+    return Markup("".join(broken))
 
 
 def _broken(cleaned: str) -> str:

@@ -91,10 +91,8 @@ def same_bytes(file: bytes, *, day: str) -> bytes:
         if name.endswith(".xlsx") and is_zipfile(BytesIO(content)):
             parts[name] = same_bytes(content, day=day)
         elif name == "docProps/core.xml":
-            moment = f"{moment_of(day):%Y-%m-%dT%H:%M:%SZ}"
-            parts[name] = re.sub(
-                rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*", rb"\g<1>" + moment.encode(), content
-            )
+            dated = rb"\g<1>" + f"{moment_of(day):%Y-%m-%dT%H:%M:%SZ}".encode()
+            parts[name] = re.sub(rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*", dated, content)
     return packed_parts(parts)
 
 

@@ -100,8 +100,7 @@ class PricedItems:
                 items += self._subscribed(item, "nvaie", self._included(material))
             elif licence == "perpetual":
                 free, product = self._included(material), self.plan.catalog.products["nvidia-ai-enterprise"]
-                paid = self._paid(partial(perpetual_payment, 1, price=1), free)
-                items.append(item._replace(paid=paid))
+                items.append(item._replace(paid=self._paid(partial(perpetual_payment, 1, price=1), free)))
                 supported = int(product.fact("support_years").value)
                 items += self._supported(item, "nvaie-support-year", free + supported)
             else:
@@ -138,13 +137,8 @@ class PricedItems:
             return subscription_payments(1, yearly_price=each, renewal_price=renewal, term_years=term, **when)
 
         whole = self._paid(partial(cash, 1, 0), included)
-        items = [
-            item._replace(
-                name=said("sheet.item.in advance", item=item.name, years=term) if term > 1 else item.name,
-                paid=whole,
-                times=term,
-            )
-        ]
+        name = said("sheet.item.in advance", item=item.name, years=term) if term > 1 else item.name
+        items = [item._replace(name=name, paid=whole, times=term)]
         if term > 1 and alone in self.prices:
             singles = self._paid(partial(cash, 0, 1), included)
             renewed = said("sheet.item.renewed", item=item.name)
@@ -212,11 +206,8 @@ class PricedItems:
 
     def kwh(self, year: int) -> float:
         """Energy of hosts and switches in a year from 1, without cooling."""
-        units = {
-            self.costs.materials[item.material].key: sum(item.lots[:year])
-            for n, item in enumerate(self.items)
-            if item.units == n
-        }
+        own = [item for n, item in enumerate(self.items) if item.units == n]
+        units = {self.costs.materials[item.material].key: sum(item.lots[:year]) for item in own}
         switches_w = [units.get(name, 0) * watts for name, watts in self.drawn.items()]
         drawn_w = (self.hosts_w(year), *switches_w, self.power.management_w)
         return power.energy_kwh(power.total_power_w(*drawn_w))

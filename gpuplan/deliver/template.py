@@ -172,11 +172,9 @@ class _Package:
         types, another = MAIN_TYPES[self.kind], _error("template.another", self.kind)
         if not set(types) & set(self.types.values()) or "_rels/.rels" not in self.parts:
             raise another
-        self.roots = [
-            relation
-            for relation in self._relations("_rels/.rels")
-            if not relation.away and relation.kind in ("officeDocument", *PROPERTIES)
-        ]
+        wanted = ("officeDocument", *PROPERTIES)
+        links = self._relations("_rels/.rels")
+        self.roots = [link for link in links if not link.away and link.kind in wanted]
         starts = [target_of("", relation) for relation in self.roots if relation.kind == "officeDocument"]
         if len(starts) != 1 or self._type_of(starts[0]) not in types:
             raise another
@@ -185,11 +183,7 @@ class _Package:
     def _check_macros(self) -> None:
         macros = [name for name in self.parts if basename(name).lower() in ("vbaproject.bin", "vbadata.xml")]
         macros += [type for type in self.types.values() if MACRO_TYPES.search(type)]
-        macros += [
-            name
-            for name, links in self.relations.items()
-            if MACROS in (relation.harm() for relation in links)
-        ]
+        macros += [name for name, of in self.relations.items() if any(link.harm() == MACROS for link in of)]
         if macros:
             raise _error("template.macros", self.kind, names=_listed(map(shown_part, macros)))
 

@@ -184,9 +184,8 @@ def parsed(content: bytes) -> Any:
     """The root of an XML part, read without entities or requests."""
     from lxml import etree
 
-    return etree.fromstring(
-        content, etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
-    )
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
+    return etree.fromstring(content, parser)
 
 
 class Reader:

@@ -63,21 +63,16 @@ def _clusters(plan: Plan) -> list[_Box]:
 def _cluster_lines(plan: Plan, pool: Pool, wide: float) -> list[str]:
     modes = dict.fromkeys(MODE_NAMES[g.mode] for g in plan.groups if g.pool == pool.kind)
     key = "logical.spare" if pool.hosts_for_failures else "logical.no spare"
-    texts = (
-        equipment(plan, pool),
-        amount(pool.gpus, "GPU"),
-        said(key, hosts=pool.hosts_for_failures),
-        ", ".join(modes),
-    )
+    spare = said(key, hosts=pool.hosts_for_failures)
+    texts = (equipment(plan, pool), amount(pool.gpus, "GPU"), spare, ", ".join(modes))
     return [line for text in texts if text for line in wrapped(text, wide)]
 
 
 def _services(plan: Plan) -> _Box:
     lines = [said("logical.services")]
     if plan.scenario.management.supervisor not in (None, "none") or on_kubernetes(plan):
-        lines.append(
-            said("logical.supervisor", names=[group.name for group in on_kubernetes(plan)] or ["\u2013"])
-        )
+        names = [group.name for group in on_kubernetes(plan)] or ["\u2013"]
+        lines.append(said("logical.supervisor", names=names))
     return _Box(said("logical.shared"), lines)
 
 
@@ -85,15 +80,11 @@ def _below(plan: Plan) -> list[_Box]:
     domain, fabric = plan.management, plan.cabling
     wide = _wide(3, 0) - 2 * PAD
     managed = said("logical.management", hosts=domain.hosts, vcpus=round(domain.vcpus)) if domain else ""
-    network = said(
-        "logical.network", link=plan.scenario.network.link_gbit_s, ports=fabric.ports.total if fabric else 2
-    )
+    link, ports = plan.scenario.network.link_gbit_s, fabric.ports.total if fabric else 2
+    network = said("logical.network", link=link, ports=ports)
     storage = NAMES["storage in the document"]["vsan" if plan.vsan else "external"]
-    named = (
-        ("logical.management head", managed),
-        ("logical.network head", network),
-        ("logical.storage head", storage),
-    )
+    heads = ("logical.management head", "logical.network head", "logical.storage head")
+    named = zip(heads, (managed, network, storage), strict=True)
     return [_Box(said(head), wrapped(text, wide) if text else ()) for head, text in named]
 
 

@@ -45,11 +45,8 @@ def servers_of(plan: Plan, pool: Pool) -> Servers | None:
         counts, profile = gpus_of(pool, clients(plan)), whole_profile(plan)
         version = plan.catalog.vsphere[plan.scenario.platform.vsphere]
         most = int(version.value("max_vgpus_per_vm") or pool.gpus_per_host)
-    vms = tuple(
-        Server(at, range(first, min(first + most, gpus)))
-        for at, gpus in enumerate(counts)
-        for first in range(0, gpus, most)
-    )
+    starts = ((at, gpus, first) for at, gpus in enumerate(counts) for first in range(0, gpus, most))
+    vms = tuple(Server(at, range(first, min(first + most, gpus))) for at, gpus, first in starts)
     if not vms:
         return None
     largest = max(len(vm.gpus) for vm in vms)
@@ -74,10 +71,8 @@ def clients(plan: Plan) -> frozenset[str]:
 
 def gpus_of(pool: Pool, groups: Collection[str]) -> list[int]:
     """GPUs of each host on which some groups are."""
-    return [
-        sum(load.gpus for load in host if load.slots and load.slots[0].group in groups)
-        for host in pool.placement
-    ]
+    own = [[load for load in host if load.slots and load.slots[0].group in groups] for host in pool.placement]
+    return [sum(load.gpus for load in host) for host in own]
 
 
 def gpu_gib(plan: Plan) -> Fraction:
@@ -88,6 +83,5 @@ def gpu_gib(plan: Plan) -> Fraction:
 def whole_profile(plan: Plan) -> str:
     """Return the time-sliced profile with the whole frame buffer, one per GPU of a Bitfusion server; empty if none."""
     rows = plan.catalog.profiles_of(plan.scenario.hardware.gpu)
-    return next(
-        (str(r["profile"]) for r in rows if r["backing"] == "timesliced" and r["full_frame_buffer"]), ""
-    )
+    whole = (r for r in rows if r["backing"] == "timesliced" and r["full_frame_buffer"])
+    return next((str(r["profile"]) for r in whole), "")

@@ -34,11 +34,8 @@ def _overview(catalog: Catalog) -> list[str]:
     rows += [(name, number(len(catalog.rows(name)))) for name in others]
     rows.append(("sources", number(len(catalog.sources))))
     named = ("gpus", "servers", "vsphere", "nics", "switches", "products")
-    return [
-        _grid(f"Catalog {catalog.digest}", ("Table", "Entries"), rows, (1,)),
-        *(_items(catalog, name) for name in named),
-        said("sources.how to search"),
-    ]
+    tables = _grid(f"Catalog {catalog.digest}", ("Table", "Entries"), rows, (1,))
+    return [tables, *(_items(catalog, name) for name in named), said("sources.how to search")]
 
 
 def _items(catalog: Catalog, table: str) -> str:

@@ -90,14 +90,10 @@ def _answer(plan: Plan, costs: Costs, use: PowerUse) -> str:
 
 def _known(costs: Costs) -> str:
     counts = Counter(price.fact.basis for price in costs.prices)
-    return said(
-        "cost.prices known",
-        prices=len(costs.prices),
-        kinds=", ".join(f"{counts[basis]} {basis_word(basis)}" for basis in BASES if counts[basis]),
-        old=sum(price.old for price in costs.prices),
-        day=written_day(costs.as_of),
-        unknown=len(costs.unknown),
-    )
+    kinds = ", ".join(f"{counts[basis]} {basis_word(basis)}" for basis in BASES if counts[basis])
+    known = {"prices": len(costs.prices), "old": sum(price.old for price in costs.prices)}
+    day, unknown = written_day(costs.as_of), len(costs.unknown)
+    return said("cost.prices known", **known, kinds=kinds, day=day, unknown=unknown)
 
 
 def _unknown(costs: Costs) -> str:

@@ -69,21 +69,12 @@ def _asked(plan: Plan) -> dict[str, WholePool]:
 
 
 def _methods(plan: Plan, found: Methods) -> dict[str, Any]:
-    return {
-        "pool": found.pool,
-        "rule": found.target.rule,
-        "load_gpus": found.load_gpus,
-        "installed_gpus": found.gpus,
-        "believe": found.believe,
-        "answers": [
-            {
-                "chance_installed" if name == "chance" else name: value
-                for name, value in fields_of(answer).items()
-            }
-            for answer in found.answers
-        ],
-        "curve": chance_curve(plan, found.pool),
-    }
+    renamed = {"chance": "chance_installed"}
+    answers = (fields_of(answer).items() for answer in found.answers)
+    shown: dict[str, Any] = {"pool": found.pool, "rule": found.target.rule, "load_gpus": found.load_gpus}
+    shown |= {"installed_gpus": found.gpus, "believe": found.believe}
+    shown["answers"] = [{renamed.get(name, name): value for name, value in fields} for fields in answers]
+    return shown | {"curve": chance_curve(plan, found.pool)}
 
 
 @spoken
@@ -92,9 +83,13 @@ def demand_text(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> str:
     if not plan.groups:
         return page(plan.scenario.name, total_words(plan))
     years = purchase_plan(plan)
+    inputs = plan.scenario.demand
+    key = "demand.planned" if inputs.stated_gpus is None else "demand.planned and stated"
+    text = Figures(plan).said(key, rule=RULE_NAMES[inputs.rule].lower(), stated=inputs.stated_gpus)
+    wrong = standing(plan).words
     return page(
         plan.scenario.name,
-        _planned(plan),
+        f"{text} {said('standing.sentence', wrong=wrong)}" if wrong else text,
         demand.peak_words(plan),
         _queue(plan),
         demand.rules(rule_answers(plan)),
@@ -106,14 +101,6 @@ def demand_text(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> str:
         demand.silos(plan, silos(plan)),
         chapter(demand.growth(years), years_left_out(len(years), plan.scenario.demand.years)),
     )
-
-
-def _planned(plan: Plan) -> str:
-    inputs = plan.scenario.demand
-    key = "demand.planned" if inputs.stated_gpus is None else "demand.planned and stated"
-    text = Figures(plan).said(key, rule=RULE_NAMES[inputs.rule].lower(), stated=inputs.stated_gpus)
-    wrong = standing(plan).words
-    return f"{text} {said('standing.sentence', wrong=wrong)}" if wrong else text
 
 
 def _queue(plan: Plan) -> str:

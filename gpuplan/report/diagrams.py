@@ -129,9 +129,8 @@ class _Hosts:
             row, column = divmod(at, across)
             place = Area(inside[0] + column * (wide + 3), area.y + 22 + row * (high + 3), wide, high)
             no_edge = load is not None and load.family is None
-            drawing.box(
-                place, stroke=WHITE if no_edge else EDGE, dashed=True, rx=2, id=f"gpu-{name}-{at + 1}"
-            )
+            edge = WHITE if no_edge else EDGE
+            drawing.box(place, stroke=edge, dashed=True, rx=2, id=f"gpu-{name}-{at + 1}")
             if load and load.family is None:
                 self._whole_gpu(load, place, numbered=len(alike) == 1 and across == 4)
             elif load:
@@ -214,9 +213,8 @@ def _legend_entries(plan: Plan, listed: Iterable[GroupPlan]) -> list[tuple[Symbo
     entries = []
     for g in listed:
         how = g.profile if g.profile and g.gpus_each < 1 else MODE_NAMES[g.mode]
-        entries.append(
-            (symbols[g.id], g.name, f"{number(g.vms_placed)} x {amount(g.gpus_each, 'GPU')}, {how}")
-        )
+        size = f"{number(g.vms_placed)} x {amount(g.gpus_each, 'GPU')}"
+        entries.append((symbols[g.id], g.name, f"{size}, {how}"))
     if any(request.group == UNASSIGNED for pool in plan.pools for request in pool.requests):
         entries.append((symbols[UNASSIGNED], group_names(plan)[UNASSIGNED], unassigned_words(plan)))
     if plan.totals.gpus > sum(pool.gpus_occupied for pool in plan.pools):

@@ -1,6 +1,7 @@
 """Designs side by side as plain data, text and CSV: explored designs, drivers of the answer, and plans in columns."""
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
 from gpuplan.analysis.break_even import Condition
@@ -29,15 +30,8 @@ def beside_winner(found: Exploration) -> Option | None:
     won = found.winner.candidate
     if found.asked.candidate != won and found.asked in found.ranked:
         return found.asked
-    hosts = (won.gpu, won.server, won.gpus_per_host)
-    return next(
-        (
-            option
-            for option in found.ranked
-            if (option.candidate.gpu, option.candidate.server, option.candidate.gpus_per_host) != hosts
-        ),
-        None,
-    )
+    hardware = attrgetter("gpu", "server", "gpus_per_host")
+    return next((each for each in found.ranked if hardware(each.candidate) != hardware(won)), None)
 
 
 def exploration_dict(
@@ -72,11 +66,12 @@ def exploration_text(
     ranked = explore.designs(data, data["best"], said("explored.best"))
     frontier = explore.designs(data, data["frontier"], said("explored.frontier"))
     out = explore.reasons(data)
+    left = len(found.ranked) - len(found.best)
     return page(
         scenario.name,
         _answer(found),
         chapter(ranked.top(SHOWN), _left("explored.more designs", ranked), below=("why_not",)),
-        _variants(found),
+        said("explored.variants", left=left) if left > 0 else "",
         explore.works(data),
         frontier.without("why_not"),
         _to_win(conditions, beside),
@@ -93,11 +88,6 @@ def _answer(found: Exploration) -> str:
     current = _in_short(found.asked, found.currency)
     designs = pairs(((said("explored.winner"), winner), (said("explored.current"), current)))
     return chapter("", said("explored.planned", planned=sum(counts.values()), **counts), designs)
-
-
-def _variants(found: Exploration) -> str:
-    left = len(found.ranked) - len(found.best)
-    return said("explored.variants", left=left) if left > 0 else ""
 
 
 def _left(key: str, table: Table) -> str:
@@ -137,13 +127,8 @@ def exploration_csv(found: Exploration, scenario: Scenario) -> str:
 
 def sensitivity_dict(plan: Plan, bars: Sequence[Bar], limits: Sequence[Threshold]) -> dict[str, Any]:
     """Return the strongest drivers of the answer as plain JSON values, all finite."""
-    return as_json(
-        net_present=plan.costs.net_present if plan.costs else None,
-        hosts=plan.totals.hosts,
-        currency=plan.scenario.cost.currency,
-        bars=bars,
-        thresholds=limits,
-    )
+    cost, currency = plan.costs.net_present if plan.costs else None, plan.scenario.cost.currency
+    return as_json(net_present=cost, hosts=plan.totals.hosts, currency=currency, bars=bars, thresholds=limits)
 
 
 @spoken
@@ -175,8 +160,5 @@ def compare_text(found: Comparison) -> str:
     """Return plans in columns as text."""
     table = sensitivity.compared(found)
     sentences = (Block(indented(sentence, 0)) for sentence in found.sentences)
-    return page(
-        "",
-        chapter("", Block(text(table)), *map(Block, table.notes)),
-        chapter(said("compared.in words"), *sentences),
-    )
+    whole = chapter("", Block(text(table)), *map(Block, table.notes))
+    return page("", whole, chapter(said("compared.in words"), *sentences))

@@ -46,16 +46,11 @@ def frame(table: Table) -> pd.DataFrame:
     df = pd.DataFrame(rows, columns=[column.key for column in table.columns])
     df = df[[column.key for column in sorted(table.columns, key=lambda column: column.kind != KEY)]]
     by_row = {"unit", "per"} & {column.key for column in table.columns}
-    units = {
-        column.key: column.unit or KIND_UNITS.get(column.kind, "")
-        for column in table.columns
-        if not (by_row and column.kind == "number")
-    }
-    df.attrs = {
-        "title": table.title,
-        "units": {key: unit for key, unit in units.items() if unit},
-        "labels": {column.key: column.label for column in table.columns if column.label},
-    }
+    own = [column for column in table.columns if not (by_row and column.kind == "number")]
+    units = {column.key: column.unit or KIND_UNITS.get(column.kind, "") for column in own}
+    labels = {column.key: column.label for column in table.columns if column.label}
+    stated = {key: unit for key, unit in units.items() if unit}
+    df.attrs = {"title": table.title, "units": stated, "labels": labels}
     return df
 
 

@@ -62,16 +62,14 @@ class _Fabric:
         if shape.spines:
             head = _head(amount(shape.spines, "spine"), shape.spines - len(self.spine_x))
             leaf_y = max(self._words(spine_y, head, self._spine_words()) + 12, spine_y + 110)
-        head = _head(
-            said("drawing.fabric.leaves", leaves=shape.leaves, where=""), shape.leaves - 2 * len(self.pair_x)
-        )
+        alone = shape.leaves - 2 * len(self.pair_x)
+        head = _head(said("drawing.fabric.leaves", leaves=shape.leaves, where=""), alone)
         host_y = max(self._words(leaf_y, head, self._leaf_words()) + 12, leaf_y + 110)
         self._links(spine_y, leaf_y, host_y)
         self._switches(spine_y, leaf_y)
         for x in self.pair_x:
             self._hosts(x, host_y)
-        end = self._words(host_y, hosts, self._host_words())
-        return max(end, host_y + 60) + 8
+        return max(self._words(host_y, hosts, self._host_words()), host_y + 60) + 8
 
     def _words(self, y: float, head: str, told: Iterable[str]) -> float:
         """Write the labels at the left of a row, from a height on; return the height at which they end."""

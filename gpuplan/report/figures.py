@@ -77,19 +77,10 @@ def cost_figures(plan: Plan) -> CostFigures | None:
     if costs is None:
         return None
     low, high = ranges.net_present if ranges else (costs.net_present, costs.net_present)
-    return CostFigures(
-        currency=costs.currency,
-        years=costs.years,
-        net_present=costs.net_present,
-        low=low,
-        high=high,
-        upfront=costs.cash[0],
-        gpu_hour_used=costs.gpu_hour_used,
-        utilisation=costs.utilisation,
-        hosts_at_start=costs.hosts[0],
-        hosts_at_end=costs.hosts[-1],
-        excludes=costs.excludes,
-    )
+    same = ("currency", "years", "net_present", "gpu_hour_used", "utilisation", "excludes")
+    shown = {name: getattr(costs, name) for name in same} | {"low": low, "high": high}
+    shown |= {"hosts_at_start": costs.hosts[0], "hosts_at_end": costs.hosts[-1]}
+    return CostFigures(**shown, upfront=costs.cash[0])
 
 
 class Figures(NamedTuple):
@@ -172,20 +163,16 @@ def key_figures(plan: Plan) -> list[tuple[str, str, str]]:
     hosts = count_over_years(costs.hosts) if costs else number(totals.hosts)
     stated = plan.scenario.deciding_total_gpus is not None
     demand = figures.said("summary.for a stated total" if stated else "summary.for a demand")
+    lost = figures.said("summary.with lost")
     rows = [
         (said("summary.hosts"), hosts, figures.said("summary.for the demand for")),
         (said("summary.gpus"), number(totals.gpus), demand),
-        (
-            said("summary.after a failure"),
-            number(totals.gpus_after_failure),
-            figures.said("summary.with lost"),
-        ),
+        (said("summary.after a failure"), number(totals.gpus_after_failure), lost),
         (said("summary.placement"), plan.verdict.short, plan.verdict.note),
     ]
     if power is not None:
         key = "summary.power note in racks" if power.racks else "summary.power note"
-        note = said(key, power=power)
-        rows.append((said("summary.power"), watts(power.typical_w), note))
+        rows.append((said("summary.power"), watts(power.typical_w), said(key, power=power)))
     if costs is not None:
         rows.append((said("summary.net present"), figures.money, figures.cost_about))
     return rows

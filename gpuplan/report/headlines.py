@@ -73,11 +73,8 @@ def network(plan: Plan) -> Headline:
         return Headline(EMPTY, said("headline.about network"))
     inputs, verdicts = plan.scenario.network, link_verdicts(plan)
     link = f"{written(inputs.link_gbit_s, 'g')} Gbit/s {TRANSPORT_NAMES[inputs.transport]}"
-    sentences = [
-        f"{words} {joined(things)}"
-        for verdict, words in LINK_IS.items()
-        if (things := _depending(verdicts, verdict))
-    ]
+    depending = ((words, _depending(verdicts, verdict)) for verdict, words in LINK_IS.items())
+    sentences = [f"{words} {joined(things)}" for words, things in depending if things]
     if sentences and not any(item.use for item in verdicts):
         sentences.append(said("headline.no remote"))
     first, *others = sentences or [""]
@@ -92,9 +89,8 @@ def _depending(found: Sequence[LinkVerdict], verdict: str) -> list[str]:
     depending = [item.name for item in these if item.kind == "vmotion"]
     if remote := [item.name for item in these if item.kind == "remote"]:
         whole = len(remote) == sum(item.kind == "remote" for item in found)
-        depending.append(
-            said("headline.remote") if whole else said("headline.remote of", groups=_few(remote))
-        )
+        some = said("headline.remote") if whole else said("headline.remote of", groups=_few(remote))
+        depending.append(some)
     trained = [(item.use, item.place) for item in these if isinstance(item.use, TrainingUse)]
     if len(trained) == 1:
         return [*depending, said("headline.training", hosts=counted(trained[0][0].hosts, trained[0][1]))]
@@ -118,11 +114,9 @@ def cost(plan: Plan) -> Headline:
     missing = figures.said("headline.not included") if costs.excludes else ""
     missing += lapsed_words(plan)
     wrong = standing(plan).words
-    return Headline(
-        figures.said("headline.cost", missing=missing)
-        + (f" {said('standing.sentence', wrong=wrong)}" if wrong else ""),
-        figures.said("headline.cost over", rate=costs.discount_rate, largest=share),
-    )
+    first = figures.said("headline.cost", missing=missing)
+    first += f" {said('standing.sentence', wrong=wrong)}" if wrong else ""
+    return Headline(first, figures.said("headline.cost over", rate=costs.discount_rate, largest=share))
 
 
 def design(plan: Plan, messages: Sequence[Message] | None = None) -> Headline:

@@ -52,10 +52,8 @@ def on_each_gpu(loads: Host, gpus: int) -> list[Load | None]:
 
 def room_words(family: Family, counts: Sequence[int]) -> str:
     """Return the VMs that still fit on a GPU with these counts."""
-    return said("hosts.or").join(
-        said("hosts.more of a profile", more=more, profile=name)
-        for more, name in more_that_fit(family, counts)
-    )
+    room = more_that_fit(family, counts)
+    return said("hosts.or").join(said("hosts.more of a profile", more=n, profile=name) for n, name in room)
 
 
 def layout_words(plan: Plan, family: Family, counts: Sequence[int]) -> str:

@@ -24,6 +24,8 @@ LISTED = 60
 """Rows that are printed; of more, those furthest off."""
 FIGURES = NAMES["figure of a run"]
 KINDS = ("dense", "experts")
+Played = Sequence[tuple[GroupTraffic, Simulated]]
+"""Each group with what the simulation found for its planned replicas."""
 
 
 def calibrated_dict(found: Calibration) -> dict[str, Any]:
@@ -100,13 +102,8 @@ def read_words(found: Result) -> str:
         said("llm.result hit", hit=share_words(hit)) if hit is not None else "",
         "" if timed else said("llm.no times"),
     )
-    line = said(
-        "llm.result",
-        file=run.id,
-        tool=NAMES["benchmark tool"][found.tool],
-        load=", ".join(filter(None, load)),
-    )
-    return "; ".join((line, *found.warnings))
+    tool, of = NAMES["benchmark tool"][found.tool], ", ".join(filter(None, load))
+    return "; ".join((said("llm.result", file=run.id, tool=tool, load=of), *found.warnings))
 
 
 def llm_runs_text(found: Sequence[Prediction]) -> str:
@@ -122,16 +119,10 @@ def runs_table(found: Sequence[Prediction]) -> Table:
     short = len(found) > LISTED
     all_of = said("llm.runs shown", shown=LISTED, runs=written(len(ranked), ","))
     digits: dict[str, Any] = dict.fromkeys(("measured", "predicted", "low", "high"), Worded(_digits))
-    return tabulate(
-        "llm_runs",
-        ranked[:LISTED] if short else [p for p in found if p.predicted is not None],
-        notes=(all_of,) if short else (),
-        **digits,
-        quantity=_quantity,
-        error=Worded(lambda error: per_cent(f"{100 * error:+.0f} %")),
-        held=Worded(lambda held: "" if held else said("llm.outside")),
-        title=said("llm.runs"),
-    )
+    digits |= {"quantity": _quantity, "error": Worded(lambda error: per_cent(f"{100 * error:+.0f} %"))}
+    digits["held"] = Worded(lambda held: "" if held else said("llm.outside"))
+    rows = ranked[:LISTED] if short else [p for p in found if p.predicted is not None]
+    return tabulate("llm_runs", rows, **digits, notes=(all_of,) if short else (), title=said("llm.runs"))
 
 
 def left_out_dict(found: Sequence[LeftOut]) -> dict[str, Any]:
@@ -141,11 +132,9 @@ def left_out_dict(found: Sequence[LeftOut]) -> dict[str, Any]:
     median, share within the ranges that all other groups give, and their width), ``ranges`` (low and high over a value of each
     figure, load and kind) and ``speeds`` (fitted parameters by what was left out).
     """
-    return as_json(
-        errors=_left_out(found),
-        ranges=[fields_of(each) for each in spreads(found)],
-        speeds={group.name: fields_of(group.speeds) for group in found},
-    )
+    ranges = [fields_of(each) for each in spreads(found)]
+    speeds = {group.name: fields_of(group.speeds) for group in found}
+    return as_json(errors=_left_out(found), ranges=ranges, speeds=speeds)
 
 
 def left_out_text(found: Sequence[LeftOut]) -> str:
@@ -184,10 +173,6 @@ def error_table(found: Sequence[Prediction]) -> Table:
 # Traffic on the models of a plan
 
 
-Played = Sequence[tuple[GroupTraffic, Simulated]]
-"""Each group with what the simulation found for its planned replicas."""
-
-
 def traffic_dict(_plan: Plan, found: Played) -> dict[str, Any]:
     """Traffic as plain JSON values, all finite: key ``groups``, by id.
 
@@ -209,19 +194,11 @@ def traffic_dict(_plan: Plan, found: Played) -> dict[str, Any]:
 @spoken
 def traffic_text(plan: Plan, found: Played) -> str:
     """Traffic as text for a terminal."""
-    return page(
-        said("traffic.title", name=design_name(plan)),
-        *(
-            chapter(
-                waits(of, [(of.replicas, played)]),
-                started(of),
-                said("traffic.methods"),
-                before=asked(of),
-                title=of.name,
-            )
-            for of, played in found
-        ),
-    )
+    groups = []
+    for of, played in found:
+        table = waits(of, [(of.replicas, played)])
+        groups.append(chapter(table, started(of), said("traffic.methods"), before=asked(of), title=of.name))
+    return page(said("traffic.title", name=design_name(plan)), *groups)
 
 
 def asked(of: GroupTraffic) -> str:

@@ -53,6 +53,7 @@ def network_text(plan: Plan) -> str:
     job, claimed = plan.network.training[-1], tcp_rate(scenario, catalog, CLAIMED_GBIT_S)
     how = job.spread or AGGREGATION_NAMES[scenario.training.aggregation]
     scaling = "network.scaling of" if plan.network.job_named else "network.scaling of an example"
+    title, rate = said(scaling, work=job.workload_name, how=how), amount(claimed.value, claimed.unit)
     return page(
         scenario.name,
         _link(plan),
@@ -60,14 +61,8 @@ def network_text(plan: Plan) -> str:
         network.rules(plan),
         network.carried_work(carried(scenario, catalog), hosts),
         chapter(network.training(plan).without("work", "basis"), *map(_job, jobs)),
-        chapter(
-            network.scaling(job_curves(scenario, catalog)),
-            title=said(scaling, work=job.workload_name, how=how),
-        ),
-        chapter(
-            network.vendor_claims(claims(scenario, catalog)),
-            said("network.claimed", tcp=amount(claimed.value, claimed.unit)),
-        ),
+        chapter(network.scaling(job_curves(scenario, catalog)), title=title),
+        chapter(network.vendor_claims(claims(scenario, catalog)), said("network.claimed", tcp=rate)),
         _fabric(plan.cabling),
     )
 
@@ -79,12 +74,9 @@ def _link(plan: Plan) -> str:
     network = network_name(inputs.link_gbit_s, inputs.transport)
     trip_key = "network.round trip assumed" if inputs.latency_us is None else "network.round trip"
     tcp_key = "network.tcp" if many == tcp else "network.tcp of many"
-    sentences = (
-        said("network.link in short", network=network, mtu=inputs.mtu_bytes),
-        said(trip_key, trip=_fact(trip)),
-        said(tcp_key, tcp=_fact(tcp), many=amount(many.value, many.unit)),
-    )
-    return " ".join(sentences)
+    link = said("network.link in short", network=network, mtu=inputs.mtu_bytes)
+    rate = said(tcp_key, tcp=_fact(tcp), many=amount(many.value, many.unit))
+    return " ".join((link, said(trip_key, trip=_fact(trip)), rate))
 
 
 def _fact(fact: Fact) -> str:

@@ -29,20 +29,14 @@ def power_on_text(plan: Plan, studies: Sequence[PowerOnStudy]) -> str:
     """Return power-on as text for a terminal."""
     several = len(studies) > 1
     answers = [f"{study.made.pool.name}: " * several + power_on.answer(study.made) for study in studies]
-    return page(
-        said("power on.title", name=design_name(plan)),
-        answers or power_on.NOT_TRIED,
-        *(table if several else table.without("pool") for table in _tables(studies).values()),
-    )
+    tables = (table if several else table.without("pool") for table in _tables(studies).values())
+    return page(said("power on.title", name=design_name(plan)), answers or power_on.NOT_TRIED, *tables)
 
 
 def _tables(studies: Sequence[PowerOnStudy]) -> dict[str, Table]:
     trials = [study.made for study in studies]
-    return {
-        "settings": power_on.settings(studies),
-        "named_orders": power_on.named_orders(trials),
-        "readings": power_on.readings(trials),
-    }
+    named, readings = power_on.named_orders(trials), power_on.readings(trials)
+    return {"settings": power_on.settings(studies), "named_orders": named, "readings": readings}
 
 
 def power_on_dict(_plan: Plan, studies: Sequence[PowerOnStudy]) -> dict[str, Any]:
@@ -80,18 +74,13 @@ def watched_text(plan: Plan, orders: Sequence[Watched]) -> str:
 def _watched(plan: Plan, order: Watched) -> list[Content]:
     pool, reading, play = order
     table, vms, refused = power_on.steps(plan, play), len(play.steps), len(play.refused)
-    empty = [
-        column.key
-        for at, column in enumerate(table.columns)
-        if not any(words(cells[at], column) for cells in table.cells())
-    ]
+    rows = list(table.cells())
+    empty = [c.key for at, c in enumerate(table.columns) if not any(words(cells[at], c) for cells in rows)]
     result = "power on.some do not start" if refused else "power on.all start"
     idle, gpus = round(play.cluster.idle_gpus(), 2), sum(room.gpus for room in play.cluster.rooms)
-    return [
-        chapter(table.without(*empty), before=f"{capital(reading.words)}.", title=pool.name),
-        said(result, vms=vms, refused=refused, idle=idle, gpus=gpus),
-        Block(picture(plan, play)),
-    ]
+    steps = chapter(table.without(*empty), before=f"{capital(reading.words)}.", title=pool.name)
+    outcome = said(result, vms=vms, refused=refused, idle=idle, gpus=gpus)
+    return [steps, outcome, Block(picture(plan, play))]
 
 
 def watched_dict(plan: Plan, orders: Sequence[Watched]) -> dict[str, Any]:

@@ -79,12 +79,8 @@ def networks(plan: Plan) -> tuple[Network, ...]:
     grown = hosts / max(1, plan.totals.hosts)
     vms = math.ceil(sum(_vms(plan)) * grown)
     mtu, ports = plan.scenario.network.mtu_bytes, plan.cabling.ports if plan.cabling else None
-    needs = [
-        ("management", 2 * hosts, 1500),
-        ("vmotion", hosts, mtu),
-        ("storage", hosts, mtu),
-        ("overlay", TUNNEL_ENDPOINTS * hosts, mtu),
-    ]
+    needs = [("management", 2 * hosts, 1500), ("vmotion", hosts, mtu), ("storage", hosts, mtu)]
+    needs += [("overlay", TUNNEL_ENDPOINTS * hosts, mtu)]
     needs.append(("vm", vms, 1500))
     if ports and ports.rdma:
         needs.append(("rdma", hosts * ports.rdma, mtu))

@@ -148,17 +148,10 @@ def _power_on(made: PowerOn) -> dict[str, Any]:
     """Return the power-on of a cluster as set; null where no order was tried."""
     now = made.now if made.known else None
     ends = ("chance", "interval", "missing", "most_missing", "stranded_gpus")
-    return {
-        "pool": made.pool.id,
-        "hosts": len(made.rooms),
-        "orders": made.orders,
-        "sentence": made.sentence,
-        **{name: plain(getattr(now, name)) if now else None for name in ends},
-        "readings": [
-            {"rules": reading.name, "words": reading.words, "sources": list(reading.sources)}
-            for reading in made.readings
-        ],
-    }
+    readings = [{"rules": r.name, "words": r.words, "sources": list(r.sources)} for r in made.readings]
+    first = {"pool": made.pool.id, "hosts": len(made.rooms), "orders": made.orders, "sentence": made.sentence}
+    found = {name: plain(getattr(now, name)) if now else None for name in ends}
+    return {**first, **found, "readings": readings}
 
 
 def _pool(pool: Pool) -> dict[str, Any]:
@@ -174,8 +167,6 @@ def _pool(pool: Pool) -> dict[str, Any]:
         {"share": s.family, "gpus": s.gpus, "at_least_gpus": s.bound, "method": s.method} for s in pool.shared
     ]
     data["failures"] = [{"host": loss.hosts[0]} | _without(plain(loss), "hosts") for loss in pool.failures]
-    data["placement"] = [
-        {"host": number, "offers": plain(room), "gpus": gpu_rows(pool, number)}
-        for number, room in enumerate(pool.rooms, 1)
-    ]
+    rooms = enumerate(pool.rooms, 1)
+    data["placement"] = [{"host": n, "offers": plain(room), "gpus": gpu_rows(pool, n)} for n, room in rooms]
     return data

@@ -88,12 +88,8 @@ def _messages(plan: Plan) -> Iterator[str]:
 def failed_vms(plan: Plan, pool: Pool, outcome: Outcome) -> Table:
     """Each VM that restarts, makes room or has no place, and its hosts, which count from 1."""
     names, lost = group_names(plan), set(outcome.unplaced)
-    on = {
-        (slot.group, slot.vm): number
-        for number, host in enumerate(pool.placement, 1)
-        for load in host
-        for slot in load.slots
-    }
+    loads = ((load, number) for number, host in enumerate(pool.placement, 1) for load in host)
+    on = {(slot.group, slot.vm): number for load, number in loads for slot in load.slots}
     restarts, moves = said("table.failed_vms.restarts"), said("table.failed_vms.moves")
     vms = [(group, vm, restarts, to) for group, vm, to in outcome.restarted]
     vms += [(group, vm, moves, to) for group, vm, _, to in outcome.moved]
@@ -122,9 +118,5 @@ def lost_title(pool: Pool, hosts: Sized, names: str) -> str:
 
 def failure_dict(plan: Plan, pool: Pool, hosts: tuple[int, ...], outcome: Outcome) -> dict[str, Any]:
     """The same as plain JSON values."""
-    return as_json(
-        pool=pool.id,
-        hosts_lost=hosts,
-        vms=failed_vms(plan, pool, outcome),
-        planned_vms_without_gpu=plan.placed.missing,
-    )
+    vms, missing = failed_vms(plan, pool, outcome), plan.placed.missing
+    return as_json(pool=pool.id, hosts_lost=hosts, vms=vms, planned_vms_without_gpu=missing)

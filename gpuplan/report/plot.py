@@ -27,17 +27,15 @@ RENDERER = "gpuplan"
 MIME = "application/vnd.vegalite.v5+json"
 """MIME type of the newest Vega-Lite that JupyterLab 4 and Voila render; altair's charts use it, too."""
 _WORDS = {"labelColor": NOTEBOOK.ink, "titleColor": NOTEBOOK.ink}
+_TITLE = {"color": NOTEBOOK.ink, "subtitleColor": NOTEBOOK.ink}
+_INKS = dict.fromkeys(("axis", "legend", "header"), _WORDS) | {
+    "title": _TITLE,
+    "text": {"color": NOTEBOOK.ink},
+}
 SHOWN = {
     "renderer": "svg",
     "actions": {"export": True, "source": False, "compiled": False, "editor": False},
-    "config": {
-        "background": "transparent",
-        "axis": _WORDS,
-        "legend": _WORDS,
-        "header": _WORDS,
-        "title": {"color": NOTEBOOK.ink, "subtitleColor": NOTEBOOK.ink},
-        "text": {"color": NOTEBOOK.ink},
-    },
+    "config": {"background": "transparent", **_INKS},
 }
 """As text and shapes, in the colours of the page also after its theme was switched; the menu saves a picture and offers no editor on the internet."""
 WIDTH = 560
@@ -65,9 +63,8 @@ class Plot:
     def spec(self, name: str, *about: Any) -> Spec:
         """A chart as Vega-Lite, as wide as its place: it follows a design that moves, so those that plan many designs are refused."""
         if name in MANY_PLANS:
-            raise ScenarioError(
-                [Problem("chart", show(name), f"plan.plot.{name}(), once: it plans many designs")]
-            )
+            why = f"plan.plot.{name}(), once: it plans many designs"
+            raise ScenarioError([Problem("chart", show(name), why)])
         chart, nothing = pick(SPECS, name, "chart")(self._plan, *about)
         spec = chart or _words(nothing)
         return spec | WIDE if "layer" in spec else spec

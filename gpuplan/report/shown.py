@@ -52,9 +52,8 @@ def step_html(plan: Plan, step: str, sentence: str) -> str:
     """Return a static view of a workbook step: its message, the figures of the plan and its tables."""
     shown = [plan_table(plan, name) for name in STEP_TABLES.get(step, ())]
     body = "".join(_table(table) for table in shown if table.rows)
-    return _card(
-        f"<strong>{escape(plan.scenario.name)}</strong><p>{escape(sentence)}</p>{_totals(plan)}{body}"
-    )
+    title = f"<strong>{escape(plan.scenario.name)}</strong><p>{escape(sentence)}</p>"
+    return _card(f"{title}{_totals(plan)}{body}")
 
 
 def _table(table: Table, most: int = MOST_ROWS) -> str:
@@ -71,9 +70,8 @@ def _table(table: Table, most: int = MOST_ROWS) -> str:
     notes = [*shown.notes, *([said("table.more rows", left=len(rows) - most)] if len(rows) > most else [])]
     title = f"<strong>{escape(shown.title)}</strong>" if shown.title else ""
     below = f"<small>{escape(' '.join(notes))}</small>" if notes else ""
-    return _card(
-        f"{title}<table><thead>{row(heads(shown), 'th')}</thead><tbody>{body}</tbody></table>{below}"
-    )
+    head = f"<thead>{row(heads(shown), 'th')}</thead>"
+    return _card(f"{title}<table>{head}<tbody>{body}</tbody></table>{below}")
 
 
 def _folded(table: Table, words: str) -> str:
@@ -88,15 +86,6 @@ def _card(inner: str) -> str:
     return f'<div class="gpuplan" style="overflow-x:auto;max-width:60rem">{inner}</div>'
 
 
-def _figures(figures: Iterable[tuple[str, str]]) -> str:
-    """Return large numbers, each with its label above."""
-    cells = "".join(
-        f'<div style="padding:0 1.5rem .5rem 0"><small>{escape(label)}</small><div style="font-size:1.3em">{escape(value)}</div></div>'
-        for label, value in figures
-    )
-    return f'<div style="display:flex;flex-wrap:wrap">{cells}</div>'
-
-
 def _totals(plan: Plan) -> str:
     figures = list[tuple[str, str]]()
     for key in ("demand.gpus", "totals.hosts", "totals.gpus", "totals.gpus_after_failure", "power.typical"):
@@ -104,7 +93,11 @@ def _totals(plan: Plan) -> str:
             figures.append((line.label, short_watts(line.value) if line.unit == "W" else number(line.value)))
     if plan.costs:
         figures.append((said("summary.net present"), Figures(plan).money))
-    return _figures(figures)
+    cells = "".join(
+        f'<div style="padding:0 1.5rem .5rem 0"><small>{escape(label)}</small><div style="font-size:1.3em">{escape(value)}</div></div>'
+        for label, value in figures
+    )
+    return f'<div style="display:flex;flex-wrap:wrap">{cells}</div>'
 
 
 @spoken
@@ -119,23 +112,17 @@ def _plan(plan: Plan) -> str:
 def _scenario(scenario: Scenario) -> str:
     """Return the customer's statements: the groups, and each input that differs from its default."""
     groups = tabulate("groups_stated", scenario.groups, title=scenario.name)
-    stated = [
-        (path, scenario.label(path), scenario.get(path), basis_word(scenario.origin(path).basis))
-        for path, field in FIELD_BY_PATH.items()
-        if scenario.get(path) != field.default and "." in path
-    ]
+    changed = [p for p, field in FIELD_BY_PATH.items() if scenario.get(p) != field.default and "." in p]
+    stated = [(p, scenario.label(p), scenario.get(p), basis_word(scenario.origin(p).basis)) for p in changed]
     return _card(_table(groups) + _table(filled("inputs_stated", stated, title="Inputs")))
 
 
 def _line(line: Line) -> str:
-    inputs = tabulate(
-        "line_inputs", line.inputs, value=lambda given: amount(given.value, given.unit), title=""
-    )
+    inputs = tabulate("line_inputs", line.inputs, value=lambda of: amount(of.value, of.unit), title="")
     value = f"<strong>{escape(line.label)}: {escape(amount(line.value, line.unit))}</strong>"
     footer = f"<small>{escape(basis_word(line.basis))}; {escape(line.function)}</small>"
-    return _card(
-        f"{value}<p>{escape(line.sentence)}</p><p>{escape(formula_text(line))}</p>{_table(inputs)}{footer}"
-    )
+    text = f"<p>{escape(line.sentence)}</p><p>{escape(formula_text(line))}</p>"
+    return _card(f"{value}{text}{_table(inputs)}{footer}")
 
 
 def _lines(lines: Lines) -> str:
@@ -179,17 +166,14 @@ def _catalog(catalog: Catalog) -> str:
 
 
 def _item(item: Item) -> str:
-    facts = (
-        (name, amount(fact.value, fact.unit), fact.basis, fact.sources) for name, fact in item.facts.items()
-    )
+    facts = ((name, amount(of.value, of.unit), of.basis, of.sources) for name, of in item.facts.items())
     return _table(filled("item_facts", facts, title=item.name))
 
 
 def _record(record: Brief) -> str:
     rows = tuple((name, _plain(value)) for name, value in _fields(record).items())
-    return _table(
-        Table("record", (Column("name", "Name"), Column("value", "Value")), rows, title=type(record).__name__)
-    )
+    heads = (Column("name", "Name"), Column("value", "Value"))
+    return _table(Table("record", heads, rows, title=type(record).__name__))
 
 
 def _several(things: Several[Any]) -> str:

@@ -180,13 +180,12 @@ class Table(Brief):
     def without(self, *keys: str) -> "Table":
         """Return the table without some columns."""
         at = [n for n, column in enumerate(self.columns) if column.key not in keys]
-        if len(at) == len(self.columns):
-            return self
-        return replace(
-            self,
-            columns=tuple(self.columns[n] for n in at),
-            rows=tuple(tuple(row[n] for n in at) for row in self.rows),
-        )
+        return self if len(at) == len(self.columns) else self.at(at)
+
+    def at(self, places: Sequence[int]) -> "Table":
+        """Return the table with the columns at these places, in their order."""
+        rows = tuple(tuple(row[n] for n in places) for row in self.rows)
+        return replace(self, columns=tuple(self.columns[n] for n in places), rows=rows)
 
     def keyless(self) -> "Table":
         """Return the table without the ids that only programs need."""
@@ -205,11 +204,9 @@ class Table(Brief):
     def beside(self, column: Column, cells: Sequence[Any], after: str) -> "Table":
         """Return the table with one more column, after another."""
         at = 1 + next(n for n, other in enumerate(self.columns) if other.key == after)
-        return replace(
-            self,
-            columns=(*self.columns[:at], column, *self.columns[at:]),
-            rows=tuple((*row[:at], more, *row[at:]) for row, more in zip(self.rows, cells, strict=True)),
-        )
+        columns = (*self.columns[:at], column, *self.columns[at:])
+        rows = tuple((*row[:at], more, *row[at:]) for row, more in zip(self.rows, cells, strict=True))
+        return replace(self, columns=columns, rows=rows)
 
     def dressed(self, key: str, dress: Callable[[int, Cell], Mapping[str, Any]]) -> "Table":
         """Return the table with more for the screen to draw in a column, by row number and cell."""
@@ -286,10 +283,8 @@ def texts(table: Table) -> list[tuple[str, ...]]:
 
 def records(table: Table) -> list[dict[str, Any]]:
     """Return the rows as plain values by column, as for JSON; without the totals, which any program can compute."""
-    return [
-        {column.key: cell.value for column, cell in zip(table.columns, row, strict=True)}
-        for row in islice(table.cells(), len(table.rows) - table.totals)
-    ]
+    rows = islice(table.cells(), len(table.rows) - table.totals)
+    return [{c.key: cell.value for c, cell in zip(table.columns, row, strict=True)} for row in rows]
 
 
 def screen(table: Table, title: str = "", more: str = "") -> dict[str, Any]:
@@ -302,13 +297,9 @@ def screen(table: Table, title: str = "", more: str = "") -> dict[str, Any]:
                 order = None if entry["text"] == NOTHING else _order(cell.value)
                 if order not in (None, entry["text"]):
                     entry.setdefault("sort", order)
-    return {
-        "title": capital(title),
-        "heads": [{"text": column.label, "numeric": KINDS[column.kind].numeric} for column in shown.columns],
-        "rows": rows,
-        "totals": shown.totals,
-        "more": more or " ".join(shown.notes),
-    }
+    head = [{"text": column.label, "numeric": KINDS[column.kind].numeric} for column in shown.columns]
+    note = more or " ".join(shown.notes)
+    return {"title": capital(title), "heads": head, "rows": rows, "totals": shown.totals, "more": note}
 
 
 def _drawn(cell: Cell, column: Column) -> dict[str, Any]:

@@ -49,9 +49,8 @@ def _who(group: Group) -> str:
         return said("workload.jobs" if group.work_h is None else "workload.jobs of hours", group=group)
     several, parts = group.people > 1, [counted(group.people, WHO.get(group.use_case, WHO["others"]))]
     if several:
-        parts.append(
-            said("workload.all concurrent" if group.active_share == 1 else "workload.concurrent", group=group)
-        )
+        key = "workload.all concurrent" if group.active_share == 1 else "workload.concurrent"
+        parts.append(said(key, group=group))
     if group.vms_each > 1:
         parts.append(said("workload.vms each" if several else "workload.vms", group=group))
     return _listed(*parts)

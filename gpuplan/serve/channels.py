@@ -165,9 +165,8 @@ class ChannelsHandler(OwnSession, KernelWebsocketHandler):  # type: ignore[misc]
     def _crowded(self, more: int) -> bool:
         """True if a session has too many messages waiting to take more."""
         waiting = sum(size for size, _ in self.waiting.values())
-        return bool(self.waiting) and (
-            waiting + more > MOST_WAITING_BYTES or len(self.waiting) >= MOST_WAITING
-        )
+        most = len(self.waiting) >= MOST_WAITING or waiting + more > MOST_WAITING_BYTES
+        return bool(self.waiting) and most
 
     def refuse(self, code: int, why: str) -> None:
         """Close the connection with a reason, and say so in the log."""

@@ -60,18 +60,12 @@ class NotFound(Answering):
 def settings_of(*, loopback: bool) -> dict[str, Any]:
     """Tornado's settings: headers, and which host names a browser may use."""
     folder = TEMPLATES / "voila" / "templates" / "gpuplan"
-    pages = jinja2.Environment(
-        loader=jinja2.FileSystemLoader([str(folder), *DEFAULT_TEMPLATE_PATH_LIST]),
-        extensions=["jinja2.ext.i18n"],
-        autoescape=True,
-    )
+    loader = jinja2.FileSystemLoader([str(folder), *DEFAULT_TEMPLATE_PATH_LIST])
+    pages = jinja2.Environment(loader=loader, extensions=["jinja2.ext.i18n"], autoescape=True)
     pages.install_gettext_translations(gettext.NullTranslations(), newstyle=False)  # type: ignore[attr-defined]
+    headers = {"Content-Security-Policy": CONTENT_SECURITY_POLICY, "X-Content-Type-Options": "nosniff"}
     return {
-        "headers": {
-            "Content-Security-Policy": CONTENT_SECURITY_POLICY,
-            "X-Content-Type-Options": "nosniff",
-            "Referrer-Policy": REFERRER_POLICY,
-        },
+        "headers": headers | {"Referrer-Policy": REFERRER_POLICY},
         # Without signing in only this machine's names are served: no web page can point its own name here.
         "allow_remote_access": not loopback,
         "local_hostnames": ["localhost"],

@@ -88,16 +88,9 @@ class HttpServer(tornado.httpserver.HTTPServer):
         self.proxies = frozenset(proxies)
         self.most_connections = most_connections
         self._trusted = {}
-        super().initialize(
-            application,
-            xheaders=True,
-            trusted_downstream=list(self.proxies),
-            idle_connection_timeout=WAIT_S,
-            body_timeout=BODY_S,
-            max_body_size=MOST_BODY,
-            max_header_size=MOST_HEADER,
-            max_buffer_size=MOST_READ,
-        )
+        limits: dict[str, Any] = {"idle_connection_timeout": WAIT_S, "body_timeout": BODY_S}
+        limits |= {"max_body_size": MOST_BODY, "max_header_size": MOST_HEADER, "max_buffer_size": MOST_READ}
+        super().initialize(application, xheaders=True, trusted_downstream=list(self.proxies), **limits)
 
     @property
     def connections(self) -> int:

@@ -224,11 +224,8 @@ class Kernel(ServerKernelManager):
 
     async def _async_pre_start_kernel(self, **kwargs: Any) -> Any:
         if self.provisioner is None:
-            self.provisioner = ForkedKernel(
-                kernel_id=self.kernel_id or kwargs.get("kernel_id", ""),
-                kernel_spec=self.kernel_spec,
-                parent=self,
-            )
+            id = self.kernel_id or kwargs.get("kernel_id", "")
+            self.provisioner = ForkedKernel(kernel_id=id, kernel_spec=self.kernel_spec, parent=self)
             self.provisioner.nursery = cast(Any, self.parent).nursery
         return await super()._async_pre_start_kernel(**kwargs)
 

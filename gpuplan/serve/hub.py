@@ -54,10 +54,8 @@ class HubIdentity(extension.JupyterHubIdentityProvider):  # type: ignore[misc]
 
     def get_handlers(self) -> list[Any]:
         """Return the pages for signing in, and for returning from the Hub; signing out is the Hub's."""
-        return [
-            (f"/{SIGN_IN}", SignInHandler),
-            ("/oauth_callback", CallbackHandler, {"hub_auth": self.hub_auth}),
-        ]
+        back = ("/oauth_callback", CallbackHandler, {"hub_auth": self.hub_auth})
+        return [(f"/{SIGN_IN}", SignInHandler), back]
 
     async def _report(self) -> None:
         """Tell the Hub when a page was last heard of; an open page is in use."""

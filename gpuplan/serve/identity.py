@@ -43,8 +43,7 @@ class Guesses:
         count, last = self._wrong.get(address, (0, 0.0))
         if count < FREE_GUESSES:
             return 0.0
-        wait = min(LONGEST_WAIT_S, 2.0 ** min(count - FREE_GUESSES, 20))
-        return max(0.0, last + wait - self._now())
+        return max(0.0, last + min(LONGEST_WAIT_S, 2.0 ** min(count - FREE_GUESSES, 20)) - self._now())
 
     def wrong(self, address: str) -> int:
         """Count a wrong token; return how many there have been from this address."""
@@ -122,9 +121,8 @@ class TokenIdentity(IdentityProvider):
         refused("token")
         if free:
             count = self.guesses.wrong(address)
-            LOG.warning(
-                "Wrong token from %s, %d in a row.", address, count, extra={"kind": ("token", address)}
-            )
+            kind = {"kind": ("token", address)}
+            LOG.warning("Wrong token from %s, %d in a row.", address, count, extra=kind)
         self.answering[address] += free
         try:
             await asyncio.sleep(ANSWER_S)
@@ -177,10 +175,6 @@ class LoginHandler(VoilaLoginHandler):  # type: ignore[misc]
 
 def without_token(handler: tornado.web.RequestHandler) -> str:
     """Return the address of a request without the token in it."""
-    kept = [
-        (name, value.decode("utf-8", "replace"))
-        for name, values in handler.request.query_arguments.items()
-        if name != "token"
-        for value in values
-    ]
+    asked = [(name, v) for name, values in handler.request.query_arguments.items() for v in values]
+    kept = [(name, value.decode("utf-8", "replace")) for name, value in asked if name != "token"]
     return url_concat(handler.request.path, kept)

@@ -13,11 +13,9 @@ REGISTRY = CollectorRegistry()
 REFUSED = Counter("gpuplan_refused", NAMES["metric"]["refused"], ["what"], registry=REGISTRY)
 for kind in ("channel", "connection", "frame", "full", "page", "token"):
     REFUSED.labels(kind)  # a rate needs a beginning
+BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 CHANGES = Histogram(
-    "gpuplan_change_seconds",
-    NAMES["metric"]["change_seconds"],
-    buckets=(0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0),
-    registry=REGISTRY,
+    "gpuplan_change_seconds", NAMES["metric"]["change_seconds"], buckets=BUCKETS, registry=REGISTRY
 )
 
 

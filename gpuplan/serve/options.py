@@ -67,15 +67,10 @@ def settled(options: Options) -> Options:
     service = os.environ.get(HUB_URL)
     if service:
         at = urlsplit(service)
-        return replace(
-            options,
-            host=at.hostname or "",
-            port=at.port or 80,
-            base_url=os.environ.get("JUPYTERHUB_SERVICE_PREFIX", "/"),
-            token="",
-            open_browser=False,
-            proxies=options.proxies or ("127.0.0.1", "::1"),
-        )
+        prefix = os.environ.get("JUPYTERHUB_SERVICE_PREFIX", "/")
+        options = replace(options, host=at.hostname or "", port=at.port or 80, base_url=prefix)
+        proxies = options.proxies or ("127.0.0.1", "::1")
+        return replace(options, token="", open_browser=False, proxies=proxies)
     base_url = f"/{options.base_url.strip('/')}/" if options.base_url.strip("/") else "/"
     token = options.token or ("" if is_loopback(options.host) else secrets.token_urlsafe(24))
     return replace(options, base_url=base_url, token=token)

@@ -69,12 +69,9 @@ class Answering(tornado.web.RequestHandler):
             return
         kind = ("failed", typ, extract_tb(tb)[-1].lineno if tb else 0)
         self.reference = LOG_REFERENCES.of(kind)
+        more = {"reference": self.reference, "kind": kind}
         LOG.error(
-            "%s %s failed.",
-            self.request.method,
-            self.request.path,
-            exc_info=(typ, value, tb),
-            extra={"reference": self.reference, "kind": kind},
+            "%s %s failed.", self.request.method, self.request.path, exc_info=(typ, value, tb), extra=more
         )
 
     def write_error(self, status_code: int, **_: Any) -> None:
@@ -210,28 +207,17 @@ class MetricsHandler(Answering, JupyterHandler):  # type: ignore[misc]
         manager, server = cast(Kernels, self.kernel_manager), self.settings["gpuplan_http"]
         open_pages = sum(bool(session.lines) for session in manager.sessions.values())
         numbers = manager.processes()
-        figures = {
-            "sessions": len(manager.sessions),
-            "sessions_connected": open_pages,
-            "sessions_most": manager.most_sessions,
-            "connections": server.connections,
-            "open_files": open_files(),
-            "server_private_bytes": private_bytes(["self"]),
-            "sessions_private_bytes": private_bytes(numbers),
-            "free_bytes": free_bytes(),
-            "time_seconds": time.time(),
-        }
+        figures: dict[str, float] = {"sessions": len(manager.sessions), "sessions_connected": open_pages}
+        figures |= {"sessions_most": manager.most_sessions, "connections": server.connections}
+        figures |= {"open_files": open_files(), "server_private_bytes": private_bytes(["self"])}
+        figures |= {"sessions_private_bytes": private_bytes(numbers), "free_bytes": free_bytes()}
+        figures |= {"time_seconds": time.time()}
         self.set_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
         self.finish(metrics_text(figures))
 
 
 def log_request(handler: Any) -> None:
     """Log a request without the part of its address behind the path: that may be a token."""
-    LOG.info(
-        "%s %s %d from %s in %.0f ms",
-        handler.request.method,
-        handler.request.path,
-        handler.get_status(),
-        handler.request.remote_ip,
-        1000 * handler.request.request_time(),
-    )
+    request, status = handler.request, handler.get_status()
+    about = (request.method, request.path, status, request.remote_ip, 1000 * request.request_time())
+    LOG.info("%s %s %d from %s in %.0f ms", *about)

@@ -71,9 +71,8 @@ class Server(Voila):  # type: ignore[misc]
     @property
     def data_dir(self) -> str:
         """Folder with Voila's own themes; Voila would take the first that exists, which is ours."""
-        return next(
-            (path for path in jupyter_path("voila") if Path(path, "themes").is_dir()), super().data_dir
-        )
+        here = (path for path in jupyter_path("voila") if Path(path, "themes").is_dir())
+        return next(here, super().data_dir)
 
     def load_config_file(self, *args: Any, **kwargs: Any) -> None:
         """Read no ``voila.json``: neither the folder's nor the user's."""

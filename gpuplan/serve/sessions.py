@@ -102,9 +102,7 @@ class NativeKernelSpecs(KernelSpecManager):
 class Kernels(AsyncMappingKernelManager):
     """Kernels that know nothing of the folder they were started from, nor of other people's visits."""
 
-    work_dir = Unicode(
-        config=True, help="Empty folder in which every kernel starts: no file lying about is imported."
-    )
+    work_dir = Unicode(config=True, help="Empty folder where kernels start: no file lying about is imported.")
     most_sessions = Int(1, config=True, help="Sessions that pages may have at once.")
     idle_s = Float(1800.0, config=True, help="How long the session of a page that fell silent is kept.")
     vanished_s = Float(45.0, config=True, help="How long the session of a page that went away is kept.")
@@ -305,12 +303,9 @@ def free_bytes() -> int:
     with contextlib.suppress(OSError, ValueError):  # no control group, or none with a limit
         name = Path("/proc/self/cgroup").read_text(encoding="ascii").rpartition("0::/")[2].strip()
         group = CONTROL_GROUP / name
-        most, taken = (
-            int((group / f"memory.{what}").read_text(encoding="ascii")) for what in ("max", "current")
-        )
-        cached = dict(
-            line.split() for line in (group / "memory.stat").read_text(encoding="ascii").splitlines()
-        )
+        most, taken = (int((group / f"memory.{n}").read_text(encoding="ascii")) for n in ("max", "current"))
+        figures = (group / "memory.stat").read_text(encoding="ascii").splitlines()
+        cached = dict(line.split() for line in figures)
         left.append(most - taken + int(cached.get("inactive_file", 0)))
     return min(left)
 

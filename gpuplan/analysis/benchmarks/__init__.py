@@ -1,7 +1,4 @@
-"""Results of benchmark tools and logs of requests: files of ten formats -> runs in the terms of the models.
-
-``read_results`` reads files, ``customer`` fits factors to what a customer measured.
-"""
+"""Results of benchmark tools and logs of requests: files of ten formats -> runs in the terms of the models."""
 
 from gpuplan.analysis.benchmarks.reading import read_results
 from gpuplan.analysis.benchmarks.record import Result

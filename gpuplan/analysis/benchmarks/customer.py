@@ -103,12 +103,8 @@ class Own:
             logs = [log for _, log in own[:MOST_RUNS]]
             middle = min(2 * spread.most, max(-2 * spread.most, median(logs) if len(logs) > 2 else 0.0))
             off = np.clip(logs, middle - spread.most, middle + spread.most)
-            noise = spread.noise**2 * np.eye(len(runs))
-            solved[quantity] = (
-                [run.id for run in runs],
-                off,
-                np.linalg.inv(_alike(spread, runs, runs) + noise),
-            )
+            inverse = np.linalg.inv(_alike(spread, runs, runs) + spread.noise**2 * np.eye(len(runs)))
+            solved[quantity] = ([run.id for run in runs], off, inverse)
         return solved
 
     def refitted(self, run: Run, old: Prediction) -> Prediction:
@@ -163,16 +159,10 @@ def write_factors(folder: Path, catalog: Catalog, runs: Iterable[Run], own: Own)
         if not own.runs["tpot_ms"]:
             rate = own.factor("tokens_per_s", run)
             token = Factor(1 / rate.value, rate.width)
-        factors[f"llm-own/{model.id}/{gpu.id}"] = {
-            "own_step": token.value,
-            "own_first": first.value / token.value,
-            "own_width": token.width,
-            "own_first_width": first.width,
-        }
+        widths = {"own_width": token.width, "own_first_width": first.width}
+        values = {"own_step": token.value, "own_first": first.value / token.value}
+        factors[f"llm-own/{model.id}/{gpu.id}"] = values | widths
     return write_own(folder, factors, len({run.id for own_runs in own.runs.values() for run, _ in own_runs}))
-
-
-# ---- the design
 
 
 def planned_run(plan: Plan, id: str) -> Run:

@@ -104,11 +104,8 @@ def trace(records: Sequence[Record]) -> Iterator[Result]:
     isl, osl = (fmean(values) for values in zip(*lengths, strict=True))
     if not isl or not osl:
         raise records[0].error("input_length", "bench.needed")
-    found: dict[str, Any] = {
-        "isl": isl,
-        "osl": osl,
-        "duration_s": (span := max(starts) - min(starts)) or None,
-    }
+    span = max(starts) - min(starts)
+    found: dict[str, Any] = {"isl": isl, "osl": osl, "duration_s": span or None}
     found["requests_per_s"] = (len(starts) - 1) / span if span else None
     found["prefix_hit"] = _prefix_hit([tokens for tokens, _ in lengths], hashes) if any(hashes) else None
     yield result(records[0], "mooncake", found)

@@ -57,9 +57,8 @@ class Record:
     def error(self, name: str, key: str, **words: object) -> CatalogError:
         """Return the error about a field."""
         path = one_line(f"{self.at}.{name}".strip("."))[:MOST_TEXT]
-        return CatalogError(
-            said("bench.field", path=path) + said(key, **words), file=self.file, row=self.line
-        )
+        about = said("bench.field", path=path) + said(key, **words)
+        return CatalogError(about, file=self.file, row=self.line)
 
     def value(self, name: str) -> Any:
         """Return the value of a field; None where there is none."""

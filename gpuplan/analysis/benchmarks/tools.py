@@ -25,6 +25,10 @@ ENGINES = {"trt": "tensorrt-llm", "sglang": "sglang", "vllm": "vllm", "openai": 
 LIMITS = {"isl": (1, 1e8), "osl": (1, 1e8), "concurrency": (0, 1e6)}
 """Least and most tokens and concurrent requests that a run may have."""
 RUN = ("isl", "osl", "concurrency", "ttft_ms", "tpot_ms", "tokens_per_s", "mode")
+COUNTS = ("cap", "tp", "pp", "copies")
+TEXTS = ("sign", "group", "model", "framework", "kind", "gpu", "weights")
+WEIGHTS = ("fp8", "bf16", "fp16", "nvfp4", "mxfp4", "int8", "int4")
+STATISTICS = ("avg", "value", "p50", "p99")
 
 
 def result(record: Record, tool: str, figures: Mapping[str, Any], **run: Any) -> Result:
@@ -71,10 +75,6 @@ def summary(record: Record, tool: str) -> Iterator[Result]:
     backend = record.words(tool, "framework").lower()
     engine = next((name for part, name in ENGINES.items() if part in backend), "")
     yield result(record, tool, at, framework=engine, tp=at.get("tp"))
-
-
-COUNTS = ("cap", "tp", "pp", "copies")
-TEXTS = ("sign", "group", "model", "framework", "kind", "gpu", "weights")
 
 
 def _load(at: Mapping[str, float | None], kind: str, stay_s: float | None) -> dict[str, Any]:
@@ -134,9 +134,6 @@ def inferencex(record: Record) -> Iterator[Result]:
     )
 
 
-WEIGHTS = ("fp8", "bf16", "fp16", "nvfp4", "mxfp4", "int8", "int4")
-
-
 def in_ms(record: Record) -> Record:
     """Return the metrics of AIPerf or genai-perf with all times in milliseconds, whatever unit each states."""
     held = next((record.part(name) for name in ("records", "metrics") if record.value(name)), record)
@@ -148,14 +145,10 @@ def in_ms(record: Record) -> Record:
             if timed and unit not in MS:
                 raise held.error(f"{name}.unit", "bench.unit", unit=unit[:20], names=", ".join(MS))
             part = held.part(name)
-            numbers = {
-                key: part.number(key, times=MS[unit] if timed else 1.0) for key in metric if key in STATISTICS
-            }
+            times = MS[unit] if timed else 1.0
+            numbers = {key: part.number(key, times=times) for key in metric if key in STATISTICS}
             metrics[name] = numbers | {"unit": unit}
     return replace(record, data=metrics)
-
-
-STATISTICS = ("avg", "value", "p50", "p99")
 
 
 def nvidia(record: Record) -> Iterator[Result]:

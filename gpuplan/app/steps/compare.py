@@ -26,6 +26,16 @@ from gpuplan.wording import LICENCE_NAMES, amount, capital, said, stated_percent
 DIFFERS = {"tone": "differs", "mark": {"sign": "\u2260", "text": "", "tone": "differs"}}
 LEADS = ("cost.net_present", "totals.hosts", "totals.gpus")
 """Differences that may be the message of the step; the first one present is."""
+NOW = re.compile(r" \(now [^)]*\)")
+"""Part of a condition with the present value, which has a column of its own."""
+IMPOSSIBLE = {"sign": "\u2715", "text": "no", "tone": "bad"}
+LIKELY = {
+    (True, False): {"sign": "\u2713", "text": "yes", "tone": "good"},
+    (True, True): {"sign": "!", "text": "unlikely", "tone": "warn"},
+    (False, False): IMPOSSIBLE,
+    (False, True): IMPOSSIBLE,
+}
+"""(possible, value beyond the known range) of a condition -> a sign and a word."""
 
 
 def _compared(workbook: Workbook) -> Comparison | None:
@@ -81,10 +91,8 @@ def designs_data(workbook: Workbook) -> contract.Compare:
 def _others(workbook: Workbook) -> list[contract.Carried]:
     others = () if workbook.full else workbook.others
     named = ((kept, kept.scenario.customer or kept.scenario.name) for kept in others)
-    return [
-        {"name": k.name, "design": k.link.design, "told": said("screen.kept.of other", name=k.name, of=of)}
-        for k, of in named
-    ]
+    told = ((k, said("screen.kept.of other", name=k.name, of=of)) for k, of in named)
+    return [{"name": k.name, "design": k.link.design, "told": words} for k, words in told]
 
 
 def _same(found: Comparison) -> str:
@@ -168,18 +176,6 @@ def _label(workbook: Workbook, row: CompareRow) -> str:
     return row.label
 
 
-NOW = re.compile(r" \(now [^)]*\)")
-"""Part of a condition with the present value, which has a column of its own."""
-IMPOSSIBLE = {"sign": "\u2715", "text": "no", "tone": "bad"}
-LIKELY = {
-    (True, False): {"sign": "\u2713", "text": "yes", "tone": "good"},
-    (True, True): {"sign": "!", "text": "unlikely", "tone": "warn"},
-    (False, False): IMPOSSIBLE,
-    (False, True): IMPOSSIBLE,
-}
-"""(possible, value beyond the known range) of a condition -> a sign and a word."""
-
-
 @panel()
 def to_win_data(workbook: Workbook) -> Contents:
     """Return the conditions for another design to win, one input at a time."""
@@ -211,15 +207,11 @@ def _to_win(plan: Plan, options: tuple[dict[str, Any], dict[str, Any]]) -> tuple
 
 
 def _conditions(found: Sequence[Condition]) -> Table:
-    return tabulate(
-        "conditions",
-        sorted(found, key=lambda each: (not each.possible, each.beyond)),
-        title="",
-        now=lambda each: _named(each, each.now),
-        needed=lambda each: _named(each, each.needed),
-        possible=lambda each: Cell("", tone="whole", more={"mark": LIKELY[each.possible, each.beyond]}),
-        text=_words,
-    )
+    own: dict[str, Any] = {"text": _words, "now": lambda each: _named(each, each.now)}
+    own["needed"] = lambda each: _named(each, each.needed)
+    own["possible"] = lambda o: Cell("", tone="whole", more={"mark": LIKELY[o.possible, o.beyond]})
+    ordered = sorted(found, key=lambda each: (not each.possible, each.beyond))
+    return tabulate("conditions", ordered, title="", **own)
 
 
 def _words(each: Condition) -> Cell:

@@ -45,6 +45,10 @@ MANY_HOSTS = 512
 
 
 first_form = form("first")
+TOTALS = ("net_present", "total", "at_start", "gpu_hour_installed", "gpu_hour_used")
+years_rows = Picture(
+    lambda workbook: charts.years_rows(workbook.plan.costs) if workbook.plan.costs else {}, charts.years_chart
+)
 
 
 @partial(form, "money")
@@ -55,11 +59,9 @@ def money_form(workbook: Workbook) -> dict[str, Any]:
     if use is not None and cost.utilisation is None:
         used = said("screen.cost.from the groups", used=use.value)
     rate = "1" if cost.currency == "USD" else said("screen.cost.how many", currency=cost.currency)
-    return {
-        "empties": {"cost.usd_rate": rate, "cost.utilisation": used},
-        "without": () if cost.platform_licence == "vcf" else ("cost.private_ai",),
-        "stale": workbook.stale,
-    }
+    without = () if cost.platform_licence == "vcf" else ("cost.private_ai",)
+    empties = {"cost.usd_rate": rate, "cost.utilisation": used}
+    return {"empties": empties, "without": without, "stale": workbook.stale}
 
 
 @partial(form, "factors", fold=True, hint=stated_hint)
@@ -68,14 +70,9 @@ def factors_form(workbook: Workbook) -> dict[str, Any]:
     scenario, catalog = workbook.plan.scenario, workbook.catalog
     server = catalog.servers.get(scenario.hardware.server or "")
     sockets = server.facts.get("cpu_sockets") if server else None
-    day = written_day(PriceList(scenario, catalog).as_of)
-    return {
-        "empties": {
-            "cost.sockets": sockets or catalog_factor(catalog, "sockets"),
-            "cost.cores_per_socket": workbook.plan.cores,
-            "cost.as_of": said("screen.cost.newest price", day=day),
-        }
-    }
+    newest = said("screen.cost.newest price", day=written_day(PriceList(scenario, catalog).as_of))
+    cpus = {"cost.sockets": sockets or catalog_factor(catalog, "sockets")}
+    return {"empties": {**cpus, "cost.cores_per_socket": workbook.plan.cores, "cost.as_of": newest}}
 
 
 def _stated(fields: Sequence[Mapping[str, Any]]) -> str:
@@ -126,23 +123,13 @@ def unit_data(workbook: Workbook) -> Contents:
 def cost_data(workbook: Workbook, costs: Costs) -> Contents:
     """Return the cost in figures, and the items it leaves out."""
     words, totals = tables.ranges_words(workbook.plan), tables.totals(workbook.plan)
-    values = {
-        "currency": costs.currency,
-        "years": costs.years,
-        "rate": stated_percent(costs.discount_rate).replace(" %", "\u00a0%"),
-        "hosts": f"{tables.hosts_over_years(costs)}; " if costs.hosts[-1] > costs.hosts[0] else "",
-        "used": tables.use_words(workbook.plan),
-    }
-    return {
-        "figures": [
-            *(_total(name, *totals[name], values) for name in TOTALS),
-            figure("utilisation", share=workbook.plan.lines["cost.utilisation"].value),
-        ],
-        "after": [*([plain(words)] if words else []), *_left_out(costs)],
-    }
-
-
-TOTALS = ("net_present", "total", "at_start", "gpu_hour_installed", "gpu_hour_used")
+    rate = stated_percent(costs.discount_rate).replace(" %", "\u00a0%")
+    hosts = f"{tables.hosts_over_years(costs)}; " if costs.hosts[-1] > costs.hosts[0] else ""
+    values = {"currency": costs.currency, "years": costs.years, "rate": rate, "hosts": hosts}
+    values["used"] = tables.use_words(workbook.plan)
+    used = figure("utilisation", share=workbook.plan.lines["cost.utilisation"].value)
+    after = [*([plain(words)] if words else []), *_left_out(costs)]
+    return {"figures": [*(_total(name, *totals[name], values) for name in TOTALS), used], "after": after}
 
 
 def _total(name: str, value: float | None, ends: End | None, values: dict[str, Any]) -> contract.Figure:
@@ -164,11 +151,6 @@ def _left_out(costs: Costs) -> list[list[contract.Piece]]:
     if costs.growth_left_out:
         notes.append(paragraph("screen.cost.growth left out", year=costs.growth_left_out))
     return notes
-
-
-years_rows = Picture(
-    lambda workbook: charts.years_rows(workbook.plan.costs) if workbook.plan.costs else {}, charts.years_chart
-)
 
 
 @panel(needs="costs")
@@ -209,13 +191,11 @@ def power_data(_workbook: Workbook, use: PowerUse) -> Contents:
     space = "rack_units" if known else "rack_units_unknown"
     names = ("typical", f"peak{of_kinds}", "heat", "energy", "emissions", space, racks)
     tons = float(f"{use.emissions_kg / 1000:.3g}")
-    return {
-        "figures": figures(names, use=use, tons=tons),
-        "after": [
-            *([paragraph("screen.cost.over the rack limit")] if not use.racks else []),
-            *([paragraph("screen.cost.not in power", items="; ".join(use.excludes))] if use.excludes else []),
-        ],
-    }
+    shown = figures(names, use=use, tons=tons)
+    after = [] if use.racks else [paragraph("screen.cost.over the rack limit")]
+    if use.excludes:
+        after.append(paragraph("screen.cost.not in power", items="; ".join(use.excludes)))
+    return {"figures": shown, "after": after}
 
 
 @panel(needs="costs")
@@ -261,13 +241,12 @@ def in_short_data(workbook: Workbook, _costs: Costs) -> Contents:
 @panel(needs="costs")
 def alternatives_data(workbook: Workbook, _costs: Costs) -> Contents:
     """Return one table of the plan and its alternatives, and the conclusions."""
-    return _contents(
-        workbook,
-        lambda found: {
-            "tables": [screen(ways.alternatives(workbook.plan, found.alternatives))],
-            "after": [plain(text) for text in found.words],
-        },
-    )
+
+    def contents(found: Found) -> dict[str, Any]:
+        table = screen(ways.alternatives(workbook.plan, found.alternatives))
+        return {"tables": [table], "after": [plain(text) for text in found.words]}
+
+    return _contents(workbook, contents)
 
 
 @panel(needs="costs", slow=True)

@@ -52,11 +52,8 @@ def deliver_data(workbook: Workbook) -> dict[str, Any]:
     versions = {FOR_CUSTOMER: VERSIONS[FOR_CUSTOMER]} if workbook.customer else VERSIONS
     version = menu(workbook, "version", said("screen.deliver.files"), versions)
     question = "" if workbook.customer else said("screen.deliver.what is internal")
-    return shown | {
-        "inputs": [version | {"question": question}],
-        "text": _said(workbook),
-        "tables": [screen(_files(workbook, off=busy or nothing or workbook.stale))],
-    }
+    table = screen(_files(workbook, off=busy or nothing or workbook.stale))
+    return shown | {"inputs": [version | {"question": question}], "text": _said(workbook), "tables": [table]}
 
 
 def _made_from(workbook: Workbook, kind: str) -> dict[str, Any]:
@@ -74,15 +71,10 @@ def _files(workbook: Workbook, *, off: bool) -> Table:
         acts = [] if off else [act("deliver", "Download", KINDS[kind], kind=kind)]
         return Cell("", tone="do", more={"acts": acts})
 
-    return tabulate(
-        "files",
-        KINDS,
-        title="",
-        file=lambda kind: Cell(KINDS[kind], tone="strong"),
-        holds=lambda kind: Cell(HOLDS[kind], tone="small"),
-        made=lambda kind: Cell("", tone="made", more=_made_from(workbook, kind)),
-        acts=download,
-    )
+    own: dict[str, Any] = {"acts": download, "file": lambda kind: Cell(KINDS[kind], tone="strong")}
+    own["holds"] = lambda kind: Cell(HOLDS[kind], tone="small")
+    own["made"] = lambda kind: Cell("", tone="made", more=_made_from(workbook, kind))
+    return tabulate("files", KINDS, title="", **own)
 
 
 def _said(workbook: Workbook) -> list[str]:
@@ -116,12 +108,9 @@ def template_data(kind: str, workbook: Workbook) -> dict[str, Any]:
     label = said("screen.deliver.choose another") if template.used else NAMES["to choose a template"][kind]
     of = {"event": f"remove-{kind}-template", "key": f"remove-{kind}"}
     remove = {"text": said("screen.deliver.remove"), **of}
-    stays = {
-        "text": said("screen.deliver.one design" if template.firm else "screen.deliver.all designs"),
-        "event": f"{kind}-firm",
-        "key": f"firm-{kind}",
-        "rest": {"firm": not template.firm},
-    }
+    scope = said("screen.deliver.one design" if template.firm else "screen.deliver.all designs")
+    firm = {"rest": {"firm": not template.firm}}
+    stays = {"text": scope, "event": f"{kind}-firm", "key": f"firm-{kind}", **firm}
     in_use = said("screen.deliver.in use", name=shown_name(template.used), note=template.note).strip()
     return {
         **IDLE,
@@ -140,11 +129,9 @@ def template_data(kind: str, workbook: Workbook) -> dict[str, Any]:
 @partial(form, "document")
 def document_form(workbook: Workbook) -> dict[str, Any]:
     """Return what the document says where author, approver, version or date are not stated."""
-    empties = {
-        **dict.fromkeys(("author", "approver"), said("document.to be named")),
-        "version": said("document.first version"),
-        "date": said("screen.deliver.day of prices", day=written_day(document_day(workbook.plan))),
-    }
+    day = said("screen.deliver.day of prices", day=written_day(document_day(workbook.plan)))
+    empties = dict.fromkeys(("author", "approver"), said("document.to be named"))
+    empties |= {"version": said("document.first version"), "date": day}
     return {"empties": {f"document.{name}": words for name, words in empties.items()}}
 
 

@@ -33,6 +33,17 @@ from gpuplan.wording import (
     whole,
 )
 
+NOT_COUNTED = {
+    (True, False): "screen.demand.total not counted",
+    (False, True): "screen.demand.hosts not counted",
+    (True, True): "screen.demand.both not counted",
+}
+"""Whether a stated total decides, and whether hosts exist -> what silos leave out."""
+COLUMNS = NAMES["column of the hours"]
+CHANCES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+audit_card, audit_found = Card("run", audit_data), Card("panel", audit_tables)
+audit_week = Picture(week_rows, charts.week_chart)
+
 
 @panel(needs="groups", slow=True)
 def silo_data(workbook: Workbook, groups: Sequence[GroupPlan]) -> Contents:
@@ -53,23 +64,9 @@ def silo_data(workbook: Workbook, groups: Sequence[GroupPlan]) -> Contents:
     source = workbook.catalog.sources[quoted.sources[0]]
     key = "screen.demand.silos without existing" if existing else "screen.demand.silos"
     words = said(key, alone=result.together, pool=result.pool)
-    return {
-        "text": [plain(words)],
-        "tables": [screen(lettered(workbook, tables.silos(plan, result)), more=more)],
-        "notes": [{"text": said("screen.demand.quoted", quoted=quoted), "cite": source.title}],
-    }
-
-
-NOT_COUNTED = {
-    (True, False): "screen.demand.total not counted",
-    (False, True): "screen.demand.hosts not counted",
-    (True, True): "screen.demand.both not counted",
-}
-"""Whether a stated total decides, and whether hosts exist -> what silos leave out."""
-
-
-COLUMNS = NAMES["column of the hours"]
-CHANCES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+    table = screen(lettered(workbook, tables.silos(plan, result)), more=more)
+    note = {"text": said("screen.demand.quoted", quoted=quoted), "cite": source.title}
+    return {"text": [plain(words)], "tables": [table], "notes": [note]}
 
 
 @partial(Card, "demand", slow=True)
@@ -144,14 +141,10 @@ def _rule_key(workbook: Workbook, answer: RuleAnswer) -> str:
 def _target(workbook: Workbook) -> contract.Target:
     rule, chance = workbook.scenario.demand.rule, workbook.scenario.demand.chance
     at = min(range(len(CHANCES)), key=lambda i: abs(CHANCES[i] - chance))
-    return {
-        "chance": field_data(workbook, "demand.chance"),
-        "steps": [stated_percent(step) for step in CHANCES],
-        "at": at,
-        "whom": field_data(workbook, "demand.for_whom"),
-        "words": NAMES["target of a rule"][rule],
-        "wait": field_data(workbook, "demand.wait_min") if rule == "wait-time" else None,
-    }
+    stated, whom = field_data(workbook, "demand.chance"), field_data(workbook, "demand.for_whom")
+    wait = field_data(workbook, "demand.wait_min") if rule == "wait-time" else None
+    steps, words = [stated_percent(step) for step in CHANCES], NAMES["target of a rule"][rule]
+    return {"chance": stated, "steps": steps, "at": at, "whom": whom, "words": words, "wait": wait}
 
 
 @card("grid")
@@ -172,12 +165,9 @@ def growth_form(workbook: Workbook) -> dict[str, Any]:
     if years is None:
         return data | {"text": said("screen.demand.growth not planned", problem=problem)}
     decides = workbook.plan.scenario.deciding_total_gpus is not None
-    notes = (
-        said("screen.demand.hosts are kept"),
-        said("screen.demand.total grows") if decides else "",
-        _cost_counts(workbook),
-        years_left_out(len(years), workbook.plan.scenario.demand.years),
-    )
+    grows = said("screen.demand.total grows") if decides else ""
+    left = years_left_out(len(years), workbook.plan.scenario.demand.years)
+    notes = (said("screen.demand.hosts are kept"), grows, _cost_counts(workbook), left)
     more = " ".join(filter(None, notes))
     return data | {"tables": [screen(tables.growth(years), more=more)]}
 
@@ -188,7 +178,3 @@ def _cost_counts(workbook: Workbook) -> str:
     if costs is None or costs.years == plan.scenario.demand.years:
         return ""
     return said("screen.demand.cost counts", years=costs.years, hosts=costs.hosts[-1], year=costs.years)
-
-
-audit_card, audit_found = Card("run", audit_data), Card("panel", audit_tables)
-audit_week = Picture(week_rows, charts.week_chart)

@@ -21,17 +21,12 @@ from gpuplan.wording import run_words, said
 def decisions_data(workbook: Workbook) -> dict[str, Any]:
     """Return the decisions with justification and implication, and the numbers of their sources."""
     numbers = _cited(workbook)
-    return {
-        "stale": workbook.stale,
-        "decisions": [
-            attributes(decision, "number", "title", "decision", "justification", "implication")
-            | {
-                "cites": run_words(sorted({numbers[s] for s in decision.sources if s in numbers})),
-                "key": decision.lines[0] if decision.lines else "",
-            }
-            for decision in workbook.plan.decisions
-        ],
-    }
+    listed = []
+    for decision in workbook.plan.decisions:
+        shown = attributes(decision, "number", "title", "decision", "justification", "implication")
+        cites = run_words(sorted({numbers[s] for s in decision.sources if s in numbers}))
+        listed.append(shown | {"cites": cites, "key": decision.lines[0] if decision.lines else ""})
+    return {"stale": workbook.stale, "decisions": listed}
 
 
 def message(workbook: Workbook) -> Headline:

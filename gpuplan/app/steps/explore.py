@@ -24,6 +24,10 @@ SHOWN_ALL = 40
 """Designs of a list that is opened."""
 
 Option = dict[str, Any]
+frontier_rows = Picture(
+    lambda workbook: charts.frontier_rows(workbook.exploring.found) if workbook.exploring.found else {},
+    charts.frontier_chart,
+)
 
 
 def _plain(scenario: Scenario) -> Scenario:
@@ -248,12 +252,6 @@ def _priced(workbook: Workbook) -> list[Option]:
 def frontier_head(workbook: Workbook) -> Contents:
     """Return the heading of the chart."""
     return {} if _priced(workbook) else None
-
-
-frontier_rows = Picture(
-    lambda workbook: charts.frontier_rows(workbook.exploring.found) if workbook.exploring.found else {},
-    charts.frontier_chart,
-)
 
 
 @details("explore-frontier", lambda workbook: _priced(workbook) and _found(workbook, "frontier"))

@@ -23,12 +23,8 @@ def fabric_data(workbook: Workbook) -> Contents:
     found, switches, ports = cabling, cabling.switches, cabling.ports
     several, compute = cabling.distributed_switches > 1, cabling.compute_ports
     shared = "shared" if workbook.plan.scenario.network.transport in RDMA else "none"
-    names = [
-        "ports",
-        *(["compute_ports_apart" if compute.rdma else "compute_ports"] if compute else []),
-        "rdma" if ports.rdma else "no_rdma",
-        "switches" if several else "one_switch",
-    ]
+    more = ["compute_ports_apart" if compute.rdma else "compute_ports"] if compute else []
+    names = ["ports", *more, "rdma" if ports.rdma else "no_rdma", "switches" if several else "one_switch"]
     if switches is not None:
         names += ["leaves", "spines" if switches.spine else "no_spines", "oversubscription"]
         alone = "cables" if switches.spine else "cables_without_spines"

@@ -21,6 +21,11 @@ from gpuplan.wording import capital, run_words, said
 SHOWN_KINDS = 12
 SHOWN_PAIRS = 8
 SHOWN_RUNS = 4
+SHOWN_CLUSTERS = 3
+"""Clusters shown below each other; if there are more, only the chosen one is shown."""
+capacity_drawn = Picture(
+    lambda workbook: availability.capacity_rows(workbook.plan), availability.capacity_chart, wide=False
+)
 
 
 def runs(numbers: Iterable[int]) -> str:
@@ -109,10 +114,8 @@ def _outcome_words(pool: Pool, outcome: Outcome, missing: int, remote: Collectio
 
 
 def _touched(workbook: Workbook, pool: Pool, outcome: Outcome) -> Table:
-    evacuated, restarted, moved, missing = (
-        Counter(entry[0] for entry in entries)
-        for entries in (outcome.evacuated, outcome.restarted, outcome.moved, outcome.unplaced)
-    )
+    lists = (outcome.evacuated, outcome.restarted, outcome.moved, outcome.unplaced)
+    evacuated, restarted, moved, missing = (Counter(entry[0] for entry in entries) for entries in lists)
     events = (*outcome.evacuated, *outcome.restarted, *outcome.moved, *outcome.unplaced)
     disturbed = Counter(group for group, _ in {(entry[0], entry[1]) for entry in events})
     names, groups = group_names(workbook.plan), {group.id: group for group in workbook.plan.groups}
@@ -124,16 +127,10 @@ def _touched(workbook: Workbook, pool: Pool, outcome: Outcome) -> Table:
         restarts = {"title": _trait_text(group, "HA restart")} if restarted[id] else {}
         vms = [vm for other, vm in outcome.unplaced if other == id]
         lost = {"note": said("screen.failures.vm", vms=runs(vms)), "note_tone": "bad"} if vms else {}
-        rows.append(
-            (
-                Cell(names[id], more=chip(workbook, id)),
-                request.vms - disturbed[id],
-                _moves(workbook, group, evacuated[id]),
-                Cell(restarted[id], more=restarts),
-                _moves(workbook, group, moved[id]),
-                Cell(missing[id], tone="bad" if vms else "", more=lost),
-            )
-        )
+        name, leave = Cell(names[id], more=chip(workbook, id)), _moves(workbook, group, evacuated[id])
+        again, make_room = Cell(restarted[id], more=restarts), _moves(workbook, group, moved[id])
+        stopped = Cell(missing[id], tone="bad" if vms else "", more=lost)
+        rows.append((name, request.vms - disturbed[id], leave, again, make_room, stopped))
     table = Table("touched", columns("touched"), tuple(rows), title="")
     return table if outcome.evacuated else table.without("evacuated")
 
@@ -154,10 +151,6 @@ def _trait_text(group: GroupPlan | None, feature: str) -> str:
     """Return the note of a group's access mode on a feature, such as how HA restarts a VM."""
     trait = _trait(group, feature)
     return trait.text if trait else ""
-
-
-SHOWN_CLUSTERS = 3
-"""Clusters shown below each other; if there are more, only the chosen one is shown."""
 
 
 def shown_clusters(workbook: Workbook) -> tuple[Pool, ...]:
@@ -199,8 +192,3 @@ def _loss_tables(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
 def capacity_head(_workbook: Workbook, _pools: Sequence[Pool]) -> Contents:
     """Return the heading of the chart of losses."""
     return {"title": availability.TITLE["text"], "hint": availability.TITLE["subtitle"]}
-
-
-capacity_drawn = Picture(
-    lambda workbook: availability.capacity_rows(workbook.plan), availability.capacity_chart, wide=False
-)

@@ -43,6 +43,16 @@ MOST_FILE_BYTES = 10_000_000
 
 
 hardware_form, sharing_form = form("hardware"), form("sharing")
+COUNTED = {
+    (False, False): "screen.hardware.only GPUs",
+    (True, False): "screen.hardware.CPU",
+    (False, True): "screen.hardware.memory",
+    (True, True): "screen.hardware.CPU and memory",
+}
+"""Whether CPU and memory are stated for hosts and VMs -> what placement counts."""
+EXISTING = "hardware.existing"
+OWN, DATED = ("name", "hosts", "vms"), [HOST_KEYS[name] for name in DAYS]
+"""Columns that no new host has a value for, and those of days."""
 
 
 @partial(form, "host", fold=True)
@@ -57,15 +67,6 @@ def more_form(workbook: Workbook) -> dict[str, Any]:
     if others := sum(each.vms for each in other_vms(hardware.other_vms)):
         hint.append(said("screen.hardware.without a GPU", vms=others))
     return {"hint": ", ".join(hint)}
-
-
-COUNTED = {
-    (False, False): "screen.hardware.only GPUs",
-    (True, False): "screen.hardware.CPU",
-    (False, True): "screen.hardware.memory",
-    (True, True): "screen.hardware.CPU and memory",
-}
-"""Whether CPU and memory are stated for hosts and VMs -> what placement counts."""
 
 
 @partial(form, "management", fold=True)
@@ -108,25 +109,15 @@ def inventory_data(workbook: Workbook, _inventory: Any) -> Contents:
     return {"tables": [screen(table(workbook.plan)) for table in makers]}
 
 
-EXISTING = "hardware.existing"
-OWN, DATED = ("name", "hosts", "vms"), [HOST_KEYS[name] for name in DAYS]
-"""Columns that no new host has a value for, and those of days."""
-
-
 @partial(Card, "grid")
 def existing_grid(workbook: Workbook) -> contract.Grid:
     """Return the grid of existing hosts, a row for each kind and one more to type into, and an upload button."""
     gpus = [("", "as new"), *((g.id, g.name) for g in workbook.catalog.gpus.values())]
     grid = _grid(workbook, EXISTING, NAMES["column of the hosts there"], {"gpu": gpus}, "as new")
-    return grid | {
-        "file": {
-            "label": said("screen.hardware.import"),
-            "hint": said("screen.hardware.rows"),
-            "event": "hosts-file",
-            "accept": ".csv,.txt,.gz,.json,.xlsx",
-            "most": MOST_FILE_BYTES,
-        }
-    }
+    label, hint = said("screen.hardware.import"), said("screen.hardware.rows")
+    accept, most = ".csv,.txt,.gz,.json,.xlsx", MOST_FILE_BYTES
+    file = contract.File(label=label, hint=hint, event="hosts-file", accept=accept, most=most)
+    return grid | {"file": file}
 
 
 def take_hosts(workbook: Workbook, name: str, content: bytes) -> None:
@@ -189,6 +180,12 @@ def _grid(
 ) -> contract.Grid:
     rows, field = rows_of(workbook.seen, path), field_of(path)
     counts = [int(row[COUNT[path]]) for row in rows]
+    listed = list[contract.GridRow]()
+    for at, row in enumerate([*rows, {}], 1):
+        of = ((f"{path}.{at}.{key}", text, row.get(key), options.get(key, [])) for key, text in heads.items())
+        cells = [_cell(workbook, *each, empty) for each in of]
+        name = f"{at}" if at <= len(rows) else "new"
+        listed.append({"id": str(at), "name": name, "letter": "", "colour": 0, "cells": cells})
     return {
         "fold": field.label,
         "hint": ", ".join(amount(n, UNITS[COUNT[path]]) for n in counts) or "none",
@@ -197,19 +194,7 @@ def _grid(
             {"name": key, "text": text, "question": field.question, "full": text}
             for key, text in heads.items()
         ],
-        "rows": [
-            {
-                "id": str(at),
-                "name": f"{at}" if at <= len(rows) else "new",
-                "letter": "",
-                "colour": 0,
-                "cells": [
-                    _cell(workbook, f"{path}.{at}.{key}", text, row.get(key), options.get(key, []), empty)
-                    for key, text in heads.items()
-                ],
-            }
-            for at, row in enumerate([*rows, {}], 1)
-        ],
+        "rows": listed,
         "stale": workbook.stale,
     }
 
@@ -265,14 +250,9 @@ def shared_data(workbook: Workbook, pools: Sequence[Pool]) -> Contents:
     ways = sum(len(pool.shared) for pool in pools)
     stranded = sum(idle.gpus for pool in pools for idle in pool.idle if not idle.fits)
     shown = [table for pool in shown_clusters(workbook) for table in _shared_tables(workbook.plan, pool)]
-    return {
-        "hint": said(
-            "screen.hardware.modes in use",
-            ways=said("screen.hardware.modes" if ways else "screen.hardware.none shared", count=ways),
-            stranded=amount(stranded, "GPU") if stranded else said("screen.hardware.nothing"),
-        ),
-        "tables": shown,
-    }
+    modes = said("screen.hardware.modes" if ways else "screen.hardware.none shared", count=ways)
+    idle = amount(stranded, "GPU") if stranded else said("screen.hardware.nothing")
+    return {"hint": said("screen.hardware.modes in use", ways=modes, stranded=idle), "tables": shown}
 
 
 def _shared_tables(plan: Plan, pool: Pool) -> list[dict[str, Any]]:
@@ -281,28 +261,18 @@ def _shared_tables(plan: Plan, pool: Pool) -> list[dict[str, Any]]:
     def asked(shared: Shared) -> list[Request]:
         return [r for r in pool.requests if r.family is not None and r.family.name == shared.family]
 
-    shared = tabulate(
-        "shared",
-        pool.shared,
-        title="",
-        family=Worded(lambda name: said("screen.hardware.bitfusion") if name == "bitfusion" else name),
-        gpus=lambda s: Cell(s.gpus, line=f"pools.{pool.id}.shared.{s.family}"),
-        proof=_proof,
-        groups=lambda shared: ", ".join(names[r.group] for r in asked(shared)),
-        most=lambda shared: _per_gpu(asked(shared)),
-    )
-    idle = tabulate(
-        "idle_gpus",
-        pool.idle,
-        title="",
-        idle=lambda each: Cell(idle_text(plan, each), tone="" if each.fits else "warn"),
-    )
+    own: dict[str, Any] = {"proof": _proof, "most": lambda shared: _per_gpu(asked(shared))}
+    own["family"] = Worded(lambda name: said("screen.hardware.bitfusion") if name == "bitfusion" else name)
+    own["gpus"] = lambda s: Cell(s.gpus, line=f"pools.{pool.id}.shared.{s.family}")
+    own["groups"] = lambda shared: ", ".join(names[r.group] for r in asked(shared))
+    shared = tabulate("shared", pool.shared, title="", **own)
+    left: dict[str, Any] = {"title": ""}
+    left["idle"] = lambda each: Cell(idle_text(plan, each), tone="" if each.fits else "warn")
+    idle = tabulate("idle_gpus", pool.idle, **left)
     none = "" if pool.shared else said("screen.hardware.no GPU shared")
     occupied = "" if pool.idle else said("screen.hardware.all occupied")
-    return [
-        screen(shared, said("screen.hardware.shared", of=of), none),
-        screen(idle, said("screen.hardware.idle", of=of), occupied) | {"heads": []},
-    ]
+    rest = screen(idle, said("screen.hardware.idle", of=of), occupied) | {"heads": []}
+    return [screen(shared, said("screen.hardware.shared", of=of), none), rest]
 
 
 def _proof(shared: Shared) -> Cell:

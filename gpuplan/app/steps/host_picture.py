@@ -29,6 +29,7 @@ SHOWN_PARTS = 8
 
 DOWN_HOSTS = {"failed": "screen.hosts.several failed", "maintenance": "screen.hosts.several in maintenance"}
 DOWN = NAMES["why a host is down"]
+TILE, TEXT = "screen.hosts.used", "screen.hosts.used in text"
 
 
 class Picture:
@@ -302,9 +303,6 @@ def _gpu(pieces: list[dict[str, Any]], left: int, usable: bool, title: str) -> d
 
 def _vms(loads: Host) -> set[tuple[str, int]]:
     return {(slot.group, slot.vm) for load in loads for slot in load.slots}
-
-
-TILE, TEXT = "screen.hosts.used", "screen.hosts.used in text"
 
 
 def _use_word(loads: Host, room: Room, key: str) -> str:

@@ -23,11 +23,8 @@ from gpuplan.wording import FORMULA_NAMES, METHOD_NAMES, NAMES, mean_gpus, said,
 
 def _pools(workbook: Workbook) -> dict[str, str]:
     mixes = workbook.once("demand: mixes", lambda: pool_mixes(workbook.plan))
-    return {
-        kind: pool.name
-        for kind, pool in whole_pools(workbook.plan.pools).items()
-        if any(ask.load for mix in mixes.get(kind, ()) for ask in mix.asks)
-    }
+    asked = {kind for kind, found in mixes.items() for mix in found if any(ask.load for ask in mix.asks)}
+    return {kind: pool.name for kind, pool in whole_pools(workbook.plan.pools).items() if kind in asked}
 
 
 def _pool(workbook: Workbook) -> str:
@@ -75,10 +72,8 @@ def _studied(workbook: Workbook, known: Methods) -> list[contract.Piece]:
     text = paragraph(key, target=known.target.words, load=load)
     if "totals.waiting" not in lines:
         return text
-    waiting, after = (
-        contract.Piece(text=percent(lines[key].value / 100), key=key)
-        for key in ("totals.waiting", "totals.waiting_after_failure")
-    )
+    keys = ("totals.waiting", "totals.waiting_after_failure")
+    waiting, after = (contract.Piece(text=percent(lines[key].value / 100), key=key) for key in keys)
     return text + paragraph("screen.methods.waiting", waiting=waiting, after=after)
 
 
@@ -146,11 +141,9 @@ def _simulated(workbook: Workbook, pool: str, rule: str) -> list[dict[str, Any]]
     simulating = workbook.simulating
     if simulating.scenario != workbook.plan.scenario or simulating.when != "busiest":
         return []
-    return [
-        {"gpus": t["gpus"], "chance": t["chance"]["value"], "shown": percent(t["chance"]["value"])}
-        for t in simulating.simulations
-        if t["pool"] == pool and t["rule"] == rule
-    ]
+    found = [t for t in simulating.simulations if t["pool"] == pool and t["rule"] == rule]
+    chances = [(t["gpus"], t["chance"]["value"]) for t in found]
+    return [{"gpus": gpus, "chance": chance, "shown": percent(chance)} for gpus, chance in chances]
 
 
 WHEN = NAMES["hours simulated"]
@@ -165,26 +158,19 @@ def simulate_data(workbook: Workbook) -> dict[str, Any]:
     able = any(group.mode for group in workbook.plan.groups)
     old = done and simulating.scenario != workbook.plan.scenario
     card = background_card(workbook, simulating.runner, "simulate", go, off=not able)
-    return card | {
-        "shown": bool(workbook.plan.groups),
-        "inputs": [menu(workbook, "when", said("screen.methods.hours"), WHEN)],
-        "text": _said(workbook, old),
-        "tables": _tables(workbook) if done else [],
-        "after": [said("screen.methods.independent")] if done else [],
-        "old": old,
-    }
+    hours = menu(workbook, "when", said("screen.methods.hours"), WHEN)
+    after = [said("screen.methods.independent")] if done else []
+    shown = {"shown": bool(workbook.plan.groups), "inputs": [hours], "text": _said(workbook, old)}
+    return card | shown | {"tables": _tables(workbook) if done else [], "after": after, "old": old}
 
 
 def _said(workbook: Workbook, old: bool) -> list[str]:
     simulating = workbook.simulating
     if not simulating.simulations:
         return [said("screen.methods.not simulated")]
-    running = (
-        ("screen.methods.old", old),
-        ("screen.methods.stopped", simulating.runner.state == "cancelled"),
-        ("screen.methods.growing", any(t["growing"] for t in simulating.simulations)),
-    )
-    texts = [said(key) for key, holds in running if holds]
+    texts = [said("screen.methods.old")] * old
+    texts += [said("screen.methods.stopped")] * (simulating.runner.state == "cancelled")
+    texts += [said("screen.methods.growing")] * any(t["growing"] for t in simulating.simulations)
     return texts + (_fewest(workbook) if simulating.runner.state == "done" and not old else [])
 
 

@@ -87,11 +87,8 @@ def _serving(workbook: Workbook, made: Serving) -> contract.Results:
     more = said("screen.models.with more", step=made.steps[-1]) if made.steps else ""
     words = {"limit": LIMITS[made.limit], "standing": STANDINGS[made.standing]}
     shown = figures(("replicas", "standing", "limit"), made=made, more=more, **words)
-    return {
-        "bar": _memory(made),
-        "figures": shown if made.replicas else [],
-        "notes": _notes(workbook, made) if made.replicas else [said("screen.models.enter users")],
-    }
+    notes = _notes(workbook, made) if made.replicas else [said("screen.models.enter users")]
+    return {"bar": _memory(made), "figures": shown if made.replicas else [], "notes": notes}
 
 
 def _tuning(made: Tuning) -> contract.Results:
@@ -111,11 +108,9 @@ def _tuning(made: Tuning) -> contract.Results:
 
 def _retrieval(made: Retrieval) -> contract.Results:
     parts = tuple((model.name, model.weights_gib, colour) for colour, model in enumerate(made.models, 1))
-    return {
-        "bar": _bar(said("screen.models.per replica"), parts, made.memory_gib, 1.0),
-        "figures": figures(("rag_replicas", "index", "database"), made=made),
-        "notes": [f"{why_share(made)}."],
-    }
+    bar = _bar(said("screen.models.per replica"), parts, made.memory_gib, 1.0)
+    shown = figures(("rag_replicas", "index", "database"), made=made)
+    return {"bar": bar, "figures": shown, "notes": [f"{why_share(made)}."]}
 
 
 def _memory(made: Serving) -> contract.MemoryBar:

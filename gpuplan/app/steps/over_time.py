@@ -25,6 +25,11 @@ from gpuplan.wording import headline_money, run_words, said, share_words, stated
 
 KEY = "power-on"
 """Key of its events, and the name of the command that tries many orders."""
+settings_form = form("power-on", lambda workbook: {"shown": bool(workbook.plan.power_on)})
+LONGEST_MS, STEP_MS = 20_000, (120, 700)
+"""Longest time in which all VMs arrive, unless a step is shorter or longer than these."""
+SHOWN_REFUSED = 6
+RANDOM, SEEDS = "random", 2**32
 
 
 def studies(workbook: Workbook) -> tuple[PowerOnStudy, ...]:
@@ -59,9 +64,6 @@ def power_on_data(workbook: Workbook, _pools: Sequence[Pool]) -> Contents:
     if worst.orders == 1:
         return said("screen.power on.same result")
     return said("screen.power on.share", share=worst.now.share_words)
-
-
-settings_form = form("power-on", lambda workbook: {"shown": bool(workbook.plan.power_on)})
 
 
 @card("run")
@@ -131,12 +133,6 @@ def _with_uses(table: Table, made: PowerOn) -> Table:
         return {"note": f"{share_words(0.95)}: {words}".replace(" ", "\u00a0") if "%" in words else words}
 
     return table.dressed("setting", use).dressed("chance", interval).without("interval_low")
-
-
-LONGEST_MS, STEP_MS = 20_000, (120, 700)
-"""Longest time in which all VMs arrive, unless a step is shorter or longer than these."""
-SHOWN_REFUSED = 6
-RANDOM, SEEDS = "random", 2**32
 
 
 def watched_clusters(workbook: Workbook) -> tuple[Pool, ...]:
@@ -210,11 +206,9 @@ def _arrived(workbook: Workbook, play: Play) -> dict[str, str]:
     profile = f" ({request.profile})" * bool(request.profile)
     name = f"{_name(workbook, play, step)}{profile}"
     if step.spot is None:
-        return {
-            "tone": "bad",
-            "lead": said("screen.watch.does not start", name=name),
-            "text": orders.refusal_words(request, play.refusal(), play.cluster.rules),
-        }
+        lead = said("screen.watch.does not start", name=name)
+        text = orders.refusal_words(request, play.refusal(), play.cluster.rules)
+        return {"tone": "bad", "lead": lead, "text": text}
     lead = said("screen.watch.starts", name=name)
     return {"tone": "good", "lead": lead, "text": f"{_spot_words(step.spot, play)}."}
 
@@ -273,10 +267,9 @@ def rehearse_data(workbook: Workbook, _pools: Sequence[Pool]) -> Contents:
     if not rehearsals:
         return tables.TOO_LARGE
     starts = dict.fromkeys(tables.start_sentence(rehearsal) for rehearsal in rehearsals)
-    return {
-        "text": [plain(text) for text in (*tables.verdicts(plan, rehearsals), *starts)],
-        "tables": [table for rehearsal in rehearsals for table in _rehearsed(workbook, rehearsal.pool)],
-    }
+    texts = [plain(text) for text in (*tables.verdicts(plan, rehearsals), *starts)]
+    shown = [table for rehearsal in rehearsals for table in _rehearsed(workbook, rehearsal.pool)]
+    return {"text": texts, "tables": shown}
 
 
 def _rehearsed(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:

@@ -30,6 +30,7 @@ COSTED_HOSTS = 64
 EXPLAINED = {"hosts": "hosts", "hours_short": "short_h", "hours_exposed": "exposed_h", "chance": "chance"}
 """Column of the table of postures -> end of the keys of its lines."""
 FAILURES = "availability.host_failures"
+maintenance_form = form("maintenance", lambda workbook: {"stale": workbook.stale, "text": _bet(workbook)})
 
 
 @partial(Card, "posture", slow=True)
@@ -47,19 +48,11 @@ def posture_data(workbook: Workbook) -> contract.Posture:
     }
 
 
-maintenance_form = form("maintenance", lambda workbook: {"stale": workbook.stale, "text": _bet(workbook)})
-
-
 def _card(workbook: Workbook, failures: int, posture: Posture | None) -> contract.PostureCard:
-    card: contract.PostureCard = {
-        "value": failures,
-        "title": f"N+{failures}",
-        "words": _covered(workbook, failures),
-        "key": "",
-        "hosts": "",
-        "gpus": "",
-        "cost": "",
-    }
+    words = _covered(workbook, failures)
+    card = contract.PostureCard(
+        value=failures, title=f"N+{failures}", words=words, key="", hosts="", gpus="", cost=""
+    )
     if posture is None:
         return card
     return card | {
@@ -129,14 +122,10 @@ def _bet(workbook: Workbook) -> str:
     if more is None:
         return text
     extra = more.hosts - now.hosts
-    with_more = said(
-        "screen.posture.still exposed" if more.exposed_h else "screen.posture.with more",
-        hosts=said("screen.posture.one host" if extra == 1 else "screen.posture.hosts", count=extra),
-        failures=more.host_failures,
-        chance=not_sure(more.chance),
-        hours=hours(more.exposed_h),
-    )
-    return f"{text} {with_more}"
+    key = "screen.posture.still exposed" if more.exposed_h else "screen.posture.with more"
+    hosts = said("screen.posture.one host" if extra == 1 else "screen.posture.hosts", count=extra)
+    risk = {"chance": not_sure(more.chance), "hours": hours(more.exposed_h)}
+    return f"{text} {said(key, hosts=hosts, failures=more.host_failures, **risk)}"
 
 
 @partial(form, "risk", hint=stated_hint)
@@ -144,12 +133,9 @@ def risk_form(workbook: Workbook) -> dict[str, Any]:
     """Return the planning value for the stun of a VM, and how the VMs leave a host."""
     scenario = workbook.plan.scenario
     measured = stun_item(workbook.catalog, scenario.platform.vsphere, scenario.hardware.gpu)
-    return {
-        "empties": {"availability.stun_limit_s": measured.fact("limit_s")},
-        "tables": [screen(_stun_table(workbook), said("screen.posture.evacuation"))]
-        if workbook.plan.groups
-        else [],
-    }
+    title = said("screen.posture.evacuation")
+    tables = [screen(_stun_table(workbook), title)] if workbook.plan.groups else []
+    return {"empties": {"availability.stun_limit_s": measured.fact("limit_s")}, "tables": tables}
 
 
 @panel(needs="pools")
@@ -167,10 +153,8 @@ def clusters_form(workbook: Workbook) -> dict[str, Any]:
     table = plan_tables.pools(plan).only("pool", "hosts_for_demand", "hosts_for_failures", "hosts", "gpus")
     clusters = f"pools.{plan.pools[0].kind}.clusters" if plan.pools else ""
     why = (decision.justification for decision in plan.decisions if clusters in decision.lines)
-    return {
-        "hint": amount(len(plan.pools), "cluster") if plan.pools else "",
-        "tables": [screen(table, "", next(why, ""))] if len(plan.pools) > 1 else [],
-    }
+    shown = [screen(table, "", next(why, ""))] if len(plan.pools) > 1 else []
+    return {"hint": amount(len(plan.pools), "cluster") if plan.pools else "", "tables": shown}
 
 
 def _stun_table(workbook: Workbook) -> Table:

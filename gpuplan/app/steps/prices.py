@@ -24,6 +24,8 @@ ORDER = (
     *("management-", "compute-", "storage-"),
 )
 """Beginnings of the keys of prices, in the order of the list; operating items come after them."""
+Row = tuple[Any, ...]
+TOKENS = {"tokens-in": "in", "tokens-out": "out"}
 
 
 def _rank(key: str) -> int:
@@ -52,16 +54,9 @@ def prices_data(workbook: Workbook, costs: Costs) -> Contents:
     ours = bool(margin) and not workbook.customer
     text = said("screen.prices.our prices" if ours else "screen.prices.prices stay")
     table = Table("price_fields", columns("price_fields", costs.currency), tuple(rows.values()), title="")
-    if not workbook.seen.prices:
-        table = table.without("valid_until")
-    return {
-        "hint": _counts(costs),
-        "text": [text] * bool(margin),
-        **sheet(table, list(rows)),
-        "more": said(
-            "screen.prices.we are" if ours else "screen.prices.customer is", currency=costs.currency
-        ),
-    }
+    table = table if workbook.seen.prices else table.without("valid_until")
+    more = said("screen.prices.we are" if ours else "screen.prices.customer is", currency=costs.currency)
+    return {"hint": _counts(costs), "text": [text] * bool(margin), **sheet(table, list(rows)), "more": more}
 
 
 def prices_badge(workbook: Workbook) -> str:
@@ -103,9 +98,6 @@ def _catalog_prices(workbook: Workbook) -> dict[str, Price]:
     return {price.key: price for price in costs.prices} if costs else {}
 
 
-Row = tuple[Any, ...]
-
-
 def _planned_row(workbook: Workbook, item: Price | Unknown, catalog: Price | None) -> Row:
     price = bare(float(catalog.given.value)) if catalog else ""
     field = _price_field(workbook, item.key, price or "unknown")
@@ -121,13 +113,10 @@ def _planned_row(workbook: Workbook, item: Price | Unknown, catalog: Price | Non
     ends = f"{bare(fact.low)} to {bare(fact.high)}" if fact.low is not None and fact.high is not None else ""
     offered = {"text": OFFER, "tone": "small"}
     source = offered if fact.note == OFFER else source_cell(workbook, fact.sources, fact.note)
-    cells = (
-        Cell(fact.low, words=ends, tone="whole" if ends else ""),
-        fact.basis,
-        Cell(item.as_of, tone="whole", more={"tag": "old", "tag_tone": "warn"} if item.old else {}),
-        Cell("", more=source | acts),
-        _until(workbook, item.key, item.lapsed),
-    )
+    day = Cell(item.as_of, tone="whole", more={"tag": "old", "tag_tone": "warn"} if item.old else {})
+    low = Cell(fact.low, words=ends, tone="whole" if ends else "")
+    until = _until(workbook, item.key, item.lapsed)
+    cells = (low, fact.basis, day, Cell("", more=source | acts), until)
     paid = {"note": said("screen.prices.customer pays", price=bare(item.value))} if item.purchase else {}
     return _row(Cell(item.name, more=paid), field, item.per, cells, float(fact.value))
 
@@ -146,9 +135,6 @@ def _other_row(workbook: Workbook, key: str) -> Row:
     acts = _take_back(workbook, key, name, said("screen.prices.remove"))
     source = Cell(said(why), tone="small", more=acts)
     return _row(name, _price_field(workbook, key, empty), per, ("", "", "", source, _until(workbook, key)))
-
-
-TOKENS = {"tokens-in": "in", "tokens-out": "out"}
 
 
 def _row(name: Any, field: contract.Field, per: str, known: Row, price: float | None = None) -> Row:

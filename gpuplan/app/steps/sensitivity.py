@@ -90,14 +90,10 @@ def ranges_data(workbook: Workbook) -> Contents:
     stated = [path for path, _ in workbook.seen.ranges]
     stated += [path.removeprefix("ranges.") for path in workbook.drafts if path.startswith("ranges.")]
     others = [path for path in dict.fromkeys(stated) if path not in paths]
-    return {
-        "shown": bool(bars or others),
-        "fold": True,
-        "text": [],
-        **sheet(_ranges(workbook, bars, others), [*paths, *others]),
-        "more": said("screen.sensitivity.such as"),
-        "stale": workbook.stale or (bool(bars) and _old(workbook)),
-    }
+    listed = sheet(_ranges(workbook, bars, others), [*paths, *others])
+    stale = workbook.stale or (bool(bars) and _old(workbook))
+    shown = {"shown": bool(bars or others), "fold": True, "text": [], **listed}
+    return shown | {"more": said("screen.sensitivity.such as"), "stale": stale}
 
 
 def _field(workbook: Workbook, path: str, empty: str = "") -> Cell:
@@ -116,15 +112,9 @@ def _ranges(workbook: Workbook, bars: list[Bar], others: list[str]) -> Table:
         .beside(Column("range", said("table.price_fields.ends")), fields, after="now")
         .beside(Column("note", ""), [Cell(bar["note"], tone="small") for bar in bars], after="hosts_high")
     )
+    untold = Cell(said("screen.sensitivity.not tried"), tone="small")
     untried = tuple(
-        (
-            path,
-            Cell(field_of(path).label, more={"note": path}),
-            "",
-            _field(workbook, path),
-            *[""] * 5,
-            Cell(said("screen.sensitivity.not tried"), tone="small"),
-        )
+        (path, Cell(field_of(path).label, more={"note": path}), "", _field(workbook, path), *[""] * 5, untold)
         for path in others
     )
     return replace(table, rows=(*table.rows, *untried))

@@ -32,18 +32,14 @@ def start_data(workbook: Workbook) -> contract.Start:
 
 def _example(workbook: Workbook, key: str) -> contract.Example:
     plan = make_plan(load_scenario(key), workbook.catalog, check=False)
-    gpu = plan.catalog.gpus[plan.scenario.hardware.gpu].name
+    gpu, each = plan.catalog.gpus[plan.scenario.hardware.gpu].name, plan.scenario.hardware.gpus_per_host
+    version = plan.catalog.vsphere[plan.scenario.platform.vsphere].name
     return {
         "id": key,
         "title": EXAMPLES[key],
         "text": NAMES["what an example shows"][key],
         "answer": said("screen.start.answer", needed=Figures(plan).demand, totals=plan.totals),
-        "hardware": said(
-            "screen.start.hardware",
-            gpu=gpu,
-            each=plan.scenario.hardware.gpus_per_host,
-            version=plan.catalog.vsphere[plan.scenario.platform.vsphere].name,
-        ),
+        "hardware": said("screen.start.hardware", gpu=gpu, each=each, version=version),
     }
 
 

@@ -38,6 +38,16 @@ MARKS = {
     "over": {"sign": "\u2191", "text": VERDICTS["over"], "tone": "warn"},
     "unknown": {"sign": "?", "text": VERDICTS["unknown"], "tone": "warn"},
 }
+VIEWS = NAMES["view of the scaling"]
+OF_WORK = ("workload", "gpu_samples_per_s", "aggregation")
+"""Inputs of a job that is no language model."""
+OF_MODEL = ("method", "sharding", "precision", "sequence_tokens", "micro_batch")
+OF_A_MODEL = ("tokens", "mfu", "model_step_s", "memory_gib")
+scaling_rows = Picture(
+    lambda book: charts.scaling_rows(_curves(book), book.chosen("scaling", VIEWS), _job(book).unit),
+    charts.scaling_chart,
+    slow=True,
+)
 
 
 def presets(catalog: Catalog, phase: str = "") -> list[tuple[str, str]]:
@@ -50,14 +60,9 @@ def bar(catalog: Catalog, low: float, typical: float, high: float) -> contract.R
     """Return a share with its range as a bar; the marks are the limits of slower and suitable work."""
     planning = catalog.assumptions["network-planning"]
     shares = {"typical": kept_share(typical), "low": kept_share(low), "high": kept_share(high)}
-    return {
-        "low": low,
-        "typical": typical,
-        "high": high,
-        "marks": [float(planning.fact(name).value) for name in ("fair_share", "good_share")],
-        "text": kept_range(low, high),
-        "words": said("screen.training.between", **shares),
-    }
+    marks = [float(planning.fact(name).value) for name in ("fair_share", "good_share")]
+    text, words = kept_range(low, high), said("screen.training.between", **shares)
+    return {"low": low, "typical": typical, "high": high, "marks": marks, "text": text, "words": words}
 
 
 def judged(
@@ -93,14 +98,6 @@ def with_changes(table: Table, uses: Sequence[RemoteUse | TrainingUse]) -> Table
     return table.beside(Column("changes", said("screen.training.what changes")), cells, after="basis")
 
 
-VIEWS = NAMES["view of the scaling"]
-
-
-OF_WORK = ("workload", "gpu_samples_per_s", "aggregation")
-"""Inputs of a job that is no language model."""
-OF_MODEL = ("method", "sharding", "precision", "sequence_tokens", "micro_batch")
-
-
 @partial(form, "training")
 def training_form(workbook: Workbook) -> dict[str, Any]:
     """Return the training job, and the values used where nothing is stated."""
@@ -114,10 +111,8 @@ def training_form(workbook: Workbook) -> dict[str, Any]:
         "sharding": _first_unstated(NAMES["sharding"]),
         "precision": _first_unstated(NAMES["training precision"]),
     }
-    empties = {
-        "gpus_per_host": said("screen.training.all GPUs", gpus=job.gpus_per_host),
-        **(_of_model(job, inputs.sequence_tokens) if inputs.model else _of_work(job, inputs.samples)),
-    }
+    own = _of_model(job, inputs.sequence_tokens) if inputs.model else _of_work(job, inputs.samples)
+    empties = {"gpus_per_host": said("screen.training.all GPUs", gpus=job.gpus_per_host), **own}
     return {
         "options": {f"training.{name}": value for name, value in options.items()},
         "empties": {f"training.{name}": value for name, value in empties.items()},
@@ -135,14 +130,10 @@ def _first_unstated(names: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def _of_work(job: TrainingUse, stated: float | None) -> dict[str, str]:
-    return {
-        "batch": number(job.batch),
-        "gpu_samples_per_s": three_digits(job.one_gpu_per_s),
-        "samples": number(job.samples)
-        if job.samples and stated is None
-        else said("screen.training.not stated"),
-        "epochs": said("screen.training.not stated"),
-    }
+    unknown = said("screen.training.not stated")
+    samples = number(job.samples) if job.samples and stated is None else unknown
+    usual = {"batch": number(job.batch), "gpu_samples_per_s": three_digits(job.one_gpu_per_s)}
+    return usual | {"samples": samples, "epochs": unknown}
 
 
 def _of_model(job: TrainingUse, stated: int | None) -> dict[str, str]:
@@ -173,19 +164,17 @@ def training_data(workbook: Workbook) -> Contents:
     of_work = ("per_s", "step_s", *(["allreduce_s"] if line else []))
     shown = OF_A_MODEL if job.per_gpu else of_work
     time = line.value if line else None
-    figures_shown = [
-        figure("efficiency", job=job) | {"range": efficiency, "mark": MARKS[job.verdict], "basis": job.basis},
-        *figures(shown, job=job, unit=job.unit.capitalize(), time=time),
-        _hours(job),
-        _knee(workbook, job),
-    ]
+    share = figure("efficiency", job=job) | {
+        "range": efficiency,
+        "mark": MARKS[job.verdict],
+        "basis": job.basis,
+    }
+    others = figures(shown, job=job, unit=job.unit.capitalize(), time=time)
+    figures_shown = [share, *others, _hours(job), _knee(workbook, job)]
     notes = [paragraph("screen.training.how", job=job)] if job.spread else []
     if job.changes:
         notes.append(paragraph("screen.training.would change", changes="; ".join(job.changes)))
     return {"figures": figures_shown, "after": notes}
-
-
-OF_A_MODEL = ("tokens", "mfu", "model_step_s", "memory_gib")
 
 
 def _hours(job: TrainingUse) -> contract.Figure:
@@ -235,13 +224,6 @@ def scaling_head(workbook: Workbook) -> Contents:
         "selects": [menu(workbook, "scaling", said("screen.show"), VIEWS)],
         "legend": [{"name": charts.curve_name(c), **charts.curve_look(c)} for c in _curves(workbook)],
     }
-
-
-scaling_rows = Picture(
-    lambda book: charts.scaling_rows(_curves(book), book.chosen("scaling", VIEWS), _job(book).unit),
-    charts.scaling_chart,
-    slow=True,
-)
 
 
 @details("scaling", lambda workbook: _curves(workbook), slow=True)

@@ -26,6 +26,11 @@ INPUTS_OF = {row["use_case"]: row["inputs"].split() for row in own_rows("words/w
 DAYS = list(NAMES["days of a group"].items())
 SIZED_FOR = ("hardware.gpu", "hardware.server", "platform.vsphere", "cost.years")
 """Targets of a design besides its workloads."""
+WORKED_OUT = ("vms_each", "gpus_each")
+OWNED = ("platform.bitfusion_servers",)
+"""Inputs that count only where the customer owns Bitfusion."""
+demand_form = form("customer", lambda book: {"without": OWNED * (not book.scenario.platform.bitfusion)})
+RULE, TOTAL = "demand.rule", "demand.stated_gpus"
 
 
 def days_of(days: object) -> list[tuple[str, str]]:
@@ -86,14 +91,9 @@ def _open(workbook: Workbook, group: Group, planned: GroupPlan | None) -> contra
     more = [group_field(workbook, group, name) for name in rest]
     stated = sum(bool(field["value"]) and not field["assumed"] and not field["locked"] for field in more)
     results = model_data(workbook, group) if inputs else _follows(group, planned)
-    return {
-        "fields": [group_field(workbook, group, name) for name in first],
-        "more": more,
-        "hint": said("screen.stated", stated=stated, of=len(more)),
-        "vms": f"groups.{group.id}.vcpus_each",
-        "file": model_file(group),
-        **results,
-    }
+    hint, vms = said("screen.stated", stated=stated, of=len(more)), f"groups.{group.id}.vcpus_each"
+    fields = [group_field(workbook, group, name) for name in first]
+    return {"fields": fields, "more": more, "hint": hint, "vms": vms, "file": model_file(group), **results}
 
 
 def _follows(group: Group, planned: GroupPlan | None) -> contract.Results:
@@ -105,9 +105,6 @@ def _follows(group: Group, planned: GroupPlan | None) -> contract.Results:
     of = said(key, users=planned.active, vms=group.vms_each)
     names = ("peak_gpus", "vms", *(["profile"] if planned.profile else []))
     return results | {"figures": figures(names, planned=planned, of=of)}
-
-
-WORKED_OUT = ("vms_each", "gpus_each")
 
 
 def group_field(workbook: Workbook, group: Group, name: str) -> contract.Field:
@@ -137,9 +134,7 @@ def _options(workbook: Workbook, name: str, group: Group) -> list[tuple[str, str
     if name == "hosts":
         kinds = new_hosts(workbook.seen.hardware.kinds)
         return [("", said("screen.usecases.first kind")), *((kind.name, kind.name) for kind in kinds)]
-    if name == "days":
-        return days_of(group.days)
-    return None
+    return days_of(group.days) if name == "days" else None
 
 
 @card("grid")
@@ -150,21 +145,18 @@ def per_vm_data(workbook: Workbook) -> dict[str, Any]:
         g.vgpus_each > 1 or g.vmotion != "auto" or bool(g.stun_read_s or g.vcpus_each or g.memory_gib_each)
         for g in groups
     )
-    return {
-        "hint": said("screen.usecases.stated for", stated=stated, groups=len(groups))
-        if stated
-        else said("screen.usecases.one vGPU"),
-        "heads": group_heads(PER_VM),
-        "rows": group_rows(workbook, PER_VM),
-        "stale": workbook.stale,
-    }
+    hint = said("screen.usecases.one vGPU")
+    if stated:
+        hint = said("screen.usecases.stated for", stated=stated, groups=len(groups))
+    heads, rows = group_heads(PER_VM), group_rows(workbook, PER_VM)
+    return {"hint": hint, "heads": heads, "rows": rows, "stale": workbook.stale}
 
 
 def group_heads(columns: Mapping[str, str]) -> list[contract.GridHead]:
     """Return the heads of the columns of a grid of groups."""
-    fields = [(name, text, GROUP_FIELD_BY_NAME[name]) for name, text in columns.items()]
+    each = [(name, text, GROUP_FIELD_BY_NAME[name]) for name, text in columns.items()]
     return [
-        {"name": name, "text": text, "question": of.question, "full": of.label} for name, text, of in fields
+        {"name": name, "text": text, "question": of.question, "full": of.label} for name, text, of in each
     ]
 
 
@@ -186,28 +178,19 @@ def group_rows(workbook: Workbook, columns: Iterable[str]) -> list[contract.Grid
     ]
 
 
-OWNED = ("platform.bitfusion_servers",)
-"""Inputs that count only where the customer owns Bitfusion."""
-demand_form = form("customer", lambda book: {"without": OWNED * (not book.scenario.platform.bitfusion)})
-
-
 @partial(Card, "access")
 def access_data(workbook: Workbook) -> dict[str, Any]:
     """Return the access mode of each group; reasons, rejected modes and drawbacks, each once for all its groups."""
     groups, colours = workbook.plan.groups, group_colours(workbook)
     out = _once(groups, lambda group: group.ruled_out)
     traits = _once(groups, lambda group: group.traits)
+    listed = []
+    for group in groups:
+        shown = attributes(group, "id", "name", "letter", "profile", "profile_reason")
+        shown |= {"colour": colours[group.id], "mode": MODE_NAMES[group.mode], "possible": bool(group.mode)}
+        listed.append(shown | {"profile_key": f"groups.{group.id}.profile" if group.profile else ""})
     return {
-        "groups": [
-            attributes(group, "id", "name", "letter", "profile", "profile_reason")
-            | {
-                "colour": colours[group.id],
-                "mode": MODE_NAMES[group.mode],
-                "possible": bool(group.mode),
-                "profile_key": f"groups.{group.id}.profile" if group.profile else "",
-            }
-            for group in groups
-        ],
+        "groups": listed,
         "why": _why(workbook, groups),
         "ruled_out": [
             {"held": ids, "mode": MODE_NAMES[rejected.mode], "possible": rejected.possible}
@@ -267,9 +250,6 @@ def _titles(workbook: Workbook, sources: tuple[str, ...]) -> str:
     return "; ".join(by_id[s].title if s in by_id else said("screen.usecases.this scenario") for s in sources)
 
 
-RULE, TOTAL = "demand.rule", "demand.stated_gpus"
-
-
 def stated_data(workbook: Workbook) -> contract.Stated | None:
     """Return both numbers in a sentence, and the options; None without groups or without a total."""
     plan = workbook.plan
@@ -284,8 +264,5 @@ def stated_data(workbook: Workbook) -> contract.Stated | None:
         ways += [("take-total", said("screen.stated.use total", **gpus), RULE, "stated")] * (gap != 0)
     differing = "screen.stated.provides total" if by_total else "screen.stated.provides needed"
     text = said(differing if gap else "screen.stated.exact", **gpus)
-    return {
-        "text": text,
-        "tone": "warn" if gap > 0 else "",
-        "ways": [{"at": at, "text": words, "path": path, "value": value} for at, words, path, value in ways],
-    }
+    changes = [contract.Way(at=at, text=text, path=path, value=value) for at, text, path, value in ways]
+    return {"text": text, "tone": "warn" if gap > 0 else "", "ways": changes}

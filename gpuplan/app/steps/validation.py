@@ -18,17 +18,8 @@ def validation_data(workbook: Workbook) -> dict[str, Any]:
     """Return the kit to download, the results to upload, and what they say of the design."""
     work, serving = workbook.validating, bool(workbook.plan.llm.serving)
     found = work.found
-    kit: contract.Button = {
-        "text": said("validation.kit"),
-        "event": "kit",
-        "key": "validation-kit",
-        "primary": True,
-    }
-    clear: contract.Button = {
-        "text": said("validation.forget"),
-        "event": "forget-results",
-        "key": "validation-forget",
-    }
+    kit = contract.Button(text=said("validation.kit"), event="kit", key="validation-kit", primary=True)
+    clear = contract.Button(text=said("validation.forget"), event="forget-results", key="validation-forget")
     data = {
         **IDLE,
         "title": said("validation.title"),
@@ -45,11 +36,9 @@ def validation_data(workbook: Workbook) -> dict[str, Any]:
         return data
     tables = (runs_table(found.predictions), errors_again(found), replanned_table(found))
     again = said("llm.not replanned", why=found.why) if found.why else ""
-    return data | {
-        "text": [*map(read_words, found.results), *filter(None, [again])],
-        "tables": [screen(table, title=table.title) for table in tables if table.rows],
-        "old": found.plan is not workbook.plan,
-    }
+    text = [*map(read_words, found.results), *filter(None, [again])]
+    shown = [screen(table, title=table.title) for table in tables if table.rows]
+    return data | {"text": text, "tables": shown, "old": found.plan is not workbook.plan}
 
 
 def _piece(workbook: Workbook, content: Mapping[str, Any]) -> None:

@@ -18,6 +18,7 @@ from gpuplan.widgets import contract
 from gpuplan.wording import mean_gpus, said
 
 SHOWN_MIXES = 12
+day_rows = Picture(lambda book: charts.day_rows(book.plan, weeks(book)[0], _place(book)), charts.day_chart)
 
 
 def weeks(workbook: Workbook) -> tuple[WeekDemand, ...]:
@@ -39,8 +40,7 @@ def day_head(workbook: Workbook) -> Contents:
     if not workbook.plan.groups:
         return {"title": "", "hint": "", "text": [paragraph("screen.week.no workloads")]}
     places = _places(workbook)
-    several = len(places) > 1
-    return {"selects": [menu(workbook, "clock", said("screen.week.clock"), places)] * several}
+    return {"selects": [menu(workbook, "clock", said("screen.week.clock"), places)] * (len(places) > 1)}
 
 
 @panel()
@@ -71,26 +71,17 @@ def _peak_text(workbook: Workbook) -> list[list[contract.Piece]]:
     if week.steady:
         path = f"groups.{workbook.scenario.groups[0].id}.sites" if workbook.scenario.groups else ""
         return [paragraph("screen.week.around the clock", path=path)]
-    peaks = [
-        said(
-            "screen.week.peak",
-            gpus=_mean(season.peak_gpus),
-            when=moment(local_quarters(season, [season.peak_quarter], place)[0]),
-            place=place,
-        )
-        for season in seasons
-    ]
+    peaks = []
+    for season in seasons:
+        when = moment(local_quarters(season, [season.peak_quarter], place)[0])
+        peaks.append(said("screen.week.peak", gpus=_mean(season.peak_gpus), when=when, place=place))
     differ, saved = len(set(peaks)) > 1, tables.saved_gpus(week)
     lent = said("screen.week.saves" if saved else "screen.week.saves nothing", gpus=saved)
     key = "screen.week.peak of a season" if differ else "screen.week.peak of all"
-    of_all = _mean(week.everybody_gpus)
-    text = [said(key, peak=peaks[0], season=week.season, of_all=of_all, lent=lent)]
+    text = [said(key, peak=peaks[0], season=week.season, of_all=_mean(week.everybody_gpus), lent=lent)]
     if differ:
         text.append(said("screen.week.in season", season=seasons[1].season, peak=peaks[1]))
     return [plain(" ".join(text))]
-
-
-day_rows = Picture(lambda book: charts.day_rows(book.plan, weeks(book)[0], _place(book)), charts.day_chart)
 
 
 @panel()
@@ -100,19 +91,12 @@ def mixes_data(workbook: Workbook) -> Contents:
     names = pool_names(workbook.plan.pools)
     if not several:
         return None
-    return {
-        "text": [plain(said("screen.week.left out"))],
-        "tables": [
-            screen(
-                _mixes(workbook, pool),
-                title=names.get(pool.pool, pool.pool) if len(several) > 1 else "",
-                more=said("screen.week.more", left=left)
-                if (left := len(pool.needed) - SHOWN_MIXES) > 0
-                else "",
-            )
-            for pool in several
-        ],
-    }
+    tables = []
+    for pool in several:
+        left, title = len(pool.needed) - SHOWN_MIXES, names.get(pool.pool, pool.pool)
+        more = said("screen.week.more", left=left) if left > 0 else ""
+        tables.append(screen(_mixes(workbook, pool), title=title if len(several) > 1 else "", more=more))
+    return {"text": [plain(said("screen.week.left out"))], "tables": tables}
 
 
 @panel()

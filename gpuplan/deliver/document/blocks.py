@@ -264,9 +264,8 @@ def _cited(table: Table, cite: Citations) -> Table:
         return replace(cell, words=cite(cell.value).strip()) if is_cited else cell
 
     columns = tuple(replace(col, detail=col.detail and col.kind != "sources") for col in table.columns)
-    return replace(
-        table, columns=columns, rows=tuple(tuple(map(told, row, columns)) for row in table.cells())
-    )
+    rows = tuple(tuple(map(told, row, columns)) for row in table.cells())
+    return replace(table, columns=columns, rows=rows)
 
 
 def and_more(left: int) -> list[Block]:

@@ -77,9 +77,8 @@ def chapter_of(title: str, draft: Draft) -> Chapter:
         if bool(NEEDS[needs.removeprefix("no ")](draft)) != needs.startswith("no "):
             parts.setdefault(row["section"], []).extend(blocks_of(draft, row, _content(draft, row)))
     own = tuple(parts.pop(""))
-    return Chapter(
-        said(title), own, tuple(Section(said(key), tuple(part)) for key, part in parts.items() if part)
-    )
+    sections = tuple(Section(said(key), tuple(part)) for key, part in parts.items() if part)
+    return Chapter(said(title), own, sections)
 
 
 def _content(draft: Draft, row: Row) -> Content:

@@ -71,11 +71,8 @@ def bill(draft: Draft) -> list[Block]:
 
 def power_points(draft: Draft) -> list[str]:
     """What follows from power and space."""
-    return (
-        [f"{name}: {words}." for name, words in platform.power_points(draft.plan.power)]
-        if draft.plan.power
-        else []
-    )
+    use = draft.plan.power
+    return [f"{name}: {words}." for name, words in platform.power_points(use)] if use else []
 
 
 def differences(draft: Draft) -> Iterator[Block]:

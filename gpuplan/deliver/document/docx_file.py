@@ -68,29 +68,18 @@ def docx_bytes(document: Document, *, brand: Brand = PLAIN, template: bytes | No
 def _written(document: Document, word: Any, brand: Brand, *, own: bool) -> bytes:
     add_styles(word, brand, own=own)
     with speaking(document.locale):
-        _set_properties(word, document)
+        about = {"title": document.title, "subject": document.customer, "comments": document.made_with}
+        set_properties(word.core_properties, word.part.package.rels, **about, day=document.day)
+        settings = word.settings.element
+        if settings.find(qn("w:updateFields")) is None:
+            update = OxmlElement("w:updateFields", {qn("w:val"): "true"})
+            names = [child.tag.rpartition("}")[2] for child in settings]
+            place = next((at for at, name in enumerate(names) if name in AFTER_UPDATE), len(names))
+            settings.insert(place, update)
         _Writer(word, brand, own=own).write(document)
     stream = BytesIO()
     word.save(stream)
     return same_bytes(stream.getvalue(), day=document.day)
-
-
-def _set_properties(word: Any, document: Document) -> None:
-    set_properties(
-        word.core_properties,
-        word.part.package.rels,
-        title=document.title,
-        subject=document.customer,
-        comments=document.made_with,
-        day=document.day,
-    )
-    settings = word.settings.element
-    if settings.find(qn("w:updateFields")) is None:
-        update = OxmlElement("w:updateFields", {qn("w:val"): "true"})
-        names = [child.tag.rpartition("}")[2] for child in settings]
-        settings.insert(
-            next((at for at, name in enumerate(names) if name in AFTER_UPDATE), len(names)), update
-        )
 
 
 class _Writer:
@@ -193,9 +182,8 @@ class _Writer:
         name, svg = PackURI(f"/word/media/drawing{at}.svg"), clean(figure.svg).encode()
         drawing = Part(name, "image/svg+xml", svg, self.word.part.package)
         relation = self.word.part.relate_to(drawing, RELATIONSHIP_TYPE.IMAGE)
-        picture.graphic.graphicData.pic.blipFill.blip.append(
-            parse_xml(filled("svg.xml.j2", relation=relation))
-        )
+        blip = picture.graphic.graphicData.pic.blipFill.blip
+        blip.append(parse_xml(filled("svg.xml.j2", relation=relation)))
         return _serialised(picture)
 
     def _picture(self, content: bytes, about: str, **size: int) -> Any:

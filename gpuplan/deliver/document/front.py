@@ -37,11 +37,9 @@ def recommendation(draft: Draft) -> str:
 def key_figures(draft: Draft) -> list[Block]:
     """Hosts, GPUs, availability and cost."""
     totals, verdict = draft.plan.totals, draft.plan.verdict
-    figures = [
-        (said("front.hosts"), number(totals.hosts), draft.said("front.spare")),
-        (said("front.gpus"), number(totals.gpus), draft.said("front.after")),
-        (said("front.availability"), verdict.short, verdict.note),
-    ]
+    hosts = (said("front.hosts"), number(totals.hosts), draft.said("front.spare"))
+    gpus = (said("front.gpus"), number(totals.gpus), draft.said("front.after"))
+    figures = [hosts, gpus, (said("front.availability"), verdict.short, verdict.note)]
     if cost := draft.cost:
         figures.append((said("front.cost"), cost.price, draft.said("front.range") if cost.span else ""))
     return [KeyFigures(tuple(figures))]
@@ -112,8 +110,7 @@ def tornado_svg(plan: Plan, drivers: Sequence[Driver]) -> str | None:
     def x(value: float) -> float:
         return left + (right - left) * (value - least) / (most - least)
 
-    head = priced(rounded_money(now)[0], currency)
-    drawing.text(x(now), SIZE, head, anchor="middle", bold=True)
+    drawing.text(x(now), SIZE, priced(rounded_money(now)[0], currency), anchor="middle", bold=True)
     top = LINE + 2
     for at, driver in enumerate(drivers):
         y = top + at * ROW

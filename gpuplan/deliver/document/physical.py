@@ -105,11 +105,8 @@ def changes(draft: Draft) -> list[Block]:
     """What would let work run faster over the network."""
     use = draft.plan.network
     works: tuple[RemoteUse | TrainingUse, ...] = (*use.remote, *use.asked)
-    points = [
-        f"{work.name}: {'; '.join(work.changes)}."
-        for work in works
-        if work.changes and work.verdict != "good"
-    ]
+    slow = [work for work in works if work.changes and work.verdict != "good"]
+    points = [f"{work.name}: {'; '.join(work.changes)}." for work in slow]
     return [Paragraph(said("network.changes")), Bullets(tuple(points[:MOST_ROWS]))] if points else []
 
 
@@ -147,11 +144,9 @@ def upgrades(draft: Draft) -> list[Block]:
     left_out = [p.name for p in clusters if p.id in plan.rehearsed and plan.rehearsed[p.id].too_large]
     texts += [f"{some_of(left_out)}: {over_time.TOO_LARGE}"] if left_out else []
     start = dict.fromkeys(over_time.start_sentence(rehearsal) for rehearsal in rehearsals)
-    return [
-        *(Paragraph(text) for text in texts),
-        *tabled(moves if draft.several else moves.without("pool"), most=MOST_HOSTS),
-        *(Paragraph(f"{text}{draft.cite(RULES)}", "note") for text in start),
-    ]
+    table = tabled(moves if draft.several else moves.without("pool"), most=MOST_HOSTS)
+    notes = (Paragraph(f"{text}{draft.cite(RULES)}", "note") for text in start)
+    return [*map(Paragraph, texts), *table, *notes]
 
 
 def accepted(draft: Draft) -> str:

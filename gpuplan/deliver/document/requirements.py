@@ -26,9 +26,14 @@ PROMISES = NAMES["promise of a rule"]
 
 def required(draft: Draft) -> Content:
     """List what the customer requires."""
-    return _numbered("requirements", "requirements.requirement number", _requirements(draft)) or said(
-        "requirements.none is stated"
-    )
+    plan, by_key = draft.plan, inputs(draft.plan)
+    groups = plan.scenario.groups
+    rows = [(_group_asks(plan, group), _origin_of_group(draft, group, by_key)) for group in groups]
+    if (left := len(rows) - MOST_ROWS // 2) > 0:
+        rows = [*rows[: MOST_ROWS // 2], (said("requirements.more groups listed in", left=number(left)), "")]
+    rows += [(text, _origin(draft, path)) for path, text in _asked_in_all(plan).items() if text]
+    none = said("requirements.none is stated")
+    return _numbered("requirements", "requirements.requirement number", rows) or none
 
 
 def chosen(draft: Draft) -> str:
@@ -42,7 +47,22 @@ def chosen(draft: Draft) -> str:
 
 def constraints(draft: Draft) -> Content:
     """List the constraints."""
-    table = _numbered("constraints", "requirements.constraint number", _constraints(draft))
+    plan, scenario = draft.plan, draft.plan.scenario
+    rows = []
+    for path, label in ((spec.path, spec.label) for spec in FIELDS):
+        head, _, tail = path.partition(".")
+        value = scenario.get(path)
+        states_means = tail and head not in (*ASKED, "format", "internal") and path not in OF_COST
+        if states_means and value is not None and scenario.origin(path).basis != "assumed":
+            rows.append((f"{label}: {input_words(plan, path, value)}.", _origin(draft, path)))
+    if scenario.prices:
+        text = said("requirements.stated see the prices", prices=len(scenario.prices))
+        rows.append((text, said("requirements.stated")))
+    for mode in sharing_modes(scenario, plan.catalog):
+        if mode.verdict == "no":
+            text = said("requirements.not possible here", name=mode.name, text=mode.text)
+            rows.append((text, capital(basis_word(mode.basis)) + draft.cite(mode.sources)))
+    table = _numbered("constraints", "requirements.constraint number", rows)
     return table or ("" if chosen(draft) else said("requirements.none is stated"))
 
 
@@ -69,16 +89,6 @@ def _origin_of_group(draft: Draft, group: Group, known: Mapping[str, Input]) -> 
     return capital(words) + draft.cite(dict.fromkeys(source for i in weak for source in i.sources))
 
 
-def _requirements(draft: Draft) -> list[tuple[str, str]]:
-    plan, by_key = draft.plan, inputs(draft.plan)
-    groups = plan.scenario.groups
-    rows = [(_group_asks(plan, group), _origin_of_group(draft, group, by_key)) for group in groups]
-    if (left := len(rows) - MOST_ROWS // 2) > 0:
-        rows = [*rows[: MOST_ROWS // 2], (said("requirements.more groups listed in", left=number(left)), "")]
-    rows += [(text, _origin(draft, path)) for path, text in _asked_in_all(plan).items() if text]
-    return rows
-
-
 def _asked_in_all(plan: Plan) -> dict[str, str]:
     """Map the path of an input to its requirement; empty where it does not matter."""
     demand, stand, groups = plan.scenario.demand, plan.scenario.availability, plan.scenario.groups
@@ -90,11 +100,8 @@ def _asked_in_all(plan: Plan) -> dict[str, str]:
     texts = {"demand.stated_gpus": stated, "demand.rule": promise(plan) if groups else ""}
     if not plan.pools:
         return texts
-    lost = stand.host_failures
-    kept = said(
-        "requirements.when any lost all" if lost else "requirements.the design need not",
-        tolerance=plan.verdict.tolerance,
-    )
+    key = "requirements.when any lost all" if stand.host_failures else "requirements.the design need not"
+    kept = said(key, tolerance=plan.verdict.tolerance)
     accepted = stand.maintenance_failure_accepted
     risk = said("requirements.maintenance risk" if accepted else "requirements.maintenance covered")
     starts = said("requirements.every planned vm starts", share=stand.orders_share)
@@ -136,29 +143,6 @@ def promise(plan: Plan) -> str:
     return said("requirements.enough gpus that", target=Target.of(plan.scenario).words)
 
 
-def _constraints(draft: Draft) -> list[tuple[str, str]]:
-    plan, scenario = draft.plan, draft.plan.scenario
-    rows = []
-    for path, label in ((spec.path, spec.label) for spec in FIELDS):
-        head, _, tail = path.partition(".")
-        value = scenario.get(path)
-        states_means = tail and head not in (*ASKED, "format", "internal") and path not in OF_COST
-        if states_means and value is not None and scenario.origin(path).basis != "assumed":
-            rows.append((f"{label}: {input_words(plan, path, value)}.", _origin(draft, path)))
-    if scenario.prices:
-        text = said("requirements.stated see the prices", prices=len(scenario.prices))
-        rows.append((text, said("requirements.stated")))
-    rows += [
-        (
-            said("requirements.not possible here", name=mode.name, text=mode.text),
-            capital(basis_word(mode.basis)) + draft.cite(mode.sources),
-        )
-        for mode in sharing_modes(scenario, plan.catalog)
-        if mode.verdict == "no"
-    ]
-    return rows
-
-
 def assumptions(draft: Draft) -> Iterator[Block | str]:
     """List the assumptions: those with a range or a specific reason in a table, the rest by reason."""
     assumed = {key: i for key, i in inputs(draft.plan).items() if i.basis == "assumed"}
@@ -197,9 +181,8 @@ def _assumed_of_groups(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assum
         entries = [i for key, i in found.items() if key.startswith(f"groups.{group.id}.")]
         if entries:
             stated = [i for i in entries if i.value != ""]
-            what = ", ".join(
-                f"{_small(field_of(i.key).label)} {input_words(plan, i.key, i.value)}" for i in stated
-            )
+            texts = (f"{_small(field_of(i.key).label)} {input_words(plan, i.key, i.value)}" for i in stated)
+            what = ", ".join(texts)
             yield f"{group.name}: {what}", "", quoted(entries[0].note), entries[0].sources
 
 

@@ -30,29 +30,20 @@ def open_points(draft: Draft) -> str:
 
 def risks(draft: Draft) -> Table:
     """Risks and open points, with owners and due dates."""
-    rows = tuple(
-        (
-            f"K{n}",
-            LEVELS[m.level],
-            m.text + draft.cite(m.sources),
-            what_to_do(m),
-            OWNERS[m.owner],
-            written_day(due(draft.plan, m.days, decided=m.owner == "customer")),
-        )
-        for n, m in enumerate(check_plan(draft.plan), 1)
-    )
-    return Table("open_points", columns("open_points"), rows, title=said("risks.title"))
+    rows = []
+    for n, m in enumerate(check_plan(draft.plan), 1):
+        what, day = m.text + draft.cite(m.sources), due(draft.plan, m.days, decided=m.owner == "customer")
+        rows.append((f"K{n}", LEVELS[m.level], what, what_to_do(m), OWNERS[m.owner], written_day(day)))
+    return Table("open_points", columns("open_points"), tuple(rows), title=said("risks.title"))
 
 
 def decisions(draft: Draft) -> list[Block]:
     """The design decisions in full."""
-    cite = draft.cite
-    return [
-        DecisionBlock(
-            d.number, d.title, d.decision, d.justification, d.implication + cite(d.sources[:MOST_CITED])
-        )
-        for d in draft.plan.decisions
-    ] or [Paragraph(said("decisions.nothing"))]
+    blocks = list[Block]()
+    for d in draft.plan.decisions:
+        implication = d.implication + draft.cite(d.sources[:MOST_CITED])
+        blocks.append(DecisionBlock(d.number, d.title, d.decision, d.justification, implication))
+    return blocks or [Paragraph(said("decisions.nothing"))]
 
 
 def bases(draft: Draft) -> Table:

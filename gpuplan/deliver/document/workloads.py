@@ -34,10 +34,8 @@ def workloads(draft: Draft) -> Table:
 
 def reasons(draft: Draft) -> list[Block]:
     """Say why each workload has its kind of GPU access, and what speaks against it; shared reasons appear once."""
-    points = [
-        *_said_once(draft, "reasons", "logical.reason"),
-        *_said_once(draft, "against", "logical.against"),
-    ]
+    sides = (("reasons", "logical.reason"), ("against", "logical.against"))
+    points = [point for side in sides for point in _said_once(draft, *side)]
     points += [
         said("logical.no gpu", vms=case.vms, group=group.name, reason=case.reason.removesuffix("."))
         for group in draft.plan.groups
@@ -102,11 +100,8 @@ def language_models(draft: Draft) -> str:
     """Describe the needs of language models, and the reason for the GPUs of each replica."""
     plan = draft.plan
     models = [model for model in plan.llm.serving.values() if model.replicas]
-    sentences = [
-        said("demand.replica", name=model.name, gpus=amount(model.gpus, "GPU"), why=why)
-        for model in models
-        if (why := why_size(model))
-    ]
+    sized = [(model, why) for model in models if (why := why_size(model))]
+    sentences = [said("demand.replica", name=m.name, gpus=amount(m.gpus, "GPU"), why=why) for m, why in sized]
     starts = [(model.name, started(traffic_of(plan, model.id))) for model in models]
     sentences += [f"{name}: {sentence[0].lower()}{sentence[1:]}" for name, sentence in starts]
     sentences += [

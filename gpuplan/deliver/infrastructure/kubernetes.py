@@ -83,9 +83,8 @@ def kubernetes_files(plan: Plan, given: Mapping[str, Any]) -> dict[str, str]:
     files = {f"vm-classes/{name}": written(f"kubernetes/vm-classes/{name}", shown) for name in CLASS_FILES}
     files["vm-classes/versions.tf"] = written("versions.tf", shown)
     for vm_class in shown["api_classes"]:
-        files[f"vm-classes/{vm_class.name}.json"] = written(
-            "kubernetes/vm-class.json", shown | {"each": vm_class}
-        )
+        own = shown | {"each": vm_class}
+        files[f"vm-classes/{vm_class.name}.json"] = written("kubernetes/vm-class.json", own)
     if shown["kubernetes"]:
         files |= _of_pods(shown)
     if (plan.scenario.platform.vsphere, plan.scenario.management.services) == AUTOMATION:
@@ -97,12 +96,9 @@ def kubernetes_files(plan: Plan, given: Mapping[str, Any]) -> dict[str, str]:
 
 def _of_pods(shown: Mapping[str, Any]) -> dict[str, str]:
     """Clusters of Kubernetes, the GPU Operator and a test pod for each group."""
-    files = {
-        f"clusters/{cluster.key}.yaml": written(
-            f"kubernetes/{shown['api']}.yaml", {**shown, "cluster": cluster}
-        )
-        for cluster in shown["kubernetes"]
-    }
+    template = f"kubernetes/{shown['api']}.yaml"
+    clusters = ((each.key, {**shown, "cluster": each}) for each in shown["kubernetes"])
+    files = {f"clusters/{key}.yaml": written(template, values) for key, values in clusters}
     for name in OPERATOR_FILES:
         files[f"gpu-operator/{name}"] = written(f"kubernetes/gpu-operator/{name}", shown)
     if shown["licensed"]:

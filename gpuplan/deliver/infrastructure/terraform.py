@@ -104,14 +104,9 @@ def _provider(plan: Plan, name: str) -> Provider | None:
 
 def _software(plan: Plan, part: str) -> tuple[str, str] | None:
     """Value and note of a part for the vSphere version of a design."""
-    return next(
-        (
-            (str(row["value"]), row["note"])
-            for row in plan.catalog.rows("software")
-            if row["part"] == part and row["vsphere"] == plan.scenario.platform.vsphere
-        ),
-        None,
-    )
+    wanted = (part, plan.scenario.platform.vsphere)
+    rows = (row for row in plan.catalog.rows("software") if (row["part"], row["vsphere"]) == wanted)
+    return next(((str(row["value"]), row["note"]) for row in rows), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +143,15 @@ def shown(plan: Plan) -> dict[str, Any]:
     version = plan.catalog.vsphere[plan.scenario.platform.vsphere]
     requests = (request for pool in plan.pools for request in pool.requests)
     sites = _sites(plan, vms)
+    cabling, network = plan.cabling, plan.scenario.network
+    assert cabling is not None
+    rdma = cabling.ports.rdma if network.transport == "pvrdma" else 0
+    switches = {"distributed_switches": cabling.distributed_switches * len(sites), "rdma_switches": rdma}
     return {
-        **_network(plan, len(sites)),
+        "network": network,
+        "ports": cabling.ports,
+        "port_groups": PORT_GROUPS,
+        **switches,
         **_vms(plan, vms),
         "customer": plan.scenario.customer,
         "provider": vsphere_provider(plan),
@@ -173,27 +175,10 @@ def shown(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _network(plan: Plan, sites: int) -> dict[str, Any]:
-    cabling, network = plan.cabling, plan.scenario.network
-    assert cabling is not None
-    return {
-        "network": network,
-        "ports": cabling.ports,
-        "port_groups": PORT_GROUPS,
-        "distributed_switches": cabling.distributed_switches * sites,
-        "rdma_switches": cabling.ports.rdma if network.transport == "pvrdma" else 0,
-    }
-
-
 def _vms(plan: Plan, vms: Sequence[Vms]) -> dict[str, Any]:
-    return {
-        "vms": vms,
-        "guests": [vm for vm in vms if not vm.server],
-        "clients": [vm for vm in vms if vm.client],
-        "servers": [vm for vm in vms if vm.server],
-        "sizes": sizes(vms),
-        "vsphere_profiles": vsphere_profiles(plan, vms),
-    }
+    guests, servers = ([vm for vm in vms if bool(vm.server) == server] for server in (False, True))
+    kinds = {"guests": guests, "clients": [vm for vm in vms if vm.client], "servers": servers}
+    return {"vms": vms, **kinds, "sizes": sizes(vms), "vsphere_profiles": vsphere_profiles(plan, vms)}
 
 
 def vsphere_profiles(plan: Plan, vms: Iterable[Any]) -> dict[str, str]:
@@ -214,14 +199,12 @@ def _sites(plan: Plan, vms: Sequence[Vms]) -> tuple[Site, ...]:
     names = list(dict.fromkeys(pool.site for pool in plan.pools))
     several, taken = len(names) > 1, set[str]()
     here = {cluster_id(pool): [vm for vm in vms if vm.cluster == cluster_id(pool)] for pool in plan.pools}
-    return tuple(
-        Site(
-            slug(name or "other", taken, "site") if several else "",
-            name,
-            tuple(_cluster(plan, pool, here[cluster_id(pool)]) for pool in plan.pools if pool.site == name),
-        )
-        for name in names
-    )
+    sites = []
+    for name in names:
+        id, pools = slug(name or "other", taken, "site") if several else "", plan.pools
+        clusters = (_cluster(plan, pool, here[cluster_id(pool)]) for pool in pools if pool.site == name)
+        sites.append(Site(id, name, tuple(clusters)))
+    return tuple(sites)
 
 
 def _cluster(plan: Plan, pool: Pool, vms: Sequence[Vms]) -> dict[str, Any]:
@@ -276,13 +259,8 @@ def _flavour(*, made: bool) -> dict[str, Any]:
 
 
 def _vsphere(both: Mapping[str, Any], folder: str, *, made: bool) -> dict[str, str]:
-    shown = {
-        **both,
-        **_flavour(made=made),
-        "provider_name": "vSphere",
-        "provider_key": "vsphere",
-        "taken_for": both["vsphere"],
-    }
+    provider = {"provider_name": "vSphere", "provider_key": "vsphere", "taken_for": both["vsphere"]}
+    shown = {**both, **_flavour(made=made), **provider}
     empty = {"vms.tf": not shown["vms"], "network.tf": not (made or shown["rdma_switches"] or shown["vms"])}
     names = [name for name in VSPHERE_FILES if not empty.get(name)]
     files = {f"{folder}/{name}": written(f"vsphere/{name}", shown) for name in names}

@@ -134,8 +134,7 @@ def sizes(vms: Sequence[Vms]) -> list[Size]:
     """The variables with the sizes of the VMs, each once."""
     largest: dict[str, Size] = {}
     for size in (size for vm in vms for size in vm.sizes):
-        other = largest.get(size.variable, size)
-        largest[size.variable] = max(other, size, key=lambda each: each.least)
+        largest[size.variable] = max(largest.get(size.variable, size), size, key=lambda each: each.least)
     return list(largest.values())
 
 
@@ -181,13 +180,9 @@ def _with_profile(plan: Plan, vms: Vms, group: GroupPlan, pool: Pool) -> Vms:
     """VMs with vGPUs: their profile, their restart priority if groups differ, and whether they are replicas."""
     ranks, serving = restart_ranks(plan), plan.llm.serving.get(group.id)
     rank = next(item.priority for item in plan.scenario.groups if item.id == group.id)
-    return replace(
-        vms,
-        profile=profile_in(plan, pool, group),
-        vgpus=group.vgpus,
-        restart=ranks[rank] if len(ranks) > 1 else "",
-        apart=vms.count > 1 and serving is not None and serving.replicas > 1,
-    )
+    apart = vms.count > 1 and serving is not None and serving.replicas > 1
+    restart, profile = ranks[rank] if len(ranks) > 1 else "", profile_in(plan, pool, group)
+    return replace(vms, profile=profile, vgpus=group.vgpus, restart=restart, apart=apart)
 
 
 def _pvrdma(plan: Plan) -> bool:

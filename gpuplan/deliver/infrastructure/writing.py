@@ -25,23 +25,15 @@ def written(template: str, shown: Mapping[str, Any]) -> str:
     """A file from a template of ``infrastructure/templates``; HCL is in columns, as ``terraform fmt`` leaves it."""
     text = _templates().get_template(f"{template}.j2").render(shown)
     text = re.sub(r"\n{3,}", "\n\n", text).strip()
-    hcl = template.endswith((".tf", ".tfvars.example"))
-    return (_aligned(text) if hcl else text) + "\n"
+    return (_aligned(text) if template.endswith((".tf", ".tfvars.example")) else text) + "\n"
 
 
 @cache  # reading them takes 0.1 s, filling them 3 ms
 def _templates() -> Environment:
     filled = environment("infrastructure")
-    filled.filters |= {
-        "amount": amount,
-        "hcl": _in_quotes,
-        "line": one_line,
-        "markdown": _markdown,
-        "names": some_of,
-        "number": number,
-        "vgpus": lambda vms: vgpus_named(vms.profile, vms.vgpus),
-        "yaml": _in_yaml,
-    }
+    filled.filters |= {"hcl": _in_quotes, "line": one_line, "markdown": _markdown, "yaml": _in_yaml}
+    filled.filters |= {"amount": amount, "names": some_of, "number": number}
+    filled.filters["vgpus"] = lambda vms: vgpus_named(vms.profile, vms.vgpus)
     return filled
 
 
@@ -63,8 +55,7 @@ def _in_yaml(text: str) -> str:
 
 def _markdown(text: str) -> str:
     """Escape a text so that Markdown and HTML show it unchanged."""
-    escaped = re.sub(r"([\\`*_\[\]|~#])", r"\\\1", one_line(text))
-    return html.escape(escaped, quote=False)
+    return html.escape(re.sub(r"([\\`*_\[\]|~#])", r"\\\1", one_line(text)), quote=False)
 
 
 def _aligned(text: str) -> str:

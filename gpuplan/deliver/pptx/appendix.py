@@ -145,8 +145,7 @@ def host(deck: Deck) -> Iterator[Slide]:
 def network(deck: Deck) -> Iterator[Slide]:
     """State the speed of workloads over the network, and its ports."""
     if deck.plan.pools and any(verdict.use for verdict in link_verdicts(deck.plan)):
-        kept = speed_kept(deck.plan).keyless()
-        yield details(said("deck.appendix.network"), kept, (3, 4.4, 2.8, 1.8))
+        yield details(said("deck.appendix.network"), speed_kept(deck.plan).keyless(), (3, 4.4, 2.8, 1.8))
     if fabric := deck.plan.cabling:
         yield details(said("deck.appendix.cabling"), cabling(fabric), (3, 9), ("network.ports.shared",))
 

@@ -212,12 +212,10 @@ class Sketch:
         look = {"curve": curve, "fill": fill, "line": line, "width": width, "dashed": dashed}
         self._add("rect", name, area, **look, text=text, pen=pen, bold=True, align="ctr")
 
-    def text(
-        self, area: Box, text: str, *, bold: bool = False, colour: str = "tx1", align: str = "l"
-    ) -> None:
+    def text(self, box: Box, text: str, *, bold: bool = False, colour: str = "tx1", align: str = "l") -> None:
         """A line of text in the middle of an area's height, cut where the area is too narrow for it."""
-        shown = cut(text, SMALL, area.width / self.loose, bold=bold)
-        self._add("text", "Text", area, text=shown, pen=colour, bold=bold, align=align)
+        shown = cut(text, SMALL, box.width / self.loose, bold=bold)
+        self._add("text", "Text", box, text=shown, pen=colour, bold=bold, align=align)
 
     def arrow(self, x: float, top: float, bottom: float, colour: str, width: float) -> None:
         """An upright line with heads at both ends."""

@@ -67,13 +67,10 @@ def failure_slide(deck: Deck) -> Iterator[Slide]:
     key = "deck.failure.leaves" if outcome.unplaced else "deck.failure.tolerance"
     title = said(key, missing=len(outcome.unplaced), verdict=plan.verdict.note)
     case = "deck.failure.words moved" if outcome.moved else "deck.failure.words"
-    effect = said(
-        case if outcome.restarted else "deck.failure.words none",
-        moved=len(outcome.moved),
-        moving=len(outcome.restarted),
-        others=len({host for _, _, host in outcome.restarted}),
-        shown=said("deck.failure.host" if one else "deck.failure.hosts", numbers=run_words(failed.hosts)),
-    )
+    shown = said("deck.failure.host" if one else "deck.failure.hosts", numbers=run_words(failed.hosts))
+    counts = {"moved": len(outcome.moved), "moving": len(outcome.restarted)}
+    counts["others"] = len({host for _, _, host in outcome.restarted})
+    effect = said(case if outcome.restarted else "deck.failure.words none", **counts, shown=shown)
     draw, longer = partial(failed_sketch, plan, failed), f"{title}; {figures.said('deck.failure.left')}"
     picture = Picture("Failure", draw, said("deck.failure.about", title=title))
     yield Slide([longer, title], picture, keys, more=more, foot=Words([effect]), first=title)
@@ -163,8 +160,7 @@ def _users(sketch: Sketch, plan: Plan, area: Box) -> None:
     if rest:
         sketch.text(place, said("deck.hosts.other groups", count=len(rest)), colour="tx2")
     if not plan.groups:
-        total = said("deck.architecture.total", gpus=plan.totals.gpus_demanded)
-        sketch.text(place, total, colour="tx2")
+        sketch.text(place, said("deck.architecture.total", gpus=plan.totals.gpus_demanded), colour="tx2")
     if low:
         key = "deck.architecture.compute" if compute else "deck.architecture.compute stated"
         lower = area.below(area.height - low)
@@ -183,12 +179,9 @@ def _domain(sketch: Sketch, plan: Plan, area: Box) -> None:
     for pool in shown:
         modes = dict.fromkeys(MODE_NAMES[g.mode] for g in plan.groups if g.pool == pool.kind)
         spare = "deck.architecture.spare" if pool.hosts_for_failures else "deck.architecture.no spare"
-        lines = (
-            equipment(plan, pool),
-            said("deck.architecture.cluster", hosts=pool.hosts, gpus=pool.gpus),
-            said(spare, hosts=pool.hosts_for_failures),
-            ", ".join(modes),
-        )
+        counts = said("deck.architecture.cluster", hosts=pool.hosts, gpus=pool.gpus)
+        spares = said(spare, hosts=pool.hosts_for_failures)
+        lines = (equipment(plan, pool), counts, spares, ", ".join(modes))
         left = _panel(sketch, place, pool.name, filter(None, lines)).down(6)
         _hosts(sketch, pool, left._replace(height=place.top + place.height - left.top - 8))
         place = place.down(place.height + 10)
@@ -203,9 +196,7 @@ def _domain(sketch: Sketch, plan: Plan, area: Box) -> None:
 def _hosts(sketch: Sketch, pool: Pool, area: Box) -> None:
     """Every host of a cluster as a small box, those for failures dashed; none where there is no room for all."""
     for wide, high in ICONS:
-        across, rows = (
-            int((long + 6) / (side + 6)) for long, side in ((area.width, wide), (area.height, high))
-        )
+        across, rows = int((area.width + 6) / (wide + 6)), int((area.height + 6) / (high + 6))
         if pool.hosts <= across * rows:
             break
     else:
@@ -234,14 +225,9 @@ def _switches(plan: Plan) -> str:
     if fabric is None or not fabric.switches:
         return said("deck.architecture.no switches")
     total = fabric.switches.total
-    return said(
-        "deck.architecture.leaves and spines" if total.spines else "deck.architecture.leaves",
-        leaves=total.leaves,
-        leaf=fabric.switches.leaf_name,
-        spines=total.spines,
-        where=fabric.switches.where,
-        ports=amount(fabric.ports.total, "port"),
-    )
+    key = "deck.architecture.leaves and spines" if total.spines else "deck.architecture.leaves"
+    counts = {"leaves": total.leaves, "leaf": fabric.switches.leaf_name, "spines": total.spines}
+    return said(key, **counts, where=fabric.switches.where, ports=amount(fabric.ports.total, "port"))
 
 
 def network_slide(deck: Deck) -> Iterator[Slide]:
@@ -271,17 +257,12 @@ def _speeds(used: Sequence[LinkVerdict]) -> Chart:
     ranked = sorted(used, key=lambda each: KEPT[each.kind](each.use)[1], reverse=True)
     shown = [*reversed(ranked[-MOST_LINKS:])]
     shares = [KEPT[link.kind](link.use) for link in shown]
-    series = Series(
-        said("deck.network.series"),
-        VERDICT_COLOURS["good"],
-        [share for _, share, _ in shares],
-        colours=[VERDICT_COLOURS.get(link.verdict, "8B94A3") for link in shown],
-        labels=[
-            Label(f"{share_words(share)}, {VERDICTS[link.verdict]}", colour="10151D")
-            for link, (_, share, _) in zip(shown, shares, strict=True)
-        ],
-        at="inBase",
-    )
+    kept, good = [share for _, share, _ in shares], VERDICT_COLOURS["good"]
+    inks = [VERDICT_COLOURS.get(link.verdict, "8B94A3") for link in shown]
+    pairs = zip(shown, kept, strict=True)
+    texts = (f"{share_words(share)}, {VERDICTS[link.verdict]}" for link, share in pairs)
+    labels = [Label(text, colour="10151D") for text in texts]
+    series = Series(said("deck.network.series"), good, kept, colours=inks, labels=labels, at="inBase")
     names, spans = [*map(_link_name, shown)], [(low, high) for low, _, high in shares]
     return Chart(said("deck.network.about"), names, [series], (40, 46), end=1.1, spans=spans)
 

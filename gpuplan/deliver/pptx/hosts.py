@@ -72,10 +72,7 @@ def _section(plan: Plan, pools: Sequence[Pool], most: int) -> Section:
     pool = pools[0]
     title = f"{pool.name}: {equipment(plan, pool)}"
     if len(pools) > 1:
-        counts = {
-            "hosts": sum(cluster.hosts for cluster in pools),
-            "gpus": sum(cluster.gpus for cluster in pools),
-        }
+        counts = {name: sum(getattr(cluster, name) for cluster in pools) for name in ("hosts", "gpus")}
         title = said("deck.hosts.clusters", name=pool.whole_name, count=len(pools), **counts)
     elif pool.hosts <= most:
         return Section(title, [_host(pool, at, pool.placement[at]) for at in range(pool.hosts)])
@@ -189,9 +186,8 @@ class _Picture:
         strong = tile.failed or tile.landing
         edge = BAD if tile.failed else "accent1" if tile.landing else FREE
         dashed = tile.failed or not tile.loads
-        self.sketch.rect(
-            place, fill="FFFFFF", line=edge, width=1.75 if strong else 0.75, dashed=dashed, name=tile.name
-        )
+        width = 1.75 if strong else 0.75
+        self.sketch.rect(place, fill="FFFFFF", line=edge, width=width, dashed=dashed, name=tile.name)
         inside = place.width - 2 * PAD
         long = text_width(tile.name, SMALL, bold=True)
         top = Box(place.left + PAD, place.top + 3, inside, LINE)
@@ -224,16 +220,11 @@ class _Picture:
         letter, colour, pen = symbol or (group, OTHER, "#1A2230")
         if symbol:
             self.groups.add(group)
+        fill, pen = (GREY, "5A6576") if tile.failed else (colour, pen)
         text = f"{letter}\u00d7{count}" if count > 1 else letter
-        self.sketch.rect(
-            area,
-            fill=GREY if tile.failed else colour,
-            line="FFFFFF",
-            round_by=2,
-            text=text if text_width(text, SMALL, bold=True) <= 1.15 * area.width else letter,
-            pen="5A6576" if tile.failed else pen,
-            name=said("deck.gpu of", letter=letter),
-        )
+        text = text if text_width(text, SMALL, bold=True) <= 1.15 * area.width else letter
+        name = said("deck.gpu of", letter=letter)
+        self.sketch.rect(area, fill=fill, line="FFFFFF", round_by=2, text=text, pen=pen, name=name)
 
     def _key(self, failure: bool) -> None:
         names = group_names(self.plan)

@@ -41,9 +41,8 @@ def cost_slide(deck: Deck) -> Iterator[Slide]:
     parts = cost_series(costs)
     tops = [sum(max(0.0, part.yearly[at]) for part in parts) for at in range(len(costs.cash))]
     pattern, letter = scale_of(max(tops))
-    sums = [
-        Label(short_number(paid)) if paid or top else None for paid, top in zip(costs.cash, tops, strict=True)
-    ]
+    pairs = zip(costs.cash, tops, strict=True)
+    sums = [Label(short_number(paid)) if paid or top else None for paid, top in pairs]
     total = Series(said("deck.cost.total"), OTHER, tops, pattern, labels=sums, at="t")
     series = [*(_part_series(part, max(tops)) for part in parts), total]
     axis = said("deck.cost.axis", currency=costs.currency, letter=letter).strip()
@@ -151,15 +150,9 @@ def _driver_name(deck: Deck, label: str) -> str:
 
 
 def _driver_words(each: Driver, costs: Costs) -> str:
-    return said(
-        "deck.drivers.words",
-        name=each.label,
-        low=each.low,
-        high=each.high,
-        at_low=rounded_money(each.at_low)[0],
-        at_high=rounded_money(each.at_high)[0],
-        currency=costs.currency,
-    )
+    words = {"name": each.label, "low": each.low, "high": each.high, "currency": costs.currency}
+    at_low, at_high = rounded_money(each.at_low)[0], rounded_money(each.at_high)[0]
+    return said("deck.drivers.words", **words, at_low=at_low, at_high=at_high)
 
 
 def growth_slide(deck: Deck) -> Iterator[Slide]:
@@ -168,11 +161,8 @@ def growth_slide(deck: Deck) -> Iterator[Slide]:
     if costs is None or costs.hosts[-1] <= costs.hosts[0]:
         yield from _power_slide(deck)
         return
-    groups = [
-        said("deck.growth.group", name=group.name, share=group.growth)
-        for group in deck.plan.scenario.groups
-        if group.growth
-    ]
+    growing = [group for group in deck.plan.scenario.groups if group.growth]
+    groups = [said("deck.growth.group", name=group.name, share=group.growth) for group in growing]
     series = [
         Series(said("deck.growth.hosts"), deck.brand.accent, costs.hosts, "#,##0"),
         Series(said("deck.growth.gpus"), OKABE_ITO[1], costs.gpus, "#,##0"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 from gpuplan.analysis.alternatives import Alternative
 from gpuplan.analysis.demand import WeekDemand, hour_demand, rule_answers, week_demand
@@ -75,16 +76,10 @@ def _key_tiles(deck: Deck) -> list[Tile]:
 
 
 def _choices_table(deck: Deck, choices: tuple[Alternative, ...], currency: str) -> Table:
-    return tabulate(
-        "choices",
-        choices,
-        currency,
-        hosts=lambda choice: number(choice.hosts[0]) if choice.hosts else "\u2013",
-        cost=lambda choice: rounded_money(choice.net_present)[0],
-        difference=lambda choice: signed(choice.difference),
-        why=partial(why_not, deck),
-        title=said("deck.executive.about"),
-    )
+    own: dict[str, Any] = {"hosts": lambda each: number(each.hosts[0]) if each.hosts else "\u2013"}
+    own["cost"] = lambda each: rounded_money(each.net_present)[0]
+    own |= {"difference": lambda each: signed(each.difference), "why": partial(why_not, deck)}
+    return tabulate("choices", choices, currency, **own, title=said("deck.executive.about"))
 
 
 def why_not(deck: Deck, choice: Alternative) -> str:
@@ -121,17 +116,14 @@ def asked_slide(deck: Deck) -> Iterator[Slide]:
     pattern = "#,##0" if all(value.is_integer() for value in values) else "#,##0.##"
     series = Series(said("deck.asked.series"), OKABE_ITO[0], values, pattern, colours)
     chart = Chart(said("deck.asked.about"), names, [series], (40, 50), gap=40)
-    side = Tiles([*_asked_tiles(deck)], columns=1)
-    yield Slide([title], chart, keys, more=carried, side=side)
+    yield Slide([title], chart, keys, more=carried, side=Tiles([*_asked_tiles(deck)], columns=1))
 
 
 def _looks(deck: Deck, width: float) -> dict[str, tuple[str, str]]:
     """(letter and name, colour) of each group."""
     symbols = group_symbols(deck.plan)
-    return {
-        group.id: (f"{symbols[group.id].letter}  {cut(group.name, SMALL, width)}", symbols[group.id].colour)
-        for group in deck.plan.groups
-    }
+    own = ((group, symbols[group.id]) for group in deck.plan.groups)
+    return {g.id: (f"{symbol.letter}  {cut(g.name, SMALL, width)}", symbol.colour) for g, symbol in own}
 
 
 def _asked_tiles(deck: Deck) -> Iterator[Tile]:

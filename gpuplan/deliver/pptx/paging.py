@@ -122,9 +122,8 @@ def _row(
 
 
 def _columns(table: Table, width: float, shares: Sequence[float]) -> list[Column]:
-    weights = [*shares, *[sum(shares) / len(shares)] * (len(table.columns) - len(shares))][
-        : len(table.columns)
-    ]
+    others = [sum(shares) / len(shares)] * (len(table.columns) - len(shares))
+    weights = [*shares, *others][: len(table.columns)]
     right = [at in numeric(table) for at in range(len(weights))]
     after = [False, *(before and not here for before, here in pairwise(right))]
     return [

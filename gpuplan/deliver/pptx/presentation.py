@@ -29,6 +29,8 @@ from gpuplan.wording import NAMES, said
 
 LOGO, SMALL_LOGO = Box(676, 372, 240, 84), Box(716, 506, 140, 24)
 """Position of the logo on the title slide, and above the number of the others."""
+WITH_SLIDES = "p:sldIdLst/* | p:custShowLst | p:extLst/*[*[local-name()='sectionLst']]"
+"""What refers to the slides of a template."""
 OPENING = (executive_slide, asked_slide)
 HOSTS = (when_slide, hosts_slide, failure_slide, architecture_slide, network_slide)
 MONEY = (cost_slide, alternatives_slide, drivers_slide, growth_slide, decisions_slide, next_steps_slide)
@@ -49,7 +51,9 @@ def pptx_bytes(
         return _written(Deck(_own_presentation(brand), plan, summary, brand, compared))
     with usable_template("pptx"):
         show: Any = Presentation(BytesIO(checked_template(template, "pptx").file))
-        _emptied(show)
+        for paths in (WITH_SLIDES, "p:extLst[not(*)]"):
+            for gone in show.element.xpath(paths):
+                gone.getparent().remove(gone)
         return _written(Deck(show, plan, summary, brand, compared))
 
 
@@ -65,16 +69,6 @@ def _written(deck: Deck) -> bytes:
     stream = BytesIO()
     deck.show.save(stream)
     return same_bytes(stream.getvalue(), day=deck.day)
-
-
-def _emptied(show: Any) -> None:
-    """Remove the slides of a template, and all references to them."""
-    for paths in (
-        "p:sldIdLst/* | p:custShowLst | p:extLst/*[*[local-name()='sectionLst']]",
-        "p:extLst[not(*)]",
-    ):
-        for gone in show.element.xpath(paths):
-            gone.getparent().remove(gone)
 
 
 def _own_presentation(brand: Brand) -> Any:
@@ -154,10 +148,8 @@ def _edition(deck: Deck) -> list[str]:
     paper = deck.plan.scenario.document
     status = NAMES["document.status"][paper.status or "draft"]
     author = [said("deck.title.author", author=paper.author)] if paper.author else []
-    return [
-        *author,
-        said("deck.title.version", version=paper.version or said("document.first version"), status=status),
-    ]
+    version = paper.version or said("document.first version")
+    return [*author, said("deck.title.version", version=version, status=status)]
 
 
 def _title_slide(deck: Deck) -> None:
@@ -193,13 +185,10 @@ def _title_words(deck: Deck, slide: Any, lead: str, details: list[str]) -> None:
 def _closing_slide(deck: Deck) -> None:
     *author, version = _edition(deck)
     approver = deck.plan.scenario.document.approver
-    lines = [
-        *author,
-        *([said("deck.closing.approver", approver=approver)] if approver else ()),
-        version,
-        said("deck.closing.day", day=written_day(deck.day)),
-        said("deck.closing.catalog", digest=deck.plan.catalog.digest),
-    ]
+    approved = [said("deck.closing.approver", approver=approver)] if approver else []
+    day = said("deck.closing.day", day=written_day(deck.day))
+    catalog = said("deck.closing.catalog", digest=deck.plan.catalog.digest)
+    lines = [*author, *approved, version, day, catalog]
     layout = next((option for option in deck.layouts if deck.own and option.name == "Closing"), None)
     _framed(deck, layout, said("deck.closing"), Words(lines), "deck.closing.notes")
 

@@ -28,6 +28,7 @@ ROUNDS, LEAST = 8, 32
 """Requests of a closed loop, over its concurrency, and at least."""
 SPARE_TOKENS = 256
 """Tokens that a chat template may add to a request."""
+FIGURES = ("ttft_ms", "tpot_ms", "tokens_per_s")
 
 
 class Load(NamedTuple):
@@ -51,8 +52,7 @@ def loads(plan: Plan, id: str) -> Iterator[Load]:
         yield Load(f"c{count}", count, None, max(LEAST, ROUNDS * count), _predicted(plan, run))
     if made.load.requests_per_second:
         rate = float(f"{made.load.requests_per_second / made.replicas:.3g}")
-        prompts = max(LEAST, math.ceil(rate * BY_THE_CLOCK_S))
-        yield Load("rate", 0, rate, prompts, _predicted(plan, base))
+        yield Load("rate", 0, rate, max(LEAST, math.ceil(rate * BY_THE_CLOCK_S)), _predicted(plan, base))
 
 
 def _predicted(plan: Plan, run: Run) -> dict[str, Range]:
@@ -83,14 +83,10 @@ def _commands(plan: Plan, id: str) -> dict[str, Any]:
     group = next(group for group in plan.scenario.groups if group.id == id)
     row = plan.catalog.row("llm_models", str(group.model))
     needed = math.ceil((made.load.tokens_in + made.load.tokens_out + SPARE_TOKENS) / 1024) * 1024
-    return {
-        "id": id,
-        "run": run,
-        "context": min(int(row["context_tokens"]), group.longest_context or needed),
-        "sequences": 2 * max(1, made.limits.requests),
-        "native": row["native_precision"] or "bf16",
-        "memory": plan.catalog.assumptions["llm-memory"].value("usable_share"),
-    }
+    context = min(int(row["context_tokens"]), group.longest_context or needed)
+    memory = plan.catalog.assumptions["llm-memory"].value("usable_share")
+    limits = {"context": context, "sequences": 2 * max(1, made.limits.requests), "memory": memory}
+    return {"id": id, "run": run, **limits, "native": row["native_precision"] or "bf16"}
 
 
 def _procedure(plan: Plan, groups: Mapping[str, Sequence[Load]]) -> str:
@@ -100,10 +96,8 @@ def _procedure(plan: Plan, groups: Mapping[str, Sequence[Load]]) -> str:
         made = plan.llm.serving[id]
         rows = ((load.name, *map(_range, map(load.predicted.get, FIGURES))) for load in steps)
         words: dict[str, Any] = {"made": made, "run": planned_run(plan, id)}
-        words |= {
-            "each": round(made.load.tokens_in + made.load.tokens_out),
-            "tokens_in": round(made.load.tokens_in),
-        }
+        load = made.load
+        words |= {"each": round(load.tokens_in + load.tokens_out), "tokens_in": round(load.tokens_in)}
         words |= {"first": made.asks["first_token_s"], "speed": made.asks["tokens_per_s"]}
         table = filled("kit_loads", tuple(rows), title=one_line(made.name))
         passes = (said(f"kit.pass {what}", **words) for what in ("times", "memory", "errors"))
@@ -114,9 +108,6 @@ def _procedure(plan: Plan, groups: Mapping[str, Sequence[Load]]) -> str:
     steps_text = (said(f"kit.step {number}") for number in range(1, 5))
     title = said("kit.title", name=one_line(design_name(plan)))
     return page(title, chapter(said("kit.procedure"), *steps_text), *parts)
-
-
-FIGURES = ("ttft_ms", "tpot_ms", "tokens_per_s")
 
 
 def _range(figure: Range | None) -> str:

@@ -63,7 +63,10 @@ def most_plans(plan: Plan) -> int:
 
 
 def _others(plan: Plan) -> Iterator[Axis]:
-    yield _failures(plan.scenario)
+    path, current = "availability.host_failures", plan.scenario.availability.host_failures
+    spec = field_of(path)
+    values = tuple(range(int(spec.low), min(int(spec.high), max(MOST_FAILURES, current)) + 1))
+    yield Axis("failures", path, "", "", values, values.index(current))
     if price := _price(plan):
         yield price
 
@@ -127,13 +130,6 @@ def _rounded(size: int) -> int:
     return int(round(size, 2 - len(str(size)))) if size > 99 else size
 
 
-def _failures(scenario: Scenario) -> Axis:
-    path, current = "availability.host_failures", scenario.availability.host_failures
-    spec = field_of(path)
-    values = tuple(range(int(spec.low), min(int(spec.high), max(MOST_FAILURES, current)) + 1))
-    return Axis("failures", path, "", "", values, values.index(current))
-
-
 def _price(plan: Plan) -> Axis | None:
     """Return the price of a board between its low and high; None where it is unknown or nothing is bought."""
     key = f"gpus/{plan.scenario.hardware.gpu}"
@@ -146,9 +142,8 @@ def _price(plan: Plan) -> Axis | None:
         low, high = (round(share * now, 2) for share in (1 - ASIDE, 1 + ASIDE))
     values = _spread(low, now, high)
     name, bought = plan.catalog.gpus[plan.scenario.hardware.gpu].name, match.purchase is not None
-    return Axis(
-        "price", f"prices.{key}", name, plan.costs.currency, values, values.index(now), ranged, bought
-    )
+    at, currency = values.index(now), plan.costs.currency
+    return Axis("price", f"prices.{key}", name, currency, values, at, ranged, bought)
 
 
 def _spread(low: float, now: float, high: float) -> tuple[float, ...]:
@@ -156,8 +151,7 @@ def _spread(low: float, now: float, high: float) -> tuple[float, ...]:
     steps = PRICES - 1
     below = round(steps * (now - low) / (high - low))
     below = min(max(below, int(low < now)), steps - int(now < high))
-    values = [*_between(low, now, below), now, *_between(high, now, steps - below)]
-    return tuple(sorted(set(values)))
+    return tuple(sorted({*_between(low, now, below), now, *_between(high, now, steps - below)}))
 
 
 def _between(end: float, now: float, steps: int) -> Sequence[float]:

@@ -137,9 +137,8 @@ def _fixed(found: WhatIf) -> Iterator[str]:
     plan, scenario = found.design, found.scenario
     price = next((axis for axis in found.axes if axis.kind == "price"), None)
     day = written_day(document_day(plan))
-    yield said(
-        "whatif.fixed rest", day=day, version=scenario.document.version or said("document.first version")
-    )
+    version = scenario.document.version or said("document.first version")
+    yield said("whatif.fixed rest", day=day, version=version)
     yield _hosts(found)
     if others := [
         texts.workload(axis, axis.own) for axis in sizes(scenario) if axis.path != found.axes[0].path

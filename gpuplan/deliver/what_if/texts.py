@@ -176,14 +176,11 @@ class Teller:
 
     def _headline(self, position: Position, answer: Answer) -> str:
         verdict = answer.verdict
-        return said(
-            HEADLINES.get(verdict.fits, "whatif.headline yes"),
-            hosts=answer.totals.hosts,
-            what=self._carried(position),
-            verdict=verdict.note,
-            missing=verdict.placed.missing,
-            money=answer.cost.money if answer.cost else said("executive.no cost"),
-        )
+        money = answer.cost.money if answer.cost else said("executive.no cost")
+        fits = {"verdict": verdict.note, "missing": verdict.placed.missing}
+        hosts, what = answer.totals.hosts, self._carried(position)
+        key = HEADLINES.get(verdict.fits, "whatif.headline yes")
+        return said(key, hosts=hosts, what=what, **fits, money=money)
 
     def _carried(self, position: Position) -> str:
         axis, at = self.found.axes[0], position[0]
@@ -199,28 +196,21 @@ class Teller:
         return said("whatif.left out", names="; ".join(more)) if more else ""
 
     def _values(self, answer: Answer) -> dict[str, str]:
-        texts = {
-            "hosts": number(answer.totals.hosts),
-            "gpus": number(answer.totals.gpus),
-            "placed": answer.verdict.short,
-            "cost": answer.cost.price if answer.cost else "",
-            "hour": BY_KEY["gpu_hour_used"].said(answer, self.currency),
-            "power": watts(answer.typical_w),
-        }
+        totals, hour = answer.totals, BY_KEY["gpu_hour_used"].said(answer, self.currency)
+        texts = {"hosts": number(totals.hosts), "gpus": number(totals.gpus), "placed": answer.verdict.short}
+        texts |= {"cost": answer.cost.price if answer.cost else "", "hour": hour}
+        texts["power"] = watts(answer.typical_w)
         return {key: text or said("whatif.nothing") for key, text in texts.items()}
 
     def _notes(self, position: Position, answer: Answer) -> dict[str, str]:
         lost = max(1, int(self.found.axes[self.failures].values[position[self.failures]]))
         totals, cost = answer.totals, answer.cost
         needed, spare = number(totals.hosts_for_demand), number(totals.hosts_for_failures)
-        return {
-            "hosts": said("whatif.hosts note", needed=needed, spare=spare),
-            "gpus": said("whatif.gpus note", gpus=number(totals.gpus_after_failure), lost=lost),
-            "placed": answer.verdict.note,
-            "cost": self._range(answer),
-            "hour": said("whatif.hour note", share=cost.utilisation) if cost else "",
-            "power": said("whatif.power note", peak=watts(answer.peak_w)),
-        }
+        left = said("whatif.gpus note", gpus=number(totals.gpus_after_failure), lost=lost)
+        notes = {"hosts": said("whatif.hosts note", needed=needed, spare=spare), "gpus": left}
+        notes |= {"placed": answer.verdict.note, "cost": self._range(answer)}
+        notes["hour"] = said("whatif.hour note", share=cost.utilisation) if cost else ""
+        return notes | {"power": said("whatif.power note", peak=watts(answer.peak_w))}
 
     def _range(self, answer: Answer) -> str:
         cost = answer.cost

@@ -4,7 +4,6 @@ import datetime
 import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import accumulate, zip_longest
 from typing import Any, NamedTuple
 
@@ -79,12 +78,8 @@ def column_of(table: report.Table, key: str) -> int:
 def ordered(table: report.Table, *first: str) -> report.Table:
     """Return the table with some columns first: those for which a page has room."""
     keys = [column.key for column in table.columns]
-    at = sorted(range(len(keys)), key=lambda n: first.index(keys[n]) if keys[n] in first else len(first))
-    return replace(
-        table,
-        columns=tuple(table.columns[n] for n in at),
-        rows=tuple(tuple(row[n] for n in at) for row in table.rows),
-    )
+    order = sorted(range(len(keys)), key=lambda n: first.index(keys[n]) if keys[n] in first else len(first))
+    return table.at(order)
 
 
 def need_of(column: SheetColumn, values: Iterable[Any], comfort: float = COMFORTS[0]) -> tuple[float, float]:
@@ -159,26 +154,15 @@ class Book:
 
     def __init__(self, plan: Plan, brand: Brand = PLAIN) -> None:
         self._file = io.BytesIO()
-        self.file = xlsxwriter.Workbook(
-            self._file,
-            {
-                "in_memory": True,
-                "strings_to_formulas": False,
-                "strings_to_urls": False,
-                "strings_to_numbers": False,
-                "default_format_properties": {"font_name": brand.text, "font_size": SIZE},
-            },
-        )
-        scenario = plan.scenario
-        self.file.set_properties(
-            {
-                "title": cleaned(scenario.name)[:255],
-                "subject": said("sheet.subject"),
-                "author": cleaned(scenario.document.author or "")[:255],
-                "company": cleaned(brand.name)[:255],
-                "created": datetime.datetime.fromisoformat(as_of(plan)),
-            }
-        )
+        as_text = dict.fromkeys(("strings_to_formulas", "strings_to_urls", "strings_to_numbers"), False)
+        font = {"font_name": brand.text, "font_size": SIZE}
+        options = {"in_memory": True, **as_text, "default_format_properties": font}
+        self.file = xlsxwriter.Workbook(self._file, options)
+        author = plan.scenario.document.author or ""
+        texts = {"title": plan.scenario.name, "author": author, "company": brand.name}
+        about = {name: cleaned(text)[:255] for name, text in texts.items()}
+        created = datetime.datetime.fromisoformat(as_of(plan))
+        self.file.set_properties(about | {"subject": said("sheet.subject"), "created": created})
         self.brand, self.named = brand, list[Named]()
         self._styles = Styles(self.file, brand)
         self._plan, self._paper = plan, paper_of(plan) or brand.paper
@@ -228,17 +212,13 @@ class Book:
     ) -> Block:
         """Lay out a topic's table in full; ``live`` replaces some columns; sources by number, or a few by title."""
         table = table.keyless()
-        cells = [
-            [self._value(cell, column, titles) for cell, column in zip(row, table.columns, strict=True)]
-            for row in table.cells()
-        ]
+        rows = (zip(row, table.columns, strict=True) for row in table.cells())
+        cells = [[self._value(cell, column, titles) for cell, column in row] for row in rows]
         for key, values in (live or {}).items():
             at = column_of(table, key)
             for row, value in zip(cells, values, strict=False):
                 row[at] = value
-        return Block(
-            table.title, [laid(column) for column in table.columns], cells, table.notes, table.totals
-        )
+        return Block(table.title, list(map(laid, table.columns)), cells, table.notes, table.totals)
 
     def _value(self, cell: report.Cell, column: report.Column, titles: bool) -> Any:
         """Return the value of a cell: a number where its column has numbers, else the text that readers see."""

@@ -24,6 +24,7 @@ RIGHT: Mapping[str, Any] = {"align": "right"}
 WRAP: Mapping[str, Any] = {"text_wrap": True}
 HEAD: Mapping[str, Any] = {"bold": True, "font_color": "white", "bg_color": "accent", "valign": "bottom"}
 TILE: Mapping[str, Any] = {"bg_color": "shade", "indent": 1, "align": "left"}
+LARGE: Mapping[str, Any] = {"shrink": True, "bold": True, "font_size": 16}
 BAND: Mapping[str, Any] = {"font_color": "white", "bg_color": "accent", "indent": 1, "valign": "vcenter"}
 KINDS: Mapping[str, Mapping[str, Any]] = {
     "text": {**ROW, **WRAP},
@@ -44,14 +45,7 @@ KINDS: Mapping[str, Mapping[str, Any]] = {
     "lead": {"bold": True, "font_size": 11, **WRAP},
     "plain": {**WRAP},
     "tile": {**TILE, **WRAP, "font_color": "quiet", "valign": "bottom"},
-    "tile value": {
-        **TILE,
-        "shrink": True,
-        "bold": True,
-        "font_size": 16,
-        "font_color": "accent",
-        "num_format": "#,##0",
-    },
+    "tile value": {**TILE, **LARGE, "font_color": "accent", "num_format": "#,##0"},
     "tile note": {**TILE, **WRAP, "font_color": "quiet"},
 }
 """Kinds of cells: in tables, above and below them, and on the first sheet."""
@@ -179,11 +173,8 @@ def limits(value: Editable) -> dict[str, Any]:
     """Return the validation of an editable cell: a number within its limits."""
     low, high = value.low, value.high
     if high is None:
-        rule = {
-            "criteria": ">=",
-            "value": low,
-            "error_message": said("sheet.at least", low=written(low, "g")),
-        }
+        least = said("sheet.at least", low=written(low, "g"))
+        rule = {"criteria": ">=", "value": low, "error_message": least}
     else:
         message = said("sheet.between", low=written(low, "g"), high=written(high, "g"))
         rule = {"criteria": "between", "minimum": low, "maximum": high, "error_message": message}

@@ -59,10 +59,8 @@ def alternatives_sheet(book: Book, summary: Executive, money: Money | None) -> S
     block = worded("priced_alternatives", rows, money.costs.currency)
     rate = stated_percent(money.costs.discount_rate)
     basis = said("sheet.alternatives.basis", years=money.costs.years, rate=rate)
-    blocks = [
-        block._replace(title=said("sheet.alternatives.title")),
-        _quantities(money, options)._replace(notes=(basis,)),
-    ]
+    titled = block._replace(title=said("sheet.alternatives.title"))
+    blocks = [titled, _quantities(money, options)._replace(notes=(basis,))]
     book.topics(TABS["alternatives"], said("sheet.alternatives.note"), blocks)
     return Shown(TABS["alternatives"], HEAD + 2, HEAD + 1 + len(options))
 
@@ -112,9 +110,8 @@ def _quantities(money: Money, found: Sequence[Priced]) -> Block:
         return priced.quantities.get(key, 0.0) if priced.quantities else None
 
     names = [*(price.name for price in money.costs.prices), *(item.name for item in money.costs.unknown)]
-    rows = [
-        [name, *(cell(key, other) for other in found)] for name, key in zip(names, money.prices, strict=True)
-    ]
+    pairs = zip(names, money.prices, strict=True)
+    rows = [[name, *(cell(key, other) for other in found)] for name, key in pairs]
     heads = [SheetColumn(other.short_name, "num") for other, _ in found]
     title = said("sheet.alternatives.quantities")
     return Block(title, [SheetColumn(said("sheet.alternatives.price")), *heads], rows)
@@ -132,12 +129,8 @@ def drivers_sheet(book: Book, plan: Plan, summary: Executive) -> Shown | None:
 
 def _driver(each: Driver, now: float) -> dict[str, Any]:
     """Return the row of an assumption: its ends, the cost there, and the differences from the current cost."""
-    return {
-        **each._asdict(),
-        "less": min(0.0, each.cost_low - now),
-        "more": max(0.0, each.cost_high - now),
-        "chart": middle_cut(cleaned(each.label), LABEL),
-    }
+    less, more = min(0.0, each.cost_low - now), max(0.0, each.cost_high - now)
+    return {**each._asdict(), "less": less, "more": more, "chart": middle_cut(cleaned(each.label), LABEL)}
 
 
 class Charts:
@@ -206,9 +199,8 @@ class Charts:
         bars = _bars(shown.head(2), categories, shown.cells(2), f"#{self._brand.accent}", 60)
         chart.add_series(bars | {"data_labels": {"value": True, "position": "inside_end", "font": white}})
         dashes = {"color": f"#{self._brand.ink}", "width": 1.5, "dash_type": "dash"}
-        line.add_series(
-            {"name": shown.head(3), "categories": categories, "values": shown.cells(3), "line": dashes}
-        )
+        dashed = {"values": shown.cells(3), "line": dashes}
+        line.add_series({"name": shown.head(3), "categories": categories, **dashed})
         chart.combine(line)
         chart.set_x_axis(self._axis(name=said("sheet.chart.failed")))
         chart.set_y_axis(self._axis(lines=True, min=0, num_format="#,##0"))
@@ -225,15 +217,10 @@ class Charts:
 
     def _axis(self, *, lines: bool = False, name: str = "", **more: Any) -> dict[str, Any]:
         named = {"name": name, "name_font": {**self._font, "bold": False}} if name else {}
-        return {
-            "num_font": self._font,
-            "major_gridlines": {"visible": lines, "line": {**self._edge, "width": 0.5}},
-            "line": self._edge,
-            "major_tick_mark": "none",
-            "minor_tick_mark": "none",
-            **named,
-            **more,
-        }
+        grid = {"visible": lines, "line": {**self._edge, "width": 0.5}}
+        marks = {"major_tick_mark": "none", "minor_tick_mark": "none"}
+        own = {"num_font": self._font, "major_gridlines": grid, "line": self._edge, **marks}
+        return {**own, **named, **more}
 
 
 def _bars(name: str, categories: str, values: str, colour: str, gap: int) -> dict[str, Any]:

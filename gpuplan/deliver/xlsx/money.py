@@ -54,9 +54,7 @@ class Money(PricedItems):
         self.price_name = _price_names(self.prices)
         terms = PriceList(plan.scenario, plan.catalog)
         self.follows = {key: pair for key in self.prices if (pair := terms.follows(key, self.prices))}
-        self.unknown_w = {
-            f"{name}_w" for name, watts in self.drawn.items() if name in self.keys and not watts
-        }
+        self.unknown_w = {f"{name}_w" for name, w in self.drawn.items() if name in self.keys and not w}
         self.factors = self._factors()
         self._lay_out()
 
@@ -243,8 +241,7 @@ def results(money: Money) -> Iterator[Row]:
     notes = {"net_present": span, "hours_used": said("sheet.result.hours note")}
     for name, at in money.results.items():
         value, kind = figures[name]
-        cells = (value, *[None] * money.last)
-        yield Row(at, RESULTS[name], cells, note=notes.get(name, ""), kind=kind)
+        yield Row(at, RESULTS[name], (value, *[None] * money.last), note=notes.get(name, ""), kind=kind)
 
 
 def name_results(book: Book, money: Money) -> None:

@@ -94,11 +94,8 @@ def bill_sheet(book: Book, money: Money) -> None:
     paid = [_paid_cells(money, at, material) for at, material in enumerate(costs.materials)]
     live = {key: [cells.get(key) for cells in paid] for key in ("quantity", "unit_price", "discount", "cost")}
     block, totals = book.block(money.bill, live, titles=True), [_total(money, status) for status in PAID]
-    book.topic(
-        TABS["bill"],
-        money.note("sheet.bill.note"),
-        block._replace(rows=[*block.rows, *totals], totals=len(totals), notes=()),
-    )
+    priced = block._replace(rows=[*block.rows, *totals], totals=len(totals), notes=())
+    book.topic(TABS["bill"], money.note("sheet.bill.note"), priced)
 
 
 def _paid_cells(money: Money, at: int, material: Material) -> dict[str, Any]:
@@ -112,11 +109,8 @@ def _paid_cells(money: Money, at: int, material: Material) -> dict[str, Any]:
     )
     discounted = "hardware_discount" if material.part in HARDWARE else "licence_discount"
     planned = material.price.value if material.price else unknown
-    cells: dict[str, Any] = {
-        "quantity": Editable(material.quantity),
-        "unit_price": Live(f'IF({where}="","{unknown}",{where})', planned),
-        "discount": Live(discounted, material.discount),
-    }
+    used, off = Live(f'IF({where}="","{unknown}",{where})', planned), Live(discounted, material.discount)
+    cells: dict[str, Any] = {"quantity": Editable(material.quantity), "unit_price": used, "discount": off}
     if material.status in PAID:
         formula = f'IF(ISNUMBER({price}),{quantity}*{price}*(1-{discount}),"")'
         cells["cost"] = Live(formula, "" if material.cost is None else material.cost)
@@ -131,9 +125,6 @@ def _total(money: Money, status: str) -> list[Any]:
     )
     total = cost.total_cost(*(m.cost or 0.0 for m in materials if m.status == status))
     word = PAID[status]
-    cells = {
-        "part": said("sheet.bill.total", when=word),
-        "cost": Live(f'SUMIF({when},"{word}",{amounts})', total),
-        "status": word,
-    }
+    paid = Live(f'SUMIF({when},"{word}",{amounts})', total)
+    cells = {"part": said("sheet.bill.total", when=word), "cost": paid, "status": word}
     return [cells.get(column.key) for column in table.columns]

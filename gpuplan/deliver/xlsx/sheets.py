@@ -63,11 +63,8 @@ def _with_cost(book: Book, plan: Plan, money: Money, block: Block) -> Block:
         rows.setdefault(id, [names[id], *[None] * (len(block.columns) - 1)])
     share, at = len(block.columns) + column_of(table, "share"), list(rows)
     total = address(money.results["total"], 2, TABS["years"])
-    totals = [
-        Live(f"{address(HEAD + 1 + at.index(part.id), share)}*{total}", part.total)
-        for part in money.costs.groups
-    ]
-    paid = book.block(table, {"total": totals})
+    shares = ((f"{address(HEAD + 1 + at.index(part.id), share)}", part) for part in money.costs.groups)
+    paid = book.block(table, {"total": [Live(f"{cell}*{total}", part.total) for cell, part in shares]})
     costs = dict(zip(ids, paid.rows, strict=True))
     for id, row in rows.items():
         row += costs.get(id, [None] * len(paid.columns))
@@ -138,18 +135,13 @@ def decisions_sheet(book: Book, plan: Plan, summary: Executive) -> None:
 
 def names_sheet(book: Book) -> None:
     """Write the names of cells in formulas, each with its current value."""
-    rows = [
-        {
-            "name": cell.name,
-            "what": cell.what,
-            "value": Live(
-                f'IF({cell.name}="","",{cell.name})', "" if cell.value is None else cell.value, cell.kind
-            ),
-            "input": said("sheet.yes" if cell.editable else "sheet.no"),
-            "where": cell.address.replace("$", ""),
-        }
-        for cell in book.named
-    ]
+    rows: list[dict[str, Any]] = []
+    for cell in book.named:
+        value = "" if cell.value is None else cell.value
+        live = Live(f'IF({cell.name}="","",{cell.name})', value, cell.kind)
+        editable = said("sheet.yes" if cell.editable else "sheet.no")
+        row = {"name": cell.name, "what": cell.what, "value": live, "input": editable}
+        rows.append(row | {"where": cell.address.replace("$", "")})
     book.topic(TABS["names"], said("sheet.names.note"), worded("cell_names", rows))
 
 
@@ -214,8 +206,7 @@ def plain_sheet(book: Book, plan: Plan, key: str) -> None:
 def compared_sheet(book: Book, found: Comparison, catalog: Catalog) -> None:
     """Write the plan and the designs compared with it, in columns, and the differences."""
     table = compared(found, catalog).without("differs")
-    said_of = " ".join(found.sentences)
-    book.topic(said("compared.title"), said_of, book.block(replace(table, notes=())))
+    book.topic(said("compared.title"), " ".join(found.sentences), book.block(replace(table, notes=())))
 
 
 def internal_sheet(book: Book, plan: Plan) -> None:

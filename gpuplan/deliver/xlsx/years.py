@@ -23,13 +23,9 @@ def cost_by_year_sheet(book: Book, plan: Plan, money: Money) -> None:
     table = cost_by_year(plan)
     part, *when = (column.label for column in table.columns[: last + 3])
     more = book.block(table.without(*(column.key for column in table.columns[1 : last + 3]), "basis"))
-    columns = [
-        SheetColumn(part),
-        SheetColumn(said("sheet.years.item")),
-        *(SheetColumn(head, "money") for head in when),
-        SheetColumn(said("sheet.note")),
-        *more.columns[1:],
-    ]
+    when_columns = [SheetColumn(head, "money") for head in when]
+    named = [SheetColumn(part), SheetColumn(said("sheet.years.item"))]
+    columns = [*named, *when_columns, SheetColumn(said("sheet.note")), *more.columns[1:]]
     blocks = (_parts, _items, _paid_units, _units, _drivers, _weights, results)
     rows = [row for rows in blocks for row in rows(money)]
     beside = {name: cells for name, *cells in reversed(more.rows)}  # GPUs as a part, not the count below
@@ -38,9 +34,8 @@ def cost_by_year_sheet(book: Book, plan: Plan, money: Money) -> None:
         for row in rows
     ]
     widths, printed = printed_widths(_needs(columns, filled))
-    page = book.titled(
-        TABS["years"], f"{money.note('sheet.years.note')} {growth_words(costs)}".rstrip(), widths
-    )
+    note = f"{money.note('sheet.years.note')} {growth_words(costs)}".rstrip()
+    page = book.titled(TABS["years"], note, widths)
     for col, column in enumerate(columns):
         page.put(HEAD, col, column.head, "head of numbers" if column.kind == "money" else "head")
     for at, title in money.sections.items():
@@ -60,11 +55,8 @@ def _needs(
     widths = []
     for at, column in enumerate(columns):
         needs = [need_of(column, [])]
-        needs += [
-            need_of(column._replace(kind=row.kind_in(column)), [cells[at]])
-            for row, cells in filled
-            if at < len(cells) and (row.item or at > 1)
-        ]
+        own = ((row, cells[at]) for row, cells in filled if at < len(cells) and (row.item or at > 1))
+        needs += [need_of(column._replace(kind=row.kind_in(column)), [cell]) for row, cell in own]
         widths.append(widest(needs))
     return widths
 
@@ -141,10 +133,8 @@ def _residual_formula(hardware: Sequence[int], year: int, last: int) -> str:
 def _items(money: Money) -> Iterator[Row]:
     for at, paid, item in zip(money.item_row, money.paid_row, money.items, strict=True):
         price = f"N({money.price_at(item.price)})"  # an unknown price is an empty text
-        cells = [
-            Live(f"{money.year_at(paid, year)}*{price}", money.item_cost(item, year))
-            for year in range(money.last + 1)
-        ]
+        years = range(money.last + 1)
+        cells = [Live(f"{money.year_at(paid, year)}*{price}", money.item_cost(item, year)) for year in years]
         yield Row(at, item.part, cells, item.name, money.missing(item.price)).summed()
 
 
@@ -153,15 +143,10 @@ def _paid_units(money: Money) -> Iterator[Row]:
     for at, item in zip(money.paid_row, money.items, strict=True):
         factor = f"(1-{money.bill_at(item.material, 'discount')})" + f"*{item.times}" * (item.times > 1)
         units = money.unit_row[item.units]
-        cells = [
-            Live(
-                f"{factor}{_later(item.part, year)}*{sum_of([units], [2 + lot for lot in lots])}"
-                if lots
-                else "0",
-                money.paid_units(item, year),
-            )
-            for year, lots in enumerate(item.paid)
-        ]
+        cells = []
+        for year, lots in enumerate(item.paid):
+            formula = f"{factor}{_later(item.part, year)}*{sum_of([units], [2 + lot for lot in lots])}"
+            cells.append(Live(formula if lots else "0", money.paid_units(item, year)))
         yield Row(at, item.part, cells, item.name, kind="num")
 
 
@@ -189,10 +174,8 @@ def _weights(money: Money) -> Iterator[Row]:
         for year, value in enumerate(money.quantities(key)):
             terms = [sum_of(paid, [2 + year])] * bool(paid)
             if hardware:
-                terms += [
-                    _support_formula(hardware, year, money.last),
-                    _residual_formula(hardware, year, money.last),
-                ]
+                ends = (hardware, year, money.last)
+                terms += [_support_formula(*ends), _residual_formula(*ends)]
             terms += _running_terms(money, key, year)
             cells.append(Live("+".join(term for term in terms if term != "0") or "0", value))
         name, unit = per[key]
@@ -205,11 +188,8 @@ def _running_terms(money: Money, key: str, year: int) -> list[str]:
     """The quantity of a price that is paid each year."""
     if not year:
         return []
-    terms = {
-        "Power": f"{money.driver_at('kwh', year)}*power_usage_effectiveness",
-        "Space": money.driver_at("racks", year),
-        "Administration": _managed(money, year),
-    }
+    watts = f"{money.driver_at('kwh', year)}*power_usage_effectiveness"
+    terms = {"Power": watts, "Space": money.driver_at("racks", year), "Administration": _managed(money, year)}
     return [term for part, term in terms.items() if RUNNING[part] == key]
 
 

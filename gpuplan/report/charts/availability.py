@@ -23,17 +23,13 @@ def capacity_rows(plan: Plan) -> list[dict[str, Any]]:
         min(pool.clusters, key=lambda each: each.losses[1].gpus_left - each.gpus_occupied)
         for pool in whole_pools(plan.pools).values()
     ]
-    return [
-        {
-            "pool": pool.name if pool.id == pool.kind else said("chart.capacity.tightest", pool=pool.name),
-            "lost": level.lost,
-            "left": level.gpus_left,
-            "occupied": pool.gpus_occupied,
-            "state": STATES[level.fits],
-        }
-        for pool in tightest
-        for level in pool.losses
-    ]
+    rows = []
+    for pool in tightest:
+        name = pool.name if pool.id == pool.kind else said("chart.capacity.tightest", pool=pool.name)
+        for level in pool.losses:
+            row = {"pool": name, "lost": level.lost, "left": level.gpus_left, "occupied": pool.gpus_occupied}
+            rows.append(row | {"state": STATES[level.fits]})
+    return rows
 
 
 def capacity_chart(rows: list[dict[str, Any]], look: Look) -> Spec:
@@ -44,40 +40,21 @@ def capacity_chart(rows: list[dict[str, Any]], look: Look) -> Spec:
     domain = [state for state in STATES.values() if state in states]
     left, lost = field("left"), field("lost", "ordinal")
     shown = {state: colours[state] for state in domain}
-    tips = [
-        lost | {"title": said("chart.capacity.lost")},
-        left | {"title": said("chart.capacity.left")},
-        field("occupied", title=said("chart.capacity.occupied")),
-        field("state", "nominal", title=said("chart.capacity.state")),
-    ]
-    bars = {
-        "mark": {"type": "bar", "size": 22, "cornerRadiusEnd": 3},
-        "encoding": {
-            "x": left | {"title": said("chart.capacity.left"), "axis": {"tickMinStep": 1}},
-            "y": lost | {"title": said("chart.capacity.lost")},
-            "color": told_apart("state", shown, {"orient": "bottom", **names_below(look)}),
-            "tooltip": tips,
-        },
-    }
-    words = {
-        "mark": {"type": "text", "align": "left", "dx": 5, "color": look.ink},
-        "encoding": {"x": left, "y": lost, "text": left},
-    }
-    rule = {
-        "mark": {"type": "rule", "strokeDash": [5, 4], "strokeWidth": 2, "color": look.ink},
-        "encoding": {"x": field("occupied", aggregate="max")},
-    }
-    layered = {
-        "width": 260 if many else 560 if look.paper else "container",
-        "height": {"step": 30},
-        "description": said("chart.capacity.about"),
-        "layer": [bars, words, rule],
-    }
+    tips = [lost | {"title": said("chart.capacity.lost")}, left | {"title": said("chart.capacity.left")}]
+    tips += [field("occupied", title=said("chart.capacity.occupied"))]
+    tips += [field("state", "nominal", title=said("chart.capacity.state"))]
+    x = left | {"title": said("chart.capacity.left"), "axis": {"tickMinStep": 1}}
+    ink = told_apart("state", shown, {"orient": "bottom", **names_below(look)})
+    encoded = {"x": x, "y": lost | {"title": said("chart.capacity.lost")}, "color": ink, "tooltip": tips}
+    bars = {"mark": {"type": "bar", "size": 22, "cornerRadiusEnd": 3}, "encoding": encoded}
+    beside = {"type": "text", "align": "left", "dx": 5, "color": look.ink}
+    words = {"mark": beside, "encoding": {"x": left, "y": lost, "text": left}}
+    dashed = {"type": "rule", "strokeDash": [5, 4], "strokeWidth": 2, "color": look.ink}
+    rule = {"mark": dashed, "encoding": {"x": field("occupied", aggregate="max")}}
+    wide = 260 if many else 560 if look.paper else "container"
+    about = said("chart.capacity.about")
+    layered = {"width": wide, "height": {"step": 30}, "description": about, "layer": [bars, words, rule]}
     column = {"column": field("pool", "nominal", title=None, sort=None)}
-    return {
-        "$schema": SCHEMA,
-        **({"title": TITLE} if look.paper else {}),
-        "data": {"values": rows},
-        **({"facet": column, "spec": layered} if many else layered),
-        "config": config(look),
-    }
+    title = {"title": TITLE} if look.paper else {}
+    drawn = {"facet": column, "spec": layered} if many else layered
+    return {"$schema": SCHEMA, **title, "data": {"values": rows}, **drawn, "config": config(look)}

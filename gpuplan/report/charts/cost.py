@@ -18,10 +18,8 @@ HALF_BAR = 0.42
 
 def year_names(costs: Costs) -> list[str]:
     """The start, and the years after it."""
-    return [
-        said("chart.years.start"),
-        *(said("chart.years.year", year=year) for year in range(1, costs.years + 1)),
-    ]
+    years = range(1, costs.years + 1)
+    return [said("chart.years.start"), *(said("chart.years.year", year=year) for year in years)]
 
 
 def years_rows(costs: Costs) -> dict[str, Any]:
@@ -40,59 +38,30 @@ def years_rows(costs: Costs) -> dict[str, Any]:
                 continue
             pile = paid if value > 0 else left
             low, pile[at] = pile[at], pile[at] + value
-            rows.append(
-                {
-                    "part": f"{letter} {part.name}",
-                    "year": years[at],
-                    "at": at,
-                    "left": at - HALF_BAR,
-                    "right": at + HALF_BAR,
-                    "cost": value,
-                    "low": low,
-                    "high": pile[at],
-                    "middle": low + value / 2,
-                    "words": money(value, costs.currency),
-                    "letter": letter if abs(value) > tall else "",
-                    "ink": COLOURS[colour],
-                    "pen": pen_on(COLOURS[colour]),
-                }
-            )
-    sums = [
-        {"at": at, "top": tops[at], "words": short_number(value)}
-        for at, value in enumerate(costs.cash)
-        if value
-    ]
+            row: Spec = {"part": f"{letter} {part.name}", "year": years[at], "at": at}
+            row |= {"left": at - HALF_BAR, "right": at + HALF_BAR, "cost": value}
+            row |= {"low": low, "high": pile[at], "middle": low + value / 2}
+            row |= {"words": money(value, costs.currency), "letter": letter if abs(value) > tall else ""}
+            rows.append(row | {"ink": COLOURS[colour], "pen": pen_on(COLOURS[colour])})
+    cash = [(at, value) for at, value in enumerate(costs.cash) if value]
+    sums = [{"at": at, "top": tops[at], "words": short_number(value)} for at, value in cash]
     return {"rows": rows, "sums": sums, "currency": costs.currency}
 
 
 def years_chart(data: Spec, look: Look) -> Spec:
     """Cash by year, stacked by part; every part has its letter, what is worth something at the end is below zero."""
-    axis = {
-        "labelExpr": "datum.value % 1 ? '' : datum.value ? 'Year ' + datum.value : 'Start'",
-        "tickMinStep": 1,
-        "ticks": False,
-        "domain": False,
-        "grid": False,
-    }
+    label = "datum.value % 1 ? '' : datum.value ? 'Year ' + datum.value : 'Start'"
+    axis = {"labelExpr": label, "tickMinStep": 1, "ticks": False, "domain": False, "grid": False}
     x: Spec = {"title": None, "scale": {"zero": False, "nice": False}, "axis": axis}
-    y: Spec = {
-        "title": said("chart.years.axis", currency=data["currency"]),
-        "axis": {"labelExpr": MONEY, "tickCount": 5},
-    }
+    title = said("chart.years.axis", currency=data["currency"])
+    y: Spec = {"title": title, "axis": {"labelExpr": MONEY, "tickCount": 5}}
     parts = list({row["part"]: row["ink"] for row in data["rows"]}.items())
-    bars = layer(
-        data["rows"],
-        "rect",
-        {"stroke": look.ground, "strokeWidth": 1},
-        x=field("left", **x),
-        x2={"field": "right"},
-        y=field("low", **y),
-        y2={"field": "high"},
-        color=named_colours("part", parts, look, values=[name for name, _ in reversed(parts)]),
-        tooltip=tooltip(
-            part=said("chart.years.part"), year=said("chart.years.when"), words=said("chart.years.paid")
-        ),
-    )
+    spans: Spec = {"x": field("left", **x), "x2": {"field": "right"}, "y2": {"field": "high"}}
+    ink = named_colours("part", parts, look, values=[name for name, _ in reversed(parts)])
+    heads = {"part": said("chart.years.part"), "year": said("chart.years.when")}
+    tips = tooltip(**heads, words=said("chart.years.paid"))
+    edge = {"stroke": look.ground, "strokeWidth": 1}
+    bars = layer(data["rows"], "rect", edge, **spans, y=field("low", **y), color=ink, tooltip=tips)
     bold = {"fontSize": look.small, "fontWeight": 600}
     middle, top = field("middle", **y), field("top", **y)
     pen = field("pen", "nominal", scale=None)
@@ -100,5 +69,4 @@ def years_chart(data: Spec, look: Look) -> Spec:
     room = f"scale('x', 1) - scale('x', 0) < {SUM_PX} ? 0 : 1"
     how = {"dy": -8, "color": look.ink, "fontWeight": 600, "opacity": {"expr": room}}
     sums = labels(data["sums"], "words", how, x=field("at", **x), y=top)
-    about = said("chart.years.about")
-    return chart([bars, letters, sums], look, about, 180, 360)
+    return chart([bars, letters, sums], look, said("chart.years.about"), 180, 360)

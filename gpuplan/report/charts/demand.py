@@ -25,11 +25,7 @@ from gpuplan.report.colours import COLOURS, OKABE_ITO
 from gpuplan.report.drawing import pen_on
 from gpuplan.wording import METHOD_NAMES, NAMES, mean_gpus, number, percent, said, stated_percent, whole
 
-LINES = {
-    "closed": (OKABE_ITO[0], [1, 0]),
-    "poisson": (OKABE_ITO[2], [7, 4]),
-    "bursty": (OKABE_ITO[5], [2, 3]),
-}
+LINE = {"closed": (OKABE_ITO[0], [1, 0]), "poisson": (OKABE_ITO[2], [7, 4]), "bursty": (OKABE_ITO[5], [2, 3])}
 LEAST_CHANCE = 0.001
 """Lower end of the probability axis; lines leave the chart there."""
 FLOOR = 1e-6
@@ -50,9 +46,7 @@ def day_rows(
     """GPUs needed on average by group in the hours of two days, on the clock of a place, piled up; and lines across."""
     if not plan.groups or not week.everybody_gpus:
         return {}
-    names = {group.id: f"{group.letter} {group.name}" for group in plan.groups} | {
-        "": said("chart.day.others")
-    }
+    names = {each.id: f"{each.letter} {each.name}" for each in plan.groups} | {"": said("chart.day.others")}
     numbers = {group.id: 1 + at % len(OKABE_ITO) for at, group in enumerate(plan.scenario.groups)}
     tall = letter_share * max(week.everybody_gpus, plan.totals.gpus_demanded)
     rows, letters, groups = [], [], []
@@ -69,26 +63,13 @@ def day_rows(
                 letter = name.partition(" ")[0]
                 letters.append({"x": start + hour + 0.5, "y": y, "letter": letter, "ink": pen_on(ink)})
             for first, last, low, gpus in _stretches(below[at], day):
-                rows.append(
-                    {
-                        "x": start + first,
-                        "end": start + last,
-                        "low": low,
-                        "high": low + gpus,
-                        "group": name,
-                        "clock": f"{DAY_NAMES[of_week]} {first:02}:00-{last:02}:00",
-                        "gpus": written(gpus, ".2f"),
-                    }
-                )
+                spot = {"x": start + first, "end": start + last, "low": low, "high": low + gpus}
+                hours = f"{DAY_NAMES[of_week]} {first:02}:00-{last:02}:00"
+                rows.append({**spot, "group": name, "clock": hours, "gpus": written(gpus, ".2f")})
             below[at] = [low + gpus for low, gpus in zip(below[at], day, strict=True)]
-    return {
-        "rows": rows,
-        "letters": letters,
-        "groups": groups,
-        "lines": _day_lines(week.everybody_gpus, plan.totals.gpus_demanded),
-        "place": place,
-        "days": list(SHOWN_DAYS.values()),
-    }
+    lines = _day_lines(week.everybody_gpus, plan.totals.gpus_demanded)
+    shown = {"rows": rows, "letters": letters, "groups": groups, "lines": lines}
+    return shown | {"place": place, "days": list(SHOWN_DAYS.values())}
 
 
 def _stretches(below: Sequence[float], day: Sequence[float]) -> list[tuple[int, int, float, float]]:
@@ -108,20 +89,11 @@ def _day_lines(everybody: float, planned: float) -> list[dict[str, Any]]:
         words = said("chart.day.planned at peak", gpus=needed)
         return [{"gpus": planned, "words": words, "below": False, "dashed": False}]
     close = abs(everybody - planned) < 0.09 * max(everybody, planned)
-    return [
-        {
-            "gpus": everybody,
-            "words": said("chart.day.all at peak", gpus=mean),
-            "below": close and everybody < planned,
-            "dashed": True,
-        },
-        {
-            "gpus": planned,
-            "words": said("chart.day.planned", gpus=needed),
-            "below": close and planned < everybody,
-            "dashed": False,
-        },
-    ]
+    lines = (
+        (everybody, said("chart.day.all at peak", gpus=mean), everybody < planned, True),
+        (planned, said("chart.day.planned", gpus=needed), planned < everybody, False),
+    )
+    return [{"gpus": n, "words": of, "below": close and low, "dashed": dash} for n, of, low, dash in lines]
 
 
 def day_chart(data: Spec, look: Look) -> Spec:
@@ -130,24 +102,14 @@ def day_chart(data: Spec, look: Look) -> Spec:
     end = DAY_WIDTH * len(days) - 2
     hours = [DAY_WIDTH * at + hour for at in range(len(days)) for hour in range(0, 24, 6)]
     clock = f"datum.value % {DAY_WIDTH} == 24 ? '' : format(datum.value % {DAY_WIDTH}, '02d') + ':00'"
-    x = field(
-        "x",
-        title=said("chart.day.hour", place=data["place"]) if look.paper else None,
-        scale={"domain": [0, end], "nice": False},
-        axis={"values": hours, "labelExpr": clock, "grid": False},
-    )
+    title = said("chart.day.hour", place=data["place"]) if look.paper else None
+    axis = {"values": hours, "labelExpr": clock, "grid": False}
+    x = field("x", title=title, scale={"domain": [0, end], "nice": False}, axis=axis)
     y: Spec = {"title": said("chart.day.axis"), "axis": {"tickCount": 5}}
-    bars = layer(
-        data["rows"],
-        "rect",
-        {},
-        x=x,
-        x2={"field": "end"},
-        y=field("low", **y),
-        y2={"field": "high"},
-        color=named_colours("group", data["groups"], look, orient="bottom", columns=2, labelLimit=290),
-        tooltip=tooltip(group=said("chart.day.group"), clock=data["place"], gpus=said("chart.day.gpus")),
-    )
+    ends: Spec = {"x2": {"field": "end"}, "y": field("low", **y), "y2": {"field": "high"}}
+    ink = named_colours("group", data["groups"], look, orient="bottom", columns=2, labelLimit=290)
+    tips = tooltip(group=said("chart.day.group"), clock=data["place"], gpus=said("chart.day.gpus"))
+    bars = layer(data["rows"], "rect", {}, x=x, **ends, color=ink, tooltip=tips)
     bold = {"fontSize": look.small, "fontWeight": 600}
     letters = labels(data["letters"], "letter", bold, x=field("x"), y=field("y", **y), color=as_is("ink"))
     mornings = [{"x": DAY_WIDTH * at, "day": day} for at, day in enumerate(days)]
@@ -173,74 +135,43 @@ def _levels(lines: list[Spec], look: Look, end: int) -> list[Spec]:
 def odds_rows(known: Methods, points: Sequence[CurvePoint]) -> dict[str, Any]:
     """Return the probability, by method, that a number of GPUs is too small, with the target and the installed GPUs."""
     rows = [
-        {
-            "method": METHOD_NAMES[p.method],
-            "gpus": p.gpus,
-            "shown": percent(p.chance),
-            "chance": p.chance,
-            "low": p.low,
-            "high": p.high,
-        }
+        {"method": METHOD_NAMES[p.method], "gpus": p.gpus, "shown": percent(p.chance)}
+        | {"chance": p.chance, "low": p.low, "high": p.high}
         for p in points
     ]
-    return {
-        "rows": rows,
-        "band": [row for row in rows if row["method"] == METHOD_NAMES["bursty"]],
-        "target": known.target.chance,
-        "target_words": said("chart.odds.target", chance=stated_percent(known.target.chance)),
-        "installed": known.gpus,
-        "installed_words": said("chart.odds.installed", gpus=known.gpus),
-        "rule": known.target.rule,
-        "gpus_title": said("chart.odds.gpus"),
-        "simulated": [],
-    }
+    target, band = known.target, [row for row in rows if row["method"] == METHOD_NAMES["bursty"]]
+    data: Spec = {"rows": rows, "band": band, "target": target.chance}
+    data["target_words"] = said("chart.odds.target", chance=stated_percent(target.chance))
+    data |= {"installed": known.gpus, "installed_words": said("chart.odds.installed", gpus=known.gpus)}
+    return data | {"rule": target.rule, "gpus_title": said("chart.odds.gpus"), "simulated": []}
 
 
 def odds_chart(data: Spec, look: Look) -> Spec:
     """Draw the probability that a number of GPUs is too small, one line per method."""
     methods = {row["method"] for row in data["rows"]}
-    shown = [(METHOD_NAMES[method], *way) for method, way in LINES.items() if METHOD_NAMES[method] in methods]
+    shown = [(METHOD_NAMES[method], *way) for method, way in LINE.items() if METHOD_NAMES[method] in methods]
     rows, band = (
         [row | {name: max(row[name], FLOOR) for name in ("chance", "low", "high")} for row in data[part]]
         for part in ("rows", "band")
     )
     clip = {"clip": not look.paper}  # on paper the lines end where they leave the chart
     axis = {"values": [0.001, 0.01, 0.1, 1], "labelExpr": "format(100 * datum.value, '~g')"}
-    y: Spec = {
-        "title": f"{CHANCE_TITLES[data['rule']]}, %",
-        "scale": {"type": "log", "domain": [LEAST_CHANCE, 1]},
-        "axis": axis,
-    }
+    scale = {"type": "log", "domain": [LEAST_CHANCE, 1]}
+    y: Spec = {"title": f"{CHANCE_TITLES[data['rule']]}, %", "scale": scale, "axis": axis}
     at_chance = field("chance", **y)
     x = field("gpus", title=data["gpus_title"], scale={"zero": False, "nice": False})
-    key = {
-        "orient": "bottom",
-        "symbolType": "stroke",
-        "symbolSize": 600,
-        "symbolStrokeWidth": 2.5,
-        "columnPadding": 24,
-        **names_below(look),
-    }
+    stroke = {"symbolType": "stroke", "symbolSize": 600, "symbolStrokeWidth": 2.5}
+    key = {"orient": "bottom", **stroke, "columnPadding": 24, **names_below(look)}
 
-    spread = {"opacity": 0.18, **clip, "color": LINES["bursty"][0]}
-    layers = [
-        layer(band, "area", spread, x=x | NOT_STACKED, y=field("low", **y), y2={"field": "high"}),
-        layer(
-            rows,
-            "line",
-            {"strokeWidth": 2.5, **clip},
-            x=x,
-            y=at_chance,
-            color=told_apart("method", {name: ink for name, ink, _ in shown}, key),
-            strokeDash=told_apart("method", {name: dashes for name, _, dashes in shown}, key),
-            tooltip=tooltip(
-                method=said("chart.odds.method"),
-                gpus=said("chart.odds.gpus"),
-                shown=said("chart.odds.chance"),
-            ),
-        ),
-        *_aims(data, look, at_chance),
-    ]
+    spread = {"opacity": 0.18, **clip, "color": LINE["bursty"][0]}
+    wide = layer(band, "area", spread, x=x | NOT_STACKED, y=field("low", **y), y2={"field": "high"})
+    ink = told_apart("method", {name: ink for name, ink, _ in shown}, key)
+    dash = told_apart("method", {name: dashes for name, _, dashes in shown}, key)
+    heads = {"method": said("chart.odds.method"), "gpus": said("chart.odds.gpus")}
+    tips = tooltip(**heads, shown=said("chart.odds.chance"))
+    thin = {"strokeWidth": 2.5, **clip}
+    lines = layer(rows, "line", thin, x=x, y=at_chance, color=ink, strokeDash=dash, tooltip=tips)
+    layers = [wide, lines, *_aims(data, look, at_chance)]
     about = said("chart.odds.about simulated" if data["simulated"] else "chart.odds.about")
     if data["simulated"]:
         seen = [row | {"chance": max(row["chance"], LEAST_CHANCE)} for row in data["simulated"]]
@@ -274,24 +205,15 @@ def week_chart(data: Spec, look: Look) -> Spec:
         name: COLOURS[0] if name == "others" else OKABE_ITO[at % len(OKABE_ITO)]
         for at, name in enumerate(data["groups"])
     }
-    axis = {
-        "values": list(range(0, 168, 24)),
-        "labelExpr": f"{list(DAY_NAMES)}[datum.value / 24]",
-        "labelAlign": "left",
-    }
+    days = f"{list(DAY_NAMES)}[datum.value / 24]"
+    axis = {"values": list(range(0, 168, 24)), "labelExpr": days, "labelAlign": "left"}
     scale = {"domain": [0, 168], "nice": False}
     title, stacked = data["title"], data["stacked"]
     mark, how = ("area", {"interpolate": "step-after"}) if stacked else ("line", {})
-    use = layer(
-        data["rows"],
-        mark,
-        how,
-        x=field("hour", title=said("chart.week.hour", zone=data["zone"]), scale=scale, axis=axis),
-        y=field("value", title=title, stack="zero" if stacked else None),
-        color=told_apart("group", inks, {"orient": "bottom", "columns": 4}),
-        tooltip=[
-            *tooltip(group=said("chart.week.group"), when=data["zone"]),
-            field("value", title=title, format=".1f"),
-        ],
-    )
+    x = field("hour", title=said("chart.week.hour", zone=data["zone"]), scale=scale, axis=axis)
+    y = field("value", title=title, stack="zero" if stacked else None)
+    ink = told_apart("group", inks, {"orient": "bottom", "columns": 4})
+    tips = tooltip(group=said("chart.week.group"), when=data["zone"])
+    tips = [*tips, field("value", title=title, format=".1f")]
+    use = layer(data["rows"], mark, how, x=x, y=y, color=ink, tooltip=tips)
     return chart([use], look, said("chart.week.about", use=title), 180)

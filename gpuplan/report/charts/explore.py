@@ -1,6 +1,7 @@
 """The frontier of the explored designs, and the tornado."""
 
 from collections.abc import Sequence
+from itertools import product
 
 from gpuplan.report.charts.look import MONEY, Look, Spec, chart, field, labels, layer, told_apart, tooltip
 from gpuplan.report.colours import COLOURS, OKABE_ITO
@@ -43,19 +44,12 @@ def frontier_rows(found: Spec) -> Spec:
     kinds = {option["label"]: "frontier" for option in found["frontier"]} | {requested["label"]: "asked"}
     if found["winner"]:
         kinds[found["winner"]["label"]] = "winner"
-    rows = [
-        {
-            "label": label,
-            "cost": option["net_present"],
-            "short_h": option["short_h"],
-            "waiting": option["waiting_pct"] or 0.0,
-            "kind": KINDS[kinds.get(label, "other")],
-            "money": money(option["net_present"], found["currency"]),
-            "hours": hours(option["short_h"]),
-            "wait": percent((option["waiting_pct"] or 0.0) / 100),
-        }
-        for label, option in {option["label"]: option for option in drawn}.items()
-    ]
+    rows = []
+    for label, option in {option["label"]: option for option in drawn}.items():
+        cost, short, waiting = option["net_present"], option["short_h"], option["waiting_pct"] or 0.0
+        row = {"label": label, "cost": cost, "short_h": short, "waiting": waiting}
+        row |= {"kind": KINDS[kinds.get(label, "other")], "money": money(cost, found["currency"])}
+        rows.append(row | {"hours": hours(short), "wait": percent(waiting / 100)})
     order = list(KINDS.values())
     rows.sort(key=lambda row: -order.index(row["kind"]))  # recommended is drawn last, above the others
     return {"rows": rows, "kinds": order, "currency": found["currency"]}
@@ -68,54 +62,28 @@ def frontier_chart(data: Spec, look: Look) -> Spec:
     most_h, most_waiting = (max(row[name] for row in rows) for name in ("short_h", "waiting"))
     points = {name: LOOKS[name][0] for name in names}
     inks = {name: LOOKS[name][1] for name in names}
-    x = field(
-        "cost",
-        title=said("chart.frontier.cost", currency=data["currency"]),
-        scale={"zero": False, "nice": True, "padding": 16},
-        axis={"labelExpr": MONEY, "tickCount": 6},
-    )
-    y = field(
-        "short_h",
-        title=said("chart.frontier.shortfall axis"),
-        scale={"type": "symlog", "constant": 0.01, "nice": False, "domain": [0, 1.3 * most_h or 1]},
-        axis={"values": HOURS, "labelExpr": "format(datum.value, '~g')"},
-    )
-    size = field(
-        "waiting",
-        title=said("chart.frontier.waiting axis"),
-        scale={"range": [80, 420], "domain": [0, max(1, most_waiting)]},
-        legend={
-            "orient": "right",
-            "tickCount": 3,
-            "symbolFillColor": COLOURS[0],
-            "symbolStrokeWidth": 0,
-            "format": ".3~g",
-        },
-    )
+    title = said("chart.frontier.cost", currency=data["currency"])
+    scale, axis = {"zero": False, "nice": True, "padding": 16}, {"labelExpr": MONEY, "tickCount": 6}
+    x = field("cost", title=title, scale=scale, axis=axis)
+    spread = {"type": "symlog", "constant": 0.01, "nice": False, "domain": [0, 1.3 * most_h or 1]}
+    ticks = {"values": HOURS, "labelExpr": "format(datum.value, '~g')"}
+    y = field("short_h", title=said("chart.frontier.shortfall axis"), scale=spread, axis=ticks)
+    area = {"range": [80, 420], "domain": [0, max(1, most_waiting)]}
+    dots = {"symbolFillColor": COLOURS[0], "symbolStrokeWidth": 0}
+    legend = {"orient": "right", "tickCount": 3, **dots, "format": ".3~g"}
+    size = field("waiting", title=said("chart.frontier.waiting axis"), scale=area, legend=legend)
     strokes = {"condition": {"test": f"datum.kind != '{OTHER}'", "value": look.ink}, "value": "transparent"}
-    designs = layer(
-        rows,
-        "point",
-        {"filled": True, "opacity": 0.85, "strokeWidth": 1.5},
-        x=x,
-        y=y,
-        color=told_apart("kind", inks, {"orient": "top", "symbolSize": 110}),
-        shape=told_apart("kind", points),
-        size=size,
-        stroke=strokes,
-        tooltip=tooltip(
-            label=said("chart.frontier.design"),
-            money=said("chart.frontier.net present"),
-            hours=said("chart.frontier.shortfall"),
-            wait=said("chart.frontier.waiting"),
-        ),
-    )
+    ink = told_apart("kind", inks, {"orient": "top", "symbolSize": 110})
+    drawn: Spec = {"x": x, "y": y, "color": ink, "shape": told_apart("kind", points), "size": size}
+    heads = {"label": said("chart.frontier.design"), "money": said("chart.frontier.net present")}
+    heads |= {"hours": said("chart.frontier.shortfall"), "wait": said("chart.frontier.waiting")}
+    mark = {"filled": True, "opacity": 0.85, "strokeWidth": 1.5}
+    designs = layer(rows, "point", mark, **drawn, stroke=strokes, tooltip=tooltip(**heads))
     beside = {"expr": f"datum.kind == '{WINNER}' ? -9 : 15"}  # two designs may lie side by side
     how = {"align": "left", "dx": 12, "dy": beside, "fontWeight": 600, "color": look.ink}
     named = [row for row in rows if row["kind"] in (WINNER, ASKED)]
     words = labels(named, "kind", how, x=field("cost"), y=field("short_h"))
-    about = said("chart.frontier.about")
-    return chart([designs, words], look, about, 270, 320)
+    return chart([designs, words], look, said("chart.frontier.about"), 270, 320)
 
 
 def tornado_rows(bars: Sequence[Spec], view: str, now: float, currency: str) -> Spec:
@@ -126,46 +94,22 @@ def tornado_rows(bars: Sequence[Spec], view: str, now: float, currency: str) -> 
         ends = [now, *(bar[f"{view}_{end}"] for end in ("low", "high") if bar[f"{view}_{end}"] is not None)]
         return float(max(ends) - min(ends))
 
-    rows = [
-        {
-            "input": bar["label"],
-            "end": END_NAMES[end],
-            "value": value,
-            "middle": now,
-            "at": input_words(bar, bar[end]),
-            "words": money(value, currency) if view == "cost" else amount(value, "host"),
-            "right": value > now,
-        }
-        for bar in sorted(bars, key=spread, reverse=True)[:SHOWN]
-        for end in ("low", "high")
-        if (value := bar[f"{view}_{end}"]) is not None and value != now
-    ]
-    return {
-        "rows": rows,
-        "middle": now,
-        "title": said("chart.frontier.cost", currency=currency)
-        if view == "cost"
-        else said("chart.tornado.hosts"),
-        "view": view,
-        "inputs": list(dict.fromkeys(row["input"] for row in rows)),
-    }
+    rows, of_cost = [], view == "cost"
+    for bar, end in product(sorted(bars, key=spread, reverse=True)[:SHOWN], ("low", "high")):
+        value = bar[f"{view}_{end}"]
+        if value is not None and value != now:
+            row = {"input": bar["label"], "end": END_NAMES[end], "value": value, "middle": now}
+            words = money(value, currency) if of_cost else amount(value, "host")
+            rows.append(row | {"at": input_words(bar, bar[end]), "words": words, "right": value > now})
+    title = said("chart.frontier.cost", currency=currency) if of_cost else said("chart.tornado.hosts")
+    inputs = list(dict.fromkeys(row["input"] for row in rows))
+    return {"rows": rows, "middle": now, "title": title, "view": view, "inputs": inputs}
 
 
 def tornado_chart(data: Spec, look: Look) -> Spec:
     """A bar for each input, from the answer at its low end to that at its high end, around the answer now."""
-    y = field(
-        "input",
-        "nominal",
-        sort=data["inputs"],
-        title=None,
-        axis={
-            "labelExpr": TWO_LINES,
-            "labelLimit": 0,
-            "ticks": False,
-            "domain": False,
-            "labelColor": look.ink,
-        },
-    )
+    axis = {"labelExpr": TWO_LINES, "labelLimit": 0, "ticks": False, "domain": False, "labelColor": look.ink}
+    y = field("input", "nominal", sort=data["inputs"], title=None, axis=axis)
     words = {"labelExpr": MONEY} if data["view"] == "cost" else {"format": "d", "tickMinStep": 1}
     wide: Spec = {"scale": {"zero": False, "padding": 70}, "axis": {"tickCount": 6, **words}}
     x = field("value", title=data["title"], **wide)

@@ -46,38 +46,23 @@ NOTEBOOK = replace(PAPER, ink="currentColor", soft="currentColor", ground="trans
 def config(look: Look) -> Spec:
     """Return the Vega-Lite config of every chart; altair takes it, too: ``chart.configure(**config(DARK))``."""
     words = {"labelFontSize": look.size, "titleFontSize": look.size, "titleFontWeight": 400}
+    title = {"fontSize": 14, "fontWeight": 600, "anchor": "start"}
+    lines = dict.fromkeys(("gridColor", "domainColor", "tickColor"), look.line)
+    here = SPOKEN.get()
+    number = {"decimal": here.decimal, "thousands": here.thousands, "currency": ["", ""]}
     return {
         "background": look.ground if look.paper else "transparent",
         "font": look.font,
         "view": {"stroke": None},
-        "title": {
-            "color": look.ink,
-            "subtitleColor": look.soft,
-            "fontSize": 14,
-            "fontWeight": 600,
-            "anchor": "start",
-        },
-        "axis": {
-            "labelColor": look.soft,
-            "titleColor": look.soft,
-            **words,
-            "gridColor": look.line,
-            "domainColor": look.line,
-            "tickColor": look.line,
-        },
+        "title": {"color": look.ink, "subtitleColor": look.soft, **title},
+        "axis": {"labelColor": look.soft, "titleColor": look.soft, **words, **lines},
         "legend": {"labelColor": look.ink, "titleColor": look.soft, **words},
         "header": {"labelColor": look.ink, "titleColor": look.soft},
         "text": {"color": look.ink, "fontSize": look.size},
         "rule": {"color": look.soft},
         "range": {"category": list(OKABE_ITO)},
-        **_locale(),
+        "locale": {"number": number | {"grouping": [3, *[here.grouping] * 5]}},
     }
-
-
-def _locale() -> Spec:
-    here = SPOKEN.get()
-    number = {"decimal": here.decimal, "thousands": here.thousands, "currency": ["", ""]}
-    return {"locale": {"number": number | {"grouping": [3, *[here.grouping] * 5]}}}
 
 
 def field(name: str, kind: str = "quantitative", **rest: Any) -> Spec:
@@ -119,25 +104,15 @@ def told_apart(name: str, looks: Mapping[str, Any], legend: Spec | None = None) 
 def named_colours(name: str, colours: Sequence[tuple[str, str]], look: Look, **legend: Any) -> Spec:
     """Encode a field's values as colours, named below the chart on paper and beside it on a screen."""
     scale = {"domain": [value for value, _ in colours], "range": [ink for _, ink in colours]}
-    key = {
-        "title": None,
-        "symbolType": "square",
-        "symbolSize": 160,
-        "rowPadding": 4,
-        **legend,
-        **names_below(look),
-    }
+    squares = {"symbolType": "square", "symbolSize": 160, "rowPadding": 4}
+    key = {"title": None, **squares, **legend, **names_below(look)}
     return field(name, "nominal", scale=scale, legend=key if look.paper else None)
 
 
 def chart(layers: Sequence[Spec], look: Look, about: str, height: Any, paper_height: Any = 0) -> Spec:
     """Layers as a chart: as wide as its place on a screen, 640 units on paper."""
-    size = {
-        "width": WIDTH,
-        "height": paper_height,
-        "padding": 6,
-        "autosize": {"type": "fit", "contains": "padding"},
-    }
+    fit = {"type": "fit", "contains": "padding"}
+    size = {"width": WIDTH, "height": paper_height, "padding": 6, "autosize": fit}
     if not look.paper:
         size = {"width": "container", "height": height, "autosize": {"type": "fit-x", "contains": "padding"}}
     return {"$schema": SCHEMA, **size, "description": about, "layer": list(layers), "config": config(look)}

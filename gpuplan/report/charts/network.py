@@ -37,21 +37,14 @@ def curve_look(curve: Curve) -> Spec:
 
 def scaling_rows(curves: Sequence[Curve], view: str, unit: str) -> Spec:
     """Efficiency or throughput of each network at each number of hosts."""
-    rows = [
-        {
-            "name": curve_name(curve),
-            "chosen": curve.chosen,
-            "hosts": step.hosts,
-            "low": step.low,
-            "high": step.high,
-            "value": step.efficiency if view == "efficiency" else step.per_s,
-            "words": f"{kept_share(step.efficiency)} ({kept_range(step.low, step.high)})",
-            "per_s": said("chart.scaling.a second", unit=f"{three_digits(step.per_s)} {unit}"),
-            **curve_look(curve),
-        }
-        for curve in curves
-        for step in curve.steps
-    ]
+    rows: list[Spec] = []
+    for curve, step in ((each, step) for each in curves for step in each.steps):
+        row: Spec = {"name": curve_name(curve), "chosen": curve.chosen, "hosts": step.hosts}
+        row |= {"low": step.low, "high": step.high}
+        row["value"] = step.efficiency if view == "efficiency" else step.per_s
+        row["words"] = f"{kept_share(step.efficiency)} ({kept_range(step.low, step.high)})"
+        row["per_s"] = said("chart.scaling.a second", unit=f"{three_digits(step.per_s)} {unit}")
+        rows.append(row | curve_look(curve))
     return {"view": view, "unit": unit, "rows": rows}
 
 
@@ -59,54 +52,34 @@ def _efficiency(lowest: float) -> Spec:
     """The axis of efficiency: it says so where it does not begin at zero."""
     begin = max(0, math.floor(10 * lowest) / 10)
     sign = per_cent("1 %")[1:]
-    return {
-        "title": said("chart.scaling.efficiency from", share=begin)
-        if begin
-        else said("chart.scaling.efficiency"),
-        "scale": {"domain": [begin, 1], "zero": False},
-        "axis": {"labelExpr": f"format(100 * datum.value, 'd') + '{sign}'", "tickCount": 5},
-    }
+    title = said("chart.scaling.efficiency from", share=begin) if begin else said("chart.scaling.efficiency")
+    axis = {"labelExpr": f"format(100 * datum.value, 'd') + '{sign}'", "tickCount": 5}
+    return {"title": title, "scale": {"domain": [begin, 1], "zero": False}, "axis": axis}
 
 
 def scaling_chart(data: Spec, look: Look) -> Spec:
     """Draw efficiency or throughput over hosts by the looks in the rows: the design thick, others thin."""
     efficiency = data["view"] == "efficiency"
-    x = field(
-        "hosts",
-        title=said("chart.scaling.hosts"),
-        scale={"type": "log", "base": 2, "domain": [1, 64]},
-        axis={"values": HOSTS, "format": "d", "grid": False},
-    )
+    scale = {"type": "log", "base": 2, "domain": [1, 64]}
+    axis = {"values": HOSTS, "format": "d", "grid": False}
+    x = field("hosts", title=said("chart.scaling.hosts"), scale=scale, axis=axis)
     y = _efficiency(min((row["low"] for row in data["rows"]), default=0))
     if not efficiency:
-        y = {
-            "title": said("chart.scaling.a second", unit=data["unit"].capitalize()),
-            "scale": {"type": "log"},
-            "axis": {"format": "~s", "tickCount": 5},
-        }
+        title = said("chart.scaling.a second", unit=data["unit"].capitalize())
+        y = {"title": title, "scale": {"type": "log"}, "axis": {"format": "~s", "tickCount": 5}}
     named = list({row["name"]: row["ink"] for row in data["rows"]}.items())
     key = {"orient": "bottom", "columns": 2, "labelLimit": 290, "symbolType": "stroke"}
     ink = named_colours("name", named, look, **key) if look.paper else as_is("ink")
     curve: Spec = {"x": x, "y": field("value", **y), "detail": {"field": "name"}, "color": ink}
     thick = [row for row in data["rows"] if row["chosen"]]
-    band = layer(
-        thick, "area", {"opacity": 0.18, "color": CHOSEN}, x=x, y=field("low", **y), y2={"field": "high"}
-    )
+    shade = {"opacity": 0.18, "color": CHOSEN}
+    band = layer(thick, "area", shade, x=x, y=field("low", **y), y2={"field": "high"})
     thin = [row for row in data["rows"] if not row["chosen"]]
     others = layer(thin, "line", {"strokeWidth": THIN}, **curve, strokeDash=as_is("dash"))
     chosen = layer(thick, "line", {"strokeWidth": THICK}, **curve)
-    points = layer(
-        data["rows"],
-        "point",
-        {"filled": True, "size": 46, "opacity": 1},
-        **curve,
-        shape=as_is("point"),
-        tooltip=tooltip(
-            name=said("chart.scaling.network"),
-            hosts=said("chart.scaling.hosts"),
-            words=said("chart.scaling.efficiency"),
-            per_s=said("chart.scaling.together"),
-        ),
-    )
+    heads = {"name": said("chart.scaling.network"), "hosts": said("chart.scaling.hosts")}
+    heads |= {"words": said("chart.scaling.efficiency"), "per_s": said("chart.scaling.together")}
+    mark = {"filled": True, "size": 46, "opacity": 1}
+    points = layer(data["rows"], "point", mark, **curve, shape=as_is("point"), tooltip=tooltip(**heads))
     about = said("chart.scaling.about efficiency" if efficiency else "chart.scaling.about throughput")
     return chart([*([band] if efficiency else []), others, chosen, points], look, about, 260, 320)

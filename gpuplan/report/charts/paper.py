@@ -56,12 +56,9 @@ def day_spec(plan: Plan, look: Look, place: str = "UTC") -> Spec | None:
     if not data:
         return None
     names = {name: shortened(name, NAME_WIDTH) for name, _ in data["groups"]}
-    named = {
-        "groups": [(names[name], ink) for name, ink in data["groups"]],
-        "rows": [row | {"group": names[row["group"]]} for row in data["rows"]],
-    }
-    about = said("chart.day.about on paper")
-    return day_chart(data | named, look) | {"description": about}
+    groups = [(names[name], ink) for name, ink in data["groups"]]
+    named = {"groups": groups, "rows": [row | {"group": names[row["group"]]} for row in data["rows"]]}
+    return day_chart(data | named, look) | {"description": said("chart.day.about on paper")}
 
 
 def waiting_spec(plan: Plan, look: Look, pool: str = "") -> Spec | None:
@@ -76,13 +73,10 @@ def waiting_spec(plan: Plan, look: Look, pool: str = "") -> Spec | None:
         return None
     data = odds_rows(answers, points)
     lines = [said("chart.odds.gpus of a pool", pool=clean_text(shown.name)), said("chart.odds.when")]
-    on_paper = {
-        "rows": _ended(data["rows"]),
-        "band": _band(data["band"]),
-        "gpus_title": lines if look.below else " ".join(lines),
-        "installed_words": said("chart.odds.installed on paper", gpus=answers.gpus),
-    }
-    return odds_chart(data | on_paper, look)
+    words = said("chart.odds.installed on paper", gpus=answers.gpus)
+    title = lines if look.below else " ".join(lines)
+    on_paper = {"rows": _ended(data["rows"]), "band": _band(data["band"])}
+    return odds_chart(data | on_paper | {"gpus_title": title, "installed_words": words}, look)
 
 
 def picture(spec: Spec) -> str:

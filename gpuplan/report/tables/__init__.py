@@ -18,44 +18,20 @@ from gpuplan.scenario import pick
 if TYPE_CHECKING:
     import pandas as pd
 
+OWN_NAMES = {"bill_of_materials": "materials", "access_modes": "sharing_modes"}
+"""Function of a table -> its name, where that is another one."""
 TABLES: dict[str, Callable[[Plan], Table]] = {
-    "verdict": plan.verdict,
-    "totals": plan.totals,
-    "groups": plan.groups,
-    "serving": models.serving,
-    "tuning": models.tuning,
-    "retrieval": models.retrieval,
-    "token_costs": models.token_costs,
-    "pools": plan.pools,
-    "placement": plan.placement,
-    "power_on": power_on.power_on,
-    "failures": availability.failures,
-    "upgrades": upgrades,
-    "restarts": restarts,
-    "shared_gpus": plan.shared_gpus,
-    "idle": availability.idle,
-    "inventory": platform.inventory,
-    "hosts_there": platform.hosts_there,
-    "postures": availability.postures,
-    "host_line": platform.host_line,
-    "management": platform.management,
-    "management_hosts": platform.management_hosts,
-    "remote_gpus": network.remote_gpus,
-    "training": network.training,
-    "materials": cost.bill_of_materials,
-    "cash_flow": cost.cash_flow,
-    "cost_by_year": cost.cost_by_year,
-    "cost_by_part": cost.cost_by_part,
-    "cost_by_group": cost.cost_by_group,
-    "prices": cost.prices,
-    "alternatives": alternatives.alternatives,
-    "sharing_modes": plan.access_modes,
-    "decisions": plan.decisions,
-    "messages": plan.messages,
-    "lines": plan.lines,
+    OWN_NAMES.get(build.__name__, build.__name__): build
+    for build in (
+        *(plan.verdict, plan.totals, plan.groups, models.serving, models.tuning, models.retrieval),
+        *(models.token_costs, plan.pools, plan.placement, power_on.power_on, availability.failures),
+        *(upgrades, restarts, plan.shared_gpus, availability.idle, platform.inventory, platform.hosts_there),
+        *(availability.postures, platform.host_line, platform.management, platform.management_hosts),
+        *(network.remote_gpus, network.training, cost.bill_of_materials, cost.cash_flow),
+        *(cost.cost_by_year, cost.cost_by_part, cost.cost_by_group, cost.prices),
+        *(alternatives.alternatives, plan.access_modes, plan.decisions, plan.messages, plan.lines),
+    )
 }
-
-
 COUNTED = {"hosts", "gpus", "net_present"}
 """Columns that say nothing of a design that leaves VMs without a GPU, unless that stands beside them."""
 

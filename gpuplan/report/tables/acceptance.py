@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import product
 from typing import Any, NamedTuple
 
 from gpuplan.facts import own_rows
@@ -78,9 +79,8 @@ def acceptance(plan: Plan) -> Table:
 
 def _facts(plan: Plan) -> Facts:
     parts = (_hardware, _gpus, _placement, _failures, _moves, _work)
-    return {"plan": plan, "always": bool(plan.pools)} | {
-        k: v for part in parts for k, v in part(plan).items()
-    }
+    found = {name: fact for part in parts for name, fact in part(plan).items()}
+    return {"plan": plan, "always": bool(plan.pools)} | found
 
 
 def _hardware(plan: Plan) -> Facts:
@@ -132,16 +132,12 @@ def _gpus(plan: Plan) -> Facts:
 
 def _profiles(plan: Plan) -> str:
     """Say how many VMs of each profile in use start on an empty GPU."""
-    counts = {
-        profile.name: most_on_gpu(plan.scenario, profile)
-        for gpu in plan.new_boards
-        for backing in ("timesliced", "mig")
-        for profile in all_profiles_of(plan.catalog, gpu, backing, plan.scenario.platform.vsphere)
-    }
+    version, kinds = plan.scenario.platform.vsphere, product(plan.new_boards, ("timesliced", "mig"))
+    profiles = [each for of in kinds for each in all_profiles_of(plan.catalog, *of, version)]
+    counts = {profile.name: most_on_gpu(plan.scenario, profile) for profile in profiles}
     used = dict.fromkeys(group.profile for group in plan.groups if group.profile and group.vms_placed)
-    return "; ".join(
-        said("build.profile", profile=name, count=counts[name]) for name in used if name in counts
-    )
+    there = (name for name in used if name in counts)
+    return "; ".join(said("build.profile", profile=name, count=counts[name]) for name in there)
 
 
 def restart_ranks(plan: Plan) -> dict[int, str]:
@@ -184,11 +180,8 @@ def _orders(tried: Sequence[PowerOn]) -> str:
 
 
 def _failures(plan: Plan) -> Facts:
-    worst = max(
-        ((loss, pool) for pool in plan.pools for loss in pool.failures),
-        key=lambda found: (found[0].unplaced, found[0].restarted),
-        default=None,
-    )
+    losses = ((loss, pool) for pool in plan.pools for loss in pool.failures)
+    worst = max(losses, key=lambda found: (found[0].unplaced, found[0].restarted), default=None)
     loss, pool = worst or (None, None)
     rehearsed = rehearsals(plan)
     upgrades = dict.fromkeys(upgrade_sentence(rehearsal) for rehearsal in rehearsed)
@@ -233,16 +226,10 @@ def _pair(plan: Plan) -> str:
 
 def _moves(plan: Plan) -> Facts:
     limit = stun_limit_s(plan.scenario, plan.catalog)
-    moved = [
-        group
-        for group in plan.groups
-        if group.vms_placed and group.stun_s is not None and group.stun_s <= limit
-    ]
-    return {
-        "vmotion": max(moved, key=lambda group: group.stun_s or 0, default=None),
-        "stun_limit": limit,
-        "static": [group.name for group in plan.groups if group.mode == "passthrough" and group.vms_placed],
-    }
+    moved = [g for g in plan.groups if g.vms_placed and g.stun_s is not None and g.stun_s <= limit]
+    static = [group.name for group in plan.groups if group.mode == "passthrough" and group.vms_placed]
+    longest = max(moved, key=lambda group: group.stun_s or 0, default=None)
+    return {"vmotion": longest, "stun_limit": limit, "static": static}
 
 
 def _work(plan: Plan) -> Facts:

@@ -17,16 +17,13 @@ TERM_NAMES = NAMES["rental term"]
 
 def in_short(plan: Plan, found: Sequence[Alternative]) -> Table:
     """Tabulate the costs of alternatives, rounded as the plan's own; of several ways to rent, only the cheapest."""
-    return tabulate(
-        "alternatives_in_short",
-        with_cheapest_rent(found),
-        plan.scenario.cost.currency,
-        name=lambda each: Cell(
-            ": ".join(filter(None, (each.short_name, each.standing.words))),
-            tone="strong" if each.chosen else "",
-        ),
-        net_present=_rounded,
-    )
+
+    def name(each: Alternative) -> Cell:
+        words = ": ".join(filter(None, (each.short_name, each.standing.words)))
+        return Cell(words, tone="strong" if each.chosen else "")
+
+    shown, currency = with_cheapest_rent(found), plan.scenario.cost.currency
+    return tabulate("alternatives_in_short", shown, currency, name=name, net_present=_rounded)
 
 
 def _rounded(each: Alternative) -> Cell:
@@ -89,9 +86,8 @@ def _range(each: Alternative) -> Cell:
     if each.low is None or each.high is None:
         return Cell(None, words=NOTHING)
     _, low, high = rounded_money(each.net_present, (each.low, each.high))
-    return Cell(
-        (each.low, each.high), words=said("table.range", low=low, high=high) if low else NOTHING, tone="whole"
-    )
+    words = said("table.range", low=low, high=high) if low else NOTHING
+    return Cell((each.low, each.high), words=words, tone="whole")
 
 
 def _difference(each: Alternative) -> Cell:
@@ -137,11 +133,9 @@ def _rent_words(found: RentOrBuy) -> str:
 
 
 def _offers(plan: Plan, found: Sequence[RentOrBuy]) -> str:
-    named = [
-        f"{rental.row.name}, {written_day(rental.row.as_of)} ({'; '.join(_source(plan, id) for id in rental.row.sources)})"
-        for rental in found
-        if rental.row
-    ]
+    offers = [rental.row for rental in found if rental.row]
+    cited = ("; ".join(_source(plan, id) for id in offer.sources) for offer in offers)
+    named = [f"{o.name}, {written_day(o.as_of)} ({c})" for o, c in zip(offers, cited, strict=True)]
     return said("table.offers are", offers="; ".join(named)) if named else said("table.the rent is stated")
 
 
@@ -154,19 +148,13 @@ def rent_by_year(found: Sequence[RentOrBuy], *, added_up: bool = False) -> Table
     """Tabulate the payments in each year to buy and by each way to rent, or their running totals."""
     years = range(1, len(found[0].own_cash))
     ways = [(said("table.rent_by_year.buy"), found[0].own_cash)]
-    ways += [
-        (said("table.rent_by_year.rent", term=TERM_NAMES[rental.term]), rental.rent_cash) for rental in found
-    ]
+    ways += [(said("table.rent_by_year.rent", term=TERM_NAMES[way.term]), way.rent_cash) for way in found]
     to_date = said("table.rent_by_year.to date")
-    return Table(
-        "rent_by_year",
-        (
-            *columns("rent_by_year", heads={"way": to_date if added_up else ""}),
-            *(Column(f"year_{year}", said("table.rent_by_year.name", year=year), "money") for year in years),
-        ),
-        tuple((name, *(accumulate(cash) if added_up else cash)) for name, cash in ways),
-        title=to_date if added_up else said("table.rent_by_year"),
-    )
+    first = columns("rent_by_year", heads={"way": to_date if added_up else ""})
+    each = (Column(f"year_{year}", said("table.rent_by_year.name", year=year), "money") for year in years)
+    rows = tuple((name, *(accumulate(cash) if added_up else cash)) for name, cash in ways)
+    title = to_date if added_up else said("table.rent_by_year")
+    return Table("rent_by_year", (*first, *each), rows, title=title)
 
 
 def offers(plan: Plan, found: Sequence[RentOrBuy]) -> Table:
@@ -175,9 +163,8 @@ def offers(plan: Plan, found: Sequence[RentOrBuy]) -> Table:
     sources = plan.catalog.sources
 
     def titles(row: RentRow) -> Cell:
-        return Cell(
-            row.sources, words="; ".join(sources[s].title for s in row.sources if s in sources), tone="small"
-        )
+        words = "; ".join(sources[s].title for s in row.sources if s in sources)
+        return Cell(row.sources, words=words, tone="small")
 
     return tabulate(
         "offers", [row for row in found[0].rows if row.id not in compared], found[0].currency, sources=titles

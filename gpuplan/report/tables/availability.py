@@ -33,12 +33,8 @@ IDLE = {
 
 def failures(plan: Plan, *pools: Pool) -> Table:
     """Tabulate the effect of losing each host, identical hosts once, in all clusters or in some."""
-    table = by_cluster(
-        "failures",
-        columns("failures", host_lost=lambda loss: loss.hosts[0]),
-        pools or plan.pools,
-        lambda pool: pool.failures,
-    )
+    own = columns("failures", host_lost=lambda loss: loss.hosts[0])
+    table = by_cluster("failures", own, pools or plan.pools, lambda pool: pool.failures)
     return replace(table, notes=tuple(filter(None, (of_clients(plan),))))
 
 
@@ -49,12 +45,8 @@ def of_clients(plan: Plan) -> str:
 
 def losses(plan: Plan, *pools: Pool) -> Table:
     """Tabulate the capacity that remains after the loss of any hosts, in all clusters or in some."""
-    return by_cluster(
-        "losses",
-        columns("losses", fits=_fits, without_moving=Worded(FITS.get)),
-        pools or plan.pools,
-        lambda pool: pool.losses,
-    )
+    own = columns("losses", fits=_fits, without_moving=Worded(FITS.get))
+    return by_cluster("losses", own, pools or plan.pools, lambda pool: pool.losses)
 
 
 def _fits(left: LossLevel) -> Cell:
@@ -67,14 +59,8 @@ def lost_hosts(pool: Pool, found: Sequence[Loss], traced: bool = False) -> Table
     def restarted(loss: Loss) -> Cell:
         return Cell(loss.restarted, line=f"pools.{pool.id}.failure.{loss.hosts[0]}" if traced else "")
 
-    return tabulate(
-        "lost_hosts",
-        found,
-        hosts=_lost,
-        restarted=restarted,
-        unplaced=_unplaced,
-        unplaced_gpus=lambda loss: round(loss.unplaced_gpus, 2),
-    )
+    shown: dict[str, Any] = {"hosts": _lost, "restarted": restarted, "unplaced": _unplaced}
+    return tabulate("lost_hosts", found, **shown, unplaced_gpus=lambda loss: round(loss.unplaced_gpus, 2))
 
 
 def _unplaced(loss: Loss) -> Cell:
@@ -93,15 +79,9 @@ def _lost(loss: Loss) -> Cell:
 
 def postures(plan: Plan) -> Table:
     """N+0, N+1, N+2: the hosts, and the hours of a year at risk."""
-    return tabulate(
-        "postures",
-        plan.postures,
-        posture=_posture_name,
-        hours_exposed=_exposed,
-        chance=_outage,
-        standing=lambda posture: _standing(plan, posture),
-        notes=(said("table.capacity shortfall expected hours"),),
-    )
+    shown: dict[str, Any] = {"posture": _posture_name, "hours_exposed": _exposed, "chance": _outage}
+    notes = (said("table.capacity shortfall expected hours"),)
+    return tabulate("postures", plan.postures, **shown, standing=lambda of: _standing(plan, of), notes=notes)
 
 
 def _standing(plan: Plan, posture: Posture) -> Standing:
@@ -122,15 +102,12 @@ def _short(posture: Posture) -> bool:
 
 def _exposed(posture: Posture) -> Cell:
     words = hours(posture.exposed_h)
-    return Cell(
-        posture.exposed_h, words=said("table.postures.short", hours=words) if _short(posture) else words
-    )
+    words = said("table.postures.short", hours=words) if _short(posture) else words
+    return Cell(posture.exposed_h, words=words)
 
 
 def _outage(posture: Posture) -> Cell:
-    if _short(posture):
-        return Cell(posture.chance, words="")
-    return Cell(not_sure(posture.chance))
+    return Cell(posture.chance, words="") if _short(posture) else Cell(not_sure(posture.chance))
 
 
 def not_sure(chance: float) -> float:
@@ -157,9 +134,5 @@ def idle_text(plan: Plan, idle: Idle) -> str:
 def idle(plan: Plan) -> Table:
     """Tabulate idle GPUs on hosts in use, and who could use them."""
     names = group_names(plan)
-    return by_cluster(
-        "idle",
-        columns("idle", usable_by=lambda i: ", ".join(names[g] for g in i.fits)),
-        plan.pools,
-        lambda pool: pool.idle,
-    )
+    own = columns("idle", usable_by=lambda i: ", ".join(names[g] for g in i.fits))
+    return by_cluster("idle", own, plan.pools, lambda pool: pool.idle)

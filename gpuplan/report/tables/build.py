@@ -31,11 +31,8 @@ def to_fill(what: str = "") -> Cell:
 def software(plan: Plan) -> Table:
     """Tabulate versions, drivers and settings for the vSphere version; values without a source are to fill in."""
     version = plan.scenario.platform.vsphere
-    rows = {
-        str(row["part"]): row
-        for row in plan.catalog.rows("software")
-        if row["vsphere"] in (None, "", version)
-    }
+    software = (row for row in plan.catalog.rows("software") if row["vsphere"] in (None, "", version))
+    rows = {str(row["part"]): row for row in software}
 
     if needs_crx(plan.scenario, plan.catalog):  # no guest driver of that release is known
         rows["vgpu-host"] = rows["vgpu-host-crx"]
@@ -44,16 +41,11 @@ def software(plan: Plan) -> Table:
     def value(part: str) -> Cell:
         return Cell(rows[part]["value"]) if part in rows else to_fill(said("build.by matrix"))
 
-    return tabulate(
-        "software",
-        list(PARTS),
-        part=Worded(PARTS.get, lambda part: part),
-        value=value,
-        basis=lambda part: rows[part].basis if part in rows else None,
-        sources=lambda part: rows[part].sources if part in rows else (),
-        notes=(said("table.software.note"),),
-        title=said("table.software", version=plan.catalog.vsphere[version].name),
-    )
+    own: dict[str, Any] = {"part": Worded(PARTS.get, lambda part: part), "value": value}
+    own["basis"] = lambda part: rows[part].basis if part in rows else None
+    own["sources"] = lambda part: rows[part].sources if part in rows else ()
+    title = said("table.software", version=plan.catalog.vsphere[version].name)
+    return tabulate("software", list(PARTS), **own, notes=(said("table.software.note"),), title=title)
 
 
 def storage(plan: Plan) -> Table:
@@ -76,14 +68,8 @@ def order_lines(plan: Plan) -> Table:
         f"{said('table.host line of', hosts=name)} " * bool(name) + said("order.note", hosts=line.hosts)
         for name, line in plan.host_lines.items()
     )
-    return tabulate(
-        "order_lines",
-        parts_of_hosts(plan),
-        number=lambda _: to_fill(),
-        lead=lambda _: to_fill(),
-        notes=notes,
-        title=said("order.title"),
-    )
+    own: dict[str, Any] = dict.fromkeys(("number", "lead"), lambda _: to_fill())
+    return tabulate("order_lines", parts_of_hosts(plan), **own, notes=notes, title=said("order.title"))
 
 
 def class_name(group: GroupPlan) -> str:
@@ -123,27 +109,20 @@ def _vm_classes(plan: Plan) -> Iterator[VmClass]:
     for servers in all_servers(plan):
         counts = Counter(len(vm.gpus) for vm in servers.vms)
         for gpus, vms in counts.most_common():
-            yield VmClass(
-                said("build.server class", gpus=gpus),
-                said("build.servers"),
-                said("build.least", value=servers.least_vcpus),
-                said("build.least", value=server_memory_gib(plan.home(plan.pool(servers.pool)), gpus)),
-                said("build.profile", count=gpus, profile=servers.profile)
-                if servers.profile
-                else said("build.passthrough", gpus=amount(gpus, "GPU")),
-                vms,
-            )
+            what = said("build.passthrough", gpus=amount(gpus, "GPU"))
+            if servers.profile:
+                what = said("build.profile", count=gpus, profile=servers.profile)
+            least = (servers.least_vcpus, server_memory_gib(plan.home(plan.pool(servers.pool)), gpus))
+            vcpus, memory = (said("build.least", value=value) for value in least)
+            name = said("build.server class", gpus=gpus)
+            yield VmClass(name, said("build.servers"), vcpus, memory, what, vms)
     for group_id, retrieval in plan.llm.retrieval.items():
         if retrieval.database_vms:
             name = next(group.name for group in plan.groups if group.id == group_id)
-            yield VmClass(
-                said("build.database class", id=group_id)[:63].rstrip("-"),
-                said("build.database", name=name),
-                retrieval.database_vcpus,
-                retrieval.database_gib,
-                said("build.no gpu"),
-                retrieval.database_vms,
-            )
+            id = said("build.database class", id=group_id)[:63].rstrip("-")
+            sizes = (retrieval.database_vcpus, retrieval.database_gib)
+            what = said("build.no gpu")
+            yield VmClass(id, said("build.database", name=name), *sizes, what, retrieval.database_vms)
 
 
 def profile_in(plan: Plan, pool: Pool, group: GroupPlan) -> str:
@@ -173,40 +152,24 @@ def licences(plan: Plan) -> Table:
 
 def naming(plan: Plan) -> Table:
     """Tabulate the names of all parts of the design."""
-    return tabulate(
-        "naming",
-        list(names(plan)),
-        names=lambda each: first_and_last((each.first, each.last)),
-        standard=lambda _: to_fill(),
-        notes=(said("table.naming.note"),),
-    )
+    own: dict[str, Any] = {"standard": lambda _: to_fill()}
+    own["names"] = lambda each: first_and_last((each.first, each.last))
+    return tabulate("naming", list(names(plan)), **own, notes=(said("table.naming.note"),))
 
 
 def network_plan(plan: Plan) -> Table:
     """Tabulate the networks of the GPU hosts, with the values that the customer's network team fills in."""
-    return tabulate(
-        "network_plan",
-        networks(plan),
-        vlan=lambda _: to_fill("VLAN"),
-        subnet=lambda each: to_fill(f"{said('build.network')}/{each.prefix}"),
-        gateway=lambda _: to_fill("IP"),
-        notes=(said("table.network_plan.note"),),
-    )
+    blanks: dict[str, Any] = {"vlan": lambda _: to_fill("VLAN"), "gateway": lambda _: to_fill("IP")}
+    blanks["subnet"] = lambda each: to_fill(f"{said('build.network')}/{each.prefix}")
+    return tabulate("network_plan", networks(plan), **blanks, notes=(said("table.network_plan.note"),))
 
 
 def rack_plan(plan: Plan) -> Table:
     """Tabulate the hosts and switches of each rack; identical racks share a row."""
-
-    return tabulate(
-        "racks",
-        alike(racks(plan)),
-        rack=lambda these: _run(these[0].number, these[-1].number),
-        site=lambda these: these[0].site,
-        leaves=_leaves,
-        hosts=_hosts,
-        kw=lambda these: round(these[0].peak_w / 1000, 1),
-        feeds=lambda _: to_fill(said("build.feeds")),
-    )
+    own: dict[str, Any] = {"rack": lambda these: _run(these[0].number, these[-1].number)}
+    own |= {"site": lambda these: these[0].site, "leaves": _leaves, "hosts": _hosts}
+    own["kw"] = lambda these: round(these[0].peak_w / 1000, 1)
+    return tabulate("racks", alike(racks(plan)), **own, feeds=lambda _: to_fill(said("build.feeds")))
 
 
 def _run(first: int, last: int) -> str:

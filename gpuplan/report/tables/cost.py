@@ -107,15 +107,9 @@ def cost_by_part(plan: Plan) -> Table:
     empty = Cell(None, words="", tone="total")
     total = (Cell(said("table.all parts"), tone="total"), Cell(in_all, line="cost.total", tone="total"))
     ends = toned(ranges.total if ranges else (None, None), "total")
-    return tabulate(
-        "cost_by_part",
-        costs.parts if costs else (),
-        currency,
-        low=partial(end, 0),
-        high=partial(end, 1),
-        share=share,
-        totals=((*total, *ends, empty, empty),) if costs else (),
-    )
+    ranged: dict[str, Any] = {"low": partial(end, 0), "high": partial(end, 1), "share": share}
+    totals = ((*total, *ends, empty, empty),) if costs else ()
+    return tabulate("cost_by_part", costs.parts if costs else (), currency, **ranged, totals=totals)
 
 
 def totals(plan: Plan) -> dict[str, tuple[float | None, End | None]]:
@@ -179,12 +173,8 @@ def ranges_words(plan: Plan) -> str:
 def cost_by_group(plan: Plan) -> Table:
     """Tabulate the cost of each group over all years, by its GPU demand."""
     names, currency = group_names(plan), plan.scenario.cost.currency
-    return tabulate(
-        "cost_by_group",
-        plan.costs.groups if plan.costs and plan.groups else (),
-        currency,
-        group=lambda each: names[each.id],
-    )
+    parts = plan.costs.groups if plan.costs and plan.groups else ()
+    return tabulate("cost_by_group", parts, currency, group=lambda each: names[each.id])
 
 
 def bill_of_materials(plan: Plan) -> Table:
@@ -240,12 +230,8 @@ def prices(plan: Plan) -> Table:
         | {"stated": False, "old": False}
         for item in (plan.costs.unknown if plan.costs else ())
     ]
-    return tabulate(
-        "prices",
-        [*map(_known_price, plan.costs.prices if plan.costs else ()), *unknown],
-        currency,
-        currency=lambda _: currency,
-    )
+    known = map(_known_price, plan.costs.prices if plan.costs else ())
+    return tabulate("prices", [*known, *unknown], currency, currency=lambda _: currency)
 
 
 def price_dict(price: Price) -> dict[str, Any]:
@@ -301,10 +287,5 @@ def margin(plan: Plan) -> Table | None:
     if not parts:
         return None
     currency, in_all = parts[0].currency, earned_in_all(parts)
-    return tabulate(
-        "internal",
-        parts,
-        currency,
-        totals=(toned((in_all.part, in_all.paid, in_all.price, in_all.earned), "total"),),
-        title=INTERNAL,
-    )
+    total = toned((in_all.part, in_all.paid, in_all.price, in_all.earned), "total")
+    return tabulate("internal", parts, currency, totals=(total,), title=INTERNAL)

@@ -31,11 +31,9 @@ CHANCES = NAMES["chance in a table"]
 
 def rules(found: Sequence[RuleAnswer]) -> Table:
     """Tabulate the GPU demand by each sizing rule."""
+    gpus = Worded(lambda gpus: said("table.not applicable") if gpus is None else number(whole(gpus)))
     return tabulate(
-        "rules",
-        found,
-        rule=lambda a: Cell(a.rule, words=_chosen(NAMES["rule"][a.rule], a.chosen)),
-        gpus=Worded(lambda gpus: said("table.not applicable") if gpus is None else number(whole(gpus))),
+        "rules", found, rule=lambda a: Cell(a.rule, words=_chosen(NAMES["rule"][a.rule], a.chosen)), gpus=gpus
     )
 
 
@@ -55,14 +53,9 @@ def peak_words(plan: Plan) -> str:
     gpus = mean_gpus(week.peak_gpus)
     if not saved_gpus(week):
         return said("table.busiest on average when", gpus=gpus)
-    return said(
-        "table.busiest on average",
-        gpus=gpus,
-        when=moment(week.peak_quarter),
-        season=season,
-        at_once=mean_gpus(week.everybody_gpus),
-        saved=saved_gpus(week),
-    )
+    when, at_once = moment(week.peak_quarter), mean_gpus(week.everybody_gpus)
+    words = {"gpus": gpus, "when": when, "season": season, "at_once": at_once}
+    return said("table.busiest on average", **words, saved=saved_gpus(week))
 
 
 def week(
@@ -134,15 +127,10 @@ def methods(found: Methods) -> Table:
         together = found.target.each and not held_for_each(answer.method, rule)
         return said("table.methods.together", formula=name) if together else name
 
-    return tabulate(
-        "methods",
-        found.answers,
-        method=lambda answer: Cell(answer.method, words=_chosen(METHOD_NAMES[answer.method], answer.chosen)),
-        formula=formula,
-        gpus=_gpus,
-        chance=_chance,
-        heads={"chance": said("table.methods.chance", gpus=number(found.gpus))},
-    )
+    own: dict[str, Any] = {"formula": formula, "gpus": _gpus, "chance": _chance}
+    own["method"] = lambda a: Cell(a.method, words=_chosen(METHOD_NAMES[a.method], a.chosen))
+    heads = {"chance": said("table.methods.chance", gpus=number(found.gpus))}
+    return tabulate("methods", found.answers, **own, heads=heads)
 
 
 def _gpus(answer: MethodAnswer) -> Cell:
@@ -164,29 +152,20 @@ def _chance(answer: MethodAnswer) -> Cell:
 def simulated(plan: Plan, found: Simulated) -> Table:
     """Tabulate a simulation's results for each group and for all requests."""
     names = {group.id: group.name for group in plan.scenario.groups}
-    return tabulate(
-        "simulated",
-        (*found["groups"], found["overall"]),
-        group_id=lambda seen: seen["group"] if seen["group"] in names else "",
-        name=lambda seen: names.get(seen["group"], said("table.simulated.all")),
-        waited=partial(_uncertain, "waited"),
-        waited_longer=partial(_uncertain, "waited_longer"),
-        denied=partial(_uncertain, "denied"),
-    )
+    own: dict[str, Any] = {name: partial(_uncertain, name) for name in ("waited", "waited_longer", "denied")}
+    own["group_id"] = lambda seen: seen["group"] if seen["group"] in names else ""
+    own["name"] = lambda seen: names.get(seen["group"], said("table.simulated.all"))
+    return tabulate("simulated", (*found["groups"], found["overall"]), **own)
 
 
 def simulated_hosts(found: Sequence[Simulated]) -> Table:
     """Tabulate simulation results by number of hosts."""
     rule, by_group = found[0]["rule"], found[0]["for_whom"] == "each"
     whom = "table.simulated_hosts.worst group" if by_group else "table.simulated_hosts.all"
-    return tabulate(
-        "simulated_hosts",
-        found,
-        chance=partial(_uncertain, "chance"),
-        wait_p90_h=lambda simulation: simulation["overall"]["wait_p90_h"],
-        utilisation=lambda simulation: simulation["utilisation"]["value"],
-        heads={"chance": said(whom, chance=CHANCES[rule])},
-    )
+    own: dict[str, Any] = {"chance": partial(_uncertain, "chance")}
+    own["wait_p90_h"] = lambda simulation: simulation["overall"]["wait_p90_h"]
+    own["utilisation"] = lambda simulation: simulation["utilisation"]["value"]
+    return tabulate("simulated_hosts", found, **own, heads={"chance": said(whom, chance=CHANCES[rule])})
 
 
 def _uncertain(name: str, seen: Simulated) -> Cell:
@@ -203,27 +182,19 @@ def silos(plan: Plan, found: Silos) -> Table:
     apart = toned((alone.hosts, alone.installed_gpus, alone.utilisation), "total")
     shared = (pool.gpus, pool.hosts, pool.installed_gpus, pool.utilisation)
     fewer = toned((abs(found.saved_hosts), abs(found.saved_gpus)), tone)
-    return tabulate(
-        "silos",
-        found.groups,
-        notes=left_out(plan, {silo.group for silo in found.groups}),
-        name=lambda silo: names[silo.group],
-        totals=(
-            ("", Cell(ALONE, tone="total"), replace(NONE, tone="total"), *apart, *alone.standing),
-            ("", Cell(POOLED, tone="strong"), *shared, *pool.standing),
-            ("", Cell(saved, tone=tone), NONE, *fewer, NONE, *together((alone.standing, pool.standing))),
-        ),
+    totals = (
+        ("", Cell(ALONE, tone="total"), replace(NONE, tone="total"), *apart, *alone.standing),
+        ("", Cell(POOLED, tone="strong"), *shared, *pool.standing),
+        ("", Cell(saved, tone=tone), NONE, *fewer, NONE, *together((alone.standing, pool.standing))),
     )
+    notes = left_out(plan, {silo.group for silo in found.groups})
+    return tabulate("silos", found.groups, notes=notes, name=lambda silo: names[silo.group], totals=totals)
 
 
 def growth(found: Sequence[Year]) -> Table:
     """The demand of each year, and the hosts to buy at its start."""
-    return tabulate(
-        "growth",
-        found,
-        year=Worded(lambda year: said("table.year", year=year)),
-        gpus_demanded=Worded(lambda gpus: number(whole(gpus))),
-    )
+    year, gpus = Worded(lambda year: said("table.year", year=year)), Worded(lambda gpus: number(whole(gpus)))
+    return tabulate("growth", found, year=year, gpus_demanded=gpus)
 
 
 def believe_words(method: str, low: float, high: float, measured: bool = False) -> str:

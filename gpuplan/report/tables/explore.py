@@ -19,18 +19,10 @@ Found = Mapping[str, Any]
 
 def designs(found: Found, options: Sequence[Found], title: str = "") -> Table:
     """Tabulate designs with their figures, and the arguments against each."""
-    currency = found["currency"]
-
-    return tabulate(
-        "designs",
-        options,
-        currency,
-        hosts=_hosts,
-        waiting_pct=lambda option: None if option["waiting_pct"] is None else option["waiting_pct"] / 100,
-        why_not=lambda option: Cell(tuple(option["why_not"]), words=against(found, option)),
-        standing=_standing,
-        title=title,
-    )
+    own: dict[str, Any] = {"hosts": _hosts, "standing": _standing}
+    own["waiting_pct"] = lambda o: None if o["waiting_pct"] is None else o["waiting_pct"] / 100
+    own["why_not"] = lambda option: Cell(tuple(option["why_not"]), words=against(found, option))
+    return tabulate("designs", options, found["currency"], **own, title=title)
 
 
 def _standing(option: Found) -> Standing:
@@ -41,12 +33,8 @@ def _standing(option: Found) -> Standing:
 def works(found: Found) -> Table:
     """The work of one GPU of each board beside one of those that the demand is stated in, by group."""
     reference = found["works"][0]["own"] if found["works"] else said("table.works.chosen gpu")
-    return tabulate(
-        "works",
-        found["works"],
-        groups=Worded(lambda names: ", ".join(names)),
-        title=said("table.works", own=reference),
-    )
+    title = said("table.works", own=reference)
+    return tabulate("works", found["works"], groups=Worded(", ".join), title=title)
 
 
 def _hosts(option: Found) -> Cell:
@@ -105,22 +93,13 @@ def every_design(found: Found) -> Table:
     option_names = [f.name for f in fields(Option) if f.name != "candidate"]
     names = ["status", "rank", "frontier", *candidate_names, *option_names, "currency", "why_not"]
     best = [option["candidate"] for option in found["frontier"]]
-    return Table(
-        "every_design",
-        tuple(Column(name, name.replace("_", " ").capitalize()) for name in names),
-        tuple(
-            (
-                status,
-                rank,
-                option["candidate"] in best,
-                *(option["candidate"][name] for name in candidate_names),
-                *(option[name] for name in option_names),
-                found["currency"],
-                option["why_not"],
-            )
-            for status, rank, option in _in_order(found)
-        ),
-    )
+    rows = []
+    for status, rank, option in _in_order(found):
+        design = option["candidate"]
+        own = (*(design[name] for name in candidate_names), *(option[name] for name in option_names))
+        rows.append((status, rank, design in best, *own, found["currency"], option["why_not"]))
+    heads = tuple(Column(name, name.replace("_", " ").capitalize()) for name in names)
+    return Table("every_design", heads, tuple(rows))
 
 
 def _in_order(found: Found) -> Iterator[tuple[str, int | None, Found]]:

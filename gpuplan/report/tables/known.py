@@ -1,6 +1,7 @@
 """Assumptions behind the numbers of a plan, in words: inputs, planning values, and those yet to be confirmed."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from gpuplan.locales import quoted
@@ -35,16 +36,13 @@ WORK_NAMES = NAMES["figure of work"]
 def planning_values(plan: Plan) -> Table:
     """Tabulate the assumptions that the customer has yet to confirm, each with its range and reason."""
     values = inputs(plan)
-    return _known(
-        plan, "planning_values", said("table.planning_values"), [values[key] for key, _ in unconfirmed(plan)]
-    )
+    open_values = [values[key] for key, _ in unconfirmed(plan)]
+    return _known(plan, "planning_values", said("table.planning_values"), open_values)
 
 
 def confirmed_values(plan: Plan) -> Table:
     """Tabulate the assumptions that the customer has confirmed."""
-    values = [
-        value for key, value in inputs(plan).items() if "/" not in key and plan.scenario.is_confirmed(key)
-    ]
+    values = [i for key, i in inputs(plan).items() if "/" not in key and plan.scenario.is_confirmed(key)]
     return _known(plan, "confirmed_values", said("table.confirmed_values"), values)
 
 
@@ -55,18 +53,9 @@ def _known(plan: Plan, key: str, title: str, found: Sequence[Input]) -> Table:
         group = groups.get(each.key.split(".")[1], "") if each.key.startswith("groups.") else ""
         return f"{group}: {assumed_name(plan, each.key)}" if group else assumed_name(plan, each.key)
 
-    return listed(
-        key,
-        columns(
-            "known",
-            name=name,
-            shown=lambda each: assumed_value(plan, each),
-            range=lambda each: assumed_range(plan, each),
-            note=lambda each: capital(quoted(each.note)),
-        ),
-        found,
-        title=title,
-    )
+    words: dict[str, Any] = {"name": name, "note": lambda each: capital(quoted(each.note))}
+    words |= {"shown": partial(assumed_value, plan), "range": partial(assumed_range, plan)}
+    return listed(key, columns("known", **words), found, title=title)
 
 
 def stated_at(plan: Plan, key: str) -> str:

@@ -36,37 +36,24 @@ def serving(plan: Plan) -> Table:
 
 def tuning(plan: Plan) -> Table:
     """The jobs that tune language models: GPUs, speed and hours of one."""
-    return tabulate(
-        "tuning",
-        list(plan.llm.tuning.values()),
-        model=lambda made: f"{made.model}, {METHODS[made.method]}",
-        gpus_each=lambda made: made.gpus * made.hosts,
-        tokens_per_gpu=lambda made: _ranged(made.tokens_per_gpu),
-        hours=lambda made: _ranged(made.hours),
-    )
+    own: dict[str, Any] = {"model": lambda made: f"{made.model}, {METHODS[made.method]}"}
+    own["gpus_each"] = lambda made: made.gpus * made.hosts
+    own["tokens_per_gpu"] = lambda made: _ranged(made.tokens_per_gpu)
+    own["hours"] = lambda made: _ranged(made.hours)
+    return tabulate("tuning", list(plan.llm.tuning.values()), **own)
 
 
 def retrieval(plan: Plan) -> Table:
     """Tabulate the resources for document retrieval: parts of a GPU, the index, and the VMs of the database."""
-    return tabulate(
-        "retrieval",
-        list(plan.llm.retrieval.values()),
-        models=lambda made: ", ".join(model.name for model in made.models),
-    )
+    made = list(plan.llm.retrieval.values())
+    return tabulate("retrieval", made, models=lambda each: ", ".join(model.name for model in each.models))
 
 
 def token_costs(plan: Plan) -> Table:
     """Tabulate the cost of a million tokens: of the design by its load, of rented GPUs, and at a price per token."""
     currency = plan.scenario.cost.currency
-    return tabulate(
-        "token_costs",
-        token_prices(plan),
-        currency,
-        way=_way,
-        million_in=_traced("million_in"),
-        million_out=_traced("million_out"),
-        user_month=_traced("user_month"),
-    )
+    traced: dict[str, Any] = {name: _traced(name) for name in ("million_in", "million_out", "user_month")}
+    return tabulate("token_costs", token_prices(plan), currency, way=_way, **traced)
 
 
 def _way(price: TokenPrice) -> str:

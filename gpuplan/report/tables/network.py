@@ -1,6 +1,7 @@
 """Tables of the network: remote GPUs, the vendor's rules and claim, training and its scaling, and settings."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from gpuplan.analysis.rdma_claims import Claim
 from gpuplan.locales import written
@@ -41,13 +42,9 @@ def _share(low: float, typical: float, high: float, line: str = "") -> Cell:
 def remote_gpus(plan: Plan) -> Table:
     """Tabulate the speed that each group with remote GPUs keeps."""
     groups = {group.id for group in plan.groups}
-    return tabulate(
-        "remote_gpus",
-        plan.network.remote,
-        kept=_kept,
-        slowdown=lambda use: Cell(1 / use.kept, words=f"\u00d7\u202f{written(1 / use.kept, '.2f')}"),
-        group_id=lambda use: use.id if use.id in groups else "",
-    )
+    own: dict[str, Any] = {"kept": _kept, "group_id": lambda use: use.id if use.id in groups else ""}
+    own["slowdown"] = lambda use: Cell(1 / use.kept, words=f"\u00d7\u202f{written(1 / use.kept, '.2f')}")
+    return tabulate("remote_gpus", plan.network.remote, **own)
 
 
 def _kept(use: RemoteUse, line: str = "") -> Cell:
@@ -60,14 +57,10 @@ def _efficiency(use: TrainingUse, line: str = "") -> Cell:
 
 def training(plan: Plan) -> Table:
     """Tabulate the training results on several hosts, for the groups that train so and for the requested job."""
-    return tabulate(
-        "training",
-        plan.network.asked,
-        efficiency=_efficiency,
-        per_s=lambda use: Cell(use.per_s, words=f"{number(round(use.per_s))} {use.unit}"),
-        knee_hosts=lambda use: Cell(use.knee_hosts, words=_knee(use.knee_hosts)),
-        notes=(said("table.hours need epochs training"),),
-    )
+    own: dict[str, Any] = {"efficiency": _efficiency}
+    own["per_s"] = lambda use: Cell(use.per_s, words=f"{number(round(use.per_s))} {use.unit}")
+    own["knee_hosts"] = lambda use: Cell(use.knee_hosts, words=_knee(use.knee_hosts))
+    return tabulate("training", plan.network.asked, **own, notes=(said("table.hours need epochs training"),))
 
 
 def _knee(hosts: int) -> str:
@@ -76,13 +69,9 @@ def _knee(hosts: int) -> str:
 
 def speed_kept(plan: Plan) -> Table:
     """Tabulate whether the link suffices for each dependent use, and the share of speed that it leaves."""
-    return tabulate(
-        "speed_kept",
-        link_verdicts(plan),
-        work=_work,
-        kept=_speed,
-        sources=lambda each: each.use.sources if each.use else (),
-    )
+    own: dict[str, Any] = {"work": _work, "kept": _speed}
+    own["sources"] = lambda each: each.use.sources if each.use else ()
+    return tabulate("speed_kept", link_verdicts(plan), **own)
 
 
 def _work(each: LinkVerdict) -> str:
@@ -103,12 +92,8 @@ def _speed(each: LinkVerdict) -> Cell:
 
 def rules(plan: Plan) -> Table:
     """The vendor's rules for GPUs over the network."""
-    return listed(
-        "rules",
-        columns("vendor_rules", met=Worded(MET.get), path=Worded(plan.scenario.label)),
-        plan.network.rules,
-        title=said("table.rules.vendor"),
-    )
+    own = columns("vendor_rules", met=Worded(MET.get), path=Worded(plan.scenario.label))
+    return listed("rules", own, plan.network.rules, title=said("table.rules.vendor"))
 
 
 def carried_work(found: Sequence[Carried], hosts: int) -> Table:
@@ -117,15 +102,10 @@ def carried_work(found: Sequence[Carried], hosts: int) -> Table:
     def trained(each: Carried) -> Cell:
         return _efficiency(each.training) if each.training else Cell(None, words=NOTHING)
 
-    return tabulate(
-        "carried",
-        found,
-        kept=lambda each: _kept(each.remote),
-        efficiency=trained,
-        efficiency_verdict=lambda each: each.training.verdict if each.training else None,
-        heads={"efficiency": said("table.carried.efficiency", hosts=hosts)},
-        notes=(said("table.share of the speed"),),
-    )
+    own: dict[str, Any] = {"kept": lambda each: _kept(each.remote), "efficiency": trained}
+    own["efficiency_verdict"] = lambda each: each.training.verdict if each.training else None
+    heads = {"efficiency": said("table.carried.efficiency", hosts=hosts)}
+    return tabulate("carried", found, **own, heads=heads, notes=(said("table.share of the speed"),))
 
 
 def scaling(found: Sequence[Curve], shown: Sequence[int] = SHOWN_HOSTS) -> Table:
@@ -133,24 +113,13 @@ def scaling(found: Sequence[Curve], shown: Sequence[int] = SHOWN_HOSTS) -> Table
     chosen = {step.hosts: step for step in found[0].steps}
     others = [{step.hosts: step for step in curve.steps} for curve in found[1:]]
     names = [curve_network(c).replace(" Gbit/s", "") for c in found]
-    return Table(
-        "scaling",
-        (
-            *columns("scaling", heads={"efficiency": said("table.scaling.efficiency", method=names[0])}),
-            *(Column(name, name, "portion") for name in names[1:]),
-        ),
-        tuple(
-            (
-                hosts,
-                chosen[hosts].per_s,
-                _share(chosen[hosts].low, chosen[hosts].efficiency, chosen[hosts].high),
-                *(steps[hosts].efficiency for steps in others),
-            )
-            for hosts in shown
-            if hosts in chosen
-        ),
-        notes=(said("table.efficiency by number of"),),
-    )
+    heads = {"efficiency": said("table.scaling.efficiency", method=names[0])}
+    own = (*columns("scaling", heads=heads), *(Column(name, name, "portion") for name in names[1:]))
+    rows = []
+    for step in (chosen[hosts] for hosts in shown if hosts in chosen):
+        kept = _share(step.low, step.efficiency, step.high)
+        rows.append((step.hosts, step.per_s, kept, *(steps[step.hosts].efficiency for steps in others)))
+    return Table("scaling", own, tuple(rows), notes=(said("table.efficiency by number of"),))
 
 
 def vendor_claims(found: Sequence[Claim]) -> Table:
@@ -197,11 +166,9 @@ def cabling(fabric: Cabling) -> Table:
     rows = [(said("table.cabling.hosts"), hosts), (said("table.cabling.ports"), _ports(fabric.ports))]
     if fabric.compute_ports:
         rows.append((said("table.cabling.compute ports"), _ports(fabric.compute_ports)))
-    rows += [
-        (said("table.cabling.adapters"), said("table.with two ports each", fabric=fabric)),
-        (said("table.cabling.distributed"), number(fabric.distributed_switches)),
-        *_switches(fabric),
-    ]
+    adapters = (said("table.cabling.adapters"), said("table.with two ports each", fabric=fabric))
+    distributed = (said("table.cabling.distributed"), number(fabric.distributed_switches))
+    rows += [adapters, distributed, *_switches(fabric)]
     return filled("cabling", rows)
 
 

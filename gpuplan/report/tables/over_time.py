@@ -43,14 +43,8 @@ def _by_cluster(
 def upgrades(plan: Plan, *pools: Pool) -> Table:
     """Tabulate the evacuation of each host for an upgrade in turn, in all clusters or in some."""
     names = group_names(plan)
-    shown = columns(
-        "upgrades",
-        moved=lambda turn: turn.vms(MOVES),
-        restarted=lambda turn: turn.vms(RESTARTS),
-        to_hosts=_targets,
-        stun_s=_stun,
-        down=lambda turn: _down(turn, names),
-    )
+    counts: dict[str, Any] = {"moved": lambda of: of.vms(MOVES), "restarted": lambda of: of.vms(RESTARTS)}
+    shown = columns("upgrades", **counts, to_hosts=_targets, stun_s=_stun, down=lambda of: _down(of, names))
     table = _by_cluster("upgrades", plan, pools, shown, lambda each: each.upgrade.turns)
     move = any(turn.vms(MOVES) for rehearsal in rehearsals(plan, *pools) for turn in rehearsal.upgrade.turns)
     return replace(table, notes=(said("rehearsal.migration"),) if move else ())
@@ -83,12 +77,8 @@ def span_words(fewest: int, most: str) -> str:
 def emptied(plan: Plan, turn: Turn) -> Table:
     """Tabulate each VM of an evacuated host, and its destination."""
     names = group_names(plan)
-    return tabulate(
-        "emptied",
-        turn.went,
-        group=lambda each: names[each.group],
-        title=said("table.emptied", host=turn.host),
-    )
+    title = said("table.emptied", host=turn.host)
+    return tabulate("emptied", turn.went, group=lambda each: names[each.group], title=title)
 
 
 def restarts(plan: Plan, *pools: Pool) -> Table:
@@ -106,13 +96,11 @@ def restart(plan: Plan, rehearsed: Rehearsed, failed: Failed) -> Table:
 
 def _restart_columns(plan: Plan) -> tuple[Column, ...]:
     names = group_names(plan)
-    return columns(
-        "restarts",
-        hosts=lambda failed: Cell(failed.hosts, words=run_words(sorted(failed.hosts))),
-        chance=lambda failed: _between(failed.chance, percent),
-        missing=lambda failed: _between(failed.missing, one_place),
-        worst=lambda failed: _worst(failed, names),
-    )
+    own: dict[str, Any] = {"worst": lambda failed: _worst(failed, names)}
+    own["hosts"] = lambda failed: Cell(failed.hosts, words=run_words(sorted(failed.hosts)))
+    own["chance"] = lambda failed: _between(failed.chance, percent)
+    own["missing"] = lambda failed: _between(failed.missing, one_place)
+    return columns("restarts", **own)
 
 
 def _worst(failed: Failed, names: dict[str, str]) -> Cell:
@@ -122,14 +110,11 @@ def _worst(failed: Failed, names: dict[str, str]) -> Cell:
 
 def weeks(plan: Plan, *pools: Pool) -> Table:
     """Tabulate the effect of a week of arrivals and departures, in all clusters or in some."""
-    shown = columns(
-        "weeks",
-        refused=lambda week: _between(week.refused, percent),
-        first_start=lambda week: _between(week.first_start, percent),
-        worst_hour=_worst_hour,
-        missing=lambda week: max(week.missing),
-        stranded_gpus=lambda week: week.stranded_gpus[_hour(week)],
-    )
+    own: dict[str, Any] = {"worst_hour": _worst_hour, "missing": lambda week: max(week.missing)}
+    own["refused"] = lambda week: _between(week.refused, percent)
+    own["first_start"] = lambda week: _between(week.first_start, percent)
+    own["stranded_gpus"] = lambda week: week.stranded_gpus[_hour(week)]
+    shown = columns("weeks", **own)
     return _by_cluster("weeks", plan, pools, shown, lambda each: filter(None, [each.week]))
 
 

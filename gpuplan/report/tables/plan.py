@@ -1,7 +1,7 @@
 """The tables of a plan: groups, hosts, placement, failures, decisions, messages, and all numbers with formulas."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -28,16 +28,12 @@ CLUSTER_IDS = columns("cluster_ids")
 
 def group_names(plan: Plan) -> dict[str, str]:
     """Map each group's id to its name, with an entry for GPUs of no group."""
-    others = {
-        f"{OTHER_VMS}{of_kind(part.scenario)}{at}": other.name
-        for part in plan.parts
-        for at, other in enumerate(other_vms(part.sized.hardware.other_vms), 1)
-    }
-    return (
-        {g.id: g.name for g in plan.groups}
-        | others
-        | {UNASSIGNED: said("table.groups.unassigned" if plan.groups else "table.groups.stated total")}
-    )
+    names = {g.id: g.name for g in plan.groups}
+    for part in plan.parts:
+        others = enumerate(other_vms(part.sized.hardware.other_vms), 1)
+        names |= {f"{OTHER_VMS}{of_kind(part.scenario)}{at}": other.name for at, other in others}
+    key = "table.groups.unassigned" if plan.groups else "table.groups.stated total"
+    return names | {UNASSIGNED: said(key)}
 
 
 def unassigned_words(plan: Plan) -> str:
@@ -141,10 +137,8 @@ def verdict(plan: Plan) -> Table:
 
 def totals(plan: Plan) -> Table:
     """Tabulate the headline numbers."""
-    return tabulate(
-        "totals",
-        [line for key, line in plan.lines.items() if key == "demand.gpus" or key.startswith("totals.")],
-    )
+    lines = [line for key, line in plan.lines.items() if key == "demand.gpus" or key.startswith("totals.")]
+    return tabulate("totals", lines)
 
 
 def groups(plan: Plan) -> Table:
@@ -174,13 +168,9 @@ def _why(group: GroupPlan) -> str:
 def pools(plan: Plan, *pools: Pool) -> Table:
     """Tabulate the clusters, or some of them, and their hosts."""
     servers, gpus = plan.catalog.servers, plan.catalog.gpus
-    return tabulate(
-        "pools",
-        pools or plan.pools,
-        server=Worded(lambda id: servers[id].name if id else said("table.pools.no server")),
-        gpu=Worded(lambda id: gpus[id].name),
-        gpus_per_host=_gpus_per_host,
-    )
+    server = Worded(lambda id: servers[id].name if id else said("table.pools.no server"))
+    gpu = Worded(lambda id: gpus[id].name)
+    return tabulate("pools", pools or plan.pools, server=server, gpu=gpu, gpus_per_host=_gpus_per_host)
 
 
 def _gpus_per_host(pool: Pool) -> Cell:
@@ -192,28 +182,22 @@ def by_cluster(
     name: str, own: Sequence[Column], pools: Iterable[Pool], of: Callable[[Pool], Iterable[Any]]
 ) -> Table:
     """Build a table of things by cluster, which the first column names."""
-    rows = [
-        (pool.name, *(column.held(thing) for column in own), pool.id, pool.kind)
-        for pool in pools
-        for thing in of(pool)
-    ]
+    things = ((pool, thing) for pool in pools for thing in of(pool))
+    rows = [(pool.name, *(c.held(thing) for c in own), pool.id, pool.kind) for pool, thing in things]
     return Table(name, (*columns("by_cluster"), *own, *CLUSTER_IDS), tuple(rows))
 
 
 def placement(plan: Plan) -> Table:
     """Tabulate each VM on its GPU."""
     names = group_names(plan)
-    return by_cluster(
-        "placement",
-        columns("placement", share=lambda vm: vm["share"] or "", group=lambda vm: names[vm["group"]]),
-        plan.pools,
-        lambda pool: (
-            {"host": host, **row, **vm}
-            for host in range(1, pool.hosts + 1)
-            for row in gpu_rows(pool, host)
-            for vm in row["vms"]
-        ),
-    )
+    own = columns("placement", share=lambda vm: vm["share"] or "", group=lambda vm: names[vm["group"]])
+
+    def vms(pool: Pool) -> Iterator[dict[str, Any]]:
+        for host in range(1, pool.hosts + 1):
+            for row in gpu_rows(pool, host):
+                yield from ({"host": host, **row, **vm} for vm in row["vms"])
+
+    return by_cluster("placement", own, plan.pools, vms)
 
 
 def hosts(plan: Plan, pools: Sequence[Pool], most: int) -> Table:
@@ -228,13 +212,9 @@ def hosts(plan: Plan, pools: Sequence[Pool], most: int) -> Table:
             kinds.setdefault((*content, at if by_host else None), []).append(at)
         loads = kinds.items() if by_host else sorted(kinds.items(), key=lambda kind: -len(kind[1]))
         rows += [(pool.name, alike[0] + 1, len(alike), *content[:-1]) for content, alike in loads]
-    return filled(
-        "hosts",
-        rows,
-        heads={} if by_host else {"host": said("table.hosts.first")},
-        hidden={"host": not by_host, "hosts": by_host},
-        title=said("table.hosts.each" if by_host else "table.hosts.alike"),
-    )
+    title = said("table.hosts.each" if by_host else "table.hosts.alike")
+    heads = {} if by_host else {"host": said("table.hosts.first")}
+    return filled("hosts", rows, heads=heads, hidden={"host": not by_host, "hosts": by_host}, title=title)
 
 
 def _filled(plan: Plan, pool: Pool, at: int, names: Mapping[str, str]) -> tuple[Any, ...]:
@@ -286,14 +266,10 @@ def messages(plan: Plan) -> Table:
 
 def lines(plan: Plan, *starts: str) -> Table:
     """Tabulate every number of the plan with its formula, or those whose keys start with a prefix."""
-    return tabulate(
-        "lines",
-        [line for line in plan.lines.values() if not starts or line.key.startswith(starts)],
-        value=_line_value,
-        formula=formula_text,
-        text=_line_text,
-        inputs=lambda line: "; ".join(f"{i.label} = {amount(i.value, i.unit)}" for i in line.inputs),
-    )
+    own: dict[str, Any] = {"value": _line_value, "formula": formula_text, "text": _line_text}
+    own["inputs"] = lambda line: "; ".join(f"{i.label} = {amount(i.value, i.unit)}" for i in line.inputs)
+    shown = [line for line in plan.lines.values() if not starts or line.key.startswith(starts)]
+    return tabulate("lines", shown, **own)
 
 
 def _line_value(line: Line) -> Cell:
@@ -313,12 +289,8 @@ def sources(plan: Plan, ids: Iterable[str]) -> Table:
         remarks.setdefault(note.source, []).append(text)
     cited = [s for id in ids if (s := plan.catalog.sources.get(id)) is not None]
     numbers = {source.id: at for at, source in enumerate(cited, 1)}
-    return tabulate(
-        "sources",
-        cited,
-        number=lambda source: numbers[source.id],
-        remark=lambda source: " ".join(remarks.get(source.id, ())),
-    )
+    own: dict[str, Any] = {"number": lambda source: numbers[source.id]}
+    return tabulate("sources", cited, **own, remark=lambda source: " ".join(remarks.get(source.id, ())))
 
 
 def cited_sources(plan: Plan) -> dict[str, None]:

@@ -69,16 +69,9 @@ def management(plan: Plan) -> Table:
             (Cell(said("table.management.total"), tone="total"), empty, empty, *cells, empty, None, None),
         )
     apart = any(a.on_gpu_hosts for a in domain.appliances) if domain else False
-    return tabulate(
-        "management",
-        domain.appliances if domain else (),
-        appliance=_appliance,
-        where=_where,
-        **sums,
-        hidden={"where": not apart},
-        totals=total,
-        notes=_notes(plan),
-    )
+    appliances, hidden = domain.appliances if domain else (), {"where": not apart}
+    sums |= {"appliance": _appliance, "where": _where}
+    return tabulate("management", appliances, **sums, hidden=hidden, totals=total, notes=_notes(plan))
 
 
 def _appliance(appliance: Appliance) -> str:
@@ -178,22 +171,13 @@ def hosts_there(plan: Plan) -> Table:
 
 def power(use: PowerUse) -> Table:
     """Tabulate all parts that draw power and fill the racks."""
-    in_all = (
-        Cell(said("table.all parts"), tone="total"),
-        Cell(None, words=""),
-        Cell(use.typical_w, line="power.typical", tone="total"),
-        Cell(use.peak_w, line="power.peak", tone="total"),
-        Cell(use.rack_units_u, words=_height(use.rack_units_u)),
-    )
-    return tabulate(
-        "power",
-        use.parts,
-        part=lambda part: capital(part.name),
-        typical_w=lambda part: _watts(part, part.typical_w),
-        peak_w=lambda part: _watts(part, part.peak_w),
-        rack_units_u=Worded(_height),
-        totals=(in_all,),
-    )
+    head = (Cell(said("table.all parts"), tone="total"), Cell(None, words=""))
+    typical = Cell(use.typical_w, line="power.typical", tone="total")
+    peak = Cell(use.peak_w, line="power.peak", tone="total")
+    in_all = (*head, typical, peak, Cell(use.rack_units_u, words=_height(use.rack_units_u)))
+    own: dict[str, Any] = {"part": lambda part: capital(part.name), "rack_units_u": Worded(_height)}
+    own |= {"typical_w": lambda p: _watts(p, p.typical_w), "peak_w": lambda p: _watts(p, p.peak_w)}
+    return tabulate("power", use.parts, **own, totals=(in_all,))
 
 
 def power_points(use: PowerUse) -> list[tuple[str, str]]:
@@ -245,23 +229,6 @@ def platform_rules(plan: Plan) -> tuple[PlatformRule, ...]:
     """The rules of DRS, HA, vMotion and licences that hold for a design, as ``data/words/platform_rules.csv`` lists them."""
     if not plan.pools:
         return ()
-    order, facts = version_order(plan.catalog), _facts(plan)
-    now = order[plan.scenario.platform.vsphere]
-    return tuple(
-        _rule(plan.catalog.row("rules", row["rule"]), row["check"])
-        for row in own_rows("words/platform_rules")
-        if holds(listed_words(row["when"]), facts=facts)
-        and order.get(row["vsphere_from"], now) <= now <= order.get(row["vsphere_until"], now)
-    )
-
-
-def _rule(row: Row, check: str) -> PlatformRule:
-    topic, text, conflict = (str(row[name] or "") for name in ("topic", "rule", "conflict"))
-    return PlatformRule(row.id, topic, text, conflict, check, row.basis, row.sources)
-
-
-def _facts(plan: Plan) -> frozenset[str]:
-    """Return the facts of a design, by their names in the table of platform rules."""
     gpus = [plan.catalog.gpus[gpu] for gpu in plan.new_boards]
     kinds = {pool.gpu_mode for pool in plan.pools}
     found = {
@@ -276,7 +243,19 @@ def _facts(plan: Plan) -> frozenset[str]:
         "NVSwitch": any(has_nvswitch(part.scenario, plan.catalog) for part in plan.parts),
         **{str(gpu.value("architecture")): True for gpu in gpus},
     }
-    return frozenset(name for name, so in found.items() if so)
+    order, facts = version_order(plan.catalog), frozenset(name for name, so in found.items() if so)
+    now = order[plan.scenario.platform.vsphere]
+    return tuple(
+        _rule(plan.catalog.row("rules", row["rule"]), row["check"])
+        for row in own_rows("words/platform_rules")
+        if holds(listed_words(row["when"]), facts=facts)
+        and order.get(row["vsphere_from"], now) <= now <= order.get(row["vsphere_until"], now)
+    )
+
+
+def _rule(row: Row, check: str) -> PlatformRule:
+    topic, text, conflict = (str(row[name] or "") for name in ("topic", "rule", "conflict"))
+    return PlatformRule(row.id, topic, text, conflict, check, row.basis, row.sources)
 
 
 def behaviour(plan: Plan) -> Table:

@@ -41,12 +41,13 @@ def power_on(plan: Plan) -> Table:
 def settings(found: Sequence[tuple[PowerOn, Hosts]]) -> Table:
     """Tabulate settings of some clusters, in the orders tried, with the hosts each takes; empty if all orders agree."""
     share = next((trial.scenario.availability.orders_share for trial, _ in found), 1.0)
-    rows = [
-        Row(trial, trial.tried(key), hosts)
-        for trial, hosts in found
-        if trial.known and not alike(trial.pool.requests)
-        for key in dict.fromkeys(("now", *trial.settings, trial.best.key))
-    ]
+    rows = []
+    for trial, hosts in found:
+        if trial.known and not alike(trial.pool.requests):
+            keys = dict.fromkeys(("now", *trial.settings, trial.best.key))
+            rows += [Row(trial, trial.tried(key), hosts) for key in keys]
+    now = [row for row in rows if row.tried.key == "now"]
+    meant = [FOR_DEMAND] if any(row.hosts for row in now) else []
     return tabulate(
         "power_on",
         rows,
@@ -59,15 +60,8 @@ def settings(found: Sequence[tuple[PowerOn, Hosts]]) -> Table:
         hosts=_hosts,
         cluster_id=lambda row: row.made.pool.id,
         heads={"hosts": said("table.power_on.hosts", share=stated_percent(share))},
-        notes=_notes(rows),
+        notes=(*(by_size(row.made, len(now) > 1) for row in now), *meant, *[NOT_KNOWN] * bool(rows)),
     )
-
-
-def _notes(rows: Sequence[Row]) -> tuple[str, ...]:
-    """Note what host groups would take, which hosts are meant, and what is unknown."""
-    now = [row for row in rows if row.tried.key == "now"]
-    meant = [FOR_DEMAND] if any(row.hosts for row in now) else []
-    return (*(by_size(row.made, len(now) > 1) for row in now), *meant, *[NOT_KNOWN] * bool(rows))
 
 
 def answer(made: PowerOn) -> str:
@@ -107,14 +101,10 @@ def _hosts(row: Row) -> Cell:
 
 def readings(found: Sequence[PowerOn]) -> Table:
     """Tabulate the possible behaviour of vSphere where sources differ or are silent, and its effect on the VMs."""
+    known = (trial for trial in found if trial.known)
     return tabulate(
         "power_on_readings",
-        [
-            (trial, reading, became)
-            for trial in found
-            if trial.known
-            for reading, became in zip(trial.readings, trial.now.found, strict=True)
-        ],
+        [(trial, *pair) for trial in known for pair in zip(trial.readings, trial.now.found, strict=True)],
         pool=lambda row: row[0].pool.name,
         reading=lambda row: row[1].words,
         rules=lambda row: row[1].name,
@@ -126,18 +116,11 @@ def readings(found: Sequence[PowerOn]) -> Table:
 
 def named_orders(found: Sequence[PowerOn]) -> Table:
     """Tabulate the results of orders with a name."""
-    return tabulate(
-        "power_on_orders",
-        [
-            (trial, name)
-            for trial in found
-            if trial.known and not alike(trial.pool.requests)
-            for name in trial.named
-        ],
-        pool=lambda row: row[0].pool.name,
-        order=lambda row: Cell(row[1], words=label(row[1])),
-        missing=lambda row: _missing(row[0].tried(row[1])),
-    )
+    tried = (trial for trial in found if trial.known and not alike(trial.pool.requests))
+    own: dict[str, Any] = {"pool": lambda row: row[0].pool.name}
+    own["order"] = lambda row: Cell(row[1], words=label(row[1]))
+    own["missing"] = lambda row: _missing(row[0].tried(row[1]))
+    return tabulate("power_on_orders", [(trial, name) for trial in tried for name in trial.named], **own)
 
 
 def by_reading_and_name(plan: Plan) -> tuple[Table, Table]:
@@ -165,15 +148,11 @@ def steps(plan: Plan, play: Play) -> Table:
             why = refusal_words(requests[step.kind], play.refusal(), play.cluster.rules)
         rows.append(Arrival(at, step, why))
     play.go(len(play.steps))
-    return tabulate(
-        "power_on_steps",
-        rows,
-        group=lambda row: names[requests[row.step.kind].group],
-        profile=lambda row: asks_for(play, row.step.kind),
-        host=lambda row: row.step.spot.host + 1 if row.step.spot else None,
-        gpus=_gpus,
-        starts=lambda row: _starts(play, row.step),
-    )
+    own: dict[str, Any] = {"gpus": _gpus, "starts": lambda row: _starts(play, row.step)}
+    own["group"] = lambda row: names[requests[row.step.kind].group]
+    own["profile"] = lambda row: asks_for(play, row.step.kind)
+    own["host"] = lambda row: row.step.spot.host + 1 if row.step.spot else None
+    return tabulate("power_on_steps", rows, **own)
 
 
 def asks_for(play: Play, kind: int) -> str:
@@ -220,11 +199,8 @@ def _standing(request: Request, refusal: Refusal) -> str:
     for profiles, gpus in refusal.locked:
         key = "power on.more locked" if parts else "power on.locked"
         parts.append(said(key, gpus=gpus, profiles=said("headline.and").join(profiles)))
-    counts = {
-        "power on.full": refusal.full,
-        "power on.open": refusal.open - refusal.neutral if request.family else 0,
-        "power on.whole": refusal.whole,
-        "power on.neutral": refusal.neutral,
-    }
+    still_open = refusal.open - refusal.neutral if request.family else 0
+    counts = {"power on.full": refusal.full, "power on.open": still_open}
+    counts |= {"power on.whole": refusal.whole, "power on.neutral": refusal.neutral}
     parts += [said(key, gpus=gpus) for key, gpus in counts.items() if gpus > 0]
     return said("power on.of gpus", gpus=refusal.gpus, parts=joined(parts)) if parts else ""

@@ -24,18 +24,9 @@ RESULT_WORDS: Mapping[str, Callable[[float], str]] = {
 def bars(found: Sequence[Mapping[str, Any]], now: float, currency: str) -> Table:
     """Each input at its low and high, and the cost and the hosts there; as ``sensitivity_dict`` gives them."""
     change = partial(_change, now)
-    return tabulate(
-        "bars",
-        found,
-        currency,
-        now=partial(_input, "now"),
-        low=partial(_input, "low"),
-        high=partial(_input, "high"),
-        cost_low=Worded(change),
-        cost_high=Worded(change),
-        hosts_low=partial(_hosts, "hosts_low"),
-        hosts_high=partial(_hosts, "hosts_high"),
-    )
+    own: dict[str, Any] = {name: partial(_input, name) for name in ("now", "low", "high")}
+    own |= {name: partial(_hosts, name) for name in ("hosts_low", "hosts_high")}
+    return tabulate("bars", found, currency, **own, cost_low=Worded(change), cost_high=Worded(change))
 
 
 def _hosts(name: str, bar: Mapping[str, Any]) -> Cell:
@@ -55,16 +46,9 @@ def _change(now: float, cost: float | None) -> str:
 
 def thresholds(found: Sequence[Mapping[str, Any]]) -> Table:
     """The nearest values of each input at which the number of hosts changes; as ``sensitivity_dict`` gives them."""
-    return tabulate(
-        "thresholds",
-        found,
-        now=partial(_input, "now"),
-        below=partial(_input, "below"),
-        hosts_below=partial(_hosts, "hosts_below"),
-        above=partial(_input, "above"),
-        hosts_above=partial(_hosts, "hosts_above"),
-        notes=(said("table.thresholds.note"),),
-    )
+    own: dict[str, Any] = {name: partial(_input, name) for name in ("now", "below", "above")}
+    own |= {name: partial(_hosts, name) for name in ("hosts_below", "hosts_above")}
+    return tabulate("thresholds", found, **own, notes=(said("table.thresholds.note"),))
 
 
 def _input(name: str, bar: Mapping[str, Any]) -> Cell:
@@ -79,23 +63,13 @@ def input_words(bar: Mapping[str, Any], value: Any) -> str:
 
 def compared(found: Comparison, catalog: Catalog | None = None) -> Table:
     """Designs in columns: inputs that differ, and results; with a catalog, what comes from it by its name, not its id."""
-    return Table(
-        "compared",
-        (*columns("compared"), *(Column(f"design_{n}", name) for n, name in enumerate(found.names, 1))),
-        tuple(
-            (
-                Cell(row.differs, words="*" * row.differs),
-                row.label,
-                *(
-                    Cell(int(value) if isinstance(value, bool) else value, words=_result(row, value, catalog))
-                    for value in row.values
-                ),
-            )
-            for row in found.rows
-        ),
-        notes=(said("table.compared.differs"),),
-        title="",
-    )
+    designs = (*columns("compared"), *(Column(f"design_{n}", name) for n, name in enumerate(found.names, 1)))
+    rows = []
+    for row in found.rows:
+        words = (_result(row, value, catalog) for value in row.values)
+        plain = (int(value) if isinstance(value, bool) else value for value in row.values)
+        rows.append((Cell(row.differs, words="*" * row.differs), row.label, *map(Cell, plain, words)))
+    return Table("compared", designs, tuple(rows), notes=(said("table.compared.differs"),), title="")
 
 
 def _result(row: CompareRow, value: Any, catalog: Catalog | None) -> str:

@@ -17,7 +17,7 @@ from gpuplan.app.state import Workbook
 from gpuplan.app.steps.methods import odds_rows
 from gpuplan.app.steps.week import day_rows
 from gpuplan.catalog import Catalog
-from gpuplan.report.charts.demand import FLOOR, LEAST_CHANCE, LINES, _stretches, day_chart, odds_chart
+from gpuplan.report.charts.demand import FLOOR, LEAST_CHANCE, LINE, _stretches, day_chart, odds_chart
 from gpuplan.report.charts.look import DARK, LIGHT
 from gpuplan.scenario import METHODS
 from gpuplan.widgets.chart import split_rows
@@ -71,10 +71,8 @@ def test_only_rows_are_sent_when_only_rows_change() -> None:
 
 
 def test_each_method_has_a_line_of_its_own_colour_and_dashes(book: Workbook) -> None:
-    assert set(LINES) == set(METHODS) - {"auto"}
-    assert (
-        len({colour for colour, _ in LINES.values()}) == len({str(dash) for _, dash in LINES.values()}) == 3
-    )
+    assert set(LINE) == set(METHODS) - {"auto"}
+    assert len({colour for colour, _ in LINE.values()}) == len({str(dash) for _, dash in LINE.values()}) == 3
     book.edit("groups.data-scientists.jobs_per_day", "20")
     (line,) = layers(odds_chart(odds_rows(book), LIGHT), "line")
     assert line["encoding"]["color"]["scale"]["domain"] == [METHOD_NAMES["poisson"], METHOD_NAMES["bursty"]]
