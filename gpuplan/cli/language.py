@@ -115,7 +115,7 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
         read = csv.DictReader(content.decode("utf-8-sig").splitlines(), restval="", strict=True)
         if set(COLUMNS) - set(read.fieldnames or ()):
             wrong = ("--language", repr(path.name), f"a CSV file with the columns {', '.join(COLUMNS)}")
-        raise _refusal([wrong])
+            raise _refusal([wrong])
         yield from read
     except (UnicodeDecodeError, csv.Error) as error:
         raise _refusal([("--language", repr(path.name), f"a CSV file in UTF-8 ({error})")]) from None
