@@ -92,16 +92,12 @@ def _words(devices: Devices) -> str:
 
 
 def _hosts(drift: Drift) -> Iterator[Difference]:
-    pairs = [
-        (host, drift.matches.hosts[host.name])
-        for host in drift.estate.hosts
-        if host.name in drift.matches.hosts
-    ]
+    matched, plan = drift.matches.hosts, drift.design.plan
+    pairs = [(host, matched[host.name]) for host in drift.estate.hosts if host.name in matched]
     ratios = Counter((of.pool, of.vcpus / host.cores) for host, of in pairs if of.vcpus and host.cores)
     usual = {pool: ratio for (pool, ratio), _ in ratios.most_common()[::-1] if ratio in range(1, 9)}
-    stated = drift.design.plan.scenario.hardware.vcpus_per_core
     for host, planned in pairs:
-        ratio = stated or usual.get(planned.pool, 1)
+        ratio = plan.scenario.hardware.vcpus_per_core or usual.get(planned.pool, 1)
         for code, said, there in (*_host(drift, host, planned, ratio), *_gpus(drift, host, planned)):
             yield code, host.name, "", said, there
 
@@ -137,18 +133,14 @@ def _gpus(drift: Drift, host: EstateHost, planned: PlannedHost) -> Iterator[tupl
     names = {gpu.gpu or gpu.name for gpu in host.gpus if planned.board not in (gpu.gpu, *gpu.may_be)} - {""}
     if names:
         yield "host-board", drift.board(planned.board), ", ".join(map(drift.board, sorted(names)))
-    platform, vgpu = (
-        drift.design.plan.set_up.platform,
-        drift.design.plan.pool(planned.pool).gpu_mode == "vgpu",
-    )
+    plan = drift.design.plan
+    platform, vgpu = plan.set_up.platform, plan.pool(planned.pool).gpu_mode == "vgpu"
     wanted, size = "sharedDirect" if vgpu else "direct", MIXED if platform.vgpu_sizes == "mixed" else SAME
     settings = [("host-mode", wanted, gpu.graphics) for gpu in host.gpus]
     if vgpu and {gpu.graphics for gpu in host.gpus} <= {None, wanted}:
-        settings += [
-            ("host-sizes", size, gpu.vgpu_mode) for gpu in host.gpus if gpu.vgpu_mode in (SAME, MIXED)
-        ]
-        settings.append(("host-policy", POLICIES[platform.gpu_policy], host.assignment))
         modes = Counter(gpu.vgpu_mode for gpu in host.gpus)
+        settings += [("host-sizes", size, mode) for mode in modes if mode in (SAME, MIXED)]
+        settings.append(("host-policy", POLICIES[platform.gpu_policy], host.assignment))
         enough = planned.mig <= modes[MIG] + modes[None] + modes["none"]
         if len(host.gpus) == planned.gpus and not (enough and modes[MIG] + planned.shared <= planned.gpus):
             yield "host-mig", number(planned.mig), number(modes[MIG])
