@@ -56,8 +56,8 @@ class Group(Brief):
     vmotion: str = TABLE
     stun_read_s: float | None = TABLE
     access: str = TABLE
-    runs_as: str | None = TABLE
     hosts: str | None = TABLE
+    runs_as: str | None = TABLE
     priority: int = TABLE
     sites: str | None = TABLE
     hours: str | None = TABLE

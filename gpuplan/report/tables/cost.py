@@ -174,7 +174,8 @@ def cost_by_group(plan: Plan) -> Table:
     """Tabulate the cost of each group over all years, by its GPU demand."""
     names, currency = group_names(plan), plan.scenario.cost.currency
     parts = plan.costs.groups if plan.costs and plan.groups else ()
-    return tabulate("cost_by_group", parts, currency, group=lambda each: names[each.id])
+    notes = [said("table.cost_by_group.kinds")] * (len(plan.parts) > 1)
+    return tabulate("cost_by_group", parts, currency, group=lambda each: names[each.id], notes=notes)
 
 
 def bill_of_materials(plan: Plan) -> Table:
