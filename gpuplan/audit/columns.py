@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from statistics import median
 from typing import NamedTuple
 
-from gpuplan.audit.values import UNITS, Unit
+from gpuplan.audit.values import DAY_S, SERIAL_DAYS, UNITS, Unit
 from gpuplan.facts import own_rows
 
 EPOCH_S = (1e9, 4.2e9)
@@ -113,7 +113,17 @@ def timed(column: Column, texts: Sequence[str], holds: str) -> Column:
     for name in ("s", "ms", "us", "ns") if holds == "time" and column.by != "hand" else ():
         if EPOCH_S[0] <= middle * units[name].factor <= EPOCH_S[1]:
             return Column(column.place, units[name], "size")
+    if holds == "time" and not column.unit and _serial(numbers):
+        return Column(column.place, units["d"], "size")
     return column if column.unit else Column(column.place, units["s"], "none")
+
+
+def _serial(numbers: Sequence[float]) -> bool:
+    """True for moments as spreadsheets count them, in days: whole seconds, and not all of them thousandths of a day."""
+    if not SERIAL_DAYS[0] <= min(numbers) <= max(numbers) < SERIAL_DAYS[1]:
+        return False
+    seconds, odd = ([number * of - round(number * of) for number in numbers] for of in (DAY_S, 1000))
+    return max(map(abs, seconds)) < 0.05 and max(map(abs, odd)) > 1e-6
 
 
 def holds_names(texts: Sequence[str], name: str) -> bool:

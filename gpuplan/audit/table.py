@@ -14,7 +14,7 @@ import numpy as np
 from gpuplan.audit.columns import Column, Known, given_column, holds_names, stem_of, timed
 from gpuplan.audit.files import Lines
 from gpuplan.audit.trace import Reading, Skipped, TraceError, refusal
-from gpuplan.audit.values import UNITS, BadValue, Clock, Unit, is_missing
+from gpuplan.audit.values import THOUSANDS, UNITS, BadValue, Clock, Unit, is_missing
 from gpuplan.scenario import Problem, show
 from gpuplan.wording import said
 
@@ -25,8 +25,6 @@ HEAD_ROWS = 100
 BLOCK_ROWS = 500
 """Rows read together: with many more lists, Python's garbage collector scans all of them again and again."""
 SHOWN_COLUMNS = 40
-THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?")
-"""Commas in a number in quotation marks, where commas divide columns."""
 SHOWN_REASONS = 3
 
 

@@ -37,7 +37,12 @@ UNITS["length"] = UNITS["time"]
 
 DATE = re.compile(r"(\d{4})[-/](\d\d?)[-/](\d\d?)(?!\d)|(\d\d?)\.(\d\d?)\.(\d{4})(?!\d)")
 DURATION = re.compile(r"(-?)(?:(\d{1,9})(?:-| days?,? ))?(?:(\d{1,9}):)?(\d{1,9}):(\d\d(?:\.\d+)?)")
-PART = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)\s*([a-z]+)")
+PART = re.compile(r"(\d{1,12}(?:\.\d{1,9}|,\d{1,2})?)\s*([a-z]+)")
+THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?")
+"""Commas in a number that divide thousands, where they are no decimal commas."""
+SERIAL_DAYS = (36_526.0, 73_051.0)
+"""Days since the end of 1899, as spreadsheets count them, in the years 2000 to 2099."""
+DAY_S, SERIAL_OF_1970 = 86_400.0, 25_569
 
 
 class BadValue(Exception):
@@ -70,7 +75,10 @@ def number_of(text: str) -> float:
 
 
 def duration_s(text: str, unit_s: float = 1.0) -> float:
-    """Return the seconds of ``90``, ``01:30``, ``00:01:30`` or ``2-00:01:30``; a plain number is in the unit given."""
+    """Return the seconds of ``90``, ``01:30``, ``00:01:30`` or ``2-00:01:30``; a plain number is in the unit given.
+
+    Two parts are minutes and seconds, in a column of hours hours and minutes.
+    """
     try:
         value = float(text) * unit_s
     except ValueError:
@@ -79,7 +87,9 @@ def duration_s(text: str, unit_s: float = 1.0) -> float:
             value = _with_units_s(text, unit_s)
         else:
             sign, days, hours, minutes, seconds = match.groups()
-            value = 86400 * int(days or 0) + 3600 * int(hours or 0) + 60 * int(minutes) + float(seconds)
+            if unit_s == 3600 and not hours:
+                hours, minutes, seconds = minutes, seconds, "0"
+            value = 86400 * int(days or 0) + 3600 * int(hours or 0) + 60 * float(minutes) + float(seconds)
             value = -value if sign else value
     if value < 0:
         raise BadValue("audit.value.negative", text)
@@ -93,7 +103,7 @@ def _with_units_s(text: str, unit_s: float) -> float:
     plain, units = re.sub(r"^p|t(?=\d)", "", text.strip().lower()), UNITS["time"]
     parts = PART.findall(plain)
     if parts and not PART.sub("", plain).strip(" ,") and all(word in units for _, word in parts):
-        return sum(float(value) * units[word].factor for value, word in parts)
+        return sum(number_of(value) * units[word].factor for value, word in parts)
     try:
         return number_of(text) * unit_s
     except BadValue:
@@ -115,7 +125,7 @@ def gpus_of(text: str, factor: float = 1.0) -> float:
 
 def count_of(text: str) -> float:
     """Parse a whole number, of tokens or of nodes."""
-    value = number_of(text)
+    value = number_of(text.replace(",", "") if THOUSANDS.fullmatch(text) else text)
     if not 0 <= value <= 100_000_000 or value != int(value):
         raise BadValue("audit.value.count", text)
     return value
@@ -147,7 +157,10 @@ class Clock:
         """True if all times count from an unknown moment."""
 
     def __call__(self, text: str, unit_s: float = 1.0) -> float:
-        """Return seconds since 1970, UTC; a number is in the unit given, and in a smaller one if it is too large."""
+        """Return seconds since 1970, UTC; a number is in the unit given, and in a smaller one if it is too large.
+
+        Days are those of a spreadsheet where they would else be later than 2069.
+        """
         base, rest = self.known.get(text[:15]), self.tails.get(text[15:])
         if base is not None and rest is not None:
             return base + rest
@@ -160,6 +173,8 @@ class Clock:
             value = number_of(text) * unit_s
         except BadValue:
             return self._other(text)
+        if unit_s == DAY_S and value >= SERIAL_DAYS[0] * DAY_S:
+            value = round(value - SERIAL_OF_1970 * DAY_S, 3)
         for _ in range(3):
             value /= 1000 if value > 1e11 else 1
         if not 0 <= value < self.LATEST_S:

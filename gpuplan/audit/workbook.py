@@ -92,7 +92,8 @@ class Workbook:
         timed = kind == "n" and style in self._dates | self._times
         if timed and re.fullmatch(r"\d{1,6}(\.\d+)?", text):
             if style in self._times or float(text) < 1:
-                return f"{float(text) * 86400:.10g}"
+                minutes, seconds = divmod(round(float(text) * 86400, 3), 60)
+                return f"{minutes // 60:.0f}:{minutes % 60:02.0f}:{seconds:06.3f}".removesuffix(".000")
             return (datetime(1899, 12, 30) + timedelta(seconds=round(float(text) * 86400))).isoformat(" ")
         return text
 

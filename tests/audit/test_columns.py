@@ -124,6 +124,12 @@ def test_a_unit_beside_the_value(text: str) -> None:
     assert jobs_of(f"submit,duration,gpus\n2024-05-01,{text},1\n").duration_s.tolist() == [7200]
 
 
+def test_a_decimal_comma_before_a_unit() -> None:
+    jobs = jobs_of("submit;duration;gpus\n2024-05-01;1,5 h;1\n2024-05-01;1 day, 2h;1\n2024-05-01;5,400 s;1\n")
+    assert jobs.duration_s.tolist() == [5400, 93600]
+    assert [left.rows for left in jobs.reading.skipped] == [1]
+
+
 @pytest.mark.parametrize("text", ["2 fortnights", "h", "2h of it", "PT", "1h-"])
 def test_what_is_no_length_of_time(text: str) -> None:
     assert json.dumps(text) in refused(f"submit,duration,gpus\n2024-05-01,{text},1\n")

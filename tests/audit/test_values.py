@@ -22,6 +22,9 @@ from traces import jobs_of, refused
         ("elapsed", "2-01:00:00", 176400),
         ("elapsed", "2 days 01:00:00", 176400),
         ("duration_ms", "1500", 1.5),
+        ("duration_h", "1:30", 5400),
+        ("duration_h", "0:01:30", 90),
+        ("duration_min", "1:30", 90),
     ],
 )
 def test_lengths_of_time(column: str, value: str, seconds: float) -> None:
@@ -39,6 +42,8 @@ def test_commas_in_a_number_divide_thousands_where_commas_divide_columns() -> No
     assert jobs.duration_s.tolist() == [86400, 1086400.5]
     assert jobs.gpus.tolist() == [1000, 0.125]
     assert jobs_of("submit;duration_h;gpus\n2024-05-01;1,125;1\n").duration_s.tolist() == [4050]
+    nodes = jobs_of("submit\tduration\tnodes\tgpus_per_node\n2024-05-01\t60\t1,000\t4\n")
+    assert nodes.gpus.tolist() == [4000]
 
 
 @pytest.mark.parametrize(
@@ -64,6 +69,23 @@ def test_times(text: str, zone: str, utc: str) -> None:
     rows = f"submit,duration,gpus\n{text},60,1\n{text},60,1\n"
     expected = datetime.fromisoformat(utc).replace(tzinfo=UTC).timestamp()
     assert jobs_of(rows, time_zone=zone).submit_s.tolist() == pytest.approx([expected] * 2, abs=1e-6)
+
+
+@pytest.mark.parametrize("digits", [6, 10])
+def test_times_as_spreadsheets_count_them(digits: int) -> None:
+    # 2024-05-01 is day 45413 from the end of 1899
+    rows = "".join(f"{45413 + hour / 24:.{digits}f},60,1\n" for hour in range(0, 40, 5))
+    jobs = jobs_of("submit,duration,gpus\n" + rows, time_zone="Europe/Berlin")
+    first = datetime(2024, 5, 1, tzinfo=UTC).timestamp()
+    assert jobs.submit_s.tolist() == pytest.approx([first + 3600 * h for h in range(0, 40, 5)], abs=0.05)
+    by_hand = jobs_of("submit,duration,gpus\n45413,60,1\n", columns={"submit": "submit:d"})
+    assert by_hand.submit_s.tolist() == [first]
+
+
+@pytest.mark.parametrize("times", [["45413", "45414"], ["45413.1", "45414.23"], ["0.5", "45413.5"]])
+def test_seconds_are_no_days_of_a_spreadsheet(times: list[str]) -> None:
+    jobs = jobs_of("submit,duration,gpus\n" + "".join(f"{text},60,1\n" for text in times))
+    assert jobs.submit_s.tolist() == [float(text) for text in times]
 
 
 def test_every_minute_around_both_clock_changes() -> None:
