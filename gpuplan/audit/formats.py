@@ -55,16 +55,21 @@ class Export(NamedTuple):
     reader: str = ""
     """Format by which the table is read, where that is known."""
     note: str = ""
+    sheets: str = ""
+    """What is said of sheets that are not read."""
 
 
 def of_workbook(file: BinaryIO, format: str) -> Export:
     """Return the table on the first sheet of a workbook that has cells."""
-    for _, cells in Workbook(file).sheets():
+    sheets = Workbook(file).sheets()
+    for _, cells in sheets:
         rows = ((n, row) for n, row in enumerate(cells, 1) if any(row))
         for _, header in rows:
             whole = ((n, row + [""] * (len(header) - len(row))) for n, row in rows)
             table = Table(header, whole)
-            return of_table(table) if format == "auto" else Export(table)
+            export = of_table(table) if format == "auto" else Export(table)
+            others = [name for name, cells in sheets if any(map(any, cells))]
+            return export._replace(sheets=said("audit.note.sheets", names=some_of(others)) if others else "")
     raise refusal("audit.file.empty")
 
 

@@ -89,10 +89,11 @@ def _read(file: BinaryIO, format: str, given: dict[str, str], clock: Clock) -> J
             raise refusal("audit.json", where="line 1", value=show(str(export)[:20]), format=repr(format))
         return read_answer(export, given, clock)
     kind = export.reader or (_recognised(export.table, given) if format == "auto" else format)
+    sheets = export.sheets
     if kind == BY_GPU:
         export, kind = by_gpu(export.table), "samples"
     trace = READERS[kind](export.table, given, clock)
-    notes = (export.note,) if export.note else ()
+    notes = tuple(note for note in (sheets, export.note) if note)
     named = replace(trace.reading, format=export.format or kind, notes=(*notes, *trace.reading.notes))
     return replace(trace, reading=named)
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
+import openpyxl
 import pytest
 import xlsxwriter
 from random_cases import cases
@@ -399,6 +400,19 @@ def packed(rows: list[list[Any]], *, blank_first: bool = False) -> bytes:
     return out.getvalue()
 
 
+def test_sheets_that_are_not_read_are_named() -> None:
+    book = openpyxl.Workbook()
+    for name in ("Empty", "May", "June", "Last"):
+        sheet = book.create_sheet(name)
+        for row in JOBS.splitlines() if name in ("May", "June") else ():
+            sheet.append(row.split(","))
+    out = io.BytesIO()
+    book.save(out)
+    read = jobs_of(out.getvalue()).reading
+    assert said("audit.note.sheets", names="June") in read.notes
+    assert read.used == jobs_of(JOBS).reading.used
+
+
 @pytest.mark.parametrize("blank_first", [False, True])
 def test_a_sheet_is_read_as_a_csv_is(blank_first: bool) -> None:
     rows: list[list[Any]] = [line.split(",") for line in JOBS.splitlines()]
@@ -412,6 +426,12 @@ def test_a_sheet_is_read_as_a_csv_is(blank_first: bool) -> None:
 def test_lengths_of_time_formulas_and_dashboards() -> None:
     found = jobs_of(packed([["submit", "duration", "gpus"], [datetime(2025, 3, 3), timedelta(hours=2), 4]]))
     assert found.amount.tolist() == [8]
+    rows = [
+        [datetime(2025, 3, 3), length, 4]
+        for length in (timedelta(hours=2), 2, timedelta(hours=23, seconds=9))
+    ]
+    hours = jobs_of(packed([["submit", "duration_h", "gpus"], *rows]))
+    assert hours.duration_s.tolist() == [7200, 7200, 82809]
     text = jobs_of(
         packed([["submit", "duration", "gpus", "group"], [datetime(2025, 3, 3), 60, 1, '=HYPERLINK("x")']])
     )
