@@ -52,10 +52,26 @@ def pods(objects: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _gpus(pod: Mapping[str, Any], labels: Mapping[str, str]) -> list[float | str]:
-    """Return the whole GPUs of a pod together, and each part of one; of unknown size, nothing."""
+    """Return the whole GPUs of a pod together, and each part of one; of unknown size, nothing.
+
+    A pod holds what its containers have together, or one that runs before them if that has more.
+    """
+    first = _at(pod, "spec", "initContainers", kind=list)
+    beside = [each for each in first if _at(each, "restartPolicy") == "Always"]
+    held = _held([*_at(pod, "spec", "containers", kind=list), *beside], labels)
+    held = max([held, *(_held([each], labels) for each in first)], key=_total)
+    return [*held, *[""] * bool(_at(pod, "spec", "resourceClaims", kind=list))]
+
+
+def _total(held: Sequence[float | str]) -> float:
+    """Return the GPUs of what is held, without parts of unknown size."""
+    return sum(part for part in held if isinstance(part, float | int))
+
+
+def _held(containers: Sequence[Any], labels: Mapping[str, str]) -> list[float | str]:
     whole = 0
-    parts: list[float | str] = [""] if _at(pod, "spec", "resourceClaims", kind=list) else []
-    for container in _at(pod, "spec", "containers", kind=list):
+    parts: list[float | str] = []
+    for container in containers:
         limits, requests = (_at(container, "resources", of, kind=dict) for of in ("limits", "requests"))
         for name in (resources := limits or requests):
             match, count = RESOURCE.fullmatch(name), COUNT.fullmatch(str(resources[name]))

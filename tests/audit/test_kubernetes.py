@@ -90,6 +90,14 @@ def test_the_containers_of_a_pod_are_one_job_and_claims_are_said() -> None:
     assert [s.rows for s in jobs.reading.skipped] == [1]
 
 
+def test_containers_that_run_before_or_beside_the_others_hold_gpus() -> None:
+    before, beside = (pod(f"ml-{name}", {"nvidia.com/gpu": "2"}) for name in "ab")
+    first = {"name": "i", "resources": {"limits": {"nvidia.com/gpu": "3"}}}
+    before["spec"]["initContainers"] = [first, first | {"resources": {"limits": {"cpu": "1"}}}]
+    beside["spec"]["initContainers"] = [first | {"restartPolicy": "Always"}]
+    assert jobs_of(listed(before, beside)).gpus.tolist() == [3, 5]
+
+
 def test_time_sliced_gpus_of_a_node_that_is_not_there_are_said() -> None:
     jobs = jobs_of(listed(pod("ml-a", {"nvidia.com/gpu.shared": "1"}), pod("ml-b", {"nvidia.com/gpu": "1"})))
     assert jobs.gpus.tolist() == [1]
