@@ -22,6 +22,10 @@ from gpuplan.catalog.boards import boards_named
 MAX_GPUS, MAX_JSON = 1_000, 200_000_000
 """Most GPUs of a node, and characters of JSON, which is in memory as a whole."""
 _ENDINGS = re.compile(r"(\.(csv|txt|json|log|out|gz|xlsx))+$", re.IGNORECASE)
+_RESOURCE = re.compile(r"(nvidia|amd)\.com/(gpu|mig-)")
+"""Resources that a node may have without labels that count its boards."""
+QUANTITY_GIB = {"": 2**-30, "Ki": 2**-20, "Mi": 2**-10, "Gi": 1.0, "Ti": 2.0**10}
+"""Suffix of an amount of memory -> GiB."""
 _MIG = re.compile(r"\d+g\.\d+gb(?:\.me)?$")
 _LISTED = re.compile(r"\s*GPU (\d+): (.+?) \(UUID: ([\w-]+)\)")
 _INSTANCE = re.compile(r"\s+MIG (\S+)\s+Device")
@@ -87,23 +91,31 @@ def _read_json(text: str, stem: str, draft: Draft) -> None:
 
 
 def _node(node: Mapping[str, Any], draft: Draft) -> None:
-    """Take a node of Kubernetes by its labels: boards are counted, neither their replicas nor their instances."""
+    """Take a node of Kubernetes by its labels: boards are counted, neither their replicas nor their instances.
+
+    Without a label that counts them, its GPUs are not known: its resources may be replicas.
+    """
     metadata, status = node["metadata"], node.get("status")
-    given, capacity = metadata.get("labels"), status.get("capacity") if isinstance(status, dict) else None
+    given, amounts = metadata.get("labels"), status if isinstance(status, dict) else {}
     labels = (
         {key.removeprefix("nvidia.com/"): str(value) for key, value in given.items()}
         if isinstance(given, dict)
         else {}
     )
-    sizes = {key: str(value) for key, value in capacity.items()} if isinstance(capacity, dict) else {}
-    kib = re.fullmatch(r"(\d{1,15})Ki", sizes.get("memory", ""))
-    cpus = re.fullmatch(r"\d{1,6}", sizes.get("cpu", ""))
-    size = {"cores": int(cpus[0]) if cpus else None, "memory_gib": int(kib[1]) / 2**20 if kib else None}
+    found = [of for of in (amounts.get("allocatable"), amounts.get("capacity")) if isinstance(of, dict)]
+    sizes = {key: str(value) for of in found for key, value in of.items()}
+    memory_of = re.fullmatch(r"(\d{1,18})([KMGT]i|)", sizes.get("memory", ""))
+    cpus = re.fullmatch(r"(\d{1,6})(000m)?", sizes.get("cpu", ""))
+    size = {
+        "cores": int(cpus[1]) if cpus else None,
+        "memory_gib": int(memory_of[1]) * QUANTITY_GIB[memory_of[2]] if memory_of else None,
+    }
     host, product = draft.host(str(metadata.get("name") or ""), **size), labels.get("gpu.product", "")
     count, memory = (re.fullmatch(r"\d{1,7}", labels.get(key, "")) for key in ("gpu.count", "gpu.memory"))
     counted, gib = int(count[0]) if count else 0, int(memory[0]) / 1024 if memory else 0.0
     gpus, mig = counted, tuple(key[4:-6] for key in labels if re.fullmatch(r"mig-\S+\.count", key))
-    draft.gpus.setdefault(host, {})
+    if count or not any(_RESOURCE.match(key) and value != "0" for key, value in sizes.items()):
+        draft.gpus.setdefault(host, {})
     if single := _MIG.search(product):
         boards = boards_named(draft.catalog, product)
         rows = [row for board in boards for row in draft.catalog.profiles_of(board)]

@@ -77,14 +77,22 @@ def test_nodes_count_boards_and_neither_replicas_nor_instances(catalog: Catalog)
         **{"mig-1g_5gb.count": "7"},
     )
     invalid = node("n4", gpu_product="NVIDIA-A100-SXM4-40GB-MIG-INVALID", gpu_count="0")
-    estate = estate_of(catalog, {"kind": "List", "items": [shared, single, mixed, invalid, node("cpu")]})
+    no_gpus = node("cpu") | {"status": {"capacity": {"nvidia.com/gpu": "0"}}}
+    estate = estate_of(catalog, {"kind": "List", "items": [shared, single, mixed, invalid, no_gpus]})
     boards = {host.name: [gpu.gpu for gpu in host.gpus or ()] for host in estate.hosts}
     a100 = "a100-sxm4-40gb"
     assert boards == {"n1": ["h100-nvl-94gb"] * 4, "n2": [a100] * 2, "n3": [a100] * 2, "n4": [], "cpu": []}
     assert len(estate.notes) == 2
     assert estate_of(catalog, shared).hosts[0].name == "n1"
-    sized = shared | {"status": {"capacity": {"cpu": "128", "memory": "1056964608Ki"}}}
-    assert [(host.cores, host.memory_gib) for host in estate_of(catalog, sized).hosts] == [(128, 1008)]
+    for cpu, memory in (("128", "1056964608Ki"), ("128000m", "1008Gi"), ("128", str(1008 * 2**30))):
+        sized = shared | {"status": {"capacity": {"cpu": cpu, "memory": memory}}}
+        assert [(host.cores, host.memory_gib) for host in estate_of(catalog, sized).hosts] == [(128, 1008)]
+
+
+def test_gpus_of_a_node_without_labels_are_not_known(catalog: Catalog) -> None:
+    estate = estate_of(catalog, {"kind": "List", "items": [node("n1"), node("n2") | {"status": {}}]})
+    assert [host.gpus for host in estate.hosts] == [None, ()]
+    assert len(estate.notes) == 1
 
 
 def test_what_is_not_known_of_gpus_is_said(catalog: Catalog) -> None:
