@@ -29,6 +29,8 @@ LONGEST_REPR, LONGEST_TEXT = 400, 60
 T = TypeVar("T")
 FEW = 5
 """Names that a collection says in a console."""
+TRANSLATION: dict[str, dict[int, dict[str, str]]] = {}
+"""Table of words -> row -> column -> its text in another language; ``gpuplan report --language`` fills it before texts are read."""
 
 
 class Several(tuple[T, ...], Carded):
@@ -97,10 +99,6 @@ def data_root() -> Path:
     package = Path(__file__).resolve().parent
     packaged = package / "data"
     return packaged if packaged.is_dir() else package.parent / "data"
-
-
-TRANSLATION: dict[str, dict[int, dict[str, str]]] = {}
-"""Table of words -> row -> column -> its text in another language; ``gpuplan report --language`` fills it before texts are read."""
 
 
 def own_rows(name: str) -> list[dict[str, str]]:

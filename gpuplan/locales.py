@@ -21,6 +21,9 @@ T = TypeVar("T")
 THIN_SPACE = "\u202f"
 _NAMES = [(row["of"], row["name"]) for row in own_rows("words/names")]
 MONTHS, DAY_NAMES = (tuple(n for of, n in _NAMES if of == kind) for kind in ("month", "day of the week"))
+PER_CENT = re.compile(r"(?<=[\d}]) %")
+THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
+"""Numbers in text quoted by the catalog, which is English."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +117,6 @@ def written(value: Any, spec: str = "") -> str:
     return f"{whole}{here.decimal}{part}" if point else whole
 
 
-PER_CENT = re.compile(r"(?<=[\d}]) %")
-
-
 def per_cent(text: str) -> str:
     """Apply the locale to the space before per cent signs in a text: ``5 %`` or ``5%``."""
     return PER_CENT.sub("%", text) if SPOKEN.get().percent == "close" else text
@@ -132,10 +132,6 @@ class _Filler(string.Formatter):
 def filled(text: str, /, **words: object) -> str:
     """A text with its words filled in, as ``str.format`` does, numbers with the signs of the locale."""
     return _Filler().vformat(per_cent(text), (), words)
-
-
-THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
-"""Numbers in text quoted by the catalog, which is English."""
 
 
 def quoted(text: str) -> str:

@@ -15,6 +15,10 @@ from gpuplan.plan.prices import Price, server_price
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, field_of
 from gpuplan.wording import LICENCE_NAMES, money, percent, said
 
+RATE = "cost.discount_rate"
+SAME = 1e-7
+"""Share of its cost by which two designs may differ that cost the same."""
+
 
 @dataclass(frozen=True, slots=True)
 class Condition:
@@ -137,11 +141,6 @@ def _within(price: Price, needed: float) -> bool:
     """True if a price is within its known range, or has none."""
     low, high = price.given.low, price.given.high
     return low is None or high is None or low <= needed <= high
-
-
-RATE = "cost.discount_rate"
-SAME = 1e-7
-"""Share of its cost by which two designs may differ that cost the same."""
 
 
 def _root(duel: _Duel, path: str, low: float, high: float, scale: float) -> float | None:

@@ -28,6 +28,8 @@ from gpuplan.plan.sharing import unconfirmed_on
 from gpuplan.scenario import FIELD_BY_PATH, Scenario
 from gpuplan.wording import MODE_NAMES, said
 
+HOSTS = (ANY_HOST, LARGE_HOST, *MODULE_HOSTS.values())
+
 
 @dataclass(frozen=True, slots=True)
 class Option:
@@ -194,9 +196,6 @@ def _power(power: PowerUse | None) -> dict[str, Any]:
 
 def _input(scenario: Scenario, path: str) -> str:
     return scenario.label(path) if path in FIELD_BY_PATH or path.count(".") == 2 else path
-
-
-HOSTS = (ANY_HOST, LARGE_HOST, *MODULE_HOSTS.values())
 
 
 def _chosen_for(scenario: Scenario, candidate: Candidate) -> dict[str, str]:

@@ -17,6 +17,8 @@ from gpuplan.plan.sizing_rule import poisson_peakedness
 from gpuplan.scenario import FIELD_BY_PATH, Group, Scenario, ScenarioError, views
 from gpuplan.wording import said
 
+PEAKEDNESS = FIELD_BY_PATH["demand.peakedness"]
+
 
 @dataclass(frozen=True)
 class Silo:
@@ -105,9 +107,6 @@ def _unstated(scenario: Scenario) -> Scenario:
     rule = "sum" if demand.rule == "stated" else demand.rule
     hardware = replace(scenario.hardware, existing=None, other_vms=None)
     return replace(scenario, demand=replace(demand, stated_gpus=None, rule=rule), hardware=hardware)
-
-
-PEAKEDNESS = FIELD_BY_PATH["demand.peakedness"]
 
 
 def _alone(whole: Scenario, group: Group, catalog: Catalog) -> Scenario:

@@ -21,6 +21,14 @@ MAX_BYTES = 20_000_000
 
 _CONTROL = re.compile("[\x00-\x1f\x7f\u2028\u2029]")
 _T = TypeVar("_T")
+NEEDS = NAMES["catalog cell"]
+"""Type of a column -> what a cell holds, in words."""
+RANGES = {
+    (True, True): "catalog.from to",
+    (True, False): "catalog.at least",
+    (False, True): "catalog.at most",
+}
+"""(has a low end, has a high end) -> the key of a range in words."""
 
 
 class CatalogError(ValueError):
@@ -152,8 +160,6 @@ def _parse_ids(text: str) -> tuple[str, ...]:
     return tuple(_parse_id(part.strip()) for part in text.split(";"))
 
 
-NEEDS = NAMES["catalog cell"]
-"""Type of a column -> what a cell holds, in words."""
 _parse_id = _matching(r"[A-Za-z0-9][A-Za-z0-9._+/-]*", NEEDS["exact id"], str)
 parse_number = _matching(
     r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", NEEDS["exact number"], _finite
@@ -215,11 +221,3 @@ class Column:
         if any(ends):
             what = said(RANGES[ends], what=what, low=low, high=high)
         return what if self.unit in ("", "1") else said("catalog.in unit", what=what, unit=self.unit)
-
-
-RANGES = {
-    (True, True): "catalog.from to",
-    (True, False): "catalog.at least",
-    (False, True): "catalog.at most",
-}
-"""(has a low end, has a high end) -> the key of a range in words."""

@@ -12,6 +12,13 @@ MODES = ("bitfusion", "mig", "vgpu", "passthrough")
 VERDICTS = ("out", "choose", "for", "against", "left", "none")
 """Verdicts of a rule: the mode is out; it is chosen unless out; points for it, or against it, if it was chosen; the
 reason why it was left although possible; the reason why no mode serves the group."""
+LATE_FACTS = (
+    "other modes possible",
+    *(f"chosen {mode}" for mode in MODES),
+    *(f"{mode} possible" for mode in MODES),
+)
+"""Facts that are known when the rest is decided: other modes possible for ``none``, the mode chosen for ``left``, and the modes that
+are not out for ``for`` and ``against``."""
 
 
 class Rule(NamedTuple):
@@ -138,13 +145,6 @@ FACTS: Mapping[str, Callable[[Case, str], bool]] = {
     "profile stated": lambda case, _: case.profile_stated,
 }
 """Fact that a rule may name -> whether it holds for a case and a mode."""
-LATE_FACTS = (
-    "other modes possible",
-    *(f"chosen {mode}" for mode in MODES),
-    *(f"{mode} possible" for mode in MODES),
-)
-"""Facts that are known when the rest is decided: other modes possible for ``none``, the mode chosen for ``left``, and the modes that
-are not out for ``for`` and ``against``."""
 
 
 def unknown_facts(rule: Rule) -> tuple[str, ...]:

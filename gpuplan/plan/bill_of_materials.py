@@ -35,6 +35,15 @@ WORDS: Mapping[tuple[str, str], Mapping[str, str]] = {
     (row["key"], row["when"]): row for row in own_rows("words/materials")
 }
 """(key, case) of a material -> its part of the cost, name, rule, status, price key, and sources."""
+EXISTING_SOFTWARE = "gpu-software-existing"
+"""Key of the material that licenses the GPUs of existing hosts."""
+BY_CORE = ("vcf", "vvf")
+"""Platform licences that are subscribed by the core."""
+OF_KIND = ("servers", "gpus", "gpu-software")
+"""Keys of the materials that each kind of hosts has, followed by ``@`` and its name for a further one."""
+FIRST = "@"
+"""The first kind of hosts, among the suffixes of the others."""
+HARDWARE = ("spare-gpus", "adapters", "leaf", "spine", "host-cables", "switch-cables")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +75,6 @@ class Material:
     def unknown(self) -> bool:
         """True if its price is unknown."""
         return self.status in ("bought", "yearly") and self.price is None
-
-
-EXISTING_SOFTWARE = "gpu-software-existing"
-"""Key of the material that licenses the GPUs of existing hosts."""
-BY_CORE = ("vcf", "vvf")
-"""Platform licences that are subscribed by the core."""
-
-
-OF_KIND = ("servers", "gpus", "gpu-software")
-"""Keys of the materials that each kind of hosts has, followed by ``@`` and its name for a further one."""
-FIRST = "@"
-"""The first kind of hosts, among the suffixes of the others."""
 
 
 class OwnedHost(NamedTuple):
@@ -427,9 +424,6 @@ def _kind_words(
         "of": said("bill.of GPUs", gpus=kind.per_board) if kind.per_board > 1 else "",
     }
     return words, instead
-
-
-HARDWARE = ("spare-gpus", "adapters", "leaf", "spine", "host-cables", "switch-cables")
 
 
 def _platform(made: _Bill, counts: Counts, licences: int) -> Material:

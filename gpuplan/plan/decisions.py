@@ -44,6 +44,8 @@ from gpuplan.wording import (
 
 WORDS: Mapping[str, Mapping[str, str]] = {row["case"]: row for row in own_rows("words/decisions")}
 """Case of a decision -> its title, decision, justification, implication and sources."""
+SPLIT_REASONS = NAMES["reason of a split"]
+"""Reason for several clusters, which precedes the most hosts that one may have."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -225,10 +227,6 @@ def _hosts_for_demand(pool: WholePool, several: bool, lines: Mapping[str, Line])
         new=new,
         least=least,
     )
-
-
-SPLIT_REASONS = NAMES["reason of a split"]
-"""Reason for several clusters, which precedes the most hosts that one may have."""
 
 
 def _clusters(pool: WholePool, several: bool, made: Counts, lines: Mapping[str, Line]) -> Found:

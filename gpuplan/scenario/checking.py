@@ -30,6 +30,7 @@ MAX_NAMED = 20
 AS_OF = field_of("cost.as_of")
 
 _Problems = list[Problem]
+_GROUP_NAMES = tuple(GROUP_FIELD_BY_NAME)
 
 
 def _name(spec: Field) -> str:
@@ -37,7 +38,6 @@ def _name(spec: Field) -> str:
 
 
 _NAMES = {head: tuple(map(_name, specs)) for head, specs in FIELDS_OF.items()}
-_GROUP_NAMES = tuple(GROUP_FIELD_BY_NAME)
 
 
 def from_dict(data: Any) -> Scenario:

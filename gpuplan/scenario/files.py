@@ -14,6 +14,8 @@ MAX_FILE_BYTES, MAX_VALUES = 1_000_000, 100_000
 
 
 LIMITS = Limits("scenario", MAX_FILE_BYTES, MAX_VALUES, depth=20)
+BETWEEN = "...\n---\n"
+"""Separator of scenarios in one text."""
 
 
 def parse_scenario(text: str) -> Scenario:
@@ -24,10 +26,6 @@ def parse_scenario(text: str) -> Scenario:
 def decode_scenario(content: bytes) -> Scenario:
     """A scenario from the bytes of a file: at most 1 MB, UTF-8."""
     return from_dict(read_data(content, LIMITS))
-
-
-BETWEEN = "...\n---\n"
-"""Separator of scenarios in one text."""
 
 
 def load_scenario(path: str | Path) -> Scenario:

@@ -30,6 +30,38 @@ _NEW = re.compile(
     + _CPU_AND_MEMORY
     + rf"(?:\s*,?\s*(?P<storage>{'|'.join(STORAGES)})(?: storage)?)?"
 )
+HOST_KEYS = {
+    "name": "name",
+    "hosts": "hosts",
+    "gpus": "gpus_per_host",
+    "gpu": "gpu",
+    "vcpus": "vcpus_per_host",
+    "memory_gib": "memory_gib_per_host",
+    "platform_until": "platform_licensed_until",
+    "software_until": "gpu_software_until",
+    "boards_since": "boards_since",
+}
+"""Attribute of a kind of hosts -> its key in a file."""
+NEW_KEYS = {
+    "name": "name",
+    "gpus": "gpus_per_host",
+    "gpu": "gpu",
+    "server": "server",
+    "vcpus": "vcpus_per_host",
+    "memory_gib": "memory_gib_per_host",
+    "storage": "storage",
+}
+"""Attribute of a further kind of new hosts -> its key in a file."""
+VM_KEYS = {"name": "name", "vms": "vms", "vcpus": "vcpus_each", "memory_gib": "memory_gib_each"}
+"""The same of VMs without a GPU."""
+_MOST = {
+    "hosts": MAX_HOSTS,
+    "gpus": MAX_GPUS_EACH,
+    "vcpus": MAX_VCPUS,
+    "memory_gib": MAX_MEMORY_GIB,
+    "vms": MAX_OTHER_VMS,
+}
+_WRONG = object()
 
 
 class HostKind(NamedTuple):
@@ -73,39 +105,6 @@ class OtherVms(NamedTuple):
     vms: int
     vcpus: int = 0
     memory_gib: int = 0
-
-
-HOST_KEYS = {
-    "name": "name",
-    "hosts": "hosts",
-    "gpus": "gpus_per_host",
-    "gpu": "gpu",
-    "vcpus": "vcpus_per_host",
-    "memory_gib": "memory_gib_per_host",
-    "platform_until": "platform_licensed_until",
-    "software_until": "gpu_software_until",
-    "boards_since": "boards_since",
-}
-"""Attribute of a kind of hosts -> its key in a file."""
-NEW_KEYS = {
-    "name": "name",
-    "gpus": "gpus_per_host",
-    "gpu": "gpu",
-    "server": "server",
-    "vcpus": "vcpus_per_host",
-    "memory_gib": "memory_gib_per_host",
-    "storage": "storage",
-}
-"""Attribute of a further kind of new hosts -> its key in a file."""
-VM_KEYS = {"name": "name", "vms": "vms", "vcpus": "vcpus_each", "memory_gib": "memory_gib_each"}
-"""The same of VMs without a GPU."""
-_MOST = {
-    "hosts": MAX_HOSTS,
-    "gpus": MAX_GPUS_EACH,
-    "vcpus": MAX_VCPUS,
-    "memory_gib": MAX_MEMORY_GIB,
-    "vms": MAX_OTHER_VMS,
-}
 
 
 def hosts_text(given: Any) -> str | None:
@@ -195,9 +194,6 @@ def _listed(given: Any, keys: Mapping[str, str]) -> list[dict[str, Any]] | None:
     ):
         return None
     return [{name: one.get(key) for name, key in keys.items()} for one in given]
-
-
-_WRONG = object()
 
 
 def _value(name: str, given: Any) -> Any:

@@ -13,6 +13,8 @@ from gpuplan.scenario.problems import pick
 
 _ANY_GROUP = "groups.*."
 _T = TypeVar("_T")
+TABLE: Any = object()
+"""Marker of a default that is in the table of inputs."""
 
 
 def _cell(text: str) -> Any:
@@ -70,10 +72,6 @@ def table_path(path: str) -> str:
     """Return the path of an input as the table has it: ``groups.*.people`` for that of any group."""
     head, _, rest = path.partition(".")
     return _ANY_GROUP + rest.partition(".")[2] if head == "groups" else path
-
-
-TABLE: Any = object()
-"""Marker of a default that is in the table of inputs."""
 
 
 def defaults(prefix: str) -> Callable[[type[_T]], type[_T]]:

@@ -35,6 +35,15 @@ NEXT_TO_NOTHING = Fraction(1, 10**12)
 
 MISSING = ("NAType", "NaTType")
 """Types of the missing values of pandas; NaN is the third."""
+COUNTS = {
+    "kinds": MAX_KINDS,
+    "host_keys": ", ".join(HOST_KEYS.values()),
+    "new_keys": ", ".join(NEW_KEYS.values()),
+    "vm_keys": ", ".join(VM_KEYS.values()),
+    "sites": MAX_SITES,
+}
+"""Numbers and names of what is listed, in the words of allowed values."""
+_CLOCK = "[0-9]{1,2}([:.][0-9]{2})?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +75,6 @@ class Field:
         words = {"low": low, "high": high, "table": self.table, "choices": choices, **COUNTS}
         allowed = told(NAMES["allowed"][self.kind], words)
         return said("limit.or empty", allowed=allowed) if self.optional else allowed
-
-
-COUNTS = {
-    "kinds": MAX_KINDS,
-    "host_keys": ", ".join(HOST_KEYS.values()),
-    "new_keys": ", ".join(NEW_KEYS.values()),
-    "vm_keys": ", ".join(VM_KEYS.values()),
-    "sites": MAX_SITES,
-}
-"""Numbers and names of what is listed, in the words of allowed values."""
 
 
 def _bound(value: float) -> str:
@@ -315,7 +314,6 @@ class Kind(NamedTuple):
     written: Callable[[Any], Any] = lambda value: value
 
 
-_CLOCK = "[0-9]{1,2}([:.][0-9]{2})?"
 _LENGTH = _limited("string", "minLength", "maxLength")
 _BOUNDS = _limited("number", "minimum", "maximum")
 

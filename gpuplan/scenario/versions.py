@@ -10,6 +10,15 @@ from gpuplan.scenario.problems import Problem, ScenarioError, problem, show
 from gpuplan.wording import said
 
 SCHEMA_VERSION = 2
+OLD_HOSTS, OLD_GPUS = "existing_hosts", "existing_gpus_per_host"
+OLD_FACTS = ("access", "gpus_each", "vgpus_each", "remote_allowed", "low_latency")
+"""Inputs of the old access rules."""
+GPU_LICENCES = {"year": (), "5-years": (("licence_term_years", 5),)}
+"""Old GPU software licence -> its other implied values; both are subscriptions now."""
+OF_A_TERM = {"nvaie-5-years": ("nvaie-year-5", 5)}
+"""Old price key, for a whole term -> its key now, and the years of the term: the price is for one year now."""
+SIZING_RULES = {"turned-away": "denied"}
+"""Old sizing rule -> its name today."""
 
 
 def up_to_date(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
@@ -20,9 +29,6 @@ def up_to_date(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
     data = renamed(data)
     data = _hosts_of_kinds(data)
     return _total_decides(_whole_as_vgpus(data)) if version == 1 else data
-
-
-OLD_HOSTS, OLD_GPUS = "existing_hosts", "existing_gpus_per_host"
 
 
 def _hosts_of_kinds(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
@@ -103,10 +109,6 @@ def _whole_gpus(known: Mapping[str, Any]) -> int:
     return int(gpus)
 
 
-OLD_FACTS = ("access", "gpus_each", "vgpus_each", "remote_allowed", "low_latency")
-"""Inputs of the old access rules."""
-
-
 def _total_decides(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
     """In schema 1 a stated total sized the design whatever the groups needed; this is a sizing rule now."""
     demand, origins, notes = data.get("demand"), data.get("origins", {}), data.get("notes", [])
@@ -122,14 +124,6 @@ def _total_decides(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
     if rule != "sum" and isinstance(notes, list):
         changed["notes"] = [*notes, _note(said("file.schema 1 total note", rule=rule))]
     return changed
-
-
-GPU_LICENCES = {"year": (), "5-years": (("licence_term_years", 5),)}
-"""Old GPU software licence -> its other implied values; both are subscriptions now."""
-OF_A_TERM = {"nvaie-5-years": ("nvaie-year-5", 5)}
-"""Old price key, for a whole term -> its key now, and the years of the term: the price is for one year now."""
-SIZING_RULES = {"turned-away": "denied"}
-"""Old sizing rule -> its name today."""
 
 
 def renamed(data: Mapping[Any, Any]) -> Mapping[Any, Any]:

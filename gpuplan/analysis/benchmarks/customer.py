@@ -24,6 +24,17 @@ from gpuplan.plan.llm_parts import key_of, model_named
 from gpuplan.scenario import ScenarioError
 from gpuplan.wording import said
 
+DOUBLINGS = 2.0
+"""Doublings of concurrency, lengths and GPUs by which runs of one model stop being at a like load."""
+USUAL = 256.0
+"""Concurrency and tokens of a run that does not state them: offline, or of a benchmark."""
+MOST_RUNS = 1000
+"""Most runs that a fit takes."""
+PRIOR_RUNS = 5
+"""Runs that the spread counts for, when the customer's own scatter more or less."""
+FILLED = ("model", "gpu", "precision_weights", "precision_kv", "tp", "framework", "tuned", "gpus")
+"""What a group of the design says of a run that does not state it."""
+
 
 class Spread(NamedTuple):
     """Standard deviations of log(measured / predicted) within a source, by what its runs have in common."""
@@ -44,14 +55,6 @@ SPREADS: Mapping[str, Spread] = {
     "tokens_per_s": Spread(0.05, 0.05, 0.3, 0.1, 1.0),
 }
 """Quantity -> its spreads: those with which five published runs of a model on a board tell most of its others."""
-DOUBLINGS = 2.0
-"""Doublings of concurrency, lengths and GPUs by which runs of one model stop being at a like load."""
-USUAL = 256.0
-"""Concurrency and tokens of a run that does not state them: offline, or of a benchmark."""
-MOST_RUNS = 1000
-"""Most runs that a fit takes."""
-PRIOR_RUNS = 5
-"""Runs that the spread counts for, when the customer's own scatter more or less."""
 
 
 class Factor(NamedTuple):
@@ -184,10 +187,6 @@ def planned_run(plan: Plan, id: str) -> Run:
         mode="server",
         tuned=group.engine_setup == "tuned",
     )
-
-
-FILLED = ("model", "gpu", "precision_weights", "precision_kv", "tp", "framework", "tuned", "gpus")
-"""What a group of the design says of a run that does not state it."""
 
 
 def of_design(found: Result, plan: Plan) -> Result:

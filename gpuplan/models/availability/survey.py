@@ -19,6 +19,8 @@ SURVEY_STEPS = 30_000
 """VMs that a survey of the worst restarts before it stops to look for worse ones."""
 PLACED_AGAIN_STEPS = 800
 """Steps that it counts for placing all VMs again."""
+_Chosen = tuple[tuple[int, int], ...]
+"""(class of hosts, number of its hosts)."""
 
 
 class Loss(NamedTuple):
@@ -94,10 +96,6 @@ def failure_survey(
     ]
     worst, proven = _worst_first(counts, sets, most)
     return tuple(one.loss(before, proven=at < proven and not cut) for at, one in enumerate(worst))
-
-
-_Chosen = tuple[tuple[int, int], ...]
-"""(class of hosts, number of its hosts)."""
 
 
 class _Figures(NamedTuple):

@@ -22,6 +22,12 @@ KEPT = ("none", "attention", "attention and ends", "rest")
 """Parts of a checkpoint at 16 bits: nothing, attention, that and the first and last layer, all but the routed experts."""
 
 WEIGHTS = ("bf16", "fp8", "int8", "int4", "nvfp4", "mxfp4")
+PARTS = {"active_parameters": "total_parameters", "full_layers": "layers", "experts_per_token": "experts"}
+"""Size of a shape -> the size that it is a part of."""
+MOST = 4096
+"""Most requests in a step that engines are run with."""
+DENSE = 0.98
+"""Share of its parameters that a token of a model without experts uses at least; the rest is a matter of rounding."""
 
 
 class Range(NamedTuple):
@@ -30,10 +36,6 @@ class Range(NamedTuple):
     value: float
     low: float
     high: float
-
-
-PARTS = {"active_parameters": "total_parameters", "full_layers": "layers", "experts_per_token": "experts"}
-"""Size of a shape -> the size that it is a part of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,10 +158,6 @@ class Board:
         return own.get(weights) or self.fp16_tflops
 
 
-MOST = 4096
-"""Most requests in a step that engines are run with."""
-
-
 @dataclass(frozen=True, slots=True)
 class Draft:
     """Speculative decoding: tokens drafted ahead of a step, which verifies all of them at once."""
@@ -229,10 +227,6 @@ class Setup:
     def gpus(self) -> int:
         """GPUs of a replica."""
         return self.tensor * self.pipeline * self.data
-
-
-DENSE = 0.98
-"""Share of its parameters that a token of a model without experts uses at least; the rest is a matter of rounding."""
 
 
 def shape_of(cells: Mapping[str, Any]) -> Shape:

@@ -5,6 +5,11 @@ from dataclasses import dataclass
 from gpuplan.models.llm.memory import OVERHEADS, Overheads
 from gpuplan.models.llm.shape import Board, Setup, Shape
 
+TILE = 16
+"""Tokens by which the products of each used expert are padded: the least rows of its kernels."""
+AMPERE_TFLOPS = 312.0
+"""Tensor rate of the A100, for whose kind of products installed engines and unpacked weights are made on later boards, too."""
+
 
 @dataclass(frozen=True, slots=True)
 class Speeds:
@@ -85,10 +90,6 @@ class Speeds:
         return self.tensorrt_first if "tensorrt" in name else self.sglang_first if "sglang" in name else 1.0
 
 
-TILE = 16
-"""Tokens by which the products of each used expert are padded: the least rows of its kernels."""
-AMPERE_TFLOPS = 312.0
-"""Tensor rate of the A100, for whose kind of products installed engines and unpacked weights are made on later boards, too."""
 USUAL = Speeds()
 
 

@@ -20,6 +20,12 @@ A100_TFLOPS, H100_TFLOPS = 312.0, 989.0
 
 WEIGHT_BYTES = {"full": 2.0, "lora": 2.0, "qlora": 0.516}
 """Bytes of a weight as it is gathered. QLoRA: four bits, and eight more for each block of 64."""
+TUNING_NAMES = ("adapter_bytes", "unpack_bytes", "start_us")
+"""Parameters that are fitted on tuning."""
+FITTED_NAMES = tuple(
+    field.name for field in fields(Fitted) if field.name not in (*TUNING_NAMES, "overlap_share")
+)
+"""Parameters fitted on pretraining; the overlap is taken from training with allreduce."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,12 +227,3 @@ def _stage_exchange_s(run: TrainingRun) -> float:
     if run.pipeline == 1 or run.parts <= run.over.gpus_per_host:
         return 0.0
     return _stages_gb(run) * 8 / delivered_gbit_s(run.over.all_links)
-
-
-TUNING_NAMES = ("adapter_bytes", "unpack_bytes", "start_us")
-"""Parameters that are fitted on tuning."""
-
-FITTED_NAMES = tuple(
-    field.name for field in fields(Fitted) if field.name not in (*TUNING_NAMES, "overlap_share")
-)
-"""Parameters fitted on pretraining; the overlap is taken from training with allreduce."""

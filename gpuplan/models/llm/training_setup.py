@@ -6,6 +6,10 @@ from dataclasses import dataclass, replace
 from gpuplan.models.network.collectives import GpuHosts
 from gpuplan.units import above_zero
 
+SHARDINGS = ("full", "gradients", "hybrid", "tensor-pipeline")
+"""Weights, gradients and states of the optimizer spread over all GPUs (FSDP, ZeRO-3); all but the weights (ZeRO-2); all over the GPUs of
+each host, which has a copy; or parts of the layers (tensor parallel in a host, pipeline over hosts), copies of which share the batch."""
+
 
 @dataclass(frozen=True, slots=True)
 class Transformer:
@@ -104,11 +108,6 @@ class Fitted:
 
 
 FITTED = Fitted()
-
-
-SHARDINGS = ("full", "gradients", "hybrid", "tensor-pipeline")
-"""Weights, gradients and states of the optimizer spread over all GPUs (FSDP, ZeRO-3); all but the weights (ZeRO-2); all over the GPUs of
-each host, which has a copy; or parts of the layers (tensor parallel in a host, pipeline over hosts), copies of which share the batch."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,11 @@ from gpuplan.models.placement.packing import Packing
 from gpuplan.models.placement.requests import Blocks, Content, Family, Request, Room, vms_in
 from gpuplan.units import at_least_one, exact, not_negative, whole_from_zero
 
+FULL = (
+    "the VMs do not fit: some are too large for new hosts, and those already there cannot hold all of these"
+)
+UNKNOWN = "no placement was found within the limits of the search: some VMs are too large for new hosts"
+
 
 class Slot(NamedTuple):
     """One share of a GPU, or all GPUs of a VM. A VM with several shares has several equal slots."""
@@ -43,11 +48,6 @@ class Load(NamedTuple):
 
 
 Host = tuple[Load, ...]
-
-FULL = (
-    "the VMs do not fit: some are too large for new hosts, and those already there cannot hold all of these"
-)
-UNKNOWN = "no placement was found within the limits of the search: some VMs are too large for new hosts"
 
 
 class Shared(NamedTuple):

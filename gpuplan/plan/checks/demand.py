@@ -22,6 +22,9 @@ from gpuplan.wording import (
     whole,
 )
 
+WORTH_A_WORD_PCT = 10
+"""Least chance of waiting that is worth a message."""
+
 
 def nothing_asked(plan: Plan) -> Iterator[Message]:
     """No demand at all."""
@@ -162,10 +165,6 @@ def bursts(plan: Plan) -> Iterator[Message]:
                 most=most,
                 sources=burst_fact(plan.catalog).sources,
             )
-
-
-WORTH_A_WORD_PCT = 10
-"""Least chance of waiting that is worth a message."""
 
 
 def targets(plan: Plan) -> Iterator[Message]:

@@ -15,6 +15,9 @@ from gpuplan.plan.weighing import stun_item, stun_limit_s
 from gpuplan.units import MIB_PER_GIB
 from gpuplan.wording import NAMES, hours, said
 
+UNMOVED = NAMES["why not moved"]
+"""Reason why VMs are not moved, by access mode."""
+
 
 def after_failure(plan: Plan) -> Iterator[Message]:
     """VMs that the worst failure of a host leaves without a GPU: for want of spare hosts, or as no new host can take them."""
@@ -73,10 +76,6 @@ def vmotion_need(plan: Plan) -> Iterator[Message]:
         if any(group.stun_s for group in groups):
             remedy = "check.move sooner"
         yield from about(plan, "vmotion-need-not-kept", groups, why=why, remedy=said(remedy))
-
-
-UNMOVED = NAMES["why not moved"]
-"""Reason why VMs are not moved, by access mode."""
 
 
 def _needing(plan: Plan) -> set[str]:

@@ -13,6 +13,12 @@ from gpuplan.plan.validation import server_gpu_limit
 from gpuplan.scenario import new_hosts, other_vms, sites_people
 from gpuplan.wording import capital, said, some_of, whole
 
+PATHS = {
+    "processors": ("hardware.vcpus_per_host", "cost.cores_per_socket"),
+    "memory": ("hardware.memory_gib_per_host",),
+}
+"""Part of a host -> the inputs that may state it."""
+
 
 def count_and_placement(plan: Plan) -> Iterator[Message]:
     """Hosts that placement takes beyond a division, and a gap to the bound."""
@@ -60,13 +66,6 @@ def ordered(plan: Plan) -> Iterator[Message]:
         path = "cost.management_hosts" if settings.management_hosts else "management.hosts"
         sizes: Any = {"hosts": domain.hosts, "needed": domain.needed_hosts, "short": domain.short}
         yield message(plan, "management-too-small", key=path, **sizes)
-
-
-PATHS = {
-    "processors": ("hardware.vcpus_per_host", "cost.cores_per_socket"),
-    "memory": ("hardware.memory_gib_per_host",),
-}
-"""Part of a host -> the inputs that may state it."""
 
 
 def stranded(plan: Plan) -> Iterator[Message]:

@@ -20,6 +20,9 @@ from gpuplan.wording import (
     some_of,
 )
 
+KEEPS = 0.9
+"""Share of the sessions below which a design is said not to keep them."""
+
 
 def replicas_together(plan: Plan) -> Iterator[Message]:
     """Replicas of a model on one host, which a failure takes together."""
@@ -159,10 +162,6 @@ def sessions_not_kept(plan: Plan) -> Iterator[Message]:
                 replicas=made.replicas,
                 least=made.size.for_all_sessions,
             )
-
-
-KEEPS = 0.9
-"""Share of the sessions below which a design is said not to keep them."""
 
 
 def drafts_do_harm(plan: Plan) -> Iterator[Message]:

@@ -18,6 +18,8 @@ from gpuplan.wording import amount, capital, priced, said, short_number, some_of
 
 MOST_MORE = 2
 """As many hosts more are tried."""
+LIKELY = 0.5
+"""From this chance on a host more is tried: below it never was enough."""
 
 
 class Change(NamedTuple):
@@ -134,10 +136,6 @@ def _by_hosts(plan: Plan, now: Rehearsed) -> Iterator[tuple[str, str]]:
             if _changed(plan, larger, some).works_within(FEW_LOOKS):
                 words = [said("check.add hosts", hosts=more), *(change.words for change in some)]
                 yield "availability.host_failures", " and ".join(words)
-
-
-LIKELY = 0.5
-"""From this chance on a host more is tried: below it never was enough."""
 
 
 def orders(plan: Plan) -> Iterator[Message]:

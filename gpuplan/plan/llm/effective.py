@@ -27,6 +27,8 @@ from gpuplan.wording import NAMES, said, stated_percent
 
 MODEL_INPUTS = ("model", "requests_per_s", "jobs_per_day")
 """Inputs of a group that its VMs no longer depend on once they are sized."""
+SPEEDS = ("bandwidth_share", "compute_share", "installed_power", "step_us", "layer_us", "sequence_us")
+"""Fitted parameters that a reader is shown; the catalog lists the others beside them."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -197,10 +199,6 @@ def serving_lines(here: Trail, asks: Asks, engine: Engine, made: Serving) -> Non
     here.stand_in(f"groups.{made.id}.gpus_each", where["gpus"])
     all_run = here.record("replicas_running", replicas.replicas, 1.0, replicas=count_line)
     here.stand_in(f"groups.{made.id}.active_share", all_run)
-
-
-SPEEDS = ("bandwidth_share", "compute_share", "installed_power", "step_us", "layer_us", "sequence_us")
-"""Fitted parameters that a reader is shown; the catalog lists the others beside them."""
 
 
 def _behind(catalog: Catalog, item: str, *names: str) -> dict[str, Fact]:

@@ -32,6 +32,8 @@ from gpuplan.wording import number, said
 
 SHARES = (0.125, 0.25, 0.5)
 """Parts of a GPU that a small model is tried on."""
+ROUNDING = 0.95
+"""Part of its share of the memory that a profile gives at least: four of 23 GB divide 94."""
 
 
 @dataclass(frozen=True)
@@ -230,10 +232,6 @@ def gpu_shares(asks: Asks) -> tuple[float, ...]:
         share = stated_profile(asks.scenario, asks.catalog, asks.group).gpus(by_memory=True)
         return (share,) if share < 1 else ()
     return tuple(share for share in SHARES if _divides(asks, share))
-
-
-ROUNDING = 0.95
-"""Part of its share of the memory that a profile gives at least: four of 23 GB divide 94."""
 
 
 def _divides(asks: Asks, share: float) -> bool:

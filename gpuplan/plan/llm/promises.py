@@ -18,6 +18,10 @@ from gpuplan.scenario import ScenarioError
 from gpuplan.wording import amount, said, stated_percent
 
 MET, LIKELY, MISSED = "met", "likely", "missed"
+EASIER = 1.25
+"""How much easier a promise is than the nearest one, at which a replica has to be nearly idle."""
+LONGEST_WAIT_S = 600.0
+"""Longest wait for a first token that an input takes."""
 
 
 class Target(NamedTuple):
@@ -94,10 +98,6 @@ def nearest(asks: Asks, engine: Engine, sizes: Sequence[Size], asked: Asked) -> 
     return asked
 
 
-EASIER = 1.25
-"""How much easier a promise is than the nearest one, at which a replica has to be nearly idle."""
-
-
 def ways_out(asks: Asks, engine: Engine, asked: Asked, planned: Asked) -> Iterator[str]:
     """Say what promises a little easier than the nearest take, and what else would keep those asked for on this hardware."""
     first, speed = planned.arrivals.first_token_s, planned.promise.tokens_per_second or 0.0
@@ -146,10 +146,6 @@ def _soonest(engine: Engine, gpus: float, asked: Asked, alone_s: float) -> float
         middle = (low + high) / 2
         low, high = (low, middle) if kept(middle) else (middle, high)
     return math.ceil(20 * high) / 20
-
-
-LONGEST_WAIT_S = 600.0
-"""Longest wait for a first token that an input takes."""
 
 
 def _does_not_fit(asks: Asks, engine: Engine, sizes: Sequence[Size]) -> ScenarioError:

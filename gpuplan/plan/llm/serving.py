@@ -20,6 +20,16 @@ from gpuplan.plan.llm.sizing import Asked, Size, asked_of, load_of, reusing, siz
 from gpuplan.scenario import sites_people
 from gpuplan.wording import number, said, stated_percent
 
+ASKED = (
+    *("people", "active_share", "off_hours_share", "tokens_in", "tokens_out"),
+    *("first_token_s", "tokens_per_s", "longest_context", "requests_per_s", "least_replicas"),
+)
+"""Inputs of a group that describe the requests of its users."""
+MOST_STEPS = 16
+"""Most steps computed below the planned replicas; a host runs no more replicas than this."""
+NO_WAY = {limit: said(f"llm.no way {limit}") for limit in ("memory", "speed", "first_token")}
+"""Limit of a replica -> why it is not possible."""
+
 
 class Step(NamedTuple):
     """Performance that users see with this many replicas."""
@@ -220,13 +230,6 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
     )
 
 
-ASKED = (
-    *("people", "active_share", "off_hours_share", "tokens_in", "tokens_out"),
-    *("first_token_s", "tokens_per_s", "longest_context", "requests_per_s", "least_replicas"),
-)
-"""Inputs of a group that describe the requests of its users."""
-
-
 def check_lengths(asks: Asks) -> None:
     """Reject requests beyond the context of the model, or beyond the longest request that is stated."""
     model = asks.catalog.row("llm_models", str(asks.group.model))
@@ -258,10 +261,6 @@ def _times(engine: Engine, gpus: float, load: Load, requests: float) -> dict[str
     step = serving.decode_step_ms(replica, requests=max(1.0, requests), context_tokens=context)
     prompt = serving.prompt_ms(replica, tokens_in=load.tokens_in)
     return {"prompt_s": prompt / 1e3, "step_s": step / 1e3}
-
-
-MOST_STEPS = 16
-"""Most steps computed below the planned replicas; a host runs no more replicas than this."""
 
 
 def _steps(engine: Engine, size: Size, asked: Asked) -> Iterator[Step]:
@@ -317,7 +316,3 @@ def why_size(made: Serving) -> str:
     parts = [f"{', '.join(sizes)}: {why}" for why, sizes in cannot.items()]
     parts += [said("llm.size", gpus=size.gpus, in_all=size.gpus_in_all) for size in others if size.found]
     return "; ".join(parts)
-
-
-NO_WAY = {limit: said(f"llm.no way {limit}") for limit in ("memory", "speed", "first_token")}
-"""Limit of a replica -> why it is not possible."""

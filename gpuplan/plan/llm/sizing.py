@@ -15,6 +15,9 @@ from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.llm.engine import Engine
 from gpuplan.plan.llm.sessions import LEVELS, Reuse, reuse_of
 
+SELDOM = 1e-3
+"""Requests a second that hardly ever meet."""
+
 
 class Size(NamedTuple):
     """A replica size in GPUs: its performance, or why it does not work."""
@@ -103,10 +106,6 @@ def sized(replica: Replica, asked: Asked) -> tuple[Replicas | None, Limits, str]
     except ValueError as error:
         return None, most, str(error)
     return result, most, ""
-
-
-SELDOM = 1e-3
-"""Requests a second that hardly ever meet."""
 
 
 def reusing(engine: Engine, asked: Asked, sessions: float) -> tuple[Engine, Asked]:

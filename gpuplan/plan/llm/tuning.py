@@ -19,6 +19,8 @@ from gpuplan.wording import NAMES, amount, rough, said
 
 MILLION = 1_000_000
 METHODS = NAMES["training method"]
+SEQUENCE = 4096
+"""Tokens of a sequence where not stated."""
 
 
 class JobSize(NamedTuple):
@@ -123,10 +125,6 @@ def tuning_of(asks: Asks) -> Tuning:
         how=use.how,
         sizes=tuple(_sizes(asks, work, use)),
     )
-
-
-SEQUENCE = 4096
-"""Tokens of a sequence where not stated."""
 
 
 def _sizes(asks: Asks, work: LlmTraining, found: LlmTrainingUse) -> Iterator[JobSize]:

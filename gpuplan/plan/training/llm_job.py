@@ -31,6 +31,11 @@ NETWORKS = (
     (400, "roce", True),
 )
 """Links, transports, and whether each GPU has its own link: the networks that the scaling chart adds to the design."""
+COMPUTING = (
+    *("attention_per_byte", "layer_bytes", "logit_bytes", "layer_us", "recompute_share"),
+    *("adapter_bytes", "unpack_bytes", "start_us"),
+)
+"""Fitted parameters of computing."""
 
 
 def scenario_work(scenario: Scenario) -> LlmTraining:
@@ -305,13 +310,6 @@ def _compute_line(here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTra
         inputs[name] = fit.fact(name)
     again = ", activations computed again" if run.recompute else ""
     return here.compute("compute_s", micro_batch_s, inputs, words={"again": again})
-
-
-COMPUTING = (
-    *("attention_per_byte", "layer_bytes", "logit_bytes", "layer_us", "recompute_share"),
-    *("adapter_bytes", "unpack_bytes", "start_us"),
-)
-"""Fitted parameters of computing."""
 
 
 def _answers(

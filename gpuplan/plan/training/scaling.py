@@ -52,6 +52,8 @@ GRADIENT_BYTES = {"fp32": 4, "bf16": 2}
 
 SWITCH_GPUS = 8
 """GPUs of a host for which the sum in its NVSwitch was measured."""
+NETWORKS = ((10, "tcp"), (25, "tcp"), (25, "roce"), (100, "tcp"), (100, "roce"), (400, "roce"))
+"""Links and transports that the scaling chart adds to the design."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,10 +308,6 @@ def curve(
         steps.append(Step(count, gpus, typical, low, high, gpus * typical * job.batch / job.native_s))
     network = scenario.network
     return Curve(network.link_gbit_s, network.transport, scenario.training.aggregation, chosen, tuple(steps))
-
-
-NETWORKS = ((10, "tcp"), (25, "tcp"), (25, "roce"), (100, "tcp"), (100, "roce"), (400, "roce"))
-"""Links and transports that the scaling chart adds to the design."""
 
 
 def curves(scenario: Scenario, catalog: Catalog) -> tuple[Curve, ...]:
