@@ -68,9 +68,7 @@ def erlang_c(servers: float, *, load: float) -> float:
     0.036105
     """
     denied = erlang_b(servers, load=load)
-    if load >= servers:
-        return 1.0
-    return min(1.0, servers * denied / (servers - load + load * denied))
+    return 1.0 if load >= servers else min(1.0, servers * denied / (servers - load + load * denied))
 
 
 # ---- bursts: peakedness

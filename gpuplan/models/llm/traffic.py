@@ -139,15 +139,10 @@ def replicas_for(
             f"{100 * share:g} % of the requests within {first_token_s:g} s is sooner than an idle replica starts them; {nearest}"
         )
 
+    promised = {"requests_per_second": requests_per_second, "first_token_s": first_token_s}
+
     def kept(count: int) -> bool:
-        outcome = answers(
-            pace,
-            traffic,
-            requests_per_second=requests_per_second,
-            replicas=count,
-            first_token_s=first_token_s,
-        )
-        return outcome.kept_share >= share
+        return answers(pace, traffic, **promised, replicas=count).kept_share >= share
 
     high = max(least, math.ceil(requests_per_second / queue.most_per_second))
     low = high - 1
@@ -184,15 +179,10 @@ def replica_curve(
     at_least_one(most=most)
     above_zero(requests_per_second=requests_per_second)
     first = math.floor(requests_per_second / ReplicaQueue(pace, traffic).most_per_second) + 1
+    promised = {"requests_per_second": requests_per_second, "first_token_s": first_token_s}
     points: list[tuple[int, Answers]] = []
     for count in range(first, first + most):
-        now = answers(
-            pace,
-            traffic,
-            requests_per_second=requests_per_second,
-            replicas=count,
-            first_token_s=first_token_s,
-        )
+        now = answers(pace, traffic, **promised, replicas=count)
         points.append((count, now))
         if len(points) > 1 and now.kept_share - points[-2][1].kept_share < 0.001 and now.kept_share > 0.5:
             break

@@ -41,25 +41,14 @@ class Arrivals(NamedTuple):
 
     def kept(self, pace: Pace, per_second: float, count: int) -> bool:
         """True if this many replicas keep the promise for the share."""
-        outcome = known_answers(
-            pace,
-            self.traffic,
-            requests_per_second=per_second,
-            replicas=count,
-            first_token_s=self.first_token_s,
-        )
+        promised = {"requests_per_second": per_second, "first_token_s": self.first_token_s}
+        outcome = known_answers(pace, self.traffic, **promised, replicas=count)
         return outcome.kept_share >= self.share
 
     def needed(self, pace: Pace, per_second: float, least: int = 1) -> int:
         """Replicas that keep the promise; a ValueError in words where no number does."""
-        return known_replicas(
-            pace,
-            self.traffic,
-            requests_per_second=per_second,
-            first_token_s=self.first_token_s,
-            share=self.share,
-            least=least,
-        )
+        promised = {"requests_per_second": per_second, "first_token_s": self.first_token_s}
+        return known_replicas(pace, self.traffic, **promised, share=self.share, least=least)
 
 
 def arrivals_of(asks: Asks) -> Arrivals:
