@@ -120,7 +120,7 @@ def _value(text: str, column: _Column, line: int, unit: str) -> Any:
     if kind == "flag":
         return _plain(text) in COLUMNS["yes"]
     number, own = _number(text), re.search(r"[kmgt]i?b$", text, re.IGNORECASE)
-    if number is None or (own and kind != "memory"):
+    if number is None or (own and kind != "memory") or (kind == "count" and number % 1):
         place = said("audit.hosts.place", column=what, line=line)
         raise refusal("audit.hosts.number", where=place, value=show(text))
     if kind == "memory":
