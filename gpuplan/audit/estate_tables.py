@@ -12,10 +12,12 @@ from gpuplan.audit.estate_draft import Draft
 from gpuplan.audit.trace import refusal
 from gpuplan.audit.values import is_missing
 from gpuplan.facts import own_rows
-from gpuplan.scenario import one_line, show
+from gpuplan.scenario import MAX_GPUS, one_line, show
 from gpuplan.wording import said
 
 MAX_ROWS, MAX_HOSTS = 200_000, 20_000
+MANY_GPUS = 64
+"""GPUs of a row above which all GPUs are counted first."""
 GIB = {"kib": 2**-20, "kb": 2**-20, "mib": 2**-10, "mb": 2**-10, "gib": 1, "gb": 1, "tib": 2**10, "tb": 2**10}
 GIB["bytes"] = 2**-30
 """Unit of memory as such tables write it -> GiB; they mean powers of two by either spelling."""
@@ -131,6 +133,10 @@ def _value(text: str, column: _Column, line: int, unit: str) -> Any:
 def _take_host(row: dict[str, Any], sheet: str, line: int, draft: Draft) -> None:
     hosts, gpus, board, memory = (row.pop(key, None) for key in ("hosts", "gpus", "board", "gpu_gib"))
     name, state = row.pop("host", f"{sheet} {line}"), "maintenance" if row.pop("maintenance", False) else None
+    asked = (gpus or 0) * (1 if hosts is None else hosts)
+    if asked > MANY_GPUS and asked + sum(map(len, draft.gpus.values())) > MAX_GPUS:
+        place = said("audit.hosts.place", column="gpus", line=line)
+        raise refusal("audit.value.gpus", where=place, value=show(f"{gpus}"), what="gpus", most=MAX_GPUS)
     for at in range(1 if hosts is None else hosts):
         if len(draft.hosts) >= MAX_HOSTS:
             raise refusal("estate.most", most=f"{MAX_HOSTS:,}")

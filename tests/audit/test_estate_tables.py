@@ -96,7 +96,15 @@ def test_columns_of_nvidia_smi(catalog: Catalog) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["a,b\n1,2\n", "Host,GPUs\na,many\n", "Host,GPUs\na,4.5\n", "GPUs,Hosts\n2,20001\n", "x" * 2_000_000],
+    [
+        "a,b\n1,2\n",
+        "Host,GPUs\na,many\n",
+        "Host,GPUs\na,4.5\n",
+        "GPUs,Hosts\n2,20001\n",
+        "Host,GPUs\na,99999999\n",
+        "GPUs,Hosts\n1000,20000\n",
+        "x" * 2_000_000,
+    ],
 )
 def test_what_is_no_inventory_is_refused(text: str, catalog: Catalog) -> None:
     with pytest.raises(TraceError):
