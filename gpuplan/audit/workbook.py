@@ -39,20 +39,14 @@ class Workbook:
         self._texts = [
             "".join(t.text or "" for t in _named(item, "t")) for item in self._items("si", "sharedStrings")
         ]
-        formats = {
-            int(f.get("numFmtId", 0)): f.get("formatCode", "") for f in self._items("numFmt", "styles")
-        }
+        formats = {_format(f): f.get("formatCode", "") for f in self._items("numFmt", "styles")}
         dates = {
             id for id, code in formats.items() if re.search(r"[dy]", re.sub(r'".*?"|\[.*?\]|\\.', "", code))
         }
         styles = [style for cells in self._items("cellXfs", "styles") for style in cells]
-        self._dates = {
-            str(at) for at, style in enumerate(styles) if int(style.get("numFmtId", 0)) in dates | _DATES
-        }
+        self._dates = {str(at) for at, style in enumerate(styles) if _format(style) in dates | _DATES}
         times = {id for id, code in formats.items() if re.search(r"\[?[hs]+\]?:|:[ms]", code)} - dates
-        self._times = {
-            str(at) for at, style in enumerate(styles) if int(style.get("numFmtId", 0)) in times | _TIMES
-        }
+        self._times = {str(at) for at, style in enumerate(styles) if _format(style) in times | _TIMES}
 
     def sheets(self) -> Iterator[tuple[str, Iterator[list[str]]]]:
         """Yield the name and the rows of each sheet with cells; what a row has left of its first cell is empty."""
@@ -124,6 +118,12 @@ class _Plain:
             raise refusal("audit.file.entities")
         self._end = part[-20:]
         return part
+
+
+def _format(element: Any) -> int:
+    """Number of the format that an element names, 0 for none."""
+    number = element.get("numFmtId", "")
+    return int(number) if re.fullmatch(r"\d{1,9}", number) else 0
 
 
 def _named(element: Any, name: str) -> Iterator[Any]:

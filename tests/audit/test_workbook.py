@@ -69,6 +69,12 @@ def test_hostile_parts_are_refused(content: bytes) -> None:
         rows_of(replaced(workbook(Sheet1=[["a"]]), SHEET, content))
 
 
+def test_a_format_without_a_number_is_none() -> None:
+    styles = b'<styleSheet><numFmts><numFmt numFmtId="x"/></numFmts><cellXfs><xf numFmtId="y"/></cellXfs></styleSheet>'
+    data = replaced(workbook(Sheet1=[["a", 8]]), "xl/styles.xml", styles)
+    assert rows_of(data) == {"Sheet1": [["a", "8"]]}
+
+
 def test_no_more_columns_than_a_sheet_can_have() -> None:
     cells = b"".join(b"<c><v>1</v></c>" for _ in range(MAX_COLUMNS + 1))
     with pytest.raises(TraceError):
