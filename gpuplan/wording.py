@@ -304,6 +304,21 @@ def stated_percent(value: float) -> str:
     return per_cent(f"{written(100 * value, '.6g')} %")
 
 
+def one_place(value: float) -> str:
+    """A mean or a quantile of a count with one decimal, which suffices."""
+    return written(value, ",.0f" if round(value, 1) == round(value) else ",.1f")
+
+
+def few_digits(value: float) -> str:
+    """A rate to three digits, never as a fraction."""
+    return written(value, ".3g") if value < 1000 else number(round(value))
+
+
+def seconds(value: float) -> str:
+    """A wait for a first token: hundredths up to ten seconds."""
+    return written(value, ".2f") if value < 10 else number(round(value))
+
+
 def run_words(numbers: Iterable[int], *, dash: str = "\u2013", most: int | None = None) -> str:
     """Numbers with ascending neighbours joined: ``1\u20133, 7``; runs beyond the most allowed are only counted."""
     spans = runs(numbers)
@@ -332,13 +347,17 @@ TEXTS: Mapping[str, str] = {
 TOLD: Mapping[str, Callable[[Any], str]] = {
     "#": number,
     "%": percent,
+    "1": one_place,
     "capital": capital,
+    "few": few_digits,
     "money": lambda value: money(value, "").strip(),
     "names": some_of,
     "points": lambda share: points(100 * share),
     "rough": rough,
     "share": share_words,
+    "short s": seconds,
     "stated": stated_percent,
+    "wait": wait_words,
     "watts": watts,
     "whole": lambda value: number(round(value)),
     "2": two_digits,

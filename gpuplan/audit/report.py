@@ -9,14 +9,12 @@ import numpy as np
 
 from gpuplan.analysis.llm_traffic import GroupTraffic
 from gpuplan.audit import REAL_TIME_S, Audit, Comparison, ServingGroup, Suggestion, tables
-from gpuplan.locales import DAY_NAMES, written
-from gpuplan.report.kinds import one_place
+from gpuplan.locales import DAY_NAMES
 from gpuplan.report.plan_data import as_json, fields_of
 from gpuplan.report.table import Table
-from gpuplan.report.tables.models import few_digits, seconds
 from gpuplan.report.text import Block, Content, chapter, page, text
 from gpuplan.simulation.batching import Simulated
-from gpuplan.wording import counted, points, rough, said, wait_words
+from gpuplan.wording import counted, points, said
 
 Replay = tuple[GroupTraffic, Simulated]
 MOST_GROUPS = 20
@@ -50,11 +48,9 @@ def audit_dict(findings: Findings) -> dict[str, Any]:
         serving=serving,
         replayed=replay and _replay_dict(*replay),
     )
-    if audit.allocation is not None:
-        for name in ("wanted", "held"):
-            curve = getattr(audit.allocation, name)
-            if curve is not None:
-                data["allocation"][name]["peakedness"] = curve.peakedness
+    for name in ("wanted", "held") if audit.allocation else ():
+        if curve := getattr(audit.allocation, name):
+            data["allocation"][name]["peakedness"] = curve.peakedness
     return data
 
 
@@ -82,7 +78,7 @@ def audit_text(findings: Findings) -> str:
         "",
         chapter(
             said("audit.input file"),
-            said("audit.reading", **fields_of(audit.trace.reading), zone=audit.trace.reading.time_zone),
+            said("audit.reading", **fields_of(audit.trace.reading)),
             *reading(data["reading"]),
         ),
         *(
@@ -135,33 +131,17 @@ def hour_of_week(at: int) -> str:
 
 def requested(use: Mapping[str, Any], time_zone: str) -> list[str]:
     """Describe in sentences the GPUs of jobs: requests, concurrency, burstiness, and the waits as they were."""
-    held, week = use["held"] or use["wanted"], np.array(use["week_gpus"])
-    dated = use["first_s"] >= REAL_TIME_S
-    at_once = {name: one_place(held[f"{name}_gpus"]) for name in ("mean", "p95", "peak")}
-    if dated:
-        at_once["hour"] = hour_of_week(int(np.argmax(week.sum(axis=1))))
+    held, dated = use["held"] or use["wanted"], use["first_s"] >= REAL_TIME_S
+    hour = hour_of_week(int(np.argmax(np.array(use["week_gpus"]).sum(axis=1))))
     told = [
-        said(
-            "audit.jobs dated" if dated else "audit.jobs",
-            days=one_place(use["days"]),
-            jobs=use["jobs"],
-            gpu_h=round(use["gpu_h"]),
-            offered=one_place(use["offered_gpus"]),
-            **_period(use, time_zone),
-        ),
-        said(AT_ONCE[bool(use["held"]), dated], **at_once),
-        said(
-            "audit.bursts",
-            z=written(use["wanted"]["peakedness"], ".1f"),
-            poisson=written(use["poisson_peakedness"], ".1f"),
-            times=written(use["burst_factor"], ".1f"),
-        ),
+        said("audit.jobs dated" if dated else "audit.jobs", **use, **_period(use, time_zone)),
+        said(AT_ONCE[bool(use["held"]), dated], **held, hour=hour),
+        said("audit.bursts", **use, peakedness=use["wanted"]["peakedness"]),
     ]
     if use["utilisation"] is not None:
-        told.append(said("audit.utilisation", share=use["utilisation"], installed=use["installed_gpus"]))
-    if waits := use["waits"]:
-        mean, p90 = wait_words(waits["mean_h"]), wait_words(waits["p90_h"])
-        told.append(said("audit.waits", mean=mean, p90=p90, long=waits["long_share"]))
+        told.append(said("audit.utilisation", **use))
+    if use["waits"]:
+        told.append(said("audit.waits", **use["waits"]))
     return told
 
 
@@ -187,30 +167,19 @@ def more_groups(table: Table, shown: int) -> str:
 
 def busy(use: Mapping[str, Any], time_zone: str) -> list[str]:
     """Describe the activity of chips in sentences."""
-    values = {"samples": use["samples"], "gpus": one_place(use["gpus_seen"]), "metric": use["metric"]}
-    values |= {"interval": f"{use['interval_s']:.0f}", "mean": points(use["mean_activity_pct"])}
-    return [said("audit.samples", **values, **_period(use, time_zone))]
+    mean = points(use["mean_activity_pct"])
+    return [said("audit.samples", **use, mean=mean, **_period(use, time_zone))]
 
 
 def came(use: Mapping[str, Any], time_zone: str) -> list[str]:
     """Describe in sentences how requests came and how long they are."""
+    key = "audit.requests dated" if use["first_s"] >= REAL_TIME_S else "audit.requests"
     return [
-        said(
-            "audit.requests dated" if use["first_s"] >= REAL_TIME_S else "audit.requests",
-            requests=use["requests"],
-            mean=few_digits(use["per_second"]),
-            busiest=few_digits(use["busiest_per_second"]),
-            when=_day(use["busiest_s"], time_zone),
-            **_period(use, time_zone),
-        ),
-        said("audit.bursts of requests", z=one_place(use["peakedness"]), window=round(use["window_s"])),
-        said("audit.prompts", **_lengths(use["tokens_in"])),
-        said("audit.answers", **_lengths(use["tokens_out"])),
+        said(key, **use, when=_day(use["busiest_s"], time_zone), **_period(use, time_zone)),
+        said("audit.bursts of requests", **use),
+        said("audit.prompts", **use["tokens_in"]),
+        said("audit.answers", **use["tokens_out"]),
     ]
-
-
-def _lengths(tokens: Mapping[str, float]) -> dict[str, Any]:
-    return {**tokens, "mean": round(tokens["mean"]), "spread": written(tokens["spread"], ".2f")}
 
 
 PARTS: Mapping[str, tuple[str, Callable[[Any, str], list[str]], Callable[[Any], Table]]] = {
@@ -245,25 +214,11 @@ def _again(replay: Replay | None, data: Mapping[str, Any]) -> str:
 def again(found: Mapping[str, Any]) -> list[str]:
     """Describe in sentences the experience of users in the replay."""
     value = {name: found[name]["value"] for name in ("p50_s", "p95_s", "kept_share", "token_s", "busy_share")}
-    hour, formula = found["worst_hour"], found["formula_p95_s"]
+    speed, hour = 1 / value["token_s"] if value["token_s"] else 0.0, found["worst_hour"]
+    key = "audit.worst hour overloaded" if found["formula_p95_s"] is None else "audit.worst hour"
     return [
-        said(
-            "audit.replicas",
-            group=found["group"],
-            p50=seconds(value["p50_s"]),
-            p95=seconds(value["p95_s"]),
-            kept=value["kept_share"],
-            promised=written(found["first_token_s"], "g"),
-            speed=rough(1 / value["token_s"] if value["token_s"] else 0.0),
-            busy=value["busy_share"],
-        ),
-        said(
-            "audit.worst hour overloaded" if formula is None else "audit.worst hour",
-            hour=f"{hour:02}:00",
-            p95=seconds(found["by_part_p95_s"][hour]),
-            planned=few_digits(found["planned_per_second"]),
-            formula=seconds(formula or 0.0),
-        ),
+        said("audit.replicas", **{**found, **value}, speed=speed),
+        said(key, **found, hour=f"{hour:02}:00", p95=found["by_part_p95_s"][hour]),
     ]
 
 
@@ -277,27 +232,11 @@ def _comparison(found: Mapping[str, Any]) -> Iterator[Content]:
 
 def replayed(found: Mapping[str, Any]) -> list[str]:
     """Describe in sentences the experience of the jobs on proposed hosts."""
-    waiting, left_out = found["waiting"], found["left_out_jobs"]
-    jobs = said(
-        "audit.replayed",
-        jobs=found["jobs"],
-        offered=one_place(found["offered_gpus"]),
-        longer=waiting["waited_longer_share"],
-        limit=round(60 * found["wait_limit_h"], 3),
-        p90=wait_words(waiting["wait_p90_h"]),
-        allocated=waiting["utilisation"],
-        denied=found["denied_share"],
-    )
-    return [jobs, *[said("audit.too large jobs", jobs=left_out)] * bool(left_out)]
+    jobs = said("audit.replayed", **found | found["waiting"], limit=round(60 * found["wait_limit_h"], 3))
+    return [jobs, *[said("audit.too large jobs", **found)] * bool(found["left_out_jobs"])]
 
 
 def silos(found: Mapping[str, Any]) -> str:
     """Compare the GPUs of silos with those of the pool, for the same wait."""
-    return said(
-        "audit.silos",
-        silo_gpus=found["silo_gpus"],
-        silo_share=min(1.0, found["silo_utilisation"]),
-        groups=len(found["silos"]),
-        pool_gpus=found["pool_gpus"],
-        pool_share=min(1.0, found["pool_utilisation"]),
-    )
+    shares = {f"{of}_share": min(1.0, found[f"{of}_utilisation"]) for of in ("silo", "pool")}
+    return said("audit.silos", **found, **shares, groups=len(found["silos"]))

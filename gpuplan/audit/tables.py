@@ -3,11 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpuplan.locales import written
 from gpuplan.report.kinds import two_places
 from gpuplan.report.table import Cell, Table, Worded, columns, listed, tabulate
-from gpuplan.report.tables.models import few_digits
-from gpuplan.wording import NAMES, number, said
+from gpuplan.wording import NAMES, few_digits, number, said
 
 Found = Mapping[str, Any]
 METHOD_TITLES = NAMES["replay method"]
@@ -53,11 +51,7 @@ def serving(found: Sequence[Found]) -> Table:
         columns(
             "suggested_serving",
             requests_per_s=Worded(few_digits),
-            spread=lambda group: said(
-                "table.serving.and",
-                spread_in=written(group["spread_in"], "g"),
-                spread_out=written(group["spread_out"], "g"),
-            ),
+            spread=lambda group: said("table.serving.and", **group),
             peakedness=Worded(number),
             when=lambda group: _when({**group, "days": said("table.serving.every day")}),
         ),
@@ -89,12 +83,12 @@ def formulas(found: Sequence[Found], gpus: int, title: str) -> Table:
 
 def few_wait(comparison: Found) -> Table:
     """Return the number of GPUs that keeps most jobs from waiting long."""
-    share, limit = written(100 * comparison["share"], "g"), round(60 * comparison["wait_limit_h"], 3)
-    title = said("table.formulas.few wait", share=share, limit=limit)
+    limit = round(60 * comparison["wait_limit_h"], 3)
+    title = said("table.formulas.few wait", **comparison, limit=limit)
     return formulas(comparison["waits_long"], sum(comparison["hosts"]), title)
 
 
 def few_denied(comparison: Found) -> Table:
     """Return the number of GPUs that keeps most jobs from being denied."""
-    title = said("table.formulas.few denied", share=written(100 * comparison["share"], "g"))
+    title = said("table.formulas.few denied", **comparison)
     return formulas(comparison["denied"], sum(comparison["hosts"]), title)

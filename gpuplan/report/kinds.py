@@ -10,11 +10,6 @@ KEY = "key"
 """The kind of an id that programs join tables by; no reader sees it."""
 
 
-def one_place(value: float) -> str:
-    """Format a mean or a quantile of a count with one decimal, which suffices."""
-    return written(value, ",.0f" if round(value, 1) == round(value) else ",.1f")
-
-
 def two_places(value: float) -> str:
     """Format a rate or a duration with two decimals."""
     return written(value, ",.2f")
@@ -40,7 +35,7 @@ KINDS: Mapping[str, Kind] = {
     "number": Kind(number),
     "whole": Kind(TOLD["whole"]),
     "duration": Kind(two_places),
-    "mean": Kind(one_place),
+    "mean": Kind(TOLD["1"]),
     "money": Kind(TOLD["money"]),
     "price": Kind(TOLD["money"]),
     "change": Kind(TOLD["money"]),

@@ -15,10 +15,10 @@ from gpuplan.plan import Plan
 from gpuplan.report.figures import design_name
 from gpuplan.report.plan_data import as_json, fields_of
 from gpuplan.report.table import Table, Worded, filled, tabulate
-from gpuplan.report.tables.models import few_digits, seconds, waits
+from gpuplan.report.tables.models import waits
 from gpuplan.report.text import chapter, page
 from gpuplan.simulation.batching import Simulated
-from gpuplan.wording import NAMES, number, said, share_words
+from gpuplan.wording import NAMES, few_digits, number, said, seconds, share_words
 
 LISTED = 60
 """Rows that are printed; of more, those furthest off."""

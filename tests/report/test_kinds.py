@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from costs_table import COSTS
 
-from gpuplan.report.kinds import between, one_place
+from gpuplan.report.kinds import between
 from gpuplan.report.table import Column, heads, texts
-from gpuplan.wording import percent
+from gpuplan.wording import one_place, percent
 
 
 def test_a_reader_sees_each_value_as_its_kind_is_said() -> None:

@@ -13,11 +13,10 @@ from gpuplan.facts import own_rows
 from gpuplan.plan.access import GroupPlan, Reason
 from gpuplan.plan.llm import INPUTS, TUNING
 from gpuplan.report import amount, number
-from gpuplan.report.kinds import one_place
 from gpuplan.report.workloads import KIND_NAMES, access, gets, kind_name, sentence
 from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, field_of, new_hosts
 from gpuplan.widgets import contract
-from gpuplan.wording import MODE_NAMES, NAMES, PLURALS, said, whole
+from gpuplan.wording import MODE_NAMES, NAMES, PLURALS, one_place, said, whole
 
 T = TypeVar("T")
 PER_VM = NAMES["column of a VM"]

@@ -14,7 +14,7 @@ from gpuplan.plan.llm.tuning import METHODS
 from gpuplan.report.table import Cell, Table, tabulate
 from gpuplan.simulation.batching import Simulated
 from gpuplan.simulation.jobs import Estimate
-from gpuplan.wording import NAMES, number, rough, rough_range, said, share_words
+from gpuplan.wording import NAMES, rough, rough_range, said, seconds, share_words
 
 LIMITS = NAMES["limit of a replica"]
 WAYS = NAMES["token price"]
@@ -79,11 +79,6 @@ def _ranged(figure: Range) -> Cell:
     return Cell(figure.value, words, figure.low, figure.high)
 
 
-def few_digits(value: float) -> str:
-    """A rate to three digits, never as a fraction."""
-    return written(value, ".3g") if value < 1000 else number(round(value))
-
-
 class Row(NamedTuple):
     """Wait times with a number of replicas, and their basis."""
 
@@ -120,11 +115,6 @@ def waits(traffic: GroupTraffic, simulated: Sequence[tuple[int, Simulated]] = ()
         requests=lambda row: _in_all(row.found.requests),
         heads={"kept_share": said("table.waits.kept_share", seconds=written(traffic.first_token_s, "g"))},
     )
-
-
-def seconds(value: float) -> str:
-    """A wait for a first token: hundredths up to ten seconds."""
-    return written(value, ".2f") if value < 10 else number(round(value))
 
 
 def _value(found: float | Estimate) -> float:

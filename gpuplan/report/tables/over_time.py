@@ -11,10 +11,10 @@ from gpuplan.plan import Plan
 from gpuplan.plan.access import served_by
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.over_time.rehearsal import Failed, Lived, Rehearsed, Turn
-from gpuplan.report.kinds import between, one_place
+from gpuplan.report.kinds import between
 from gpuplan.report.table import Cell, Column, Table, columns, listed, tabulate
 from gpuplan.report.tables.plan import by_cluster, group_names
-from gpuplan.wording import amount, number, percent, run_words, said, some_of
+from gpuplan.wording import amount, number, one_place, percent, run_words, said, some_of
 
 NOT_REHEARSED, TOO_LARGE = said("rehearsal.not rehearsed"), said("rehearsal.too large")
 

@@ -9,10 +9,10 @@ from gpuplan.plan import Plan
 from gpuplan.plan.over_time.power_on import PowerOn, distinct, settings_now
 from gpuplan.plan.over_time.rules import alike
 from gpuplan.plan.over_time.tried import Tried, label
-from gpuplan.report.kinds import between, one_place
+from gpuplan.report.kinds import between
 from gpuplan.report.table import Cell, Table, tabulate
 from gpuplan.report.tables.plan import group_names
-from gpuplan.wording import amount, joined, percent, said, stated_percent
+from gpuplan.wording import amount, joined, one_place, percent, said, stated_percent
 
 Hosts = Mapping[str, int | None]
 """Setting -> the fewest hosts on which enough orders start every VM; None if no number does."""
