@@ -13,24 +13,8 @@ from gpuplan.facts import own_rows
 EPOCH_S = (1e9, 4.2e9)
 """Seconds since 1970 in the years 2001 to 2103: numbers of this size, in any unit, are such times."""
 BEFORE = {"job", "task", "pod", "t"}
-AFTER = {
-    *[
-        "time",
-        "timestamp",
-        "ts",
-        "date",
-        "datetime",
-        "at",
-        "epoch",
-        "unix",
-        "utc",
-        "gmt",
-        "iso",
-        "iso8601",
-        "local",
-        "anon",
-    ]
-}
+AFTER = {"time", "timestamp", "ts", "date", "datetime", "at", "epoch", "unix"}
+AFTER |= {"utc", "gmt", "iso", "iso8601", "local", "anon"}
 """Words around the name of a time that do not say which time it is."""
 MOST_CODES = 100
 NUMBER = re.compile(r"\+?\d{0,30}[.,]?\d{1,30}(?:e[+-]?\d{1,3})?", re.IGNORECASE)
@@ -75,11 +59,8 @@ def stem_of(name: str, holds: str) -> tuple[str, Unit | None]:
     if holds == "gpus" and {"per", "each"} & {*words[1:]}:
         words = words[: next(n for n, word in enumerate(words) if n and word in ("per", "each"))]
     last = words[-1] if words else ""
-    glued = (
-        ""
-        if last in units
-        else max((u for u in units if len(u) > 1 and last.endswith(u)), key=len, default="")
-    )
+    endings = [unit for unit in units if len(unit) > 1 and last.endswith(unit)]
+    glued = "" if last in units else max(endings, key=len, default="")
     unit = units.get(glued or last)
     if unit and len(words) + bool(glued) > 1:
         words = [*words[:-1], last.removesuffix(glued)] if glued else words[: -2 if words[-2] == "in" else -1]
@@ -92,11 +73,10 @@ def stem_of(name: str, holds: str) -> tuple[str, Unit | None]:
 
 def given_column(header: Sequence[str], text: str, names: Known) -> Column | None:
     """Return the column that a user names, with its unit after a colon where its name states none or another."""
-    units = UNITS.get(names[1], {})
+    (usual, *_), holds = names
+    units = UNITS.get(holds, {})
     if text in header:
-        return Column(
-            header.index(text), stem_of(text, names[1])[1] or units.get(names[0][0].partition(":")[2])
-        )
+        return Column(header.index(text), stem_of(text, holds)[1] or units.get(usual.partition(":")[2]))
     name, _, word = text.rpartition(":")
     unit = units.get(word.strip().lower())
     return Column(header.index(name), unit, "hand") if unit and name in header else None

@@ -63,12 +63,8 @@ def _reserved(design: Design, estate: Estate, matches: Matches) -> Estate:
     hosts = []
     for host in estate.hosts:
         planned = matches.hosts.get(host.name)
-        if (
-            planned
-            and left.get(planned.pool)
-            and host.state == "maintenance"
-            and not estate.by_host[host.name]
-        ):
+        waits = host.state == "maintenance" and not estate.by_host[host.name]
+        if planned and waits and left.get(planned.pool):
             left[planned.pool] -= 1
             host = replace(host, state="connected")
         hosts.append(host)

@@ -58,9 +58,8 @@ class Draft:
         if old and vm.host and old.host not in (vm.host, None):
             key, old = f"{vm.name} {vm.host}", self.vms.get(f"{vm.name} {vm.host}")
         before = {field.name: getattr(old, field.name) for field in fields(EstateVm)} if old else {}
-        self.vms[key] = replace(
-            vm, **{name: value for name, value in before.items() if value not in (None, ())}
-        )
+        known = {name: value for name, value in before.items() if value not in (None, ())}
+        self.vms[key] = replace(vm, **known)
 
     def note(self, key: str, **values: object) -> None:
         """Note what a reader should know of the reading."""

@@ -24,12 +24,10 @@ GIB["bytes"] = 2**-30
 COLUMNS: dict[str, dict[str, tuple[str, str]]] = {}
 """What a table is of -> name of a column -> (its content, the type of that); names of sheets and words for yes are there, too."""
 for _row in own_rows("words/estate_columns"):
-    COLUMNS.setdefault(_row["of"], {}).update(
-        dict.fromkeys(_row["names"].split(), (_row["what"], _row["type"]))
-    )
-SIGNS = [
-    (row["what"], {*row["names"].split()}) for row in own_rows("words/estate_columns") if row["of"] == "sign"
-]
+    _content = _row["what"], _row["type"]
+    COLUMNS.setdefault(_row["of"], {}).update(dict.fromkeys(_row["names"].split(), _content))
+_SIGNS = (row for row in own_rows("words/estate_columns") if row["of"] == "sign")
+SIGNS = [(row["what"], {*row["names"].split()}) for row in _SIGNS]
 """What a table is of, by columns that no other has."""
 LIMITS = {"host": (12_288, 2**25), "vm": (512, 4_000_000)}
 """Median memory above which a column without a unit is in MiB, and above which in KiB; else it is in GiB."""
@@ -107,9 +105,8 @@ def _unit(of: str, column: _Column, lines: Sequence[tuple[int, dict[_Column, str
 
 def _number(text: str) -> float | None:
     """A number, with thousands parted or not; None if it is none."""
-    plain = re.sub(
-        r"(?<=\d)[ '\u00a0\u202f](?=\d{3})", "", re.sub(r"\s*[kmgt]i?b$", "", text, flags=re.IGNORECASE)
-    )
+    plain = re.sub(r"\s*[kmgt]i?b$", "", text, flags=re.IGNORECASE)
+    plain = re.sub(r"(?<=\d)[ '\u00a0\u202f](?=\d{3})", "", plain)
     if re.fullmatch(r"[1-9]\d{0,2}([.,]\d{3})+", plain):
         plain = re.sub("[.,]", "", plain)
     return float(plain.replace(",", ".")) if re.fullmatch(r"\d{1,15}([.,]\d{1,6})?", plain) else None

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from gpuplan.audit.estate import (
     PASSTHROUGH,
     VGPU,
+    Device,
     Estate,
     EstateCluster,
     EstateGpu,
@@ -173,11 +174,8 @@ def free_ways(catalog: Catalog, state: State, wanted: tuple[str, ...]) -> Ways:
     able = {at: row for at, row in rows.items() if row["backing"] == backing}
     if mode == SAME:
         sizes = {row["frame_buffer_mb"] for row in there}
-        left = {
-            at: row["max_per_gpu"] - len(there)
-            for at, row in able.items()
-            if sizes <= {row["frame_buffer_mb"]}
-        }
+        alike = {at: row for at, row in able.items() if sizes <= {row["frame_buffer_mb"]}}
+        left = {at: row["max_per_gpu"] - len(there) for at, row in alike.items()}
         return tuple(sorted(ways | {_only(at, n, len(wanted)) for at, n in left.items() if n > 0}))
     return tuple(sorted(ways | _by_place(catalog, state.board, mode, there, able, len(wanted))))
 
@@ -228,9 +226,8 @@ class Places:
         for host in estate.hosts:
             self._seat(host)
         taken = {host: sum(map(_memory, vms)) for host, vms in estate.by_host.items()}
-        self.memory = {
-            h.name: int(h.memory_gib) - taken[h.name] for h in estate.hosts if h.memory_gib is not None
-        }
+        sizes = {host.name: host.memory_gib for host in estate.hosts if host.memory_gib is not None}
+        self.memory = {name: int(gib) - taken[name] for name, gib in sizes.items()}
 
     def _seat(self, host: EstateHost) -> None:
         """Put the VMs of a host on its GPUs: where the file says, and the others close together."""
@@ -239,14 +236,7 @@ class Places:
         for vm in self.estate.by_host[host.name]:
             self.needs[vm] = Counter()
             for device in vm.devices:
-                profile = profile_of(self.catalog, device)
-                name = (
-                    WHOLE
-                    if device.kind == PASSTHROUGH
-                    else profile.name
-                    if profile
-                    else device.profile or UNKNOWN
-                )
+                name, profile = device_name(self.catalog, device), profile_of(self.catalog, device)
                 use = at.get(device.address)
                 if use and (name != WHOLE or not use.vms):
                     self._put(use, vm, name)
@@ -286,11 +276,11 @@ class Places:
             self._known[key] = left, self.unplaced(moving, others, {}) if left else []
         left, short = self._known[key]
         blocked += [(vm, "slot" if vm in short else "memory") for vm in left]
-        what = {
-            vm: [f"{n} x {of}" if n > 1 else of for of, n in sorted(self.needs[vm].items())]
-            for vm, _ in blocked
-        }
-        return tuple(sorted(Blocked(vm.name, " + ".join(what[vm]), why) for vm, why in blocked))
+        return tuple(sorted(Blocked(vm.name, self._words(vm), why) for vm, why in blocked))
+
+    def _words(self, vm: EstateVm) -> str:
+        needs = sorted(self.needs[vm].items())
+        return " + ".join(f"{n} x {name}" if n > 1 else name for name, n in needs)
 
     def unplaced(
         self, vms: Sequence[EstateVm], on: Sequence[EstateHost], free: Mapping[str, int]
@@ -352,6 +342,12 @@ class Places:
         costs = [1] * len(kinds) + [0] * (len(columns) - len(kinds))
         chosen, _ = whole_programme(rows, needed, costs=costs)
         return list(chosen[: len(kinds)]) if chosen else list(kinds.values())
+
+
+def device_name(catalog: Catalog, device: Device) -> str:
+    """Return the profile of a device in the terms of the catalog, else as printed; or ``whole GPU``."""
+    profile = profile_of(catalog, device)
+    return WHOLE if device.kind == PASSTHROUGH else profile.name if profile else device.profile or UNKNOWN
 
 
 def _memory(vm: EstateVm) -> int:

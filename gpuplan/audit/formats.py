@@ -113,11 +113,9 @@ def _by_places(first: str, lines: Iterable[Line], dashes: str = "") -> Table:
         below = all(line[at - 1 : at].strip() == "" for at in places[1:])
         if not dashes and not below and len(words) == len(slots):
             return words
-        found = [line[slot] for slot in slots]
-        return [
-            cell.strip() + "+" * (not dashes and cell[-1:].strip() != "" and cell is not found[-1])
-            for cell in found
-        ]
+        *found, last = (line[slot] for slot in slots)
+        cut = "" if dashes else "+"
+        return [*(cell.strip() + cut * (cell[-1:].strip() != "") for cell in found), last.strip()]
 
     return Table(header, ((n, cells(line)) for n, line in lines))
 
@@ -191,32 +189,27 @@ def of_table(table: Table) -> Export:
 def gpu_columns(table: Table) -> list[int]:
     """Return the columns of a dashboard's table that are of GPUs, beside its time; none of a table of another kind."""
     timed = table.find({"time": COLUMNS["samples"]["time"]}, {}).get("time") == 0
-    columns = enumerate(table.header[1:], 1) if timed else ()
-    return [at for at, name in columns if _of_gpu(name, table.values(at)) and not OTHERWISE.search(name)]
-
-
-def _of_gpu(name: str, values: Sequence[str]) -> bool:
-    """True for a column of per cent, by its name or by its values."""
-    return bool(OF_GPUS.search(name)) or (
-        bool(values) and all(text.rstrip().endswith("%") for text in values)
-    )
+    columns = [(at, name) for at, name in enumerate(table.header) if at and not OTHERWISE.search(name)]
+    texts = {at: table.values(at) or [""] for at, _ in columns if timed}
+    per_cent = {at for at, values in texts.items() if all(text.endswith("%") for text in values)}
+    return [at for at, name in columns if timed and (OF_GPUS.search(name) or at in per_cent)]
 
 
 def by_gpu(table: Table) -> Export:
     """Return the samples of a table with a time and a column for each GPU."""
     at = table.find({key: COLUMNS["samples"][key] for key in ("host", "group")}, {})
-    places = gpu_columns(table) or [n for n in range(1, len(table.header)) if n not in at.values()]
-    left = [name for n, name in enumerate(table.header) if n and n not in (*places, *at.values())]
+    others = [n for n in range(1, len(table.header)) if n not in at.values()]
+    places = gpu_columns(table) or others
+    left = [table.header[n] for n in others if n not in places]
     values = [text for place in places for text in table.values(place)]
     shares = all(map(SHARE.fullmatch, values)) and not all(map(str.isdecimal, values))
-    samples = table.changed(
-        ["time", *at, "gpu", "utilization_ratio" if shares else "utilization"],
-        lambda row: (
-            [row[0], *(row[n] for n in at.values()), table.header[place], row[place]]
-            for place in places
-            if row[place].strip()
-        ),
-    )
+
+    def of_row(row: list[str]) -> Iterator[list[str]]:
+        begin = [row[0], *(row[n] for n in at.values())]
+        yield from ([*begin, table.header[place], row[place]] for place in places if row[place].strip())
+
+    header = ["time", *at, "gpu", "utilization_ratio" if shares else "utilization"]
+    samples = table.changed(header, of_row)
     note = said("audit.note.by gpu left" if left else "audit.note.by gpu", names=some_of(left))
     note += f"; {said('audit.note.by gpu shares')}" if shares else ""
     return Export(samples, "by-gpu", "samples", note)
@@ -290,12 +283,11 @@ def of_json(text: io.TextIOWrapper) -> Any:
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
     header = list(dict.fromkeys(key for row in rows for key in row))
-    found = ([row.get(key) for key in header] for row in rows)
-    texts = (
-        ["" if value is None or isinstance(value, list | dict) else str(value) for value in row]
-        for row in found
-    )
-    return Table(header, enumerate(texts, 1))
+    return Table(header, ((n, [_cell(row.get(key)) for key in header]) for n, row in enumerate(rows, 1)))
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None or isinstance(value, list | dict) else str(value)
 
 
 def _objects(document: Any) -> Sequence[Mapping[str, Any]]:

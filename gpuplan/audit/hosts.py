@@ -50,10 +50,8 @@ def existing_of(estate: Estate, catalog: Catalog) -> HostList:
     existing = hosts_text([{"hosts": n, **dict(zip(names, kind, strict=True))} for kind, n in kinds.items()])
     if existing is None:
         raise refusal("audit.hosts.most")
-    told = (
-        said(why, n=n, model=model, names=names, tells=tells)
-        for (why, model, names, tells), n in left.items()
-    )
+    words = ("model", "names", "tells")
+    told = (said(why, n=n, **dict(zip(words, of, strict=True))) for (why, *of), n in left.items())
     return HostList(existing, tuple(told), estate.unread, estate.notes)
 
 

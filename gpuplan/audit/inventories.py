@@ -13,6 +13,7 @@ from gpuplan.audit.estate import Estate
 from gpuplan.audit.estate_draft import Draft, address_of
 from gpuplan.audit.estate_tables import read_table
 from gpuplan.audit.files import Lines, open_text
+from gpuplan.audit.kubernetes import within
 from gpuplan.audit.trace import refusal
 from gpuplan.audit.vcenter import read_vcenter
 from gpuplan.audit.workbook import Workbook
@@ -95,14 +96,9 @@ def _node(node: Mapping[str, Any], draft: Draft) -> None:
 
     Without a label that counts them, its GPUs are not known: its resources may be replicas.
     """
-    metadata, status = node["metadata"], node.get("status")
-    given, amounts = metadata.get("labels"), status if isinstance(status, dict) else {}
-    labels = (
-        {key.removeprefix("nvidia.com/"): str(value) for key, value in given.items()}
-        if isinstance(given, dict)
-        else {}
-    )
-    found = [of for of in (amounts.get("allocatable"), amounts.get("capacity")) if isinstance(of, dict)]
+    given = within(node, "metadata", "labels", kind=dict)
+    labels = {key.removeprefix("nvidia.com/"): str(value) for key, value in given.items()}
+    found = [within(node, "status", of, kind=dict) for of in ("allocatable", "capacity")]
     sizes = {key: str(value) for of in found for key, value in of.items()}
     memory_of = re.fullmatch(r"(\d{1,18})([KMGT]i|)", sizes.get("memory", ""))
     cpus = re.fullmatch(r"(\d{1,6})(000m)?", sizes.get("cpu", ""))
@@ -110,7 +106,7 @@ def _node(node: Mapping[str, Any], draft: Draft) -> None:
         "cores": int(cpus[1]) if cpus else None,
         "memory_gib": int(memory_of[1]) * QUANTITY_GIB[memory_of[2]] if memory_of else None,
     }
-    host, product = draft.host(str(metadata.get("name") or ""), **size), labels.get("gpu.product", "")
+    host, product = draft.host(str(node["metadata"].get("name") or ""), **size), labels.get("gpu.product", "")
     count, memory = (re.fullmatch(r"\d{1,7}", labels.get(key, "")) for key in ("gpu.count", "gpu.memory"))
     counted, gib = int(count[0]) if count else 0, int(memory[0]) / 1024 if memory else 0.0
     gpus, mig = counted, tuple(key[4:-6] for key in labels if re.fullmatch(r"mig-\S+\.count", key))

@@ -33,9 +33,8 @@ def run_inventory(args: argparse.Namespace) -> int:
     except TraceError as error:
         hosts, plan = HostList("", (str(error),)), None
     if args.scenario:
-        plan = make_plan(
-            read_scenario(args.scenario).with_value("hardware.existing", hosts.existing or None), catalog
-        )
+        scenario = read_scenario(args.scenario).with_value("hardware.existing", hosts.existing or None)
+        plan = make_plan(scenario, catalog)
     inventory = Inventory(estate, use_of(estate, catalog), hosts, catalog, plan)
     return print_answer(args, inventory_dict, inventory_text, inventory)
 

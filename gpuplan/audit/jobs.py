@@ -42,9 +42,8 @@ class JobRows(Collected):
     def take(self, rows: Rows, now: np.ndarray | None = None) -> None:
         """Append the rows of jobs that ran on GPUs, begun ``now`` if no column says when; weigh those left out."""
         states = rows.columns.get("state")
-        rows.leave_out(
-            [text in WAITING for text in _states(rows)], "audit.row.never started", states, void=True
-        )
+        waiting = [text in WAITING for text in _states(rows)]
+        rows.leave_out(waiting, "audit.row.never started", states, void=True)
         if "start" in rows.columns:
             rows.leave_out(missing_of(rows.columns["start"]), "audit.row.never started", states, void=True)
         gpus = self.size(rows)
@@ -124,12 +123,9 @@ def _requested(rows: Rows, times: str = "") -> np.ndarray:
         rows.leave_out(~agree, "audit.row.gpu milli", rows.columns["gpu_milli"], fault=True)
         gpus = gpus * part
     if times:
-        gpus = np.round(gpus * rows.read(times, count_of), 9)
-        rows.leave_out(
-            gpus > MAX_GPUS, "audit.row.too many gpus", rows.columns[times], fault=True, most=MAX_GPUS
-        )
-    wanted: np.ndarray = gpus
-    return wanted
+        gpus, counts = np.round(gpus * rows.read(times, count_of), 9), rows.columns[times]
+        rows.leave_out(gpus > MAX_GPUS, "audit.row.too many gpus", counts, fault=True, most=MAX_GPUS)
+    return np.asarray(gpus)
 
 
 def _multiplier(table: Table, at: Mapping[str, int], given: Mapping[str, str]) -> str:
@@ -140,7 +136,7 @@ def _multiplier(table: Table, at: Mapping[str, int], given: Mapping[str, str]) -
     name = table.header[at["gpus" if "gpus" in at else "gpu_milli"]]
     words = words_of(name)
     values = {"name": show(name), "count": show(table.header[at[counts[0]]]) if counts else ""}
-    note, times = "", ""
+    note = times = ""
     if "per" in words or words[-1:] == ["each"]:
         preferred = PER.get(words[-1], "times")
         times = preferred if preferred in counts else "".join(counts[:1])

@@ -17,7 +17,7 @@ COUNT = re.compile(r"[1-9]\d{0,4}")
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
-def _at(value: Any, *keys: str, kind: type = str) -> Any:
+def within(value: Any, *keys: str, kind: type = str) -> Any:
     """Return what is inside objects by these keys; an empty value where that is of another kind."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
@@ -26,28 +26,27 @@ def _at(value: Any, *keys: str, kind: type = str) -> Any:
 
 def pods(objects: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield each pod as a job until it ended, or until the latest time in the file; once for each part of a GPU."""
-    labels = {_at(each, "metadata", "name"): _at(each, "metadata", "labels", kind=dict) for each in objects}
+    labels = {
+        within(each, "metadata", "name"): within(each, "metadata", "labels", kind=dict) for each in objects
+    }
     latest = max(MOMENT.findall(json.dumps(objects)), default="")
     found = [each for each in objects if each.get("kind") == "Pod"]
     if not found:
         raise refusal("audit.advice.kubectl", where="items", value=show(str(objects[0]["kind"])[:40]))
     for pod in found:
-        phase, start = _at(pod, "status", "phase"), _at(pod, "status", "startTime")
-        ends = [
-            _at(each, "state", "terminated", "finishedAt")
-            for each in _at(pod, "status", "containerStatuses", kind=list)
-        ]
-        ended = max(ends, default="")
+        phase, start = within(pod, "status", "phase"), within(pod, "status", "startTime")
+        containers = within(pod, "status", "containerStatuses", kind=list)
+        ended = max((within(of, "state", "terminated", "finishedAt") for of in containers), default="")
         end = ended if phase in ("Succeeded", "Failed") else latest * (latest > start)
         job = {
-            "name": _at(pod, "metadata", "name"),
-            "namespace": _at(pod, "metadata", "namespace"),
+            "name": within(pod, "metadata", "name"),
+            "namespace": within(pod, "metadata", "namespace"),
             "state": phase,
-            "submit": _at(pod, "metadata", "creationTimestamp") if end else start,
+            "submit": within(pod, "metadata", "creationTimestamp") if end else start,
             "start": start,
             "end": end,
         }
-        node = labels.get(_at(pod, "spec", "nodeName"), {})
+        node = labels.get(within(pod, "spec", "nodeName"), {})
         yield from ({**job, "gpus": gpus} for gpus in _gpus(pod, node) or [0])
 
 
@@ -56,11 +55,11 @@ def _gpus(pod: Mapping[str, Any], labels: Mapping[str, str]) -> list[float | str
 
     A pod holds what its containers have together, or one that runs before them if that has more.
     """
-    first = _at(pod, "spec", "initContainers", kind=list)
-    beside = [each for each in first if _at(each, "restartPolicy") == "Always"]
-    held = _held([*_at(pod, "spec", "containers", kind=list), *beside], labels)
+    first = within(pod, "spec", "initContainers", kind=list)
+    beside = [each for each in first if within(each, "restartPolicy") == "Always"]
+    held = _held([*within(pod, "spec", "containers", kind=list), *beside], labels)
     held = max([held, *(_held([each], labels) for each in first)], key=_total)
-    return [*held, *[""] * bool(_at(pod, "spec", "resourceClaims", kind=list))]
+    return [*held, *[""] * bool(within(pod, "spec", "resourceClaims", kind=list))]
 
 
 def _total(held: Sequence[float | str]) -> float:
@@ -72,7 +71,7 @@ def _held(containers: Sequence[Any], labels: Mapping[str, str]) -> list[float | 
     whole = 0
     parts: list[float | str] = []
     for container in containers:
-        limits, requests = (_at(container, "resources", of, kind=dict) for of in ("limits", "requests"))
+        limits, requests = (within(container, "resources", of, kind=dict) for of in ("limits", "requests"))
         for name in (resources := limits or requests):
             match, count = RESOURCE.fullmatch(name), COUNT.fullmatch(str(resources[name]))
             share = _share(match[1], bool(match[2]), labels) if match and count else 0
@@ -84,7 +83,7 @@ def _held(containers: Sequence[Any], labels: Mapping[str, str]) -> list[float | 
 
 def _share(name: str, shared: bool, labels: Mapping[str, str]) -> float | str:
     """Return the part of a GPU that one of a resource is, by the labels of its node."""
-    product = _at(labels, "nvidia.com/gpu.product").replace("-", " ")
+    product = within(labels, "nvidia.com/gpu.product").replace("-", " ")
     profile = product.partition(" MIG ")[2] if name == "gpu" else name.removeprefix("mig-")
-    replicas = COUNT.fullmatch(_at(labels, f"nvidia.com/{name}.replicas") or "1" * (not shared))
+    replicas = COUNT.fullmatch(within(labels, f"nvidia.com/{name}.replicas") or "1" * (not shared))
     return mig_weight(profile, model=product) / int(replicas[0]) if replicas else ""

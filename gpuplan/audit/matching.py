@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 from itertools import permutations
 from typing import NamedTuple
 
-from gpuplan.audit.estate import PASSTHROUGH, Estate, EstateHost, EstateVm, profile_of
-from gpuplan.audit.estate_use import UNKNOWN, WHOLE
+from gpuplan.audit.estate import Estate, EstateHost, EstateVm, profile_of
+from gpuplan.audit.estate_use import device_name
 from gpuplan.audit.planned import Design, Devices, PlannedHost, plain
 from gpuplan.catalog import Catalog
 
@@ -77,8 +77,7 @@ def devices_of(vm: EstateVm, catalog: Catalog) -> Devices:
     counts = Counter[str]()
     for device in vm.devices:
         profile = profile_of(catalog, device)
-        name = WHOLE if device.kind == PASSTHROUGH else profile.name if profile else device.profile or UNKNOWN
-        counts[name] += profile.count if profile else 1
+        counts[device_name(catalog, device)] += profile.count if profile else 1
     return tuple(sorted(counts.items()))
 
 
@@ -149,8 +148,6 @@ def _pair(
     }
     for known in (3, 2, 1):
         for name, key in there.items():
-            free = (
-                each for each in left.values() if (each.pool, each.board, each.gpus)[:known] == key[:known]
-            )
+            free = (of for of in left.values() if (of.pool, of.board, of.gpus)[:known] == key[:known])
             if name not in hosts and (planned := next(free, None)):
                 hosts[name] = left.pop(planned.name)

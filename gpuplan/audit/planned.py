@@ -74,10 +74,8 @@ def plain(text: str) -> str:
 
 
 def _hosts(plan: Plan, pool: Pool) -> Iterator[PlannedHost]:
-    hardware, sliced = (
-        plan.home(pool).scenario.hardware,
-        {group.id for group in plan.groups if group.backing == "mig"},
-    )
+    hardware = plan.home(pool).scenario.hardware
+    sliced = {group.id for group in plan.groups if group.backing == "mig"}
     for at, (room, loads) in enumerate(zip(pool.rooms, pool.placement, strict=True)):
         used = [load for load in loads if pool.gpu_mode == "vgpu" and load.slots]
         mig = sum(load.gpus for load in used if load.slots[0].group in sliced)

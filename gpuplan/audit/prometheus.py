@@ -69,14 +69,12 @@ def _check_keys(given: Mapping[str, str]) -> None:
         raise TraceError(*problems)
 
 
-def _check_counter(metric: str, where: str) -> None:
-    if metric not in COUNTERS:
-        key = "audit.no counter" if metric else "audit.series without name"
-        raise refusal(key, where=where, value=show(metric), names=", ".join(COUNTERS))
-
-
-def _chosen(metrics: Sequence[str], labels: Sequence[Labels]) -> str:
-    """Return the counter to read of those in the file; refuse a counter that is blind under MIG there."""
+def _chosen(metrics: Sequence[str], labels: Sequence[Labels], places: Iterable[str]) -> str:
+    """Return the counter to read of those of some series; refuse unknown ones, and one that is blind under MIG there."""
+    for metric, place in zip(metrics, places, strict=True):
+        if metric not in COUNTERS:
+            key = "audit.no counter" if metric else "audit.series without name"
+            raise refusal(key, where=place, value=show(metric), names=", ".join(COUNTERS))
     chosen = next(name for name in COUNTERS if name in metrics)
     of_mig = {metric for metric, of in zip(metrics, labels, strict=True) if _has_mig(of)}
     if chosen == BLIND_UNDER_MIG and chosen in of_mig:
@@ -95,9 +93,7 @@ def mig_weight(profile: str, *, model: str) -> float:
     (0.2857, 0.5)
     """
     match = PROFILE.match(profile)
-    if match is None:
-        return 1.0
-    return min(1.0, int(match[1]) / _slices(model))
+    return min(1.0, int(match[1]) / _slices(model)) if match else 1.0
 
 
 @lru_cache(maxsize=256)  # a file names few models, and has a series for each instance
@@ -182,9 +178,8 @@ def _stated_gpu(labels: Labels) -> str:
 
 def _gpu(labels: Labels) -> str:
     """Return the name of a GPU or MIG instance; where no label is of a GPU, each series is one."""
-    gpu = _first(labels, GPU_LABELS)
-    if not gpu:
-        gpu = f"{_first(labels, HOST_LABELS)} {_stated_gpu(labels) or ' '.join(labels.values())}".strip()
+    there = f"{_first(labels, HOST_LABELS)} {_stated_gpu(labels) or ' '.join(labels.values())}"
+    gpu = _first(labels, GPU_LABELS) or there.strip()
     if _has_mig(labels):
         gpu = f"{gpu}{MIG}{labels.get('GPU_I_ID', labels.get('GPU_I_PROFILE', ''))}"
     return gpu or "GPU"
@@ -253,9 +248,7 @@ def read_answer(answer: Any, given: Mapping[str, str], clock: Clock) -> Samples:
     result = _result_of(answer)
     labels = [{str(k): str(v) for k, v in series["metric"].items()} for series in result]
     metrics = [_counter(of, given) for of in labels]
-    for n, metric in enumerate(metrics, 1):
-        _check_counter(metric, f"series {n}")
-    chosen = _chosen(metrics, labels)
+    chosen = _chosen(metrics, labels, (f"series {n}" for n in range(1, len(metrics) + 1)))
     log, samples = Log(clock), _Series()
     for n, (of, metric, series) in enumerate(zip(labels, metrics, result, strict=True), 1):
         if metric == chosen:
@@ -288,20 +281,12 @@ def _is_series(series: Any) -> bool:
 
 def _pairs(pairs: list[Any], line: int, log: Log) -> Rows:
     """Return the samples of one series of an answer, without those that are no pairs."""
-    columns: dict[str, list[str]] = {"time": [], "value": []}
-    broken: list[int] = []
-    for n, pair in enumerate(pairs):
-        try:
-            when, value = pair
-        except (TypeError, ValueError):
-            broken.append(n)
-            when = value = ""
-        columns["time"].append(str(when))
-        columns["value"].append(str(value))
+    good = [isinstance(pair, list) and len(pair) == 2 for pair in pairs]
+    texts = [pair if so else ("", "") for pair, so in zip(pairs, good, strict=True)]
+    columns = {name: [str(text[at]) for text in texts] for at, name in enumerate(("time", "value"))}
     rows = Rows(log, [line] * len(pairs), columns)
-    if broken:
-        which = np.isin(np.arange(len(pairs)), broken)
-        rows.leave_out(which, "audit.row.no pair", [str(pair) for pair in pairs], fault=True)
+    if not all(good):
+        rows.leave_out([not so for so in good], "audit.row.no pair", list(map(str, pairs)), fault=True)
     return rows
 
 
@@ -354,11 +339,10 @@ def _read_long(table: Table, given: Mapping[str, str], clock: Clock, time_at: in
 
 def _same_counter(labels: Labels, given: Mapping[str, str], line: int, before: str) -> str:
     """Return the counter of a series, which must be the same as before."""
-    metric = _counter(labels, given)
-    _check_counter(metric, f"line {line}")
-    if before not in ("", metric):
-        raise refusal("audit.several counters", where=f"line {line}", value=show(metric))
-    return _chosen([metric], [labels])
+    metric, place = _counter(labels, given), f"line {line}"
+    if metric in COUNTERS and before not in ("", metric):
+        raise refusal("audit.several counters", where=place, value=show(metric))
+    return _chosen([metric], [labels], [place])
 
 
 def _read_wide(
@@ -366,10 +350,8 @@ def _read_wide(
 ) -> Samples:
     names = {at: table.header[at].split("{")[0].strip() for at in wide}
     metric_of = {at: _counter(labels, given) or names[at] for at, labels in wide.items()}
-    for at, metric in metric_of.items():
-        _check_counter(metric, f"column {at + 1}")
     metrics = list(metric_of.values())
-    chosen = _chosen(metrics, list(wide.values()))
+    chosen = _chosen(metrics, list(wide.values()), (f"column {at + 1}" for at in wide))
     log, samples = Log(clock), _Series()
     read = [at for at, metric in metric_of.items() if metric == chosen]
     series = [samples.add(wide[at]) for at in read]

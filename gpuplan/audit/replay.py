@@ -193,14 +193,12 @@ class _Replays:
 
     def waits_long(self, gpus: int) -> float:
         """Return the share that waits longer than the limit in one pool; all of them if the largest job never fits."""
-        if gpus < self.jobs.gpus.max():
-            return 1.0
-        return self.run([gpus], said("audit.replay.pool", gpus=gpus)).longer_share(self.wait_limit_h)
+        fits, what = gpus >= self.jobs.gpus.max(), said("audit.replay.pool", gpus=gpus)
+        return self.run([gpus], what).longer_share(self.wait_limit_h) if fits else 1.0
 
     def denied(self, gpus: int) -> float:
-        if gpus < self.jobs.gpus.max():
-            return 1.0
-        return self.run([gpus], said("audit.replay.pool denied", gpus=gpus), 0.0).denied_share()
+        fits, what = gpus >= self.jobs.gpus.max(), said("audit.replay.pool denied", gpus=gpus)
+        return self.run([gpus], what, 0.0).denied_share() if fits else 1.0
 
 
 def _kaufman_roberts(
@@ -212,11 +210,10 @@ def _kaufman_roberts(
         return []
     units = [round(float(size) * parts) for size in sizes]
     capacity = max(gpus * parts, max(units))
-    while True:
+    enough: np.ndarray = np.empty(0)
+    while not len(enough):
         curve = queueing.kaufman_roberts(capacity, loads=loads, sizes=units) @ (count / count.sum())
         enough = np.flatnonzero(curve[::parts] <= share)
-        if len(enough):
-            break
         capacity *= 2
     name = said("audit.method.independent")
     return [Method("kaufman-roberts", name, float(curve[gpus * parts]), int(enough[0]))]

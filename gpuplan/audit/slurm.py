@@ -22,6 +22,7 @@ GRES = re.compile(r"(?:^|,)(?:gres[:/])?gpu(?::(?=\d*[^\d:,(=])([^:,(=]+))?(?:[:
 SIZES = ("gpus", "requested")
 SHARED = re.compile(r"(?:^|,)(?:gres[:/])?(?:shard|mps)(?=[:=,(]|$)")
 MIG_TYPE = re.compile(r"\d+g\.\d+gb")
+NODES = re.compile(r"\d{1,9}")
 
 
 @lru_cache(maxsize=100_000)
@@ -36,16 +37,14 @@ def slurm_gpus(text: str) -> int:
     pairs = [(kind, int(count)) for kind, count in TRES.findall(text)]
     if not pairs:
         pairs = [(kind, int(count or 1)) for kind, count in GRES.findall(text)]
-    totals = [count for kind, count in pairs if not kind]
-    return totals[0] if totals else sum(count for _, count in pairs)
+    return next((count for kind, count in pairs if not kind), sum(count for _, count in pairs))
 
 
 def _stated(rows: Rows, key: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the GPUs that a column states, and which of its lists are cut."""
     texts = rows.columns.get(key, [""] * len(rows.kept))
-    return np.fromiter(map(slurm_gpus, texts), float), np.array(
-        [text.endswith("+") for text in texts], dtype=bool
-    )
+    cut = np.array([text.endswith("+") for text in texts], dtype=bool)
+    return np.fromiter(map(slurm_gpus, texts), float), cut
 
 
 def allocated(rows: Rows, *, for_each_node: bool) -> np.ndarray:
@@ -55,7 +54,8 @@ def allocated(rows: Rows, *, for_each_node: bool) -> np.ndarray:
     if none.any() and "requested" in rows.columns:
         wanted, cut_too = _stated(rows, "requested")
         if for_each_node and "nodes" in rows.columns:
-            wanted *= [_nodes(text) for text in rows.columns["nodes"]]
+            nodes = (int(text) if NODES.fullmatch(text) else 1 for text in rows.columns["nodes"])
+            wanted *= np.maximum(1, np.fromiter(nodes, float))
         gpus, cut = np.where(none, wanted, gpus), cut | cut_too
     job = rows.columns["job"]
     rows.leave_out(gpus > MAX_GPUS, "audit.row.too many gpus", job, fault=True, most=MAX_GPUS)
@@ -69,21 +69,13 @@ def allocated(rows: Rows, *, for_each_node: bool) -> np.ndarray:
     return gpus
 
 
-def _nodes(text: str) -> int:
-    return max(1, int(text)) if re.fullmatch(r"\d{1,9}", text) else 1
-
-
-def _check_columns(table: Table, at: Mapping[str, int]) -> None:
+def read_sacct(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
+    """Read the jobs of a file of sacct; their steps are left out, and jobs that still run end with the file."""
+    at = table.find(SACCT_COLUMNS, given)
     if "job" not in at or not at.keys() & {"gpus", "requested"} or not at.keys() & {"submit", "start"}:
         raise table.missing("audit.needs.sacct")
     if not at.keys() & {"duration", "end"}:
         raise table.missing("audit.needs.sacct duration")
-
-
-def read_sacct(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
-    """Read the jobs of a file of sacct; their steps are left out, and jobs that still run end with the file."""
-    at = table.find(SACCT_COLUMNS, given)
-    _check_columns(table, at)
     for_each_node = "requested" in at and table.names[at["requested"]] == "reqgres"
     log, jobs = Log(clock), JobRows(partial(allocated, for_each_node=for_each_node))
     mig = False

@@ -144,11 +144,9 @@ def group_field_range(name: str) -> tuple[float, float]:
 
 def _pieces(vm_h_per_day: float, work_h: float) -> tuple[float, float]:
     """Return jobs a day and their length that keep the hours a day, as near to the length as a scenario can hold."""
-    shortest, longest = group_field_range("work_h")
-    fewest, most = group_field_range("jobs_per_day")
-    per_day = vm_h_per_day / min(max(work_h, shortest), longest)
-    per_day = min(max(per_day, fewest), most)
-    return per_day, min(max(vm_h_per_day / per_day, shortest), longest)
+    lengths, rates = group_field_range("work_h"), group_field_range("jobs_per_day")
+    per_day = float(np.clip(vm_h_per_day / np.clip(work_h, *lengths), *rates))
+    return per_day, float(np.clip(vm_h_per_day / per_day, *lengths))
 
 
 def _suggestion(

@@ -240,12 +240,9 @@ class Table:
 
     def blocks(self, log: Log) -> Iterator[tuple[list[int], list[list[str]]]]:
         """Yield lines and cells of rows as long as the header, a block at a time; a last empty cell does no harm."""
-        width = len(self.header)
-        rows = 0
-        lines: list[int] = []
-        cells: list[list[str]] = []
-        source = self._lines
-        piece = source.pieces
+        width, rows = len(self.header), 0
+        lines, cells = list[int](), list[list[str]]()
+        source, piece = self._lines, self._lines.pieces
         for line, row in self._rows:
             if len(cells) >= BLOCK_ROWS or (piece != source.pieces and cells):
                 yield lines, cells
@@ -290,17 +287,12 @@ class Table:
             if header_again:
                 place = at[header_again]
                 name = self.header[place]
-                again = [row[place] == name and [c.strip() for c in row] == self.header for row in cells]
-                if any(again):
-                    lines = [line for line, so in zip(lines, again, strict=True) if not so]
-                    cells = [row for row, so in zip(cells, again, strict=True) if not so]
+                new = [row[place] != name or [c.strip() for c in row] != self.header for row in cells]
+                lines, cells = list(compress(lines, new)), list(compress(cells, new))
             columns = {key: [row[place] for row in cells] for key, place in at.items()}
-            for key in [
-                key for key, texts in columns.items() if self.delimiter == "," and "," in "".join(texts)
-            ]:
-                columns[key] = [
-                    text.replace(",", "") if THOUSANDS.fullmatch(text) else text for text in columns[key]
-                ]
+            for key, texts in columns.items() if self.delimiter == "," else ():
+                if "," in "".join(texts):
+                    columns[key] = [t.replace(",", "") if THOUSANDS.fullmatch(t) else t for t in texts]
             yield Rows(log, lines, columns)
 
     def find(self, known: Mapping[str, Known], given: Mapping[str, str]) -> dict[str, int]:

@@ -27,9 +27,8 @@ class TraceError(ValueError):
 
     def __init__(self, *problems: Problem) -> None:
         self.problems = problems
-        super().__init__(
-            "\n".join(": ".join(filter(None, (p.path, p.value * bool(p.path), p.message))) for p in problems)
-        )
+        parts = ((p.path, p.value * bool(p.path), p.message) for p in problems)
+        super().__init__("\n".join(": ".join(filter(None, part)) for part in parts))
 
 
 def refusal(key: str, *, where: str = "", value: str = "", **values: object) -> TraceError:

@@ -11,9 +11,8 @@ import numpy as np
 from gpuplan.facts import own_rows
 from gpuplan.scenario import MAX_GPUS
 
-NO_VALUE = {
-    *["", "nat", "n/a", "[n/a]", "none", "unknown", "null", "nan", "[not supported]", "not supported", "-"]
-}
+NO_VALUE = {"", "nat", "n/a", "[n/a]", "none", "unknown", "null", "nan", "-"}
+NO_VALUE |= {"[not supported]", "not supported"}
 PARTS = {"%": 0.01, "m": 0.001}
 """Ending of a number of GPUs -> what it is of one."""
 DIGITS, DASHES = frozenset("0123456789"), frozenset("-/")
@@ -66,12 +65,9 @@ def missing_of(texts: Iterable[str]) -> np.ndarray:
 def number_of(text: str) -> float:
     """Parse a number with a decimal point or comma."""
     try:
-        return float(text)
+        return float(text.replace(",", "."))
     except ValueError:
-        try:
-            return float(text.strip().replace(",", "."))
-        except ValueError:
-            raise BadValue("audit.value.number", text) from None
+        raise BadValue("audit.value.number", text) from None
 
 
 def duration_s(text: str, unit_s: float = 1.0) -> float:
@@ -172,7 +168,11 @@ class Clock:
         try:
             value = number_of(text) * unit_s
         except BadValue:
-            return self._other(text)
+            iso = _iso(text)
+            try:
+                return self._utc(datetime.fromisoformat(iso), iso)
+            except ValueError:
+                raise BadValue("audit.value.time", text) from None
         if unit_s == DAY_S and value >= SERIAL_DAYS[0] * DAY_S:
             value = round(value - SERIAL_OF_1970 * DAY_S, 3)
         for _ in range(3):
@@ -200,13 +200,6 @@ class Clock:
         if text[13:14] == ":" and len(text) > 15:
             self.known[text[:15]], self.tails[text[15:]] = base, rest
         return base + rest
-
-    def _other(self, text: str) -> float:
-        iso = _iso(text)
-        try:
-            return self._utc(datetime.fromisoformat(iso), iso)
-        except ValueError:
-            raise BadValue("audit.value.time", text) from None
 
     def count(self, texts: Iterable[str]) -> None:
         """Count times read in local time that come twice or do not exist."""

@@ -119,11 +119,8 @@ def _host(
     draft.gpus.setdefault(host, {})
     devices = {address_of(str(device.get("id"))): device for device in _items(flat, "pcidevice")}
     cards = {address_of(str(card.get("pciid"))): card for card in _items(flat, "graphicsinfo")}
-    passed = {
-        address_of(str(each.get("id")))
-        for each in _items(flat, "pcipassthruinfo")
-        if each.get("passthruenabled")
-    }
+    passing = [each for each in _items(flat, "pcipassthruinfo") if each.get("passthruenabled")]
+    passed = {address_of(str(each.get("id"))) for each in passing}
     for address, card in cards.items():
         pci, name = _pci_id(devices.get(address, {})), str(card.get("devicename") or "")
         if pci or "nvidia" in f"{card.get('vendorname')} {name}".lower():
@@ -147,9 +144,8 @@ def _bits(value: Any) -> int:
 
 def _pci_id(device: Mapping[str, Any]) -> str:
     """Device and subsystem of an NVIDIA GPU, which the API gives as signed 16-bit numbers; empty for all else."""
-    vendor, kind, own, sub = (
-        _bits(device.get(key)) for key in ("vendorid", "classid", "deviceid", "subdeviceid")
-    )
+    keys = ("vendorid", "classid", "deviceid", "subdeviceid")
+    vendor, kind, own, sub = (_bits(device.get(key)) for key in keys)
     return f"{own:04X}:{sub:04X}" if vendor == NVIDIA and (not kind or kind >> 8 == DISPLAY) else ""
 
 
@@ -172,26 +168,18 @@ def _vm(
             allowed = tuple(_pci_id({"vendorid": NVIDIA} | one) for one in _items(each, "alloweddevice"))
             label = _text(_of(each, "customlabel", "deviceclass"))
             devices.append(Device(of, _text(each.get("vgpu")) or "", address, kind, allowed, label))
-    migrates = [
-        bool(each["migratesupported"]) for each in backings if each.get("migratesupported") is not None
-    ]
+    migrates = [each["migratesupported"] for each in backings if each.get("migratesupported") is not None]
     cluster, on = flat.get("cluster"), str(flat.get("powerstate")).lower() in ("poweredon", "1", "on")
     size = _whole(flat.get("numcpu")), _number(_of(flat, "memorymb", "memorysizemb"), MIB_PER_GIB)
     moves = all(migrates) if migrates else None
-    draft.vm(
-        EstateVm(
-            name, host, _text(cluster), on, *size, tuple(devices), moves, _text(flat.get("restartpriority"))
-        )
-    )
+    restart = _text(flat.get("restartpriority"))
+    draft.vm(EstateVm(name, host, _text(cluster), on, *size, tuple(devices), moves, restart))
 
 
 def _cluster(flat: _Flat, draft: Draft) -> None:
-    das, drs, policy = (
-        _flat(flat.get(key) or {}) for key in ("dasconfig", "drsconfig", "admissioncontrolpolicy")
-    )
-    name, on = (
-        str(flat.get("name")),
-        (flat.get("haenabled", das.get("enabled")), flat.get("admissioncontrolenabled")),
-    )
+    keys = ("dasconfig", "drsconfig", "admissioncontrolpolicy")
+    das, drs, policy = (_flat(flat.get(key) or {}) for key in keys)
+    name, admission = str(flat.get("name")), flat.get("admissioncontrolenabled")
+    ha, balanced = (flat.get(f"{of}enabled", each.get("enabled")) for of, each in (("ha", das), ("drs", drs)))
     hosts = _whole(_of({**flat, **policy}, "failoverlevel", "failoverhostcount"))
-    draft.clusters[name] = EstateCluster(name, *on, hosts, flat.get("drsenabled", drs.get("enabled")))
+    draft.clusters[name] = EstateCluster(name, ha, admission, hosts, balanced)

@@ -36,24 +36,23 @@ class Workbook:
         size = sum(part.file_size for part in self._parts.values())
         if size > min(MAX_BYTES, MAX_RATIO * max(packed, FREE_BYTES)):
             raise refusal("audit.file.unpacks", most=MAX_RATIO)
-        self._texts = [
-            "".join(t.text or "" for t in _named(item, "t")) for item in self._items("si", "sharedStrings")
-        ]
-        formats = {_format(f): f.get("formatCode", "") for f in self._items("numFmt", "styles")}
-        dates = {
-            id for id, code in formats.items() if re.search(r"[dy]", re.sub(r'".*?"|\[.*?\]|\\.', "", code))
-        }
-        styles = [style for cells in self._items("cellXfs", "styles") for style in cells]
-        self._dates = {str(at) for at, style in enumerate(styles) if _format(style) in dates | _DATES}
-        times = {id for id, code in formats.items() if re.search(r"\[?[hs]+\]?:|:[ms]", code)} - dates
-        self._times = {str(at) for at, style in enumerate(styles) if _format(style) in times | _TIMES}
+        self._texts = list(map(_text, self._items("si", "sharedStrings")))
+        dates, times = {*_DATES}, {*_TIMES}
+        for item in self._items("numFmt", "styles"):
+            id, code = _format(item), item.get("formatCode", "")
+            if re.search(r"[dy]", re.sub(r'".*?"|\[.*?\]|\\.', "", code)):
+                dates.add(id)
+            elif re.search(r"\[?[hs]+\]?:|:[ms]", code):
+                times.add(id)
+        cells = (style for styles in self._items("cellXfs", "styles") for style in styles)
+        formats = {str(at): _format(style) for at, style in enumerate(cells)}
+        self._dates = {style for style, id in formats.items() if id in dates}
+        self._times = {style for style, id in formats.items() if id in times}
 
     def sheets(self) -> Iterator[tuple[str, Iterator[list[str]]]]:
         """Yield the name and the rows of each sheet with cells; what a row has left of its first cell is empty."""
-        targets = {
-            link.get("Id"): link.get("Target", "")
-            for link in self._items("Relationship", "_rels/workbook.xml.rels")
-        }
+        links = self._items("Relationship", "_rels/workbook.xml.rels")
+        targets = {link.get("Id"): link.get("Target", "") for link in links}
         for sheet in self._items("sheet", "workbook"):
             link = next((value for key, value in sheet.items() if key.endswith("}id")), None)
             target = targets.get(link, "").removeprefix("/").removeprefix("xl/")
@@ -79,7 +78,7 @@ class Workbook:
         if kind == "s":
             return self._texts[int(text)] if text.isdigit() and int(text) < len(self._texts) else ""
         if kind == "inlineStr":
-            return "".join(t.text or "" for t in _named(cell, "t"))
+            return _text(cell)
         if kind == "b":
             return "True" if text == "1" else "False"
         style = cell.get("s")
@@ -128,6 +127,10 @@ def _format(element: Any) -> int:
 
 def _named(element: Any, name: str) -> Iterator[Any]:
     return (part for part in element.iter() if part.tag.rpartition("}")[2] == name)
+
+
+def _text(element: Any) -> str:
+    return "".join(part.text or "" for part in _named(element, "t"))
 
 
 def _column(reference: str, otherwise: int) -> int:
