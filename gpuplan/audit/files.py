@@ -1,9 +1,12 @@
 """Opening a file from outside: its text, packed with gzip or not, within limits that apply before memory is used."""
 
+import csv
 import gzip
 import io
 import math
+import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 from gpuplan.audit.trace import refusal
@@ -31,6 +34,19 @@ KINDS = {
     b"\x28\xb5\x2f\xfd": "audit.file.zstd",
 }
 """First bytes of files that are not text -> the key of their refusal."""
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """Refuse a file that is found to be damaged while it is read."""
+    try:
+        yield
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise refusal("audit.file.packed", error=error) from error
+    except csv.Error as error:
+        raise refusal("audit.file.no csv", error=error) from error
+    except RecursionError as error:
+        raise refusal("audit.file.nested") from error
 
 
 class _Counted(io.RawIOBase):

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 from gpuplan.audit.estate import Estate
 from gpuplan.audit.estate_draft import Draft, address_of
 from gpuplan.audit.estate_tables import read_table
-from gpuplan.audit.files import Lines, open_text
+from gpuplan.audit.files import Lines, open_text, refusing
 from gpuplan.audit.kubernetes import within
 from gpuplan.audit.trace import refusal
 from gpuplan.audit.vcenter import read_vcenter
@@ -44,12 +44,8 @@ def read_estate(
     """Read files of one estate, each with its name; ``models`` are ids of the catalog by names of boards in the files."""
     draft = Draft(catalog, models)
     for name, file in files:
-        try:
+        with refusing():
             _read(_ENDINGS.sub("", PurePath(name.replace("\\", "/")).name), file, draft)
-        except csv.Error as error:
-            raise refusal("audit.file.no csv", error=error) from None
-        except RecursionError:
-            raise refusal("audit.file.nested") from None
     return draft.estate()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+
 import pytest
 from estates import card, estate_of, export, host, workbook
 from test_estate_tables import HOSTS, VMS
@@ -121,6 +123,7 @@ def test_what_is_not_known_of_gpus_is_said(catalog: Catalog) -> None:
         workbook(Sheet1=[["a"], [1]]),
         "\xff\xd8\xff",
         '{"items": [1]}',
+        gzip.compress(b"host,gpus\n" * 9, mtime=0)[:-9],
     ],
 )
 def test_hostile_and_foreign_files_are_refused(content: str | bytes, catalog: Catalog) -> None:
