@@ -162,13 +162,10 @@ def free_ways(catalog: Catalog, state: State, wanted: tuple[str, ...]) -> Ways:
     there = [row for name in state.on if (row := _row(catalog, state.board, name))]
     if state.graphics not in (None, "sharedDirect") or len(there) < len(state.on):
         return tuple(ways)
-    mode = state.mode
-    if mode not in (MIG, MIXED, SAME) and not there:
+    if state.mode not in (MIG, MIXED, SAME) and not there:
         either = (free_ways(catalog, state._replace(mode=each), wanted) for each in (SAME, MIG))
         return tuple(sorted(ways.union(*either)))
-    if mode not in (MIG, MIXED, SAME):
-        mode = MIXED if len({row["frame_buffer_mb"] for row in there}) > 1 else SAME
-        mode = MIG if any(row["backing"] == "mig" for row in there) else mode
+    mode = _mode(state, there)
     backing = "mig" if mode == MIG else "timesliced"
     rows = {at: row for at, name in enumerate(wanted) if (row := _row(catalog, state.board, name))}
     able = {at: row for at, row in rows.items() if row["backing"] == backing}
@@ -178,6 +175,15 @@ def free_ways(catalog: Catalog, state: State, wanted: tuple[str, ...]) -> Ways:
         left = {at: row["max_per_gpu"] - len(there) for at, row in alike.items()}
         return tuple(sorted(ways | {_only(at, n, len(wanted)) for at, n in left.items() if n > 0}))
     return tuple(sorted(ways | _by_place(catalog, state.board, mode, there, able, len(wanted))))
+
+
+def _mode(state: State, there: Sequence[Any]) -> str:
+    """Return the mode of a GPU, from the profiles on it where vSphere does not say."""
+    if state.mode in (MIG, MIXED, SAME):
+        return str(state.mode)
+    if any(row["backing"] == "mig" for row in there):
+        return MIG
+    return MIXED if len({row["frame_buffer_mb"] for row in there}) > 1 else SAME
 
 
 def _by_place(
@@ -290,9 +296,8 @@ class Places:
         for vm in sorted(vms, key=lambda vm: (PRIORITIES.get(vm.restart or "", 2), vm.name)):
             kinds.setdefault((tuple(sorted(self.needs[vm].items())), _memory(vm)), []).append(vm)
         counts, most = {kind: len(of) for kind, of in kinds.items()}, sum(map(_memory, vms))
-        hosts = [
-            ([use.state for use in self.gpus[h.name]], max(0, min(most, free.get(h.name, most)))) for h in on
-        ]
+        room = {host.name: max(0, min(most, free.get(host.name, most))) for host in on}
+        hosts = [([use.state for use in self.gpus[name]], gib) for name, gib in room.items()]
         left = self._greedy(counts, hosts)
         if sum(left):  # all hosts as one can take no fewer
             at_best = self._programme(counts, [([state for states, _ in hosts for state in states], most)])

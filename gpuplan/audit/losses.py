@@ -1,13 +1,13 @@
 """Losses: whether every VM with a GPU has a place again when hosts of an estate fail, from its GPUs and VMs as they are."""
 
 from collections import Counter
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import combinations
 from math import comb
 from typing import NamedTuple
 
-from gpuplan.audit.estate import Estate, EstateVm
+from gpuplan.audit.estate import Estate, EstateHost, EstateVm
 from gpuplan.audit.estate_use import WHOLE, Places, not_moved
 from gpuplan.catalog import Catalog
 
@@ -55,18 +55,29 @@ def tolerances(
         if lost < 1 or not vms[hosts[0].name]:
             continue
         most = max(n for n in range(lost, len(hosts) + 1) if comb(n, lost) <= MOST_SETS)
-        tried = []
-        for gone in combinations(hosts[:most], lost):
-            others = [host for host in hosts if host not in gone]
-            displaced = [vm for host in gone for vm in vms[host.name]]
-            if left := places.unplaced(displaced, others, places.memory):
-                moving = [vm for host in others for vm in vms[host.name] if not not_moved(vm)]
-                tried.append((-len(left), tuple(host.name for host in gone), displaced + moving, others))
-        tried.sort(key=lambda each: each[:2])
-        worst, unplaced = tried[0][1] if tried else (), list[EstateVm]()
-        for _, names, moving, others in tried[:MOST_MOVED]:
-            left = settled.unplaced(moving, others, settled.memory)
-            if len(left) > len(unplaced):
-                worst, unplaced = names, left
-        left_over, sets = tuple(sorted(vm.name for vm in unplaced)), comb(len(hosts), lost)
-        yield Tolerance(cluster or "", lost, sets, comb(most, lost), worst, left_over)
+        worst, unplaced = _worst(combinations(hosts[:most], lost), hosts, vms, places, settled)
+        yield Tolerance(cluster or "", lost, comb(len(hosts), lost), comb(most, lost), worst, unplaced)
+
+
+def _worst(
+    losses: Iterable[tuple[EstateHost, ...]],
+    hosts: Sequence[EstateHost],
+    vms: Mapping[str, list[EstateVm]],
+    places: Places,
+    settled: Places,
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the hosts of the worst of some losses, and the VMs that have no place then, even if others move."""
+    tried = []
+    for gone in losses:
+        others = [host for host in hosts if host not in gone]
+        displaced = [vm for host in gone for vm in vms[host.name]]
+        if left := places.unplaced(displaced, others, places.memory):
+            moving = [vm for host in others for vm in vms[host.name] if not not_moved(vm)]
+            tried.append((-len(left), tuple(host.name for host in gone), displaced + moving, others))
+    tried.sort(key=lambda each: each[:2])
+    worst, unplaced = tried[0][1] if tried else (), list[EstateVm]()
+    for _, names, moving, others in tried[:MOST_MOVED]:
+        left = settled.unplaced(moving, others, settled.memory)
+        if len(left) > len(unplaced):
+            worst, unplaced = names, left
+    return worst, tuple(sorted(vm.name for vm in unplaced))
