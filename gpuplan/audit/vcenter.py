@@ -14,6 +14,8 @@ BACKINGS = {"vgpu": "vmiop", "alloweddevice": "dynamic", "deviceclass": "dvx", "
 """Field that only one backing of a PCI device has -> the backing."""
 _Flat = dict[str, Any]
 """Fields of an object and of those in it, by their names in lower case."""
+_Seats = dict[tuple[str, str | None], list[str]]
+"""Name of a VM and its host -> addresses of its GPUs."""
 
 
 def read_vcenter(data: Any, name: str, draft: Draft) -> bool:
@@ -26,9 +28,9 @@ def read_vcenter(data: Any, name: str, draft: Draft) -> bool:
     names = {_id(flat): str(_of(flat, "name", "host") or name) for flat in (*hosts, *vms, *clusters)}
     for flat in clusters:
         _cluster(flat, draft)
-    seats: dict[tuple[str, str | None], list[str]] = {}
+    seats: _Seats = {}
     for flat in hosts:
-        _host(flat, names, name, draft, seats)
+        _gpus(flat, names, _host(flat, names, name, draft), draft, seats)
     for flat in vms:
         _vm(flat, names, draft, seats)
     if not vms:  # who is on the GPUs, and nothing else of them
@@ -94,14 +96,8 @@ def _items(flat: _Flat, *keys: str) -> list[_Flat]:
     return [_flat(each) for each in _listed(_of(flat, *keys)) if isinstance(each, dict)]
 
 
-def _host(
-    flat: _Flat,
-    names: Mapping[str, str],
-    file: str,
-    draft: Draft,
-    seats: dict[tuple[str, str | None], list[str]],
-) -> None:
-    """Take a host; ``seats`` gets the addresses of the GPUs of each VM, by its name and its host."""
+def _host(flat: _Flat, names: Mapping[str, str], file: str, draft: Draft) -> str:
+    """Take a host, and return its name."""
     cluster = _of(flat, "cluster", "parent")
     host = draft.host(
         str(_of(flat, "name", "host") or file),
@@ -117,6 +113,11 @@ def _host(
         assignment=_text(flat.get("sharedpassthruassignmentpolicy")),
     )
     draft.gpus.setdefault(host, {})
+    return host
+
+
+def _gpus(flat: _Flat, names: Mapping[str, str], host: str, draft: Draft, seats: _Seats) -> None:
+    """Take the GPUs of a host; ``seats`` gets those of each VM."""
     devices = {address_of(str(device.get("id"))): device for device in _items(flat, "pcidevice")}
     cards = {address_of(str(card.get("pciid"))): card for card in _items(flat, "graphicsinfo")}
     passing = [each for each in _items(flat, "pcipassthruinfo") if each.get("passthruenabled")]
@@ -149,9 +150,7 @@ def _pci_id(device: Mapping[str, Any]) -> str:
     return f"{own:04X}:{sub:04X}" if vendor == NVIDIA and (not kind or kind >> 8 == DISPLAY) else ""
 
 
-def _vm(
-    flat: _Flat, names: Mapping[str, str], draft: Draft, seats: Mapping[tuple[str, str | None], list[str]]
-) -> None:
+def _vm(flat: _Flat, names: Mapping[str, str], draft: Draft, seats: _Seats) -> None:
     if flat.get("template") is True:
         draft.templates += 1
         return

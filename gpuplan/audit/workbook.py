@@ -37,6 +37,10 @@ class Workbook:
         if size > min(MAX_BYTES, MAX_RATIO * max(packed, FREE_BYTES)):
             raise refusal("audit.file.unpacks", most=MAX_RATIO)
         self._texts = list(map(_text, self._items("si", "sharedStrings")))
+        self._dates, self._times = self._timed()
+
+    def _timed(self) -> tuple[set[str], set[str]]:
+        """Return the styles of days and moments, and those of times of the day and lengths of time."""
         dates, times = {*_DATES}, {*_TIMES}
         for item in self._items("numFmt", "styles"):
             id, code = _format(item), item.get("formatCode", "")
@@ -46,8 +50,8 @@ class Workbook:
                 times.add(id)
         cells = (style for styles in self._items("cellXfs", "styles") for style in styles)
         formats = {str(at): _format(style) for at, style in enumerate(cells)}
-        self._dates = {style for style, id in formats.items() if id in dates}
-        self._times = {style for style, id in formats.items() if id in times}
+        moments = {style for style, id in formats.items() if id in dates}
+        return moments, {style for style, id in formats.items() if id in times}
 
     def sheets(self) -> Iterator[tuple[str, Iterator[list[str]]]]:
         """Yield the name and the rows of each sheet with cells; what a row has left of its first cell is empty."""
