@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from gpuplan.units import above_zero, exact, zero_to_one
+from gpuplan.units import above_zero, exact, whole_from_zero, zero_to_one
 
 
 class Profile(NamedTuple):
@@ -80,6 +80,7 @@ def profile_gpus(parts: Sequence[tuple[Profile, int]]) -> float:
     >>> profile_gpus([(Profile("L40S-24C", 24576, 2, False), 1), (Profile("L40S-12C", 12288, 4, False), 2)])
     1.0
     """
+    whole_from_zero(**{f"parts {at}": n for at, (_, n) in enumerate(parts)})
     shares = (n * Fraction(p.compute_slices or 1, p.gpu_slices or p.max_per_gpu) for p, n in parts)
     return float(sum(shares))
 

@@ -433,7 +433,7 @@ def test_from_9_0_on_no_stun_is_extrapolated(catalog: Catalog, version: str) -> 
                 "vmotion-need-not-kept",
             }
             stunned = re.compile(
-                r"stands? still for (about|up to)|stun\w* (it|them|the VM)? ?for|449|\bs, and the limit"
+                r"stands? still for (about|up to)|stun\w* (it|them|the VM)? ?for|449 s|\bs, and the limit"
             )
             assert not stunned.search(plan_text(plan)), version
 

@@ -134,9 +134,9 @@ def served_gpus(
     The smaller of both: jobs that may be stopped keep nothing. What they miss is not made up later.
 
     >>> served_gpus([0, 4, 8], asked_gpus=[6, 6, 6]).tolist()
-    [0.0, 4.0, 6.0]
+    [0, 4, 6]
     """
-    not_negative(left_gpus=min(left_gpus), asked_gpus=min(asked_gpus))
+    not_negative(left_gpus=float(np.min(left_gpus)), asked_gpus=float(np.min(asked_gpus)))
     served: np.ndarray = np.minimum(left_gpus, asked_gpus)
     return served
 
