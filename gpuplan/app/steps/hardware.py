@@ -179,7 +179,9 @@ def _grid(
     empty: str,
 ) -> contract.Grid:
     rows, field = rows_of(workbook.seen, path), field_of(path)
-    counts = [int(row[COUNT[path]]) for row in rows]
+    counts = [amount(int(row[COUNT[path]]), UNITS[COUNT[path]]) for row in rows]
+    if path == KINDS_PATH:
+        counts = [f"{row['name']}: {gpus}" for row, gpus in zip(rows, counts, strict=True)]
     listed = list[contract.GridRow]()
     for at, row in enumerate([*rows, {}], 1):
         of = ((f"{path}.{at}.{key}", text, row.get(key), options.get(key, [])) for key, text in heads.items())
@@ -188,7 +190,7 @@ def _grid(
         listed.append({"id": str(at), "name": name, "letter": "", "colour": 0, "cells": cells})
     return {
         "fold": field.label,
-        "hint": ", ".join(amount(n, UNITS[COUNT[path]]) for n in counts) or "none",
+        "hint": ", ".join(counts) or "none",
         "head": "Kind",
         "heads": [
             {"name": key, "text": text, "question": field.question, "full": text}

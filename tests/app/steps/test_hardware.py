@@ -21,6 +21,7 @@ from gpuplan.app.steps.hardware import (
     hardware_form,
     host_line_data,
     inventory_data,
+    kinds_grid,
     management_data,
     management_form,
     more_form,
@@ -211,3 +212,10 @@ def test_a_host_to_order_and_the_management_domain(book: Workbook) -> None:
     assert is_approved(plain(management_form(book))["hint"], "4 hosts")
     book.edit("cost.cores_per_socket", "2")
     assert plain(host_line_data(book))["hint"].endswith("too little: processors")
+
+
+def test_further_kinds_of_hosts_are_named_where_the_grid_is_folded(catalog: Catalog) -> None:
+    book = Workbook(
+        catalog, from_dict({"groups": [{"id": "a"}], "hardware": {"kinds": "large: 8 x h200-nvl-141gb"}})
+    )
+    assert kinds_grid(book)["hint"] == "large: 8 GPUs"
