@@ -16,22 +16,29 @@ export default {
     const details = fold ? h("details", { class: "gp-fold" }, h("summary", {}, title, hint), inside) : null;
     const all = h("div", {}, details ?? [title, inside]);
 
-    function makeRow(row) {
-      const cells = row.cells.map((c) => {
-        const field = c.input ? control(c.input, send, row.name) : null;
-        const rest = h("span");
-        return { field, rest, place: h("td", {}, field?.node ?? "", rest) };
-      });
-      const problems = h("td", { colspan: cells.length }, cells.map((c) => c.field?.problem ?? ""));
-      const node = h("tbody", {}, h("tr", {}, cells.map((c) => c.place)), h("tr", { class: "gp-problems" }, problems));
+    function makeRow() {
+      const line = h("tr"), problems = h("td"), cells = [];
+      const node = h("tbody", {}, line, h("tr", { class: "gp-problems" }, problems));
+      function cellOf(c, at, name) { // a column, or an input in one, may come and go
+        const cell = cells[at] ?? (cells[at] = { field: null, rest: h("span"), place: h("td") });
+        if (!cell.place.parentNode || !c.input !== !cell.field) {
+          cell.field = c.input ? control(c.input, send, name) : null;
+          cell.place.replaceChildren(cell.field?.node ?? "", cell.rest);
+          if (cell.place.parentNode !== line) line.append(cell.place);
+          problems.replaceChildren(...cells.map((one) => one.field?.problem ?? ""));
+        }
+        return cell;
+      }
       return { node, update(next) {
         next.cells.forEach((c, at) => {
-          const { field, rest, place } = cells[at];
+          const { field, rest, place } = cellOf(c, at, next.name);
           field?.update(c.input);
           place.className = cellStyle(c);
           place.title = c.title ?? "";
           redraw(rest, cellContent(c, next.cells, send));
         });
+        for (const { place } of cells.splice(next.cells.length)) place.remove();
+        problems.colSpan = cells.length;
       } };
     }
     function draw() {
@@ -55,7 +62,7 @@ export default {
       for (const [id, row] of rows) if (!alive.has(id)) { row.node.remove(); rows.delete(id); }
       let before = head.parentNode;
       for (const { row, off } of many.rows) {
-        if (!rows.has(row.id)) rows.set(row.id, makeRow(row));
+        if (!rows.has(row.id)) rows.set(row.id, makeRow());
         const { node, update } = rows.get(row.id);
         update(row);
         node.className = off;
