@@ -1,6 +1,7 @@
 """An estate while its files are read: what several of them say of one host is joined, the first to say something wins."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
@@ -27,6 +28,8 @@ class Draft:
         self.no_gpus: set[tuple[str | None, str]] = set()
         """(host, address) of PCI devices that are no GPUs."""
         self.templates, self.exported = 0, ""
+        self.left = Counter[str]()
+        """Key of a note -> rows of lists of hosts that are left out for it."""
         self.notes: list[str] = []
         self.unread: list[str] = []
         self._short: dict[str, str] = {}
@@ -75,6 +78,10 @@ class Draft:
         for key, n in (("estate.note.off", off), ("estate.note.templates", self.templates)):
             if n:
                 self.note(key, vms=n)
+        nameless = sum(any(gpu == EstateGpu("", address=gpu.address) for gpu in of) for of in gpus.values())
+        for key, n in {"estate.note.no model": nameless, **self.left}.items():
+            if n:
+                self.note(key, n=n)
         of = {host.name: host.cluster for host in hosts}
         vms = tuple(replace(vm, cluster=vm.cluster or of.get(vm.host or "")) for vm in self.vms.values())
         told = self.exported or None, tuple(self.notes), tuple(dict.fromkeys(self.unread))

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from statistics import median
 from typing import Any
@@ -45,12 +45,15 @@ def read_table(rows: Iterable[Sequence[str]], sheet: str, draft: Draft) -> str:
     names = [one_line(head.strip())[:40] or "-" for head in heads[:1000]]
     if not columns:
         return ", ".join(names[:20])
-    lines = []
+    found = list[_Line]()
     for number, cells in enumerate(islice(chain([first], table), MAX_ROWS + 1), 2):
         at_most = [column for column in columns if column[-1] < len(cells)]
-        lines.append((number, {c: cells[c[-1]].strip() for c in at_most if not is_missing(cells[c[-1]])}))
-    if len(lines) > MAX_ROWS:
+        row = {c: cells[c[-1]].strip() for c in at_most if not is_missing(cells[c[-1]])}
+        found.append((number, tuple(cells), row))
+    if len(found) > MAX_ROWS:
         raise refusal("audit.hosts.rows", most=f"{MAX_ROWS:,}")
+    kept = _without_totals(found, draft) if of == "host" else found
+    lines = [(number, row) for number, _, row in kept]
     units = {c: c[2] or _unit(of, c, lines, draft) for c in columns if c[1] == "memory"}
     if of == "host" and not tab:
         draft.unread += [name for at, name in enumerate(names) if at not in {c[-1] for c in columns}][:20]
@@ -63,6 +66,20 @@ def read_table(rows: Iterable[Sequence[str]], sheet: str, draft: Draft) -> str:
 
 _Column = tuple[str, str, str, int]
 """Content of a column, the type of that, its unit where the name has one, and its number."""
+_Line = tuple[int, tuple[str, ...], dict[_Column, str]]
+"""Number of a line, its cells, and the texts of its known columns."""
+
+
+def _without_totals(lines: Sequence[_Line], draft: Draft) -> Iterator[_Line]:
+    """Rows of a list of hosts but those of totals, which are counted."""
+    names = [next((row[c] for c in row if c[0] in ("host", "kind")), "") for _, _, row in lines]
+    for name, line in zip(names, lines, strict=True):
+        words = [_plain(cell) for cell in line[1] if not is_missing(cell)]
+        sums = any(names) and not name and all(map(_number, words))
+        if words and (words[0] in COLUMNS["total"] or sums):
+            draft.left["estate.note.totals"] += 1
+        else:
+            yield line
 
 
 def _plain(head: str) -> str:
@@ -86,7 +103,12 @@ def _columns(heads: Sequence[str], first: Sequence[str], of: str, tab: str) -> l
             columns.setdefault(what, (what, kind, unit, at))
     if of == "host" and tab and "host" not in columns and "kind" in columns:
         columns["host"] = ("host", *columns.pop("kind")[1:])
-    if {"host", "hosts", "board"} <= columns.keys() and "gpus" not in columns:  # a number for each host
+    of_hosts = "hosts" in columns and re.search("host|node", _plain(heads[columns["hosts"][-1]]))
+    if (
+        {"host", "hosts", "board"} <= columns.keys()
+        and not of_hosts
+        and not {"gpus", "all_gpus"} & columns.keys()
+    ):
         columns["gpus"] = ("gpus", *columns.pop("hosts")[1:])
     return list(columns.values())
 
@@ -128,7 +150,13 @@ def _value(text: str, column: _Column, line: int, unit: str) -> Any:
 
 
 def _take_host(row: dict[str, Any], sheet: str, line: int, draft: Draft) -> None:
-    hosts, gpus, board, memory = (row.pop(key, None) for key in ("hosts", "gpus", "board", "gpu_gib"))
+    keys = ("hosts", "gpus", "all_gpus", "board", "gpu_gib")
+    hosts, gpus, all_gpus, board, memory = (row.pop(key, None) for key in keys)
+    if gpus is None and all_gpus is not None:
+        gpus, rest = divmod(all_gpus, hosts or 1)
+        if rest:
+            place = said("audit.hosts.place", column="all_gpus", line=line)
+            raise refusal("audit.hosts.uneven", where=place, value=show(f"{all_gpus}"), hosts=hosts)
     name, state = row.pop("host", f"{sheet} {line}"), "maintenance" if row.pop("maintenance", False) else None
     asked = (gpus or 0) * (1 if hosts is None else hosts)
     if asked > MANY_GPUS and asked + sum(map(len, draft.gpus.values())) > MAX_GPUS:

@@ -79,7 +79,29 @@ def test_headers_are_known_in_any_case_with_blanks_and_units(
 
 def test_columns_that_are_not_read_are_named(tmp_path: Path, catalog: Catalog) -> None:
     hosts = read_hosts(written(tmp_path, "Host,GPUs,Rack,Standort\na,2,7,Bonn\n"), catalog)
-    assert hosts == ("1 x 2", (), ("Rack", "Standort"), ())
+    assert hosts == ("1 x 2", (), ("Rack", "Standort"), hosts.notes)
+    assert len(hosts.notes) == 1
+
+
+@pytest.mark.parametrize("rows", ["h1,4,L40S\nh2,4,", "h1,,L40S\nh2,4,\nh3,0,", "h1,4,N/A\nh2,4,L40S"])
+def test_hosts_without_a_model_are_said(rows: str, tmp_path: Path, catalog: Catalog) -> None:
+    hosts = read_hosts(written(tmp_path, f"host,gpus,model\n{rows}\n"), catalog)
+    assert "1 x 4" in hosts.existing.split("; ")
+    assert is_approved(hosts.notes[-1], "1")
+
+
+@pytest.mark.parametrize(
+    "first", ["Total", "TOTAL:", "Sum", "Summe", "Gesamt", "All", "Grand total", "Totaux", ""]
+)
+@pytest.mark.parametrize("model", ["", "-", "8"])
+@pytest.mark.parametrize("heads", ["host,gpus,model", "name,gpus,model"])
+def test_rows_of_totals_are_no_hosts(
+    heads: str, model: str, first: str, tmp_path: Path, catalog: Catalog
+) -> None:
+    text = f"{heads}\nh1,4,L40S\nh2,4,L40S\n{first},8,{model}\n"
+    hosts = read_hosts(written(tmp_path, text), catalog)
+    assert (hosts.existing, hosts.left_out) == ("2 x 4 l40s-48gb", ())
+    assert len(hosts.notes) == 1 and hosts.notes[0].startswith("1 ")
 
 
 def test_boards_are_known_as_their_tools_print_them(tmp_path: Path, catalog: Catalog) -> None:
@@ -94,3 +116,17 @@ def test_one_board_of_several_is_not_guessed(tmp_path: Path, catalog: Catalog) -
     assert hosts.existing == "1 x 8 l40s-48gb"
     assert is_approved(hosts.left_out[0], "A100 80GB", "a100-pcie-80gb", "a100-sxm4-80gb")
     assert "H20" in hosts.left_out[1]
+
+
+@pytest.mark.parametrize("hosts", ["nodes", "Hosts", "Number of hosts", "count", "Anzahl"])
+@pytest.mark.parametrize("total", ["total_gpus", "Total GPUs", "GPUs total", "GPUs gesamt"])
+def test_gpus_of_all_hosts_of_a_row_are_spread(
+    hosts: str, total: str, tmp_path: Path, catalog: Catalog
+) -> None:
+    for name in ("host", "name"):
+        found = read_hosts(written(tmp_path, f"{name},{total},model,{hosts}\nx,16,L40S,4\n"), catalog)
+        assert found.existing.endswith("4 x 4 l40s-48gb")
+    with pytest.raises(TraceError, match="18"):
+        read_hosts(written(tmp_path, f"host,{total},model,{hosts}\nx,18,L40S,4\n"), catalog)
+    alone = read_hosts(written(tmp_path, f"host,{total},model\nx,8,L40S\n"), catalog)
+    assert alone.existing == "1 x 8 l40s-48gb"
