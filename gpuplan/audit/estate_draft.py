@@ -28,6 +28,8 @@ class Draft:
         self.no_gpus: set[tuple[str | None, str]] = set()
         """(host, address) of PCI devices that are no GPUs."""
         self.templates, self.exported = 0, ""
+        self.rows: set[tuple[str, ...]] = set()
+        """Rows of lists of hosts, as printed."""
         self.left = Counter[str]()
         """Key of a note -> rows of lists of hosts that are left out for it."""
         self.notes: list[str] = []

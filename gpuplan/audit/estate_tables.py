@@ -52,7 +52,7 @@ def read_table(rows: Iterable[Sequence[str]], sheet: str, draft: Draft) -> str:
         found.append((number, tuple(cells), row))
     if len(found) > MAX_ROWS:
         raise refusal("audit.hosts.rows", most=f"{MAX_ROWS:,}")
-    kept = _without_totals(found, draft) if of == "host" else found
+    kept = _of_hosts(found, draft) if of == "host" else found
     lines = [(number, row) for number, _, row in kept]
     units = {c: c[2] or _unit(of, c, lines, draft) for c in columns if c[1] == "memory"}
     if of == "host" and not tab:
@@ -70,15 +70,18 @@ _Line = tuple[int, tuple[str, ...], dict[_Column, str]]
 """Number of a line, its cells, and the texts of its known columns."""
 
 
-def _without_totals(lines: Sequence[_Line], draft: Draft) -> Iterator[_Line]:
-    """Rows of a list of hosts but those of totals, which are counted."""
+def _of_hosts(lines: Sequence[_Line], draft: Draft) -> Iterator[_Line]:
+    """Rows of a list of hosts but those of totals, and those of a host that are there already; these are counted."""
     names = [next((row[c] for c in row if c[0] in ("host", "kind")), "") for _, _, row in lines]
     for name, line in zip(names, lines, strict=True):
         words = [_plain(cell) for cell in line[1] if not is_missing(cell)]
         sums = any(names) and not name and all(map(_number, words))
         if words and (words[0] in COLUMNS["total"] or sums):
             draft.left["estate.note.totals"] += 1
+        elif any(c[0] == "host" for c in line[2]) and line[1] in draft.rows:
+            draft.left["estate.note.again"] += 1
         else:
+            draft.rows.add(line[1])
             yield line
 
 

@@ -130,3 +130,15 @@ def test_gpus_of_all_hosts_of_a_row_are_spread(
         read_hosts(written(tmp_path, f"host,{total},model,{hosts}\nx,18,L40S,4\n"), catalog)
     alone = read_hosts(written(tmp_path, f"host,{total},model\nx,8,L40S\n"), catalog)
     assert alone.existing == "1 x 8 l40s-48gb"
+
+
+@pytest.mark.parametrize("times", [2, 3])
+@pytest.mark.parametrize("host", ["host", "Server", "Hostname", "node"])
+def test_equal_rows_of_a_host_count_once(host: str, times: int, tmp_path: Path, catalog: Catalog) -> None:
+    row = "h1,4,L40S,1024GiB\n"
+    text = f"{host},gpus,model,memory\n" + times * row + row.replace("h1", "h2")
+    found = read_hosts(written(tmp_path, text), catalog)
+    assert found.existing == "2 x 4 l40s-48gb, 1024 GiB"
+    assert len(found.notes) == 1 and found.notes[0].startswith(f"{times - 1} ")
+    kinds = read_hosts(written(tmp_path, "gpus,model\n4,L40S\n4,L40S\n"), catalog)
+    assert (kinds.existing, kinds.notes) == ("2 x 4 l40s-48gb", ())
