@@ -6,6 +6,8 @@ from typing import Any
 
 from gpuplan.audit.estate import PASSTHROUGH, VGPU, Device, EstateCluster, EstateVm
 from gpuplan.audit.estate_draft import Draft, address_of
+from gpuplan.catalog.boards import boards_named
+from gpuplan.scenario import show
 from gpuplan.units import MIB_PER_GIB
 
 NVIDIA, DISPLAY = 0x10DE, 0x03
@@ -21,9 +23,11 @@ _Seats = dict[tuple[str, str | None], list[str]]
 def read_vcenter(data: Any, name: str, draft: Draft) -> bool:
     """Take hosts, VMs and clusters of JSON; False if there are none."""
     objects = list(map(_flat, _objects(data)))
-    signs = {"graphicsinfo", "pcidevice", "sharedpassthrugputypes", "connectionstate"}
-    vms = [flat for flat in objects if {"powerstate", "numcpu"} <= {*flat}]
-    hosts = [flat for flat in objects if signs & {*flat} and flat not in vms]
+    signs = {"graphicsinfo", "pcidevice", "sharedpassthrugputypes"}
+    sized = [flat for flat in objects if {"powerstate", "numcpu"} <= {*flat}]
+    bare = [flat for flat in objects if "powerstate" in flat and {"devices", "device", "guestid"} & {*flat}]
+    vms = sized + [flat for flat in bare if flat not in sized and not signs & {*flat}]
+    hosts = [flat for flat in objects if (signs | {"connectionstate"}) & {*flat} and flat not in vms]
     clusters = [flat for flat in objects if {"dasconfig", "haenabled"} & {*flat}]
     names = {_id(flat): str(_of(flat, "name", "host") or name) for flat in (*hosts, *vms, *clusters)}
     for flat in clusters:
@@ -124,11 +128,18 @@ def _gpus(flat: _Flat, names: Mapping[str, str], host: str, draft: Draft, seats:
     passed = {address_of(str(each.get("id"))) for each in passing}
     for address, card in cards.items():
         pci, name = _pci_id(devices.get(address, {})), str(card.get("devicename") or "")
-        if pci or "nvidia" in f"{card.get('vendorname')} {name}".lower():
+        vendor = str(card.get("vendorname") or "")
+        if (
+            pci
+            or "nvidia" in f"{vendor} {name}".lower()
+            or (not vendor and boards_named(draft.catalog, name))
+        ):
             modes = {"graphics": _text(card.get("graphicstype")), "vgpu_mode": _text(card.get("vgpumode"))}
             draft.gpu(host, name, address, _number(card.get("memorysizeinkb"), 2**20), pci, **modes)
             for vm in _listed(card.get("vm")):
                 seats.setdefault((names.get(_id(vm), _id(vm)), host), []).append(address)
+        elif not vendor and address not in devices:
+            draft.note("estate.note.no vendor", host=host, name=show(name))
     for address, device in devices.items():
         pci, alone = _pci_id(device), not cards and address.endswith(":00.0")
         if not pci:

@@ -172,3 +172,23 @@ def paths(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     for key, value in items:
         yield (*path, key)
         yield from paths(value, (*path, key))
+
+
+@pytest.mark.parametrize("left", [("NumCpu",), ("NumCpu", "MemoryMB"), ("NumCpu", "MemoryMB", "Template")])
+def test_vms_without_their_size_are_vms(left: tuple[str, ...], catalog: Catalog) -> None:
+    whole = export([host(1, [card("0000:4a:00.0", A100)])], [vm(1, 1, vgpu("nvidia_a100-10c"))])
+    gone = {key.lower() for key in left}
+    vms = [{key: value for key, value in one.items() if key.lower() not in gone} for one in whole["vms"]]
+    estate = estate_of(catalog, whole | {"vms": vms})
+    assert [(one.name, one.on, len(one.devices), one.vcpus) for one in estate.vms] == [("vm1", True, 1, None)]
+    assert len(estate.hosts) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "gpus"), [("Tesla T4", 1), ("GA100 [A100 PCIe 40GB]", 1), ("Matrox G200", 0), ("", 0)]
+)
+def test_a_board_without_a_vendor_is_read_or_said(name: str, gpus: int, catalog: Catalog) -> None:
+    bare = {"deviceName": name, "pciId": "0000:4a:00.0", "graphicsType": "sharedDirect"}
+    estate = estate_of(catalog, {"hosts": [{"name": "a", "graphicsInfo": [bare]}]})
+    assert [len(one.gpus or ()) for one in estate.hosts] == [gpus]
+    assert len(estate.notes) == 1 - gpus
