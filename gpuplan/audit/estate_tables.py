@@ -13,6 +13,7 @@ from gpuplan.audit.trace import refusal
 from gpuplan.audit.values import is_missing
 from gpuplan.facts import own_rows
 from gpuplan.scenario import MAX_GPUS, one_line, show
+from gpuplan.scenario.hosts_and_vms import MAX_MEMORY_GIB
 from gpuplan.wording import said
 
 MAX_ROWS, MAX_HOSTS = 200_000, 20_000
@@ -107,11 +108,8 @@ def _columns(heads: Sequence[str], first: Sequence[str], of: str, tab: str) -> l
     if of == "host" and tab and "host" not in columns and "kind" in columns:
         columns["host"] = ("host", *columns.pop("kind")[1:])
     of_hosts = "hosts" in columns and re.search("host|node", _plain(heads[columns["hosts"][-1]]))
-    if (
-        {"host", "hosts", "board"} <= columns.keys()
-        and not of_hosts
-        and not {"gpus", "all_gpus"} & columns.keys()
-    ):
+    counted = of_hosts or {"gpus", "all_gpus"} & columns.keys()
+    if {"host", "hosts", "board"} <= columns.keys() and not counted:  # a number for each host
         columns["gpus"] = ("gpus", *columns.pop("hosts")[1:])
     return list(columns.values())
 
@@ -148,7 +146,11 @@ def _value(text: str, column: _Column, line: int, unit: str) -> Any:
         place = said("audit.hosts.place", column=what, line=line)
         raise refusal("audit.hosts.number", where=place, value=show(text))
     if kind == "memory":
-        return number * GIB[own[0].lower() if own else unit]
+        gib = number * GIB[own[0].lower() if own else unit]
+        if gib > MAX_MEMORY_GIB:
+            place = said("audit.hosts.place", column=what, line=line)
+            raise refusal("audit.hosts.memory", where=place, value=show(text), most=f"{MAX_MEMORY_GIB:,}")
+        return gib
     return int(number / 1000 if kind == "milli" else number)
 
 

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import math
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +19,8 @@ FREE_BYTES = 200_000
 """A packed file may unpack to a limited multiple of its size; a smaller one to as much as a file of this size."""
 
 HEAD_BYTES = 4096
+COMMENT = re.compile(r"(?:sep=.?|#[^,;\t|]*)$", re.IGNORECASE)
+"""Lines before the header of a table that are none of its rows."""
 GZIP = b"\x1f\x8b"
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 KINDS = {

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, NamedTuple
 from zoneinfo import ZoneInfo
 
 from gpuplan.audit.columns import COLUMNS
-from gpuplan.audit.files import Lines
+from gpuplan.audit.files import COMMENT, Lines
 from gpuplan.audit.kubernetes import pods
 from gpuplan.audit.prometheus import parsed
 from gpuplan.audit.slurm import slurm_gpus
@@ -29,7 +29,6 @@ DASHES = re.compile(r"[ -]*-- -[- ]*\r?$")
 PBS = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Z];")
 PBS_FIELDS = {"ctime": "submit", "start": "start", "end": "end", "queue": "queue", "user": "user"}
 SMI = re.compile(r"#\s*(date|time|gpu|index|entity)\b", re.IGNORECASE)
-COMMENT = re.compile(r"(?:sep=.?|#[^,;\t|]*)$", re.IGNORECASE)
 OF_GPUS = re.compile(r"gpu|util|%|per.?cent", re.IGNORECASE)
 OTHERWISE = re.compile(r"temp|power|watt|mem|clock|fb_|vram|fan|bytes|celsius", re.IGNORECASE)
 SHARE = re.compile(r"0?[.,]\d+|[01]([.,]0*)?")

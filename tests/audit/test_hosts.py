@@ -79,7 +79,7 @@ def test_headers_are_known_in_any_case_with_blanks_and_units(
 
 def test_columns_that_are_not_read_are_named(tmp_path: Path, catalog: Catalog) -> None:
     hosts = read_hosts(written(tmp_path, "Host,GPUs,Rack,Standort\na,2,7,Bonn\n"), catalog)
-    assert hosts == ("1 x 2", (), ("Rack", "Standort"), hosts.notes)
+    assert (hosts.existing, hosts.left_out, hosts.unread) == ("1 x 2", (), ("Rack", "Standort"))
     assert len(hosts.notes) == 1
 
 
@@ -142,3 +142,22 @@ def test_equal_rows_of_a_host_count_once(host: str, times: int, tmp_path: Path, 
     assert len(found.notes) == 1 and found.notes[0].startswith(f"{times - 1} ")
     kinds = read_hosts(written(tmp_path, "gpus,model\n4,L40S\n4,L40S\n"), catalog)
     assert (kinds.existing, kinds.notes) == ("2 x 4 l40s-48gb", ())
+
+
+@pytest.mark.parametrize("first", ["sep=;", "sep=,", "# of the cluster\n# by hand", "\n#", "sep=;\n\n# note"])
+def test_lines_before_the_header_are_skipped(first: str, tmp_path: Path, catalog: Catalog) -> None:
+    found = read_hosts(written(tmp_path, f"{first}\nhost;gpus;model\nh1;4;L40S\n"), catalog)
+    assert (found.existing, found.unread, found.notes) == ("1 x 4 l40s-48gb", (), ())
+
+
+@pytest.mark.parametrize("unit", ["", " (GB)", " (MiB)", " (TiB)"])
+def test_memory_that_no_host_has_is_named(unit: str, tmp_path: Path, catalog: Catalog) -> None:
+    text = f"Host,GPU Model,GPUs,Memory{unit}\nh1,L40S,4,999999999999999\n"
+    with pytest.raises(TraceError, match=r"memory_gib.*999999999999999"):
+        read_hosts(written(tmp_path, text), catalog)
+
+
+@pytest.mark.parametrize("text", ["host,gpus,model\n", "host,gpus,model\n,,\n", "host,gpus\nTotal,4\n"])
+def test_a_list_without_a_host_is_refused(text: str, tmp_path: Path, catalog: Catalog) -> None:
+    with pytest.raises(TraceError):
+        read_hosts(written(tmp_path, text), catalog)
