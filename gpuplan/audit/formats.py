@@ -6,7 +6,8 @@ Widths of Slurm's columns follow [slurm-sacct]_.
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from contextlib import suppress
+from itertools import groupby, pairwise
 from typing import Any, BinaryIO, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -17,7 +18,7 @@ from gpuplan.audit.prometheus import parsed
 from gpuplan.audit.slurm import slurm_gpus
 from gpuplan.audit.table import Table
 from gpuplan.audit.trace import refusal
-from gpuplan.audit.values import BadValue, Clock, is_missing, number_of
+from gpuplan.audit.values import DAY_S, BadValue, Clock, count_of, is_missing
 from gpuplan.audit.workbook import Workbook
 from gpuplan.facts import own_rows
 from gpuplan.scenario import show
@@ -171,7 +172,7 @@ def _pbs_job(text: str) -> list[str]:
 
 
 def of_table(table: Table) -> Export:
-    """Return a table as one that is read: by its columns squeue, usage by the hour, or a column for each GPU."""
+    """Return a table as one that is read: by its columns squeue, usage by the hour or another time, or a column for each GPU."""
     names = {*table.names}
     if not names:
         raise refusal("audit.file.empty")
@@ -238,13 +239,20 @@ def _squeue(table: Table) -> Export:
 def _spread(table: Table, at: Mapping[str, int]) -> Export:
     """Return as many requests as a row of usage counts, at equal steps in its time and of its mean length."""
     clock = Clock(ZoneInfo("UTC"))
+    times = set[float]()
+    for text in table.values(at["time"]):
+        with suppress(BadValue):
+            times.add(clock(text))
+    long_s = min((b - a for a, b in pairwise(sorted(times))), default=DAY_S)
+    dotted = table.dotted(at)
 
     def requests(row: list[str]) -> Iterator[list[str]]:
         value = {key: row[place] for key, place in at.items()}
+        value |= {key: value[key].replace(".", "") for key in dotted}
         try:
-            count, *tokens = (int(number_of(value[key])) for key in ("requests", "tokens_in", "tokens_out"))
+            count, *tokens = (int(count_of(value[key])) for key in ("requests", "tokens_in", "tokens_out"))
             begin = clock(value["time"])
-            step = (clock(value["until"]) - begin if "until" in at else 86400) / max(1, count)
+            step = (clock(value["until"]) - begin if "until" in at else long_s) / max(1, count)
         except (BadValue, ValueError, OverflowError):
             yield row[:1]
             return

@@ -24,6 +24,8 @@ HEAD_ROWS = 100
 """First rows, by whose values columns are recognised."""
 BLOCK_ROWS = 500
 """Rows read together: with many more lists, Python's garbage collector scans all of them again and again."""
+COUNTS = {"requests", "tokens_in", "tokens_out", "times", "nodes", "tasks"}
+DOTTED = re.compile(r"\d{1,3}(?:\.\d{3})*")
 SHOWN_COLUMNS = 40
 SHOWN_REASONS = 3
 
@@ -231,7 +233,7 @@ class Table:
         delimiter = max(",;\t|", key=first.count)
         reader = csv.reader(chain([first], lines), delimiter=delimiter, skipinitialspace=True)
         header = next(reader)
-        rows = ((reader.line_num + blank, row) for row in reader)
+        rows = _closed(reader, delimiter, len(header), blank)
         table = cls(header, rows, source)
         table.delimiter = delimiter
         if len(table.header) < 2:
@@ -275,7 +277,15 @@ class Table:
             for line, row, cells in whole
             for new in (change(cells) if len(cells) == width else [["".join(row)]])
         )
-        return Table(header, rows, self._lines)
+        table = Table(header, rows, self._lines)
+        table.delimiter = self.delimiter
+        return table
+
+    def dotted(self, at: Mapping[str, int]) -> set[str]:
+        """Return the whole counts whose points divide thousands, as in ``1.000`` of a file divided by semicolons."""
+        texts = {key: self.values(at[key]) for key in COUNTS & at.keys() if self.delimiter == ";"}
+        points = {key for key, values in texts.items() if any("." in text for text in values)}
+        return {key for key in points if all(map(DOTTED.fullmatch, texts[key]))}
 
     def rows(self, at: Mapping[str, int], log: Log, *, header_again: str = "") -> "Iterator[Rows]":
         """Yield the same with the columns to read; skip rows that repeat the header, first detected by one column."""
@@ -283,6 +293,7 @@ class Table:
         unread = [repr(name) for place, name in enumerate(self.header) if place not in at.values()]
         names = ", ".join(unread[:SHOWN_COLUMNS] + ["..."] * (len(unread) > SHOWN_COLUMNS))
         log.notes += (said("audit.columns unread", names=names),) if unread else ()
+        dotted = self.dotted(at)
         for lines, cells in self.blocks(log):
             if header_again:
                 place = at[header_again]
@@ -290,6 +301,8 @@ class Table:
                 new = [row[place] != name or [c.strip() for c in row] != self.header for row in cells]
                 lines, cells = list(compress(lines, new)), list(compress(cells, new))
             columns = {key: [row[place] for row in cells] for key, place in at.items()}
+            for key in dotted:
+                columns[key] = [text.replace(".", "") for text in columns[key]]
             for key, texts in columns.items() if self.delimiter == "," else ():
                 if "," in "".join(texts):
                     columns[key] = [t.replace(",", "") if THOUSANDS.fullmatch(t) else t for t in texts]
@@ -355,6 +368,20 @@ class Table:
     def missing(self, key: str, **values: object) -> TraceError:
         """Return the refusal of a file in which a column is missing."""
         return refusal(key, where="line 1", value=self.listed(), **values)
+
+
+def _closed(reader: Any, delimiter: str, width: int, blank: int) -> Cells:
+    """Yield line and cells of each row; a quote that is never closed, and so holds rows of the file, is refused."""
+    line = reader.line_num + blank
+    for row in reader:
+        begin, line = line + 1, reader.line_num + blank
+        if line > begin:
+            more = (
+                len(row) - 1 + sum(cell.count(delimiter) for cell in row) - (line - begin + 1) * (width - 1)
+            )
+            if more == 0 or (more > 0 and len(row) != width):
+                raise refusal("audit.open quote", where=f"line {begin}", value=show(row[0]))
+        yield line, row
 
 
 def unknown_keys(given: Mapping[str, str], known: Iterable[str]) -> list[Problem]:

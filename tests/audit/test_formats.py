@@ -323,6 +323,31 @@ def test_usage_by_the_hour_keeps_requests_and_tokens() -> None:
         assert found.time_s.min() > 1740988800 and found.time_s.max() < 1740996000
 
 
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("step", [60, 3600, 86400])
+@pytest.mark.parametrize("count", ["requests", "request_count", "num_requests", "count", "n_requests"])
+@pytest.mark.parametrize("tokens", ["prompt_tokens,completion_tokens", "input_tokens,output_tokens"])
+def test_several_requests_a_row_however_they_are_called(
+    count: str, tokens: str, step: int, delimiter: str
+) -> None:
+    rows = "".join(f"{1788249600 + n * step},5,5000,500\n" for n in range(11))
+    found = requests_of(f"timestamp,{count},{tokens}\n{rows}".replace(",", delimiter))
+    assert found.tokens_in.tolist() == [1000] * 55
+    assert found.tokens_out.tolist() == [100] * 55
+    assert found.time_s.max() - found.time_s.min() == pytest.approx(step * (11 - 1 / 5))
+
+
+@pytest.mark.parametrize("large", ["1.000", "12.500", "1.250.000"])
+@pytest.mark.parametrize("small", ["950", "1.000"])
+def test_points_divide_thousands_of_counts_between_semicolons(large: str, small: str) -> None:
+    plain = [float(text.replace(".", "")) for text in (large, small)]
+    rows = "".join(f"{1788249600 + n};{text};100;1\n" for n, text in enumerate((large, small)))
+    for counts in ("", ";requests"):
+        head = f"timestamp;prompt_tokens;completion_tokens{counts}\n"
+        found = requests_of(head + (rows if counts else rows.replace(";1\n", "\n")))
+        assert found.tokens_in.tolist() == plain
+
+
 def test_attempts_of_philly() -> None:
     """3 GPUs on two hosts for an hour, then 2 for half an hour."""
     attempts = [

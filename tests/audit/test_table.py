@@ -118,3 +118,19 @@ def test_a_format_gives_a_header_and_rows() -> None:
     jobs = read_jobs(table.Table(header, rows), {}, clock)
     assert jobs.gpus.tolist() == [2]
     assert [s.first_line for s in jobs.reading.skipped] == [7]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("end", ["", "\n", '\n4,2024-05-01,60,1,"zoe"\n'])
+@pytest.mark.parametrize("column", range(5))
+@pytest.mark.parametrize("row", range(3))
+def test_an_open_quote_does_not_hold_rows_in_silence(row: int, column: int, end: str, delimiter: str) -> None:
+    rows = [[str(n), "2024-05-01", "60", "1", "ann"] for n in range(4)]
+    rows[row][column] = '"' + rows[row][column]
+    text = "id,submit,duration,gpus,user\n" + "\n".join(map(",".join, rows)) + end
+    assert f"line {row + 2}" in refused(text.replace(",", delimiter))
+
+
+def test_a_cell_of_several_lines_is_a_cell() -> None:
+    text = 'submit,duration,gpus,comment\n2024-05-01,60,1,"one, two\nthree"\n2024-05-01,60,2,"\n"\n'
+    assert jobs_of(text).gpus.tolist() == [1, 2]
