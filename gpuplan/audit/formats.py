@@ -11,14 +11,14 @@ from itertools import groupby, pairwise
 from typing import Any, BinaryIO, NamedTuple
 from zoneinfo import ZoneInfo
 
-from gpuplan.audit.columns import COLUMNS
+from gpuplan.audit.columns import AFTER, COLUMNS, words_of
 from gpuplan.audit.files import COMMENT, Lines
 from gpuplan.audit.kubernetes import pods
 from gpuplan.audit.prometheus import parsed
 from gpuplan.audit.slurm import slurm_gpus
 from gpuplan.audit.table import Table
 from gpuplan.audit.trace import refusal
-from gpuplan.audit.values import DAY_S, BadValue, Clock, count_of, is_missing
+from gpuplan.audit.values import DATE, DAY_S, BadValue, Clock, count_of, is_missing
 from gpuplan.audit.workbook import Workbook
 from gpuplan.facts import own_rows
 from gpuplan.scenario import show
@@ -30,6 +30,9 @@ DASHES = re.compile(r"[ -]*-- -[- ]*\r?$")
 PBS = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Z];")
 PBS_FIELDS = {"ctime": "submit", "start": "start", "end": "end", "queue": "queue", "user": "user"}
 SMI = re.compile(r"#\s*(date|time|gpu|index|entity)\b", re.IGNORECASE)
+OF_TIMES = AFTER | {"day", "clock", "hour"}
+CLOCK = re.compile(r"\d?\d:\d\d(?::\d\d(?:[.,]\d+)?)?")
+DAY = re.compile(rf"(?:{DATE.pattern})")
 OF_GPUS = re.compile(r"gpu|util|%|per.?cent", re.IGNORECASE)
 OTHERWISE = re.compile(r"temp|power|watt|mem|clock|fb_|vram|fan|bytes|celsius", re.IGNORECASE)
 SHARE = re.compile(r"0?[.,]\d+|[01]([.,]0*)?")
@@ -184,6 +187,35 @@ def of_table(table: Table) -> Export:
     if names == {"series", "time", "value"}:
         return Export(table.changed(["gpu", "time", "utilization"], lambda row: [row]), "samples", "samples")
     return Export(table)
+
+
+def with_dates(table: Table, given: Mapping[str, str]) -> Table:
+    """Return a table in which a column of dates is joined with those of its times of day, such as ``end_time``."""
+    words = [[word for word in words_of(name) if word not in OF_TIMES] for name in table.header]
+    hours = [
+        at for at in range(len(words)) if table.header[at] not in given.values() and _all(CLOCK, table, at)
+    ]
+    days = [at for at in range(len(words)) if hours and _all(DAY, table, at)]
+    day_of = {at: day for day in days for at in hours if words[at] == words[day]}
+    general = [day for day in days if not words[day]]
+    for at in hours if general else ():
+        if any("".join(words[at]) in COLUMNS["jobs"][key][0] for key in ("submit", "start", "end")):
+            day_of.setdefault(at, general[0])
+    if not day_of:
+        return table
+    kept = [at for at in range(len(words)) if at not in day_of.values()]
+
+    def joined(row: list[str]) -> list[list[str]]:
+        whole = {at: " ".join((row[day], row[at])) for at, day in day_of.items() if not is_missing(row[at])}
+        return [[whole.get(at, row[at]) for at in kept]]
+
+    header = ["_".join(words[at]) if at in day_of and words[at] else table.header[at] for at in kept]
+    return table.changed(header, joined)
+
+
+def _all(sign: re.Pattern[str], table: Table, at: int) -> bool:
+    texts = table.values(at)
+    return bool(texts) and all(map(sign.fullmatch, texts))
 
 
 def gpu_columns(table: Table) -> list[int]:

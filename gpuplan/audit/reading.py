@@ -15,7 +15,7 @@ from zipfile import is_zipfile
 from zoneinfo import ZoneInfo, available_timezones
 
 from gpuplan.audit.files import open_text, refusing
-from gpuplan.audit.formats import Export, by_gpu, gpu_columns, of_json, of_text, of_workbook
+from gpuplan.audit.formats import Export, by_gpu, gpu_columns, of_json, of_text, of_workbook, with_dates
 from gpuplan.audit.jobs import JOB_COLUMNS, REQUEST_COLUMNS, read_jobs, read_requests
 from gpuplan.audit.prometheus import read_answer, read_table
 from gpuplan.audit.samples import SAMPLE_COLUMNS, read_samples
@@ -79,6 +79,7 @@ def _read(file: BinaryIO, format: str, given: dict[str, str], clock: Clock) -> J
         if format not in ("auto", "prometheus"):
             raise refusal("audit.json", where="line 1", value=show(str(export)[:20]), format=repr(format))
         return read_answer(export, given, clock)
+    export = export._replace(table=with_dates(export.table, given))
     kind = export.reader or (_recognised(export.table, given) if format == "auto" else format)
     sheets = export.sheets
     if kind == BY_GPU:

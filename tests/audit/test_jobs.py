@@ -316,3 +316,27 @@ def test_counts_that_are_none_are_left_out() -> None:
     assert jobs.gpus.tolist() == [8] * 4
     assert sum(left.rows for left in jobs.reading.skipped) == 4
     assert "columns.times" in refused(text, columns={"times": "workers"})
+
+
+DAYS = [
+    ("2026-09-01", "08:00", "2026-09-02", "10:00", 26),
+    ("2026-09-01", "22:00:00", "2026-09-03", "02:30:00", 28.5),
+]
+
+
+@pytest.mark.parametrize(
+    "form", ["{0}_date {0}_time", "{0}Date {0}Time", "date_{0} time_{0}", "{0}_day {0}_clock"]
+)
+@pytest.mark.parametrize("delimiter", [",", ";"])
+@pytest.mark.parametrize("german", [False, True])
+def test_dates_and_times_of_day_in_columns_of_their_own(form: str, delimiter: str, german: bool) -> None:
+    head = [name for what in ("start", "end") for name in form.format(what).split()]
+    rows = [[".".join(text.split("-")[::-1]) if german else text for text in row[:4]] for row in DAYS]
+    text = "\n".join(delimiter.join(row) for row in [[*head, "gpus"], *([*row, "2"] for row in rows)])
+    assert (jobs_of(text).duration_s / 3600).tolist() == [row[4] for row in DAYS]
+
+
+def test_one_date_of_several_times_of_day() -> None:
+    jobs = jobs_of("date,start_time,end_time,gpus\n2026-09-01,08:00,10:00,2\n2026-09-02,09:00,,2\n")
+    assert jobs.duration_s[0] == 7200
+    assert jobs.start_s[1] - jobs.start_s[0] == 25 * 3600
