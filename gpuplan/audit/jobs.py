@@ -4,6 +4,7 @@ Columns of requests are those of Azure [azure-llm-inference-2023]_, BurstGPT [bu
 """
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from statistics import median
@@ -12,7 +13,7 @@ import numpy as np
 
 from gpuplan.audit.columns import COLUMNS, words_of
 from gpuplan.audit.table import Log, Rows, Table
-from gpuplan.audit.trace import ALL, Collected, Jobs, Reading, Requests
+from gpuplan.audit.trace import ALL, Collected, Jobs, Reading, Requests, refusal
 from gpuplan.audit.values import UNITS, Clock, count_of, duration_s, gpus_of, missing_of
 from gpuplan.scenario import MAX_GPUS, show
 from gpuplan.wording import said
@@ -27,6 +28,8 @@ OF_JOB = {"total", "all", "sum", "job", "jobs"}
 PER = {**dict.fromkeys(("node", "nodes", "host", "server", "machine"), "nodes"), "task": "tasks"}
 """Word after ``per`` in the name of a column of GPUs -> the count that multiplies it; else ``times``."""
 MULTIPLIERS = ("times", "nodes", "tasks")
+IDS = re.compile(r"\d{1,2}(?: ?, ?\d{1,2})+")
+"""Devices of a job by their numbers, which are no count."""
 NEAR = 0.02
 """Two columns agree if their ratio is usually this close to what it should be."""
 
@@ -169,6 +172,9 @@ def read_jobs(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
     timed = at.keys() & {"submit", "start", "interval"}
     if not at.keys() & {"gpus", "gpu_milli"} or not timed or not at.keys() & {"duration", "end", "work"}:
         raise table.missing("audit.needs.jobs")
+    counts = table.values(at["gpus"]) if "gpus" in at and table.delimiter == "," else []
+    if ids := [text for text in counts if IDS.fullmatch(text)]:
+        raise refusal("audit.ids of gpus", where=table.header[at["gpus"]], value=show(ids[0]))
     if timed != {"interval"}:
         at.pop("interval", None)
     _check_lengths(table, at, clock)
@@ -186,6 +192,8 @@ def read_jobs(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
     clock.relative = clock.relative or "interval" in at
     notes = {
         **jobs.cut(log.latest_s),
+        "audit.note.only dates": "duration" not in at
+        and all(key in at and table.dates_only(at[key]) for key in ("start", "end")),
         "audit.note.rounded up": int(((jobs["gpus"] > 1) & (jobs["gpus"] % 1 > 0)).sum()),
         "audit.note.no group of jobs": "group" not in at,
         "audit.note.intervals": "interval" in at,

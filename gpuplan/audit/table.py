@@ -14,7 +14,7 @@ import numpy as np
 from gpuplan.audit.columns import Column, Known, given_column, holds_names, stem_of, timed
 from gpuplan.audit.files import Lines
 from gpuplan.audit.trace import Reading, Skipped, TraceError, refusal
-from gpuplan.audit.values import THOUSANDS, UNITS, BadValue, Clock, Unit, is_missing
+from gpuplan.audit.values import DATE, THOUSANDS, UNITS, BadValue, Clock, Unit, is_missing
 from gpuplan.scenario import Problem, show
 from gpuplan.wording import said
 
@@ -349,6 +349,11 @@ class Table:
         """Return the first values of a column, without missing ones."""
         texts = (row[place] for _, row in self._head if len(row) > place)
         return [text.strip() for text in texts if not is_missing(text)]
+
+    def dates_only(self, place: int) -> bool:
+        """True if the times of a column are days without a time of day."""
+        texts = self.values(place)
+        return bool(texts) and all(map(DATE.fullmatch, texts))
 
     def first_rows(self, at: Mapping[str, int], clock: Clock) -> Rows:
         """Return the first rows, to compare columns with each other before all are read."""

@@ -8,6 +8,7 @@ from random_cases import cases
 from traces import GOOD, JOBS, MAY, jobs_of, refused
 
 from gpuplan.audit.trace import ALL
+from gpuplan.wording import said
 
 
 def test_a_csv_of_jobs() -> None:
@@ -340,3 +341,17 @@ def test_one_date_of_several_times_of_day() -> None:
     jobs = jobs_of("date,start_time,end_time,gpus\n2026-09-01,08:00,10:00,2\n2026-09-02,09:00,,2\n")
     assert jobs.duration_s[0] == 7200
     assert jobs.start_s[1] - jobs.start_s[0] == 25 * 3600
+
+
+def test_days_without_a_time_of_day_are_said() -> None:
+    note = said("audit.note.only dates")
+    assert note in jobs_of("start,end,gpus\n2026-09-01,2026-09-03,2\n").reading.notes
+    assert note in jobs_of("start_date,end_date,gpus\n01.09.2026,03.09.2026,2\n").reading.notes
+    assert note not in jobs_of("start,end,gpus\n2026-09-01,2026-09-03 04:00,2\n").reading.notes
+
+
+@pytest.mark.parametrize("ids", ["0,1", "0, 1", "0,1,2,3", "2,5"])
+def test_numbers_of_devices_are_no_count(ids: str) -> None:
+    assert said("audit.ids of gpus") in refused(
+        f'start,duration,gpus\n2024-05-01,60,3\n2024-05-01,60,"{ids}"\n'
+    )
