@@ -79,7 +79,7 @@ def _of_hosts(lines: Sequence[_Line], draft: Draft) -> Iterator[_Line]:
         sums = any(names) and not name and all(map(_number, words))
         if words and (words[0] in COLUMNS["total"] or sums):
             draft.left["estate.note.totals"] += 1
-        elif any(c[0] == "host" for c in line[2]) and line[1] in draft.rows:
+        elif {"host", "gpus"} <= {c[0] for c in line[2]} and line[1] in draft.rows:  # else a row for each GPU
             draft.left["estate.note.again"] += 1
         else:
             draft.rows.add(line[1])
