@@ -32,7 +32,7 @@ from gpuplan.deliver.document.requirements import _asked_in_all
 from gpuplan.deliver.executive import decisions
 from gpuplan.deliver.pptx import pptx_bytes
 from gpuplan.deliver.pptx.opening import _key_tiles
-from gpuplan.deliver.what_if.answers import WhatIf, _failures, answer_of, sizes
+from gpuplan.deliver.what_if.answers import WhatIf, _others, answer_of, sizes
 from gpuplan.deliver.what_if.texts import Teller
 from gpuplan.plan.requests import spare_hosts
 from gpuplan.report import cost_text, demand_text, plan_dict, plan_text
@@ -237,7 +237,7 @@ def tile(plan: Plan) -> str:
 
 def position_of(plan: Plan) -> dict[str, str]:
     """What the what-if page says of the design's own position, as precomputed."""
-    design = _failures(plan.scenario)
+    design = next(_others(plan))
     axes = (next(iter(sizes(plan.scenario)), design), design)
     found = WhatIf(plan, axes, {})
     return Teller(replace(found, answers={found.own: answer_of(plan)})).texts(found.own)
