@@ -14,8 +14,7 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.plan.inputs import derived
 from gpuplan.plan.trail import Trail
 from gpuplan.plan.working_week import Week, weeks
-from gpuplan.scenario import Scenario
-from gpuplan.units import exact
+from gpuplan.scenario import Group, Scenario
 
 QUARTERS_PER_HOUR = 4
 Home = tuple[str, str]
@@ -89,20 +88,16 @@ def leftover_of(
     totals = {group.id: np.zeros(3) for group in asking}
     seasons: list[list[Left]] = []
     for season, by_group in planned.items():
+        needs = {group.id: _needs(group, asked[season][group.id]) for group in asking}
         busy: dict[Home, np.ndarray] = defaultdict(lambda: np.zeros(QUARTERS_PER_WEEK))
         for id, week in by_group.items():
-            busy[home[id]] = busy[home[id]] + week.loads * week.gpus
+            of_reserved = needs[id][0] if id in needs else 0.0
+            busy[home[id]] = busy[home[id]] + week.loads * week.gpus + of_reserved
         lefts = [{at: np.maximum(gpus - busy[at], 0.0) for at, gpus in one.items()} for one in there]
         theirs = {home[group.id] for group in asking}
         seasons.append([{at: gpus for at, gpus in left.items() if at in theirs} for left in lefts])
         for group in asking:
-            at, week = home[group.id], asked[season][group.id]
-            own = float(exact(group.gpus_each) * (group.reserved_vms or 0))
-            wanted = np.maximum(week.loads * week.gpus - own, 0.0)
-            got = [served_gpus(left.get(at, 0.0 * wanted), asked_gpus=wanted) for left in lefts]
-            for left, gpus in zip(lefts, got, strict=True):
-                left[at] = left.get(at, 0.0 * wanted) - gpus
-            totals[group.id] += [gpus.sum() / QUARTERS_PER_HOUR / len(planned) for gpus in (wanted, *got)]
+            totals[group.id] += _given(lefts, home[group.id], needs[group.id][1]) / len(planned)
     served = tuple(Served(g.id, home[g.id][0], *map(float, totals[g.id])) for g in asking)
     for one, group in zip(served, asking, strict=True):
         here = trail.about(f"groups.{one.group}", name=group.name)
@@ -110,6 +105,23 @@ def leftover_of(
         here.record("left_gpu_h", served_gpus, one.gpu_h, asked=wanted_h)
         here.record("left_gpu_h_after_failure", served_gpus, one.gpu_h_after_failure, asked=wanted_h)
     return Leftover(served, *seasons[0])
+
+
+def _needs(group: Group, week: Week) -> tuple[np.ndarray, np.ndarray]:
+    """Return the GPUs that jobs of a group use of its reserved VMs, and those that they need of what others leave."""
+    needed = week.loads * week.gpus
+    reserved = np.minimum(needed, week.gpus * (group.reserved_vms or 0) / group.vms_each)
+    return reserved, needed - reserved
+
+
+def _given(lefts: Sequence[dict[Home, np.ndarray]], at: Home, wanted: np.ndarray) -> np.ndarray:
+    """Return the GPU-hours a week that a group asks for, and those that it takes of each of ``lefts``."""
+    hours = [wanted.sum()]
+    for left in lefts:
+        gpus = served_gpus(left.get(at, 0.0 * wanted), asked_gpus=wanted)
+        left[at] = left.get(at, 0.0 * wanted) - gpus
+        hours.append(gpus.sum())
+    return np.array(hours) / QUARTERS_PER_HOUR
 
 
 def _capacities(pools: Sequence[Pool], apart: bool) -> tuple[dict[Home, int], dict[Home, int]]:

@@ -51,6 +51,15 @@ def test_the_first_by_priority_is_served_first(catalog: Catalog) -> None:
     assert [one.gpu_h_after_failure / 168 for one in plan.leftover.groups] == pytest.approx([1, 0])
 
 
+def test_reserved_vms_of_jobs_that_may_be_stopped_are_not_given_twice(catalog: Catalog) -> None:
+    """One host of 4 GPUs for 2 reserved VMs, no failover: 10 jobs use these and the other 2, so 2 of 8 are given."""
+    group = {"id": "a", "people": 10, "active_share": 1, "preemptible": True, "reserved_vms": 2, **WHOLE}
+    plan = planned(catalog, [group], availability={"host_failures": 0})
+    assert plan.leftover is not None and plan.totals.gpus == 4
+    (jobs,) = plan.leftover.groups
+    assert (jobs.asked_gpu_h / 168, jobs.gpu_h / 168) == pytest.approx((8, 2))
+
+
 @pytest.mark.parametrize("rule", ["sum", "hours"])
 def test_reserved_vms_always_have_a_place(catalog: Catalog, rule: str) -> None:
     group = {"id": "a", "people": 9, "active_share": 0.2, **WHOLE, **DAY}
