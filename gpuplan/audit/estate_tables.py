@@ -38,21 +38,12 @@ def read_table(rows: Iterable[Sequence[str]], sheet: str, draft: Draft) -> str:
     """Take a table of hosts, VMs, clusters or GPUs; return its columns if it is none of these."""
     table = iter(rows)
     heads, first = list(next(table, [])), list(next(table, []))
-    marks = _plain(sheet), _plain("".join(heads[:1]))
-    tab = next((tab for tab in COLUMNS["sheet"] if marks[0].endswith(tab) or marks[1].startswith(tab)), "")
-    kinds = [of for of, signs in SIGNS if signs <= {what for what, *_ in _columns(heads, first, of, "")}]
-    of = COLUMNS["sheet"][tab][0] if tab else next(iter(kinds), "")
+    of, tab = _kind_of(heads, first, sheet)
     columns = _columns(heads, first, of, tab)
     names = [one_line(head.strip())[:40] or "-" for head in heads[:1000]]
     if not columns:
         return ", ".join(names[:20])
-    found = list[_Line]()
-    for number, cells in enumerate(islice(chain([first], table), MAX_ROWS + 1), 2):
-        at_most = [column for column in columns if column[-1] < len(cells)]
-        row = {c: cells[c[-1]].strip() for c in at_most if not is_missing(cells[c[-1]])}
-        found.append((number, tuple(cells), row))
-    if len(found) > MAX_ROWS:
-        raise refusal("audit.hosts.rows", most=f"{MAX_ROWS:,}")
+    found = _lines(chain([first], table), columns)
     kept = _of_hosts(found, draft) if of == "host" else found
     lines = [(number, row) for number, _, row in kept]
     units = {c: c[2] or _unit(of, c, lines, draft) for c in columns if c[1] == "memory"}
@@ -69,6 +60,28 @@ _Column = tuple[str, str, str, int]
 """Content of a column, the type of that, its unit where the name has one, and its number."""
 _Line = tuple[int, tuple[str, ...], dict[_Column, str]]
 """Number of a line, its cells, and the texts of its known columns."""
+
+
+def _kind_of(heads: Sequence[str], first: Sequence[str], sheet: str) -> tuple[str, str]:
+    """What a table is of, by the name of its sheet or by its columns, and that name; empty if it is neither."""
+    marks = _plain(sheet), _plain("".join(heads[:1]))
+    tab = next((tab for tab in COLUMNS["sheet"] if marks[0].endswith(tab) or marks[1].startswith(tab)), "")
+    if tab:
+        return COLUMNS["sheet"][tab][0], tab
+    kinds = (of for of, signs in SIGNS if signs <= {what for what, *_ in _columns(heads, first, of, "")})
+    return next(kinds, ""), ""
+
+
+def _lines(rows: Iterable[Sequence[str]], columns: Sequence[_Column]) -> list[_Line]:
+    """The rows of a table below its header, as far as their columns are known."""
+    lines = list[_Line]()
+    for number, cells in enumerate(islice(rows, MAX_ROWS + 1), 2):
+        at_most = [column for column in columns if column[-1] < len(cells)]
+        row = {c: cells[c[-1]].strip() for c in at_most if not is_missing(cells[c[-1]])}
+        lines.append((number, tuple(cells), row))
+    if len(lines) > MAX_ROWS:
+        raise refusal("audit.hosts.rows", most=f"{MAX_ROWS:,}")
+    return lines
 
 
 def _of_hosts(lines: Sequence[_Line], draft: Draft) -> Iterator[_Line]:

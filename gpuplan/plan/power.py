@@ -150,17 +150,7 @@ def power_use(trail: Trail, catalog: Catalog, kinds: Sequence[Hosts], fabric: Ca
         energy_kwh=energy,
         grid_kg_kwh=factor(scenario, catalog, "grid_kg_kwh"),
     )
-    units = trail.record(
-        "power.rack_units",
-        power.rack_units_u,
-        power.rack_units_u(*(p.rack_units_u or 0 for p in shown.values())),
-        words={
-            "parts": " + ".join(
-                f"{p.count} {n}: {written(p.rack_units_u or 0, 'g')}" for n, p in shown.items()
-            )
-        },
-        hosts=trail["totals.hosts"],
-    )
+    units = _rack_units(trail, shown)
     per_rack = [_per_rack_line(kind, catalog, powers[kind.scenario.hardware.of]) for kind in kinds]
     powers = {
         name: replace(host, per_rack=int(line.value))
@@ -193,6 +183,19 @@ def power_use(trail: Trail, catalog: Catalog, kinds: Sequence[Hosts], fabric: Ca
         facts=(Fact(*known, note=typical.label),),
         excludes=tuple(dict.fromkeys(excludes)),
         kinds=powers,
+    )
+
+
+def _rack_units(trail: Trail, parts: Mapping[str, PowerPart]) -> Line:
+    """Height of all parts; those whose height is not known are left out."""
+    heights = {name: part.rack_units_u or 0 for name, part in parts.items()}
+    words = " + ".join(f"{parts[name].count} {name}: {written(u, 'g')}" for name, u in heights.items())
+    return trail.record(
+        "power.rack_units",
+        power.rack_units_u,
+        power.rack_units_u(*heights.values()),
+        words={"parts": words},
+        hosts=trail["totals.hosts"],
     )
 
 
