@@ -474,21 +474,23 @@ def page(browser: Any) -> Iterator[Callable[..., Visit]]:
 
 @pytest.fixture
 def tab(household: Callable[[bool], Any]) -> Iterator[Callable[..., Visit]]:
-    """Factory: a tab in the browser that tests share; cookies and storage are as new."""
+    """Factory: a tab in the browser that tests share; cookies and storage are as new.
+
+    Storage is cleared by the page that stays, when the others are gone: a page that closes keeps its last change.
+    """
     contexts: list[Any] = []
 
     def new(bypass_csp: bool = False) -> Visit:
         context = household(bypass_csp)
         if context not in contexts:
             context.clear_cookies()
+            context.pages[0].evaluate("localStorage.clear()")
             contexts.append(context)
         return watched(context)
 
     yield new
     for context in contexts:
         for open_page in context.pages[1:]:
-            with contextlib.suppress(Exception):  # it may show nothing, or have crashed
-                open_page.evaluate("localStorage.clear()")
             open_page.close()
 
 
