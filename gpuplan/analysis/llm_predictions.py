@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from statistics import fmean, median
 
 from gpuplan.analysis.llm_runs import NotPredicted, Run, Work, lengths_of, model_of, pools_of, work_of
 from gpuplan.catalog import Catalog
@@ -51,6 +52,33 @@ class Prediction:
     def held(self) -> bool | None:
         """True if the measured figure lies between low and high; None where it is unknown."""
         return None if self.low is None or self.high is None else self.low <= self.measured <= self.high
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """Errors of some predictions."""
+
+    runs: int
+    median: float
+    mean: float
+    nine_in_ten: float
+    signed: float
+    """Median of the errors with their sign."""
+    held: float
+    """Share of them within low and high."""
+    width: float
+    """Mean of high over low."""
+
+
+def errors(found: Iterable[Prediction]) -> Errors | None:
+    """Return the errors of predictions; None where there are none."""
+    usable = [p for p in found if p.predicted is not None and p.error is not None]
+    if not usable:
+        return None
+    off = sorted(abs(p.error or 0.0) for p in usable)
+    nine_in_ten, signed = off[min(len(off) - 1, int(0.9 * len(off)))], median(p.error or 0.0 for p in usable)
+    held, width = fmean(bool(p.held) for p in usable), fmean((p.high or 1.0) / (p.low or 1.0) for p in usable)
+    return Errors(len(off), median(off), fmean(off), nine_in_ten, signed, held, width)
 
 
 def predict(catalog: Catalog, runs: Iterable[Run], speeds: Speeds | None = None) -> tuple[Prediction, ...]:

@@ -3,29 +3,24 @@
 import argparse
 import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 from gpuplan.analysis.benchmarks import read_results
 from gpuplan.analysis.benchmarks.customer import calibrate, write_factors
-from gpuplan.analysis.llm_left_out import LeftOut, left_out
 from gpuplan.cli.options import catalog_of, path_text, print_answer, read_scenario, refusal, with_configs
 from gpuplan.facts import did_you_mean
 from gpuplan.plan import make_plan
 from gpuplan.plan.llm.own_models import with_models
 from gpuplan.report import catalog_text
-from gpuplan.report.llm_report import calibrated_dict, calibrated_text, left_out_dict, left_out_text
+from gpuplan.report.llm_report import calibrated_dict, calibrated_text
 from gpuplan.scenario import from_dict, json_schema
 from gpuplan.wording import said
 
 
 def run_calibrate(args: argparse.Namespace) -> int:
     """``gpuplan calibrate``."""
-    if not args.llm and not args.left_out:
+    if not args.llm:
         raise refusal(said("terminal.file of runs"))
-    if args.left_out:
-        groups = tuple(_told(left_out(catalog_of(args), args.left_out)))
-        return print_answer(args, left_out_dict, left_out_text, groups)
     design, configs, plan = getattr(args, "for"), args.model_config, None
     scenario = read_scenario(design, configs) if design else with_configs(from_dict({}), configs)
     catalog = with_models(scenario, catalog_of(args))
@@ -40,13 +35,6 @@ def run_calibrate(args: argparse.Namespace) -> int:
         written = write_factors(args.fit, catalog, found.runs, found.own)
         print(f"Wrote {', '.join(written)} into {path_text(args.fit)}", file=sys.stderr)
     return print_answer(args, calibrated_dict, calibrated_text, found)
-
-
-def _told(found: Iterator[LeftOut]) -> Iterator[LeftOut]:
-    """Yield what was left out, and say how far the fits are: each takes a quarter of a minute."""
-    for group in found:
-        print(said("llm.fitting", name=group.name, count=len(group.figures)), file=sys.stderr, flush=True)
-        yield group
 
 
 def run_catalog(args: argparse.Namespace) -> int:

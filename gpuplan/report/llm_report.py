@@ -6,9 +6,7 @@ from typing import Any
 
 from gpuplan.analysis.benchmarks import Result
 from gpuplan.analysis.benchmarks.customer import Calibration
-from gpuplan.analysis.llm_calibration import Errors, errors
-from gpuplan.analysis.llm_left_out import LeftOut, held, spreads
-from gpuplan.analysis.llm_predictions import QUANTITIES, Prediction
+from gpuplan.analysis.llm_predictions import QUANTITIES, Errors, Prediction, errors
 from gpuplan.analysis.llm_traffic import GroupTraffic
 from gpuplan.locales import per_cent, spoken, written
 from gpuplan.plan import Plan
@@ -23,7 +21,6 @@ from gpuplan.wording import NAMES, few_digits, number, said, seconds, share_word
 LISTED = 60
 """Rows that are printed; of more, those furthest off."""
 FIGURES = NAMES["figure of a run"]
-KINDS = ("dense", "experts")
 Played = Sequence[tuple[GroupTraffic, Simulated]]
 """Each group with what the simulation found for its planned replicas."""
 
@@ -123,37 +120,6 @@ def runs_table(found: Sequence[Prediction]) -> Table:
     digits["held"] = Worded(lambda held: "" if held else said("llm.outside"))
     rows = ranked[:LISTED] if short else [p for p in found if p.predicted is not None]
     return tabulate("llm_runs", rows, **digits, notes=(all_of,) if short else (), title=said("llm.runs"))
-
-
-def left_out_dict(found: Sequence[LeftOut]) -> dict[str, Any]:
-    """Errors on what was left out of a fit, as plain JSON values.
-
-    Keys ``errors`` (for each group left out, figure, load and kind of model: runs, errors as in ``calibrated_dict``, their signed
-    median, share within the ranges that all other groups give, and their width), ``ranges`` (low and high over a value of each
-    figure, load and kind) and ``speeds`` (fitted parameters by what was left out).
-    """
-    ranges = [fields_of(each) for each in spreads(found)]
-    speeds = {group.name: fields_of(group.speeds) for group in found}
-    return as_json(errors=_left_out(found), ranges=ranges, speeds=speeds)
-
-
-def left_out_text(found: Sequence[LeftOut]) -> str:
-    """Errors on what was left out of a fit, as text for a terminal."""
-    rows = [row | {"name": FIGURES[row["name"]]} for row in _left_out(found)]
-    return page("", tabulate("llm_left_out", rows, title=said("llm.left out")))
-
-
-def _left_out(found: Sequence[LeftOut]) -> list[dict[str, Any]]:
-    within = held(found)
-    rows: list[dict[str, Any]] = []
-    for group in found:
-        kinds: dict[tuple[str, str, bool], list[Prediction]] = {}
-        for figure, prediction in zip(group.figures, within[group.name], strict=True):
-            kinds.setdefault((prediction.quantity, figure.load, figure.experts), []).append(prediction)
-        for (name, load, experts), predictions in sorted(kinds.items()):
-            words = {"without": group.name, "name": name, "load": load, "kind": KINDS[experts]}
-            rows.append(words | fields_of(errors(predictions)))
-    return rows
 
 
 def _quantity(prediction: Prediction) -> str:

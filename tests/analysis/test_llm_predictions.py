@@ -8,8 +8,7 @@ from statistics import median
 
 import pytest
 
-from gpuplan.analysis.llm_calibration import errors
-from gpuplan.analysis.llm_predictions import Prediction, predict
+from gpuplan.analysis.llm_predictions import Prediction, errors, predict
 from gpuplan.analysis.llm_runs import NotPredicted, Run, model_of, runs_of, work_of
 from gpuplan.catalog import Catalog, load_catalog
 
@@ -125,3 +124,11 @@ def test_a_range_is_wider_for_a_board_without_a_run(catalog: Catalog) -> None:
     assert known.held
     assert other.high and other.low and known.high and known.low
     assert other.high / other.low > known.high / known.low
+
+
+def test_errors_by_hand() -> None:
+    found = [Prediction("x", "tpot_ms", m, 10.0, 9.0, 11.0) for m in (8.0, 10.0, 10.5, 20.0)]
+    off = errors(found)
+    assert off and (off.runs, off.held, off.width) == (4, 0.5, 11 / 9)
+    assert off.median == pytest.approx((0.25 + 10 / 10.5 * 0 + 0.5 / 10.5) / 2)
+    assert errors([Prediction("x", "tpot_ms", 1.0, why="no")]) is None

@@ -10,10 +10,6 @@ import pytest
 from benchmark_results import Measured, vllm
 from command_line import run
 
-from gpuplan.analysis.llm_left_out import BY, Figure, LeftOut
-from gpuplan.analysis.llm_predictions import QUANTITIES, Prediction
-from gpuplan.cli import tables
-from gpuplan.models.llm.speeds import USUAL
 from gpuplan.scenario import json_schema
 
 
@@ -129,22 +125,6 @@ def test_calibrate_names_file_and_field_the_tools_that_are_read_and_the_groups(c
     assert code == 2 and "--for" in err and not (tmp_path / "mine").exists()
     code, _, err = run(capsys, "calibrate", "--llm", str(tmp_path / "none.json"))
     assert code == 2 and "none.json" in err
-
-
-@pytest.mark.parametrize("by", sorted(BY))
-def test_calibrate_prints_what_is_off_without_each_source_board_or_model(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, by: str
-) -> None:
-    off = [Prediction(f"{n}", name, 10.0, 11.0) for n in range(12) for name in QUANTITIES]
-    figures = [Figure(each, "loop", False, True) for each in off]
-    found = [LeftOut(name, USUAL, tuple(figures)) for name in "ab"]
-    asked: list[str] = []
-    monkeypatch.setattr(tables, "left_out", lambda _catalog, by: (asked.append(by), iter(found))[1])
-    code, out, err = run(capsys, "calibrate", "--llm", "--left-out", by, "--json")
-    assert (code, asked) == (0, [by]) and err.count("36") == 2
-    rows = json.loads(out)["errors"]
-    assert [row["without"] for row in rows] == [*"aaabbb"]
-    assert all(row["runs"] == 12 and round(row["median"], 3) == 0.1 for row in rows)
 
 
 def test_calibrate_refuses_what_needs_runs_and_names_line_and_column(capsys, tmp_path) -> None:

@@ -13,12 +13,11 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from gpuplan.analysis.llm_calibration import errors
-from gpuplan.analysis.llm_left_out import LeftOut, held, left_out, sources, without
-from gpuplan.analysis.llm_predictions import QUANTITIES, Prediction
+from gpuplan.analysis.llm_predictions import QUANTITIES, Prediction, errors
 from gpuplan.analysis.llm_runs import runs_of
 from gpuplan.catalog import Catalog
 from gpuplan.models.llm.speeds import Speeds
+from validation.llm_fit import LeftOut, held, left_out, sources, without
 
 KEPT = Path(__file__).with_suffix(".json")
 NAMES = {"tpot_ms": "time per token", "ttft_ms": "first token", "tokens_per_s": "tokens a second"}

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from gpuplan.analysis.llm_left_out import LeftOut, spreads
 from gpuplan.catalog import Catalog
 from gpuplan.plan.llm_parts import ranges_of, speeds_of
 from validation import __main__, llm_left_out
 from validation.__main__ import main
+from validation.llm_fit import LeftOut, spreads
 from validation.llm_left_out import (
     AIMS,
     KEPT,

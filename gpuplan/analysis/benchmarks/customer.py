@@ -4,6 +4,8 @@ Few runs do not refit a model of thirty parameters. Each quantity gets a factor 
 log(measured / predicted) of runs like it; how alike runs of one source are is taken from the published ones. [gpuplan-method]_
 """
 
+import csv
+import datetime
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +17,6 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from gpuplan.analysis.benchmarks.record import Result
-from gpuplan.analysis.llm_calibration import write_own
 from gpuplan.analysis.llm_predictions import Prediction, predict
 from gpuplan.analysis.llm_runs import NotPredicted, Run, gpu_of
 from gpuplan.catalog import Catalog, CatalogError, load_catalog
@@ -34,6 +35,7 @@ PRIOR_RUNS = 5
 """Runs that the spread counts for, when the customer's own scatter more or less."""
 FILLED = ("model", "gpu", "precision_weights", "precision_kv", "tp", "framework", "tuned", "gpus")
 """What a group of the design says of a run that does not state it."""
+SOURCE = "own-llm-runs"
 
 
 class Spread(NamedTuple):
@@ -166,6 +168,40 @@ def write_factors(folder: Path, catalog: Catalog, runs: Iterable[Run], own: Own)
         values = {"own_step": token.value, "own_first": first.value / token.value}
         factors[f"llm-own/{model.id}/{gpu.id}"] = values | widths
     return write_own(folder, factors, len({run.id for own_runs in own.runs.values() for run, _ in own_runs}))
+
+
+def write_own(folder: Path, factors: Mapping[str, Mapping[str, float]], runs: int) -> tuple[str, ...]:
+    """Write a customer's factors, by item of the assumptions, into a catalog folder; return the names of the files written."""
+    folder.mkdir(parents=True, exist_ok=True)
+    source = {"id": SOURCE, "title": said("own runs.title"), "producer": "Own", "url": ""}
+    source |= {"published": "", "accessed": _today(), "kind": "measurement", "note": ""}
+    _merge(folder / "sources.csv", list(source), [source], 1)
+    head = ["item", "parameter", "value", "low", "high", "unit", "basis", "source", "locator", "note"]
+    rows: list[list[str]] = []
+    for item, values in factors.items():
+        rows.append([item, "name", said("own runs.title"), "", "", ""])
+        rows += [[item, name, f"{value:.4g}", "", "", "1"] for name, value in values.items()]
+    end = ["fitted", SOURCE, "", said("own runs.note", n=runs)]
+    _merge(folder / "assumptions.csv", head, [dict(zip(head, row + end, strict=True)) for row in rows], 2)
+    return ("sources.csv", "assumptions.csv")
+
+
+def _today() -> str:
+    return datetime.date.today().isoformat()
+
+
+def _merge(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, str]], width: int) -> None:
+    """Write rows into a table; those there already stay, but for rows with the same key."""
+    kept: dict[tuple[str, ...], Mapping[str, Any]] = {}
+    if path.exists():
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            existing = list(csv.DictReader(file))
+        kept = {tuple(row[name] for name in columns[:width]): row for row in existing}
+    kept |= {tuple(row[name] for name in columns[:width]): row for row in rows}
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(kept.values())
 
 
 def planned_run(plan: Plan, id: str) -> Run:

@@ -13,9 +13,10 @@ from typing import Any
 from gpuplan.analysis.benchmarks.logs import LOGS
 from gpuplan.analysis.benchmarks.record import Record, Result
 from gpuplan.analysis.benchmarks.tools import TOOLS
-from gpuplan.analysis.llm_calibration import read_runs
+from gpuplan.analysis.llm_runs import Run
 from gpuplan.catalog import Catalog, CatalogError
-from gpuplan.catalog.tables import csv_lines, text_of
+from gpuplan.catalog.tables import Column, Line, NotAllowed, csv_lines, short, text_of
+from gpuplan.facts import did_you_mean
 from gpuplan.scenario import one_line
 from gpuplan.wording import NAMES, said
 
@@ -30,6 +31,8 @@ TOKENS_OFF = 0.02
 """The same of tokens per second times the duration, which are counts."""
 SOONEST_MS = 5.0
 """A first token sooner than this is in seconds: no network and no prompt take less."""
+NEEDED = ("model", "gpu")
+"""Columns that a file of runs must have."""
 
 
 class UnknownTool(CatalogError):
@@ -155,6 +158,51 @@ def _table(path: Path, name: str) -> Iterator[Record]:
             yield Record(name, {key: cell for key, cell in cells if cell}, line.number)
     if metrics:
         yield Record(name, data)
+
+
+def read_runs(path: Path, catalog: Catalog) -> tuple[Run, ...]:
+    """Read runs of a CSV file with the published columns, in any order; CatalogError names line and column.
+
+    ``model`` and ``gpu`` must be there; other columns may be missing and cells empty. A column whose name is nearly one
+    of them is refused, so that a misspelled one is not lost; any other is ignored.
+    """
+    columns = catalog.schema["llm_runs"]
+    header, *lines = list(csv_lines(path, path.name)) or [Line(path.name, 1, NEEDED)]
+    names = _header(header, (*columns, "source_id"))
+    if not lines:
+        raise CatalogError(said("own runs.none", names=", ".join(NEEDED)), file=path.name)
+    return tuple(_run(line, names, columns) for line in lines)
+
+
+def _header(line: Line, known: Sequence[str]) -> Sequence[str]:
+    """Return the columns of a file by their published names."""
+    for name in NEEDED:
+        if name not in line.cells:
+            raise line.error(name, said("own runs.no column", name=name, names=", ".join(known)))
+    for name in line.cells:
+        if name not in known and (close := did_you_mean(name, known)):
+            raise line.error(name, said("own runs.unknown column", name=short(name), close=close))
+        if name and line.cells.count(name) > 1:
+            raise line.error(name, said("own runs.twice"))
+    return ["id" if name == "source_id" else name for name in line.cells]
+
+
+def _run(line: Line, names: Sequence[str], columns: Mapping[str, Column]) -> Run:
+    if len(line.cells) != len(names):
+        raise line.error("", said("own runs.cells", cells=len(line.cells), header=len(names)))
+    values: dict[str, Any] = {"id": f"line-{line.number}", "model": "", "gpu": ""}
+    for name, text in zip(names, line.cells, strict=True):
+        if text and name in Run.__dataclass_fields__:
+            try:
+                values[name] = text if name == "id" else columns[name].parse(_spelled(columns[name], text))
+            except NotAllowed as error:
+                raise line.error(name, str(error)) from None
+    return Run(**values)
+
+
+def _spelled(column: Column, text: str) -> str:
+    """Return a choice in lower case, as the published runs have it."""
+    return text.lower() if column.allowed else text
 
 
 def doubts(found: Result) -> Iterator[str]:

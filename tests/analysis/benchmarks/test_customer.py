@@ -21,6 +21,7 @@ from gpuplan.analysis.benchmarks.customer import (
     of_design,
     planned_run,
     write_factors,
+    write_own,
 )
 from gpuplan.analysis.llm_predictions import Prediction, predict
 from gpuplan.analysis.llm_runs import Run, runs_of
@@ -247,3 +248,14 @@ def test_factors_are_kept_for_their_model_and_board(tmp_path: Path, plan: Plan) 
         speeds_of(mine, model, plan.scenario.hardware.gpu) for model in ("llama-3.3-70b", "qwen3-32b")
     )
     assert own.own_step > 1 and own.own_width < 1 and other.own_step == 1
+
+
+def test_factors_become_a_catalog_that_opens_and_keep_what_is_there(tmp_path: Path, catalog: Catalog) -> None:
+    folder = tmp_path / "mine"
+    for model, step in (("llama-3.1-8b", 1.2), ("qwen3-32b", 0.9), ("llama-3.1-8b", 1.3)):
+        item = {f"llm-own/{model}/h100-sxm5-80gb": {"own_step": step, "own_first": 2.0}}
+        assert write_own(folder, item, 5) == ("sources.csv", "assumptions.csv")
+    mine = load_catalog(folder)
+    found = [speeds_of(mine, model, "h100-sxm5-80gb") for model in ("llama-3.1-8b", "qwen3-32b")]
+    assert [(each.own_step, each.own_first) for each in found] == [(1.3, 2), (0.9, 2)]
+    assert speeds_of(mine) == speeds_of(catalog) == speeds_of(mine, "llama-3.1-8b", "l40s-48gb")

@@ -1,19 +1,72 @@
-"""Sources left out are predicted by the others, and ranges hold the share that they should."""
+"""The fit of serving finds parameters that made the runs and is moved by runs, not by outliers; what is left out is predicted."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 import pytest
 
-from gpuplan.analysis.llm_calibration import errors
-from gpuplan.analysis.llm_left_out import BY, NEW, Figure, LeftOut, held, left_out, sources, spread, spreads
-from gpuplan.analysis.llm_predictions import Prediction
+from gpuplan.analysis.llm_predictions import Prediction, errors
 from gpuplan.analysis.llm_runs import runs_of
 from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.plan.llm_parts import ranges_of, speeds_of
+from validation import __main__
+from validation.llm_fit import (
+    BY,
+    MOST_SHARE,
+    NEW,
+    STEP,
+    WAIT,
+    Figure,
+    LeftOut,
+    Sample,
+    fit,
+    held,
+    left_out,
+    samples,
+    sources,
+    spread,
+    spreads,
+)
+
+
+@pytest.fixture(scope="module")
+def few(catalog: Catalog) -> tuple[Sample, ...]:
+    """One published figure in twelve."""
+    return samples(catalog, runs_of(catalog)[::12])
+
+
+def test_samples_are_closed_loops_and_offline_rates(few: tuple[Sample, ...]) -> None:
+    assert {sample.quantity for sample in few} == {"tpot_ms", "ttft_ms", "tokens_per_s"}
+    assert {sample.run.mode for sample in few} == {"concurrency", "offline", "server"}
+
+
+def test_the_fit_finds_the_parameters_that_made_the_runs(few: tuple[Sample, ...], catalog: Catalog) -> None:
+    true = replace(speeds_of(catalog), layer_us=60.0, vllm=1.15, loop_queue=0.18)
+    made = [replace(sample, measured=sample.value(true)) for sample in few]
+    found = fit(made, speeds_of(catalog))
+    assert found.layer_us == pytest.approx(60, rel=0.06)
+    assert found.vllm == pytest.approx(1.15, rel=0.03)
+    assert found.loop_queue == pytest.approx(0.18, rel=0.1)
+
+
+def test_some_outliers_hardly_move_the_fit(few: tuple[Sample, ...], catalog: Catalog) -> None:
+    start = speeds_of(catalog)
+    odd = [replace(s, measured=s.measured / 3) if i % 25 == 0 else s for i, s in enumerate(few)]
+    usual, off = fit(few, start, rounds=6), fit(odd, start, rounds=6)
+    assert off.layer_us == pytest.approx(usual.layer_us, rel=0.1)
+
+
+def test_the_catalog_holds_the_fit_and_no_share_is_above_its_limit(catalog: Catalog) -> None:
+    held = speeds_of(catalog)
+    for name in (*STEP, *WAIT):
+        fact = catalog.assumptions["llm-serving"].fact(name)
+        assert fact.basis == "fitted" and fact.low is not None and fact.high is not None
+        assert fact.low <= getattr(held, name) <= fact.high, name
+        assert not name.endswith("_share") or getattr(held, name) <= MOST_SHARE
 
 
 @lru_cache(maxsize=1)
@@ -80,3 +133,16 @@ def test_the_catalog_has_a_range_for_every_kind(catalog: Catalog) -> None:
         if row.id.endswith("-unknown"):
             known = catalog.row("llm_ranges", row.id.removesuffix("-unknown"))
             assert row["low"] <= known["low"] and row["high"] >= known["high"]
+
+
+@pytest.mark.parametrize("by", ["board", "model"])
+def test_the_command_prints_what_is_off_without_each_board_or_model(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    groups = [made(name, [0.1] * 20) for name in "ab"]
+    asked: list[str] = []
+    monkeypatch.setattr(__main__, "left_out", lambda _catalog, by: (asked.append(by), iter(groups))[1])
+    assert __main__.main(["--left-out", by]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert asked == [by] and [line[:4] for line in lines] == ["| so", "|---", "| a ", "| b "]
+    assert all("| 20 | 10 % |" in line for line in lines[2:])
