@@ -45,12 +45,10 @@ class Alternative:
 
     @property
     def chosen(self) -> bool:
-        """True for the plan itself."""
         return self.key == "plan"
 
     @property
     def short_name(self) -> str:
-        """Short name for narrow columns."""
         return IN_SHORT.get(self.key, self.name)
 
 
@@ -111,7 +109,6 @@ def _beside(stands: Standing, gives_up: str) -> str:
 
 
 def _postures(plan: Plan) -> Iterator[Variant]:
-    """Yield N+0 to N+2 without the chosen one."""
     path, chosen = "availability.host_failures", plan.scenario.availability.host_failures
     short = {posture.host_failures: posture.short_h for posture in plan.postures}
     for failures in sorted({0, 1, 2} - {chosen}):
@@ -200,7 +197,6 @@ def _silos(plan: Plan, of: Costs) -> Iterator[Alternative]:
 
 
 def _rented(plan: Plan, of: Costs) -> Iterator[Alternative]:
-    """Yield the same GPU-hours rented, in each way on offer."""
     for rental in rent_terms(plan):
         more = rental.rent_net_present - of.net_present
         gpus = tuple(gpus - rental.spare_gpus for gpus in of.gpus)

@@ -33,7 +33,6 @@ class Candidate:
     host_failures: int
 
     def apply(self, scenario: Scenario, catalog: Catalog, *, alike: bool = False) -> Scenario:
-        """Return the scenario with this design, its demand in GPUs of this board, by work or counted ``alike``."""
         changes: dict[str, Any] = {
             "hardware.gpu": self.gpu,
             "hardware.server": self.server or None,
@@ -55,7 +54,6 @@ class Candidate:
         return scenario
 
     def label(self, catalog: Catalog) -> str:
-        """The design in a few words."""
         server = catalog.servers[self.server].name if self.server else said("candidate.any server")
         shared = self.sharing != SHARING[0]
         sharing = said("candidate.all sharing", mode=MODE_NAMES[self.sharing]) if shared else ""
@@ -247,8 +245,6 @@ def _servers(own: Candidate, gpus: Sequence[str], catalog: Catalog) -> tuple[str
 
 
 class _Room(NamedTuple):
-    """GPUs that a server takes, and whether a source says so."""
-
     gpus: int
     sure: bool
     server: str

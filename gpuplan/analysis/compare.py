@@ -52,7 +52,6 @@ class Difference:
 
     @property
     def sentence(self) -> str:
-        """Return all differences of the other plans."""
         return f"{'; '.join(filter(None, self.clauses))}."
 
     @property
@@ -233,7 +232,6 @@ class Comparison(Brief):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Return all sentences: the notes, then one for each result that differs."""
         return (*self.notes, *(difference.sentence for difference in self.differences))
 
 

@@ -81,7 +81,6 @@ class Earning:
 
     @property
     def earned(self) -> float:
-        """Amount that the seller keeps."""
         return self.price - self.paid
 
 

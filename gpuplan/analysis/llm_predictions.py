@@ -45,7 +45,6 @@ class Prediction:
 
     @property
     def error(self) -> float | None:
-        """Return the relative error."""
         return None if self.predicted is None else self.predicted / self.measured - 1
 
     @property
@@ -98,7 +97,6 @@ def predict(catalog: Catalog, runs: Iterable[Run], speeds: Speeds | None = None)
 
 
 def _given(run: Run) -> dict[str, float]:
-    """Return the measured figures of a run."""
     figures = {name: getattr(run, name) for name in QUANTITIES}
     if figures["tokens_per_s"] is None and run.tokens_per_s_per_gpu and run.gpus:
         figures["tokens_per_s"] = run.tokens_per_s_per_gpu * run.gpus

@@ -63,12 +63,10 @@ class Run:
 
     @property
     def replica_gpus(self) -> float:
-        """Return the GPUs of one replica."""
         return (self.tp or 1) * (self.pp or 1) * (self.dp or 1)
 
     @property
     def all_gpus(self) -> float:
-        """Return its GPUs: as stated, or those of one replica."""
         return self.gpus or self.replica_gpus
 
 
@@ -87,11 +85,9 @@ class Work:
     """Of its kind of load and model."""
 
     def on(self, setup: Setup, speeds: Speeds) -> Replica:
-        """Return a replica that is cut in one way."""
         return Replica(self.shape, self.board, setup, speeds, ranges=self.ranges)
 
     def load(self, requests: float) -> dict[str, float]:
-        """Return concurrent requests with their tokens."""
         return {"requests": requests, "tokens_in": self.tokens_in, "tokens_out": self.tokens_out}
 
 
@@ -150,7 +146,6 @@ def gpu_of(catalog: Catalog, name: str) -> Item | Row:
 
 @lru_cache(maxsize=4)
 def _seen(catalog: Catalog) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the boards and models with runs in the catalog."""
     rows = catalog.rows("llm_runs")
     return frozenset(row["gpu"] for row in rows), frozenset(key_of(row["model"]) for row in rows)
 

@@ -188,7 +188,6 @@ def _money(costs: Costs | None) -> dict[str, Any]:
 
 
 def _power(power: PowerUse | None) -> dict[str, Any]:
-    """Return the power draw of a design, and its racks if one may hold a host."""
     if power is None:
         return {}
     return {"peak_w": power.peak_w, "racks": power.racks or None, "powerless": power.unknown_power}

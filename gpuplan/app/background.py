@@ -214,7 +214,6 @@ class Exploring:
 
     @property
     def found(self) -> dict[str, Any] | None:
-        """Result as plain data, if the command has ended well."""
         return next((line[self._key] for line in self.runner.found if self._key in line), None)
 
     @property

@@ -90,7 +90,6 @@ class Page:
     tabs: tuple[Tab, ...]
 
     def tab(self, name: str) -> Tab:
-        """Return one of its tabs; the first if the name is unknown."""
         return next((tab for tab in self.tabs if tab.name == name), self.tabs[0])
 
 

@@ -111,7 +111,6 @@ class Delivering:
         self._on_change()
 
     def take(self) -> tuple[str, bytes] | None:
-        """Return name and content of the next finished file, once."""
         return self._ready.pop(0) if self._ready else None
 
     def _make(self, order: Order) -> None:

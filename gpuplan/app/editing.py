@@ -82,11 +82,9 @@ class Editing(PlanView):
 
     @property
     def stale(self) -> bool:
-        """True while the plan on the screen is older than the inputs."""
         return bool(self.drafts or self.refused)
 
     def name_of(self, path: str) -> str:
-        """Return the name of an input, for a cell the name of its table."""
         cell = cell_at(path)
         return input_name(self.scenario, cell.path if cell else path)
 

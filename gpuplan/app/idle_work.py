@@ -76,7 +76,6 @@ class Later:
         """Work that is not done yet, and the place of its result."""
 
     def forget(self) -> None:
-        """Discard the results: there is another plan."""
         self._worked = {}
 
     @property
@@ -85,7 +84,6 @@ class Later:
         return any(worked is self._worked for worked in self._pending.values())
 
     def once(self, key: str, work: Callable[[], T]) -> T:
-        """Return the result of ``work``, worked out on first request."""
         if key not in self._worked:
             self._worked[key] = work()
         result: T = self._worked[key]

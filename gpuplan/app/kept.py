@@ -49,7 +49,6 @@ class KeptDesigns(Editing):
 
     @property
     def full(self) -> bool:
-        """True if no more designs can be kept beside this one."""
         return len(self._beside) >= MOST_KEPT
 
     @property

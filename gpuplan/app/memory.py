@@ -83,7 +83,6 @@ def _links(designs: Any, *ids: list[str]) -> list[Link]:
 
 
 def _restore(workbook: Workbook, links: list[Link], address: str) -> bool:
-    """Open the design, or that of the address; return whether it was lost."""
     lost = not any(workbook.restore(link.fragment) for link in links)
     if lost:
         workbook.restore(address)
@@ -110,7 +109,6 @@ def _type(workbook: Workbook, drafts: dict[str, str], typed_in: dict[str, str]) 
 
 
 def _is_text(given: Any) -> bool:
-    """True if it is a text that can be sent."""
     return isinstance(given, str) and given.encode("utf-8", "ignore").decode() == given
 
 

@@ -21,7 +21,6 @@ MESSAGES: Mapping[str, Callable[[Workbook], Headline]] = {
 
 
 def _named(name: str) -> Any:
-    """Return a card, a chart or a badge by its module and its name there."""
     module, _, what = name.partition(".")
     return getattr(import_module(f"gpuplan.app.steps.{module}"), what)
 

@@ -110,7 +110,6 @@ class PlanView(HasTraits):
         return trial is not None and playable(trial.pool.requests, trial.rooms)
 
     def watch_on(self, **change: Any) -> None:
-        """Show another moment, order or reading of the replay."""
         if self.watched:
             self.watched = self.watched._replace(**change)
             self._changed()

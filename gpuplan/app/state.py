@@ -72,7 +72,6 @@ class Workbook(KeptDesigns):
         return [str(folder) for folder in self.catalog.folders[1:2]]
 
     def _make_work(self) -> None:
-        """Make the work in the background of a design, without results."""
         self.simulating = Simulating(self._changed, *self._own_rows)
         self.auditing = Auditing(self._changed, *self._own_rows)
         self.validating = Validating(self._changed)
@@ -82,7 +81,6 @@ class Workbook(KeptDesigns):
 
     @property
     def working(self) -> tuple[str, ...]:
-        """Names of the work in the background that is not done yet."""
         work: dict[str, Runner | Exploring | Later] = {
             "simulate": self.simulating.runner,
             "audit": self.auditing.runner,
@@ -117,7 +115,6 @@ class Workbook(KeptDesigns):
         self._plan(self.scenario, news=False)  # the difference between the two views is no change
 
     def for_customer(self) -> Scenario:
-        """Return the version of this design that the customer may have, as a file or a link."""
         return customer_scenario(self.scenario, self.catalog)
 
     def go(self, step: str) -> None:
@@ -135,14 +132,12 @@ class Workbook(KeptDesigns):
             self.say("", "")
 
     def add_group(self, use_case: str) -> None:
-        """Add a group with the GPU configuration of a workload kind, and open it."""
         if not self._full():
             scenario = groups.added(self.scenario, self.catalog, use_case)
             self.workload = scenario.groups[-1].id
             self._take(scenario)
 
     def duplicate_group(self, group_id: str) -> None:
-        """Add a copy of a group below it, and open it."""
         if not self._full():
             existing = {group.id for group in self.scenario.groups}
             scenario = groups.copied(self.scenario, group_id)

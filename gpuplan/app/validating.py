@@ -33,6 +33,5 @@ class Validating(Upload):
         self._on_change()
 
     def forget_all(self) -> None:
-        """Forget all results."""
         self.results, self.found = (), None
         self.forget()

@@ -22,7 +22,6 @@ ZSH = "autoload -U +X compinit bashcompinit && compinit && bashcompinit\n"
 
 
 def run_completion(args: argparse.Namespace) -> int:
-    """``gpuplan completion``."""
     print(_fish() if args.shell == "fish" else ZSH * (args.shell == "zsh") + _bash(), end="")
     return 0
 

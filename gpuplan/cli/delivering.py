@@ -20,7 +20,6 @@ from gpuplan.wording import said
 
 
 def run_report(args: argparse.Namespace) -> int:
-    """``gpuplan report``."""
     plan, beside = _designs(args)
     docx_template, pptx_template = (_template(args, kind) for kind in ("docx", "pptx"))
     try:
@@ -59,7 +58,6 @@ def run_report(args: argparse.Namespace) -> int:
 
 
 def run_validate(args: argparse.Namespace) -> int:
-    """``gpuplan validate``."""
     from gpuplan.deliver.validation import kit_files
 
     plan = plan_of(args)

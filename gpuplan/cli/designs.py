@@ -34,7 +34,6 @@ def _shown_plan(args: argparse.Namespace) -> Plan:
 
 
 def run_plan(args: argparse.Namespace) -> int:
-    """``gpuplan plan``."""
     plan = _shown_plan(args)
     if not args.fail:
         return print_answer(args, report.plan_dict, report.plan_text, plan)
@@ -53,17 +52,14 @@ def run_plan(args: argparse.Namespace) -> int:
 
 
 def run_network(args: argparse.Namespace) -> int:
-    """``gpuplan network``."""
     return print_answer(args, report.network_dict, report.network_text, plan_of(args))
 
 
 def run_cost(args: argparse.Namespace) -> int:
-    """``gpuplan cost``."""
     return print_answer(args, report.cost_dict, report.cost_text, _shown_plan(args))
 
 
 def run_sensitivity(args: argparse.Namespace) -> int:
-    """``gpuplan sensitivity``."""
     plan = plan_of(args)
 
     def planned(done: int, of: int) -> None:
@@ -81,7 +77,6 @@ def run_sensitivity(args: argparse.Namespace) -> int:
 
 
 def run_compare(args: argparse.Namespace) -> int:
-    """``gpuplan compare``."""
     if not FEWEST <= len(args.files) <= MOST or args.files.count("-") > 1:
         raise refusal(said("terminal.designs", fewest=FEWEST, most=MOST), "file", str(len(args.files)))
     catalog = catalog_of(args)
@@ -91,7 +86,6 @@ def run_compare(args: argparse.Namespace) -> int:
 
 
 def run_demand(args: argparse.Namespace) -> int:
-    """``gpuplan demand``."""
     args.hosts = args.hosts.split(",") if args.hosts else []
     read_numbers(args, "--around", "--down", "--seed", "--hosts")
     plan = plan_of(args)

@@ -20,7 +20,6 @@ ANY_SERVER = "any"
 
 
 def run_explore(args: argparse.Namespace) -> int:
-    """``gpuplan explore``."""
     read_numbers(args, "--workers")
     catalog = catalog_of(args)
     scenario = read_scenario(args.file, args.model_config)

@@ -56,7 +56,6 @@ def texts() -> dict[Address, Text]:
 
 
 def run_words(args: argparse.Namespace) -> int:
-    """``gpuplan words``."""
     write = csv.writer(sys.stdout, lineterminator="\n").writerow
     write((*COLUMNS, "english"))
     for address, text in texts().items():

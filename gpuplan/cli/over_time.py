@@ -14,7 +14,6 @@ NAMED = ("worst", "largest", "smallest", "priority", "groups")
 
 
 def run_power_on(args: argparse.Namespace) -> int:
-    """``gpuplan power-on``."""
     read_numbers(args, "--orders", "--reserve")
     if args.order not in (None, *NAMED) and not args.order.isdecimal():
         raise refusal(f"{', '.join(NAMED)}, or a number", "--order", args.order)
@@ -52,7 +51,6 @@ def _watched(plan: Plan, args: argparse.Namespace) -> list[Watched]:
 
 
 def run_rehearse(args: argparse.Namespace) -> int:
-    """``gpuplan rehearse``."""
     plan = plan_of(args)
     if args.host is None and args.fail is None:
         return print_answer(args, report.rehearsal_dict, report.rehearsal_text, plan, plan.pools)

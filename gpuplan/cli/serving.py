@@ -21,7 +21,6 @@ HUB_URL = "JUPYTERHUB_SERVICE_URL"
 
 
 def run_app(args: argparse.Namespace) -> int:
-    """``gpuplan app``."""
     catalog = catalog_of(args)
     read_numbers(args, "--sessions", "--idle")
     token = os.environ.pop(TOKEN, None)  # the sessions, which inherit the variables, need not know it

@@ -18,7 +18,6 @@ from gpuplan.wording import said
 
 
 def run_calibrate(args: argparse.Namespace) -> int:
-    """``gpuplan calibrate``."""
     if not args.llm:
         raise refusal(said("terminal.file of runs"))
     design, configs, plan = getattr(args, "for"), args.model_config, None
@@ -38,7 +37,6 @@ def run_calibrate(args: argparse.Namespace) -> int:
 
 
 def run_catalog(args: argparse.Namespace) -> int:
-    """``gpuplan catalog``."""
     catalog = catalog_of(args)
     text = catalog_text(catalog, args.query)
     if not text:
@@ -50,6 +48,5 @@ def run_catalog(args: argparse.Namespace) -> int:
 
 
 def run_schema(args: argparse.Namespace) -> int:
-    """``gpuplan schema``."""
     print(json.dumps(json_schema(), indent=2))
     return 0

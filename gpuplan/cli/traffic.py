@@ -10,7 +10,6 @@ from gpuplan.wording import said
 
 
 def run_traffic(args: argparse.Namespace) -> int:
-    """``gpuplan traffic``."""
     plan = make_plan(read_scenario(args.file, args.model_config), catalog_of(args))
     served = [group for group, serving in plan.llm.serving.items() if serving.replicas]
     if not served:

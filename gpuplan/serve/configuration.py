@@ -53,7 +53,6 @@ class NotFound(Answering):
     """An unknown address."""
 
     async def prepare(self) -> None:
-        """Answer that the address is unknown."""
         raise tornado.web.HTTPError(404)
 
 

@@ -84,7 +84,6 @@ class HttpServer(tornado.httpserver.HTTPServer):
     def initialize(  # type: ignore[override]
         self, application: Any, *, proxies: Iterable[str] = (), most_connections: int = 1000
     ) -> None:
-        """Take the application and the limits."""
         self.proxies = frozenset(proxies)
         self.most_connections = most_connections
         self._trusted = {}
@@ -110,7 +109,6 @@ class HttpServer(tornado.httpserver.HTTPServer):
         super().handle_stream(stream, address)
 
     def start_request(self, server_conn: Any, request_conn: Any) -> HTTPMessageDelegate:
-        """Wait for a request on a connection."""
         trusted = self._trusted.get(server_conn.stream, False)
         return _Request(super().start_request(server_conn, request_conn), trusted)
 

@@ -89,7 +89,6 @@ class Forked:
         return self.returncode
 
     def wait(self) -> int:
-        """Wait until it has ended."""
         while self._ended(None) is None:
             pass
         return 0
@@ -101,11 +100,9 @@ class Forked:
                 signal.pidfd_send_signal(self._handle, number)
 
     def kill(self) -> None:
-        """End it at once."""
         self.send_signal(signal.SIGKILL)
 
     def terminate(self) -> None:
-        """Ask it to end."""
         self.send_signal(signal.SIGTERM)
 
 

@@ -55,7 +55,6 @@ class LineHandler(logging.Handler):
         self._window, self._written = now(), 0
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a record, or count it."""
         try:
             kind = getattr(record, "kind", None) or (record.name, record.pathname, record.lineno)
             self.write_counts()
@@ -110,7 +109,6 @@ class LineHandler(logging.Handler):
         self._stream.flush()
 
     def close(self) -> None:
-        """Write the counts that are left."""
         self.write_counts(all_now=True)
         super().close()
 

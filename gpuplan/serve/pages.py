@@ -96,7 +96,6 @@ class PageHandler(Answering, BaseVoilaHandler):  # type: ignore[misc]
     """The page. Every visit gets a session of its own, warm if there is one."""
 
     def initialize(self, notebook_path: str, **kwargs: Any) -> None:
-        """Take the arguments of Voila's page handler."""
         super().initialize(**kwargs)
         self.notebook_path = notebook_path
 
@@ -180,7 +179,6 @@ class ShutdownHandler(OwnSession, VoilaShutdownKernelHandler):  # type: ignore[m
 
     @tornado.web.authenticated
     async def post(self, kernel_id: str) -> None:
-        """End the session."""
         self.own_session(kernel_id)
         await cast(Kernels, self.kernel_manager).free(kernel_id)
         self.set_status(204)
@@ -193,7 +191,6 @@ class ModelHandler(OwnSession, KernelHandler):  # type: ignore[misc]
     SUPPORTED_METHODS = ("GET",)
 
     async def get(self, kernel_id: str) -> None:
-        """Describe the kernel."""
         self.own_session(kernel_id)
         await super().get(kernel_id)  # type: ignore[misc]
 
@@ -203,7 +200,6 @@ class MetricsHandler(Answering, JupyterHandler):  # type: ignore[misc]
 
     @tornado.web.authenticated
     async def get(self) -> None:
-        """Send the figures."""
         manager, server = cast(Kernels, self.kernel_manager), self.settings["gpuplan_http"]
         open_pages = sum(bool(session.lines) for session in manager.sessions.values())
         numbers = manager.processes()

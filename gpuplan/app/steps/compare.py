@@ -133,7 +133,6 @@ def try_out(workbook: Workbook, name: str) -> None:
 
 @panel()
 def results_data(workbook: Workbook) -> Contents:
-    """Return every result in every design."""
     comparison = _compared(workbook)
     if comparison is None:
         return said("screen.compare.keep a design")
@@ -142,7 +141,6 @@ def results_data(workbook: Workbook) -> Contents:
 
 @panel()
 def inputs_data(workbook: Workbook) -> Contents:
-    """Return every input that is not the same in all designs."""
     comparison = _compared(workbook)
     if comparison is None:
         return None
@@ -178,7 +176,6 @@ def _label(workbook: Workbook, row: CompareRow) -> str:
 
 @panel()
 def to_win_data(workbook: Workbook) -> Contents:
-    """Return the conditions for another design to win, one input at a time."""
     exploring = workbook.exploring
     result, plan = exploring.found, exploring.plan
     if result is None or plan is None or result["winner"] is None or len(result["ranked"]) < 2:

@@ -53,7 +53,6 @@ years_rows = Picture(
 
 @partial(form, "money")
 def money_form(workbook: Workbook) -> dict[str, Any]:
-    """Return what counts without an exchange rate and a stated utilisation; the add-on is one to VCF."""
     cost, use = workbook.scenario.cost, workbook.plan.lines.get("cost.utilisation")
     used = said("screen.cost.from groups")
     if use is not None and cost.utilisation is None:
@@ -66,7 +65,6 @@ def money_form(workbook: Workbook) -> dict[str, Any]:
 
 @partial(form, "factors", fold=True, hint=stated_hint)
 def factors_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the processors of the server, and the day of the prices."""
     scenario, catalog = workbook.plan.scenario, workbook.catalog
     server = catalog.servers.get(scenario.hardware.server or "")
     sockets = server.facts.get("cpu_sockets") if server else None
@@ -93,7 +91,6 @@ def internal_form(workbook: Workbook) -> dict[str, Any]:
 
 @panel()
 def years_head(workbook: Workbook) -> Contents:
-    """Return the heading of the chart; without hosts, the next action."""
     costs = workbook.plan.costs
     if costs is None:
         return {"title": "", "text": [paragraph("screen.cost.no hosts")]}
@@ -102,7 +99,6 @@ def years_head(workbook: Workbook) -> Contents:
 
 @panel(needs="costs")
 def parts_in_short(_workbook: Workbook, costs: Costs) -> Contents:
-    """Return the parts with their letters in the chart, and a line of items without a price."""
     listed = [part for part in costs.parts if part.total]
     parts = [{"chip": list(PARTS[p.name]), "name": p.name, "text": short_number(p.total)} for p in listed]
     items = excluded(costs)[: 2 * SHOWN_EXCLUDED - 1]  # and the signs between
@@ -115,13 +111,11 @@ def parts_in_short(_workbook: Workbook, costs: Costs) -> Contents:
 
 @panel()
 def unit_data(workbook: Workbook) -> Contents:
-    """Return the cost of a GPU-hour, a million tokens and a user a month."""
     return tables.per_unit(workbook.plan)
 
 
 @panel(needs="costs")
 def cost_data(workbook: Workbook, costs: Costs) -> Contents:
-    """Return the cost in figures, and the items it leaves out."""
     words, totals = tables.ranges_words(workbook.plan), tables.totals(workbook.plan)
     rate = stated_percent(costs.discount_rate).replace(" %", "\u00a0%")
     hosts = f"{tables.hosts_over_years(costs)}; " if costs.hosts[-1] > costs.hosts[0] else ""
@@ -133,7 +127,6 @@ def cost_data(workbook: Workbook, costs: Costs) -> Contents:
 
 
 def _total(name: str, value: float | None, ends: End | None, values: dict[str, Any]) -> contract.Figure:
-    """Return a total as a headline, and below it its range and a note."""
     if value is None:
         return {**figure(name, value="\u2013", range="", **values), "note": str(values["currency"])}
     text, low, high = rounded_money(value, ends)
@@ -155,7 +148,6 @@ def _left_out(costs: Costs) -> list[list[contract.Piece]]:
 
 @panel(needs="costs")
 def parts_data(workbook: Workbook, _costs: Costs) -> Contents:
-    """Return the cost of each part, with its letter in the chart."""
     return tables.cost_by_part(workbook.plan).dressed(
         "part", lambda _, cell: {"chip": list(PARTS[cell.value])} if cell.value in PARTS else {}
     )
@@ -163,19 +155,16 @@ def parts_data(workbook: Workbook, _costs: Costs) -> Contents:
 
 @panel(needs="costs")
 def years_table(workbook: Workbook, costs: Costs) -> Contents:
-    """Return the chart as a table."""
     return {"hint": costs.currency, "tables": [screen(tables.cost_by_year(workbook.plan))]}
 
 
 @panel(needs="costs")
 def groups_data(workbook: Workbook, costs: Costs) -> Contents:
-    """Return the cost by group."""
     return lettered(workbook, tables.cost_by_group(workbook.plan), "group") if costs.groups else None
 
 
 @panel(needs="token_costs")
 def tokens_data(workbook: Workbook, _costs: Mapping[str, Any]) -> Contents:
-    """Return the cost of a million tokens; nothing without a group that a language model serves."""
     plan = workbook.plan
     prices = [plan.scenario.get(f"prices.{key}") for key in TOKENS]
     text = [paragraph("screen.cost.enter a price")] if None in prices else []
@@ -184,7 +173,6 @@ def tokens_data(workbook: Workbook, _costs: Mapping[str, Any]) -> Contents:
 
 @panel(needs="power")
 def power_data(_workbook: Workbook, use: PowerUse) -> Contents:
-    """Return power, heat, energy and space in figures."""
     known = all(part.rack_units_u is not None for part in use.parts)
     of_kinds = "_of_kinds" * (len(use.kinds) > 1)
     racks = f"racks{of_kinds}" if use.racks else "no_racks"
@@ -200,7 +188,6 @@ def power_data(_workbook: Workbook, use: PowerUse) -> Contents:
 
 @panel(needs="costs")
 def bill_data(workbook: Workbook, _costs: Costs) -> Contents:
-    """Return all items of the design: quantity, rule, price, cost and source."""
     bill = tables.bill_of_materials(workbook.plan)
     return bill.dressed("sources", lambda _, cell: source_cell(workbook, cell.value))
 
@@ -233,14 +220,12 @@ def _contents(workbook: Workbook, shown: Callable[[Found], dict[str, Any]]) -> C
 
 @panel(needs="costs")
 def in_short_data(workbook: Workbook, _costs: Costs) -> Contents:
-    """Return the plan and its alternatives, the cost of each rounded."""
     plan = workbook.plan
     return _contents(workbook, lambda found: {"tables": [screen(ways.in_short(plan, found.alternatives))]})
 
 
 @panel(needs="costs")
 def alternatives_data(workbook: Workbook, _costs: Costs) -> Contents:
-    """Return one table of the plan and its alternatives, and the conclusions."""
 
     def contents(found: Found) -> dict[str, Any]:
         table = screen(ways.alternatives(workbook.plan, found.alternatives))
@@ -251,7 +236,6 @@ def alternatives_data(workbook: Workbook, _costs: Costs) -> Contents:
 
 @panel(needs="costs", slow=True)
 def rent_data(workbook: Workbook, _costs: Costs) -> Contents:
-    """Return the cost of buying and of each way to rent in each year, and other offers."""
     rentals, problem = tried(workbook, "cost: rent", lambda: rent_terms(workbook.plan))
     if not rentals:
         return problem or no_rental(workbook.plan)

@@ -45,7 +45,6 @@ def order(workbook: Workbook, kind: str) -> Order:
 
 @card("run")
 def deliver_data(workbook: Workbook) -> dict[str, Any]:
-    """Return the files to download, the progress of making them, and any problem."""
     runner = workbook.delivering.runner
     busy, nothing = runner.busy, not workbook.plan.pools
     shown = background_card(workbook, runner, "deliver", said("screen.deliver.all"), empty=nothing)
@@ -128,7 +127,6 @@ def template_data(kind: str, workbook: Workbook) -> dict[str, Any]:
 
 @partial(form, "document")
 def document_form(workbook: Workbook) -> dict[str, Any]:
-    """Return what the document says where author, approver, version or date are not stated."""
     day = said("screen.deliver.day of prices", day=written_day(document_day(workbook.plan)))
     empties = dict.fromkeys(("author", "approver"), said("document.to be named"))
     empties |= {"version": said("document.first version"), "date": day}
@@ -137,7 +135,6 @@ def document_form(workbook: Workbook) -> dict[str, Any]:
 
 @card("run")
 def preview_run(workbook: Workbook) -> dict[str, Any]:
-    """Return the button for the first pages of the document, and their progress."""
     shown, nothing = _previewed(workbook), not workbook.plan.pools
     runner = workbook.delivering.previewer
     go = said("screen.deliver.preview again" if shown else "screen.deliver.preview")
@@ -151,7 +148,6 @@ def preview_run(workbook: Workbook) -> dict[str, Any]:
 
 @partial(Card, "preview")
 def preview_data(workbook: Workbook) -> contract.Preview:
-    """Return the first pages of the document."""
     shown = _previewed(workbook)
     return {"page": shown.page if shown else "", "old": workbook.stale or _preview_is_old(workbook)}
 
@@ -169,7 +165,6 @@ def _preview_is_old(workbook: Workbook) -> bool:
 
 @partial(form, "format")
 def format_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the customer's formats of numbers, money, dates and paper; with an example."""
     chosen, papers = workbook.seen.format, NAMES["format.paper"]
     paper = LOCALES[chosen.locale].paper if chosen.locale else PLAIN.paper
     options = {

@@ -47,7 +47,6 @@ audit_week = Picture(week_rows, charts.week_chart)
 
 @panel(needs="groups", slow=True)
 def silo_data(workbook: Workbook, groups: Sequence[GroupPlan]) -> Contents:
-    """Return each group with hosts of its own against all groups together, at the same target."""
     plan = workbook.plan
     if len(groups) < 2 or not any(group.vms for group in groups):
         return said("screen.demand.two groups")
@@ -71,7 +70,6 @@ def silo_data(workbook: Workbook, groups: Sequence[GroupPlan]) -> Contents:
 
 @partial(Card, "demand", slow=True)
 def rules_data(workbook: Workbook) -> contract.Demand:
-    """Return the rules side by side, the target in one sentence with its inputs, and the stated total beside them."""
     demand = workbook.scenario.demand
     answers, problem = tried(workbook, "demand: rules", lambda: rule_answers(workbook.plan))
     by_rule = {answer.rule: answer for answer in answers or ()}
@@ -149,13 +147,11 @@ def _target(workbook: Workbook) -> contract.Target:
 
 @card("grid")
 def people_data(workbook: Workbook) -> dict[str, Any]:
-    """Return the grid of inputs that decide when GPUs are needed."""
     return {"heads": group_heads(COLUMNS), "rows": group_rows(workbook, COLUMNS), "stale": workbook.stale}
 
 
 @partial(form, "growth", tables=[], text="", button=None)
 def growth_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the needs of the design in later years, and the purchases for each."""
     data = {"shown": bool(workbook.scenario.groups), "stale": workbook.stale}
     if not any(group.growth for group in workbook.plan.scenario.groups):
         return data | {"text": said("screen.demand.no growth")}

@@ -19,7 +19,6 @@ from gpuplan.wording import run_words, said
 
 @partial(Card, "design")
 def decisions_data(workbook: Workbook) -> dict[str, Any]:
-    """Return the decisions with justification and implication, and the numbers of their sources."""
     numbers = _cited(workbook)
     listed = []
     for decision in workbook.plan.decisions:
@@ -46,14 +45,12 @@ def _cited(workbook: Workbook) -> Mapping[str, int]:
 
 @partial(Card, "design")
 def messages_data(workbook: Workbook) -> dict[str, Any]:
-    """Return the points to fix and to confirm, then the notes."""
     messages = [message_data(workbook, message) for message in workbook.messages]
     return {"stale": workbook.stale, "messages": messages}
 
 
 @panel()
 def values_data(workbook: Workbook) -> Contents:
-    """Return the assumptions, with a click that confirms each for the customer."""
     table = planning_values(workbook.plan)
     if not table.rows:
         return said("screen.design.all confirmed")
@@ -64,7 +61,6 @@ def values_data(workbook: Workbook) -> Contents:
 
 @panel()
 def confirmed_data(workbook: Workbook) -> Contents:
-    """Return the confirmed assumptions, with a click that takes each back."""
     table, undo = confirmed_values(workbook.plan), said("screen.design.undo")
     return _with_acts(table, "", [_acts(workbook, row[0], undo, yes=False) for row in table.rows])
 
@@ -93,7 +89,6 @@ def _with_acts(table: Table, head: str, acts: list[list[contract.Act]]) -> Table
 
 @panel()
 def sources_data(workbook: Workbook) -> Contents:
-    """Return the sources by their numbers."""
     table = sources(workbook.plan, _cited(workbook))
     if not table.rows:
         return said("screen.design.no source")

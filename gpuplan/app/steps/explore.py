@@ -77,7 +77,6 @@ def use_option(workbook: Workbook, label: str) -> None:
 
 @card("run")
 def explore_data(workbook: Workbook) -> dict[str, Any]:
-    """Return the designs to explore, the progress, and the winner."""
     result = workbook.exploring.found
     old = result is not None and on_screen(workbook) is None
     go, empty = said("screen.explore.again" if result else "screen.explore.go"), not workbook.plan.pools
@@ -222,13 +221,11 @@ def _cut(count: int) -> str:
 
 @details("explore-works", partial(_found, what="works"))
 def works_data(workbook: Workbook, _works: Sequence[Any]) -> Body:
-    """Return the comparison of the boards."""
     return tables.works(workbook.exploring.found or {"works": []})
 
 
 @details("explore-unpriced", partial(_found, what="unpriced"))
 def unpriced_data(workbook: Workbook, options: list[Option]) -> Body:
-    """Return designs that meet the demand, but whose GPUs or servers have no known price."""
     listed = options[:SHOWN_ALL]
     acts = [Cell("", tone="do", more={"acts": _use(workbook, option)}) for option in listed]
     table = tables.without_price(listed).beside(Column("acts", ""), acts, after="excludes")
@@ -243,18 +240,15 @@ def rejected_data(workbook: Workbook, _rejected: Sequence[Any]) -> Body:
 
 
 def _priced(workbook: Workbook) -> list[Option]:
-    """Return the options that have every number of the chart."""
     result = workbook.exploring.found
     return charts.priced(result) if result else []
 
 
 @panel()
 def frontier_head(workbook: Workbook) -> Contents:
-    """Return the heading of the chart."""
     return {} if _priced(workbook) else None
 
 
 @details("explore-frontier", lambda workbook: _priced(workbook) and _found(workbook, "frontier"))
 def frontier_table(workbook: Workbook, frontier: list[Option]) -> Body:
-    """Return the frontier as a table."""
     return _listed(workbook, frontier, "net_present", "waiting_pct", "short_h")

@@ -16,7 +16,6 @@ SHOWN_SWITCHES = 8
 
 @panel()
 def fabric_data(workbook: Workbook) -> Contents:
-    """Return ports, switches and cables in figures."""
     cabling = workbook.plan.cabling
     if cabling is None:
         return said("screen.fabric.no hosts")
@@ -38,7 +37,6 @@ def fabric_data(workbook: Workbook) -> Contents:
 
 @panel(needs="cabling", draws="fabric")
 def drawing_data(workbook: Workbook, cabling: Cabling) -> Contents:
-    """Return the switches and hosts to draw, with the words for each."""
     if cabling.switches is None:
         return None
     infiniband = workbook.plan.scenario.network.transport == "infiniband"
@@ -97,12 +95,10 @@ def _about(found: Cabling, switches: Switches, kind: Kind) -> str:
 
 @panel(needs="cabling")
 def settings_data(workbook: Workbook, cabling: Cabling) -> Contents:
-    """Return the settings to configure, and their places."""
     rows = cabling.settings
     return settings(cabling).dressed("what", lambda n, _: {"note": source_titles(workbook, rows[n].sources)})
 
 
 @panel(needs="cabling")
 def failures_data(_workbook: Workbook, cabling: Cabling) -> Contents:
-    """Return the capacity left when a part of the network fails."""
     return part_failures(cabling)

@@ -164,7 +164,6 @@ def shown_clusters(workbook: Workbook) -> tuple[Pool, ...]:
 
 @panel(needs="pools")
 def failures_data(workbook: Workbook, _pools: Sequence[Pool]) -> Contents:
-    """Return every loss of one host and the worst of two."""
     tables = [table for pool in shown_clusters(workbook) for table in _loss_tables(workbook, pool)]
     return {"hint": workbook.checked.verdict.note, "tables": tables}
 
@@ -190,5 +189,4 @@ def _loss_tables(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
 
 @panel(needs="pools")
 def capacity_head(_workbook: Workbook, _pools: Sequence[Pool]) -> Contents:
-    """Return the heading of the chart of losses."""
     return {"title": availability.TITLE["text"], "hint": availability.TITLE["subtitle"]}

@@ -57,7 +57,6 @@ OWN, DATED = ("name", "hosts", "vms"), [HOST_KEYS[name] for name in DAYS]
 
 @partial(form, "host", fold=True)
 def more_form(workbook: Workbook) -> dict[str, Any]:
-    """Return which of CPU, memory, existing hosts and other VMs count."""
     hardware, groups = workbook.scenario.hardware, workbook.scenario.groups
     vcpus = bool(hardware.vcpus_per_host) and any(group.vcpus_each for group in groups)
     memory = bool(hardware.memory_gib_per_host) and any(group.memory_gib_each for group in groups)
@@ -71,7 +70,6 @@ def more_form(workbook: Workbook) -> dict[str, Any]:
 
 @partial(form, "management", fold=True)
 def management_form(workbook: Workbook) -> dict[str, Any]:
-    """Return how many hosts the management domain needs."""
     domain = workbook.plan.management
     if domain is None:
         return {"hint": ""}
@@ -87,7 +85,6 @@ def _order_hint(line: HostLine) -> str:
 
 @details("host-line", lambda workbook: workbook.plan.host_line, hint=_order_hint)
 def host_line_data(workbook: Workbook, _line: HostLine) -> Body:
-    """Return a new GPU host, part by part."""
     return platform.host_line(workbook.plan).without("sources")
 
 
@@ -97,21 +94,18 @@ def host_line_data(workbook: Workbook, _line: HostLine) -> Body:
     hint=lambda domain: said("screen.hardware.management", domain=domain),
 )
 def management_data(workbook: Workbook, _domain: ManagementDomain) -> Body:
-    """Return the appliances of the management domain, and one of its hosts."""
     tables = platform.management(workbook.plan), platform.management_hosts(workbook.plan)
     return {"tables": [screen(table.without("sources"), table.title) for table in tables]}
 
 
 @panel(needs="inventory")
 def inventory_data(workbook: Workbook, _inventory: Any) -> Contents:
-    """Return the demand that fits on existing hosts, and the purchases for the rest."""
     makers = platform.hosts_there, platform.inventory
     return {"tables": [screen(table(workbook.plan)) for table in makers]}
 
 
 @partial(Card, "grid")
 def existing_grid(workbook: Workbook) -> contract.Grid:
-    """Return the grid of existing hosts, a row for each kind and one more to type into, and an upload button."""
     gpus = [("", "as new"), *((g.id, g.name) for g in workbook.catalog.gpus.values())]
     grid = _grid(workbook, EXISTING, NAMES["column of the hosts there"], {"gpu": gpus}, "as new")
     label, hint = said("screen.hardware.import"), said("screen.hardware.rows")
@@ -148,7 +142,6 @@ def take_hosts(workbook: Workbook, name: str, content: bytes) -> None:
 
 @partial(Card, "grid")
 def other_vms_grid(workbook: Workbook) -> contract.Grid:
-    """Return the grid of the VMs without a GPU."""
     return _grid(workbook, "hardware.other_vms", NAMES["column of the VMs without a GPU"], {}, "not counted")
 
 
@@ -158,7 +151,6 @@ UNITS = {"hosts": "host", "vms": "VM", "gpus_per_host": "GPU"}
 
 @partial(Card, "grid")
 def kinds_grid(workbook: Workbook) -> contract.Grid:
-    """Return the grid of the further kinds of new hosts, a row for each and one more to type into."""
     catalog, storages = workbook.catalog, NAMES["storage of a kind of hosts"]
     options = {
         "gpu": [(gpu.id, gpu.name) for gpu in catalog.gpus.values()],
@@ -248,7 +240,6 @@ def allowed_data(workbook: Workbook) -> dict[str, Any]:
 
 @panel(needs="pools")
 def shared_data(workbook: Workbook, pools: Sequence[Pool]) -> Contents:
-    """Return the shared GPUs with their proof, and the idle ones."""
     ways = sum(len(pool.shared) for pool in pools)
     stranded = sum(idle.gpus for pool in pools for idle in pool.idle if not idle.fits)
     shown = [table for pool in shown_clusters(workbook) for table in _shared_tables(workbook.plan, pool)]

@@ -22,7 +22,6 @@ BESIDE = "screen.hosts.worst beside"
 
 @partial(Card, "hosts")
 def picture_data(workbook: Workbook) -> dict[str, Any]:
-    """Return the hosts of every pool with the VMs on each GPU, before or after the failures clicked."""
     shown = over_time.watched_clusters(workbook) or shown_clusters(workbook)
     return {
         "clusters": _clusters(workbook, shown),

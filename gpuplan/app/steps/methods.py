@@ -39,7 +39,6 @@ def _methods(workbook: Workbook) -> tuple[Methods | None, str]:
 
 @panel()
 def odds_head(workbook: Workbook) -> Contents:
-    """Return the heading of the methods, and the hosts for which they are shown."""
     pools = _pools(workbook)
     selects = [menu(workbook, "pool", said("screen.methods.hosts"), pools)] if len(pools) > 1 else []
     return {"selects": selects} if pools else None
@@ -47,7 +46,6 @@ def odds_head(workbook: Workbook) -> Contents:
 
 @panel(slow=True)
 def odds_data(workbook: Workbook) -> Contents:
-    """Return the methods beside each other, and which to believe."""
     study, problem = _methods(workbook)
     if study is None:
         return problem or None
@@ -104,7 +102,6 @@ def _range_below(cell: Cell, words: Callable[[float], str]) -> dict[str, Any]:
 
 @partial(form, "arrivals", fold=True)
 def assumption_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the assumption about arrivals, and the burstiness of demand."""
     options = [("auto", said("screen.methods.automatic")), *METHOD_NAMES.items()]
     study, _ = _methods(workbook)
     bursty = next((a.peakedness for a in study.answers if a.peakedness), None) if study else None
@@ -124,7 +121,6 @@ def assumption_form(workbook: Workbook) -> dict[str, Any]:
 
 @partial(Picture, draw=charts.odds_chart, slow=True)
 def odds_rows(workbook: Workbook) -> dict[str, Any]:
-    """Return the data of the chart of chances."""
     pool = _pool(workbook)
     study, _ = _methods(workbook)
     if study is None:
@@ -151,7 +147,6 @@ WHEN = NAMES["hours simulated"]
 
 @card("run")
 def simulate_data(workbook: Workbook) -> dict[str, Any]:
-    """Return the inputs of the simulation, its progress, and its results."""
     simulating = workbook.simulating
     done = bool(simulating.simulations)
     go = said("screen.methods.again" if done else "screen.methods.go")

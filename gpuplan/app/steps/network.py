@@ -40,7 +40,6 @@ def _link(scenario: Scenario) -> str:
 
 @partial(form, "network")
 def network_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the speeds of a host's link to choose from, and its round trip."""
     links = [(str(g), f"{g} Gbit/s") for g in FIELD_BY_PATH["network.link_gbit_s"].choices]
     trip = round_trip(workbook.plan.scenario, workbook.catalog)
     empties = {"network.latency_us": f"{number(trip.value)} ({trip.basis})"}
@@ -49,7 +48,6 @@ def network_form(workbook: Workbook) -> dict[str, Any]:
 
 @partial(form, "rates")
 def rates_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the rates of a link, and its users: shown where GPUs are reached over it."""
     tcp, more = tcp_rate(workbook.plan.scenario, workbook.catalog), ""
     rate_words = two_digits(float(tcp.value))
     if tcp.low is not None and tcp.high is not None:
@@ -62,7 +60,6 @@ def rates_form(workbook: Workbook) -> dict[str, Any]:
 
 @partial(form, "fabric")
 def fabric_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the oversubscription that the workloads allow."""
     cabling = workbook.plan.cabling
     most = cabling.max_oversubscription if cabling else None
     bound = said("screen.network.most by workload" if cabling else "screen.network.by workload", most=most)
@@ -71,7 +68,6 @@ def fabric_form(workbook: Workbook) -> dict[str, Any]:
 
 @panel()
 def verdict_data(workbook: Workbook) -> Contents:
-    """Return whether the link suffices for each use that depends on it, and the remedies."""
     plan, verdicts = workbook.plan, link_verdicts(workbook.plan)
     if not plan.groups:
         return said("screen.network.no workloads")
@@ -110,7 +106,6 @@ def _in_short(each: LinkVerdict) -> dict[str, Any]:
 
 @panel()
 def remote_data(workbook: Workbook) -> Contents:
-    """Return the speed that the network leaves each group on remote GPUs."""
     plan, uses = workbook.plan, workbook.plan.network.remote
     if not uses:
         return said("screen.network.no remote" if plan.groups else "screen.network.no workloads")
@@ -141,7 +136,6 @@ def _work(workbook: Workbook, use: RemoteUse, told: bool) -> dict[str, Any]:
 
 @panel()
 def rules_data(workbook: Workbook) -> Contents:
-    """Return the vendor's rules for GPUs over the network, and where to change the inputs they concern."""
     rules = workbook.plan.network.rules
     if not rules:
         return None
@@ -156,7 +150,6 @@ def rules_data(workbook: Workbook) -> Contents:
 
 @panel()
 def carries_data(workbook: Workbook) -> Contents:
-    """Return how much of each preset the link carries, whatever the groups are."""
     plan = workbook.plan
     rows = workbook.once("network: carried", lambda: carried(plan.scenario, plan.catalog))
     hosts = next(row.training.hosts for row in rows if row.training)
@@ -174,7 +167,6 @@ def carries_data(workbook: Workbook) -> Contents:
 
 @panel(slow=True)
 def claims_data(workbook: Workbook) -> Contents:
-    """Return the conditions for the vendor's doubling with PVRDMA, network by network."""
     plan = workbook.plan
     results = workbook.once("network: claims", lambda: claims(plan.scenario, plan.catalog))
     tcp = tcp_rate(plan.scenario, plan.catalog, CLAIMED_GBIT_S)

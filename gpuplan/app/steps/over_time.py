@@ -54,7 +54,6 @@ def sentence(workbook: Workbook, pool: Pool) -> str:
 
 @panel(needs="pools")
 def power_on_data(workbook: Workbook, _pools: Sequence[Pool]) -> Contents:
-    """Return in how many orders every VM starts, in the cluster with the fewest; or that vSphere places no VMs."""
     if not workbook.plan.power_on:
         return orders.SHARED
     trials = [trial for trial in made_of(workbook).values() if trial.known]
@@ -68,7 +67,6 @@ def power_on_data(workbook: Workbook, _pools: Sequence[Pool]) -> Contents:
 
 @card("run")
 def tried_data(workbook: Workbook) -> dict[str, Any]:
-    """Return settings side by side, named orders, and the button that tries many more."""
     if not workbook.plan.power_on:
         return {"shown": False}
     done = studies(workbook)
@@ -159,7 +157,6 @@ def play_of(workbook: Workbook, pool: Pool) -> Play | None:
 
 @partial(Card, "watch")
 def watch_data(workbook: Workbook) -> dict[str, Any]:
-    """Return the controls, and the outcome of the VM that was powered on last."""
     if not (clusters := watched_clusters(workbook)):
         return {"shown": False}
     (pool,), watched = clusters, workbook.watched

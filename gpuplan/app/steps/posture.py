@@ -35,7 +35,6 @@ maintenance_form = form("maintenance", lambda workbook: {"stale": workbook.stale
 
 @partial(Card, "posture", slow=True)
 def posture_data(workbook: Workbook) -> contract.Posture:
-    """Return N+0, N+1, N+2 side by side."""
     value = workbook.scenario.availability.host_failures
     planned = {posture.host_failures: posture for posture in workbook.plan.postures}
     return {
@@ -72,7 +71,6 @@ def _covered(workbook: Workbook, failures: int) -> str:
 
 @panel(needs="postures")
 def tolerance_data(workbook: Workbook, compared: Sequence[Posture]) -> Contents:
-    """Return the risk of each posture, every figure with its derivation."""
     table = postures(workbook.plan)
     for column, line in EXPLAINED.items():
         keys = [f"postures.n{posture.host_failures}.{line}" for posture in compared]
@@ -130,7 +128,6 @@ def _bet(workbook: Workbook) -> str:
 
 @partial(form, "risk", hint=stated_hint)
 def risk_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the planning value for the stun of a VM, and how the VMs leave a host."""
     scenario = workbook.plan.scenario
     measured = stun_item(workbook.catalog, scenario.platform.vsphere, scenario.hardware.gpu)
     title = said("screen.posture.evacuation")
@@ -140,7 +137,6 @@ def risk_form(workbook: Workbook) -> dict[str, Any]:
 
 @panel(needs="pools")
 def platform_data(workbook: Workbook, _pools: Sequence[Pool]) -> Contents:
-    """Return the platform rules that hold for this design, and the checks on the cluster at hand-over."""
     plan = workbook.plan
     checks = hand_over(plan)
     return {"tables": [screen(behaviour(plan)), screen(checks, checks.title)]}
@@ -148,7 +144,6 @@ def platform_data(workbook: Workbook, _pools: Sequence[Pool]) -> Contents:
 
 @partial(form, "clusters", fold=True)
 def clusters_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the clusters into which the inputs divide the hosts."""
     plan = workbook.plan
     table = plan_tables.pools(plan).only("pool", "hosts_for_demand", "hosts_for_failures", "hosts", "gpus")
     clusters = f"pools.{plan.pools[0].kind}.clusters" if plan.pools else ""

@@ -45,7 +45,6 @@ def source_cell(workbook: Workbook, sources: tuple[str, ...], note: str = "") ->
 
 @panel(needs="costs", draws="sheet", slow=True)
 def prices_data(workbook: Workbook, costs: Costs) -> Contents:
-    """Return every price that counts and every missing one, to be overwritten in place."""
     margin = workbook.scenario.internal.margin
     items = sorted(paid_for(costs), key=lambda item: (_rank(item.key), item.key))
     catalog = _catalog_prices(workbook)

@@ -39,7 +39,6 @@ def _now(workbook: Workbook, view: str) -> float:
 
 @card("run")
 def sensitivity_data(workbook: Workbook) -> dict[str, Any]:
-    """Return the inputs to try, the progress, and the inputs that move the answer most."""
     result = workbook.sensitivity.found
     old = result is not None and _old(workbook)
     go = said("screen.sensitivity.again" if result else "screen.sensitivity.go")
@@ -69,13 +68,11 @@ def _swing(bar: Bar, view: str) -> float:
 
 @panel()
 def tornado_head(workbook: Workbook) -> Contents:
-    """Return the choice of the tornado's view."""
     return {"selects": [menu(workbook, "swing", said("screen.show"), VIEWS)]} if _bars(workbook) else None
 
 
 @partial(Picture, draw=charts.tornado_chart)
 def tornado_rows(workbook: Workbook) -> dict[str, Any]:
-    """Return the data of the tornado."""
     view, plan = workbook.chosen("swing", VIEWS), workbook.sensitivity.plan
     if not _bars(workbook) or plan is None or plan.costs is None:
         return {}
@@ -84,7 +81,6 @@ def tornado_rows(workbook: Workbook) -> dict[str, Any]:
 
 @panel(draws="sheet")
 def ranges_data(workbook: Workbook) -> Contents:
-    """Return the range of each input, to be overwritten in place, and the answer at its ends."""
     bars = _bars(workbook)
     paths = [bar["path"] for bar in bars]
     stated = [path for path, _ in workbook.seen.ranges]
@@ -122,7 +118,6 @@ def _ranges(workbook: Workbook, bars: list[Bar], others: list[str]) -> Table:
 
 @details("thresholds", lambda workbook: (workbook.sensitivity.found or {}).get("thresholds", []), old=_old)
 def thresholds_data(_workbook: Workbook, thresholds: list[dict[str, Any]]) -> Body:
-    """Return the nearest values of each demand input at which the number of hosts changes."""
     changing = [row for row in thresholds if row["below"] is not None or row["above"] is not None]
     others = [row["label"] for row in thresholds if row not in changing]
     text = [said("screen.sensitivity.independent", names="; ".join(others))] if others else []

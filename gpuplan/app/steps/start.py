@@ -17,7 +17,6 @@ EXAMPLES = NAMES["example"]
 
 @partial(Card, "start")
 def start_data(workbook: Workbook) -> contract.Start:
-    """Return the ways to begin, each example with its answer."""
     answers = NAMES["what a step answers"]
     if workbook.examples is None:
         workbook.examples = [_example(workbook, key) for key in EXAMPLES]
@@ -45,7 +44,6 @@ def _example(workbook: Workbook, key: str) -> contract.Example:
 
 @partial(Card, "guide")
 def guide_data(workbook: Workbook) -> contract.Guide:
-    """Return three questions: the kinds of workloads, the number of each, and their location."""
     problems = {problem.path: f"{capital(problem.message)}." for problem in workbook.unread}
     return {
         "kinds": [_kind(workbook, use_case, name, problems) for use_case, name in KIND_NAMES.items()],

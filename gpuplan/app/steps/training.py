@@ -100,7 +100,6 @@ def with_changes(table: Table, uses: Sequence[RemoteUse | TrainingUse]) -> Table
 
 @partial(form, "training")
 def training_form(workbook: Workbook) -> dict[str, Any]:
-    """Return the training job, and the values used where nothing is stated."""
     job, inputs = _job(workbook), workbook.plan.scenario.training
     rows = workbook.plan.catalog.rows("llm_models")
     models = [(row.id, str(row["name"])) for row in rows if row["kind"] == "generate" and row["layers"]]
@@ -157,7 +156,6 @@ def _job(workbook: Workbook) -> TrainingUse:
 
 @panel()
 def training_data(workbook: Workbook) -> Contents:
-    """Return the training job in figures, and its remedies."""
     job = _job(workbook)
     efficiency = bar(workbook.catalog, job.efficiency_low, job.efficiency, job.efficiency_high)
     line = workbook.plan.lines.get(f"network.{JOB}.allreduce_s")
@@ -199,7 +197,6 @@ def _knee(workbook: Workbook, job: TrainingUse) -> contract.Figure:
 
 @panel()
 def groups_data(workbook: Workbook) -> Contents:
-    """Return the groups that train across VMs."""
     groups = workbook.plan.network.training[:-1]
     if not groups:
         return None
@@ -216,7 +213,6 @@ def _curves(workbook: Workbook) -> tuple[Curve, ...]:
 
 @panel(slow=True)
 def scaling_head(workbook: Workbook) -> Contents:
-    """Return the heading of the scaling chart, and the choice of its view."""
     job, view = _job(workbook), workbook.chosen("scaling", VIEWS)
     key = "screen.training.job and range" if view == "efficiency" else "screen.training.job"
     return {
@@ -228,7 +224,6 @@ def scaling_head(workbook: Workbook) -> Contents:
 
 @details("scaling", lambda workbook: _curves(workbook), slow=True)
 def scaling_table(_workbook: Workbook, curves: Sequence[Curve]) -> Body:
-    """Return the numbers of the scaling chart."""
     table = tables.scaling(curves, [step.hosts for step in curves[0].steps])
     for column, curve in zip(table.columns[3:], curves[1:], strict=True):
         speeds = [three_digits(step.per_s) for step in curve.steps]

@@ -39,7 +39,6 @@ def days_of(days: object) -> list[tuple[str, str]]:
 
 @partial(Card, "workloads")
 def workloads_data(workbook: Workbook) -> contract.Workloads:
-    """Return a row for each workload, of which one may be open; the targets of the design; the kinds to add."""
     plan, shown = workbook.plan, {item.id: item for item in workbook.plan.groups}
     rows = [_row(workbook, group, shown.get(group.id)) for group in workbook.seen.groups]
     order = {use_case: at for at, use_case in enumerate(KIND_NAMES)}
@@ -96,7 +95,6 @@ def _open(workbook: Workbook, group: Group, planned: GroupPlan | None) -> contra
 
 
 def _follows(group: Group, planned: GroupPlan | None) -> contract.Results:
-    """Return the results of a group without a model."""
     results: contract.Results = {"bar": None, "figures": [], "notes": []}
     if planned is None:
         return results
@@ -138,7 +136,6 @@ def _options(workbook: Workbook, name: str, group: Group) -> list[tuple[str, str
 
 @card("grid")
 def per_vm_data(workbook: Workbook) -> dict[str, Any]:
-    """Return the second grid of groups: the other needs of one VM."""
     groups = workbook.scenario.groups
     stated = sum(
         g.vgpus_each > 1 or g.vmotion != "auto" or bool(g.stun_read_s or g.vcpus_each or g.memory_gib_each)

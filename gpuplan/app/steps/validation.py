@@ -15,7 +15,6 @@ from gpuplan.wording import said
 
 @card("run")
 def validation_data(workbook: Workbook) -> dict[str, Any]:
-    """Return the kit to download, the results to upload, and what they say of the design."""
     work, serving = workbook.validating, bool(workbook.plan.llm.serving)
     found = work.found
     kit = contract.Button(text=said("validation.kit"), event="kit", key="validation-kit", primary=True)
@@ -48,7 +47,6 @@ def _piece(workbook: Workbook, content: Mapping[str, Any]) -> None:
 
 
 def _kit(workbook: Workbook, _: Mapping[str, Any]) -> None:
-    """Offer the kit of the design on the screen."""
     from gpuplan.deliver.validation import kit_files
 
     stem = file_stem(workbook.plan.scenario.name)

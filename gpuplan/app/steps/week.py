@@ -36,7 +36,6 @@ def _place(workbook: Workbook) -> str:
 
 @panel()
 def day_head(workbook: Workbook) -> Contents:
-    """Return the heading of the hours, and the clock that is shown."""
     if not workbook.plan.groups:
         return {"title": "", "hint": "", "text": [paragraph("screen.week.no workloads")]}
     places = _places(workbook)
@@ -45,7 +44,6 @@ def day_head(workbook: Workbook) -> Contents:
 
 @panel()
 def day_data(workbook: Workbook) -> Contents:
-    """Summarise the chart of the hours, in one sentence and a table of the groups."""
     week, names = weeks(workbook)[0], {group.id: group.name for group in workbook.plan.groups}
     if not names:
         return None
@@ -101,7 +99,6 @@ def mixes_data(workbook: Workbook) -> Contents:
 
 @panel()
 def leftover_data(workbook: Workbook) -> Contents:
-    """Return what jobs that may be stopped get of the GPUs that others leave; nothing without such jobs."""
     if workbook.plan.leftover is None:
         return None
     return {"tables": [screen(make(workbook.plan)) for make in (tables.leftover, tables.leftover_hours)]}
