@@ -5,7 +5,7 @@ Columns of requests are those of Azure [azure-llm-inference-2023]_, BurstGPT [bu
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from statistics import median
 
@@ -30,17 +30,20 @@ PER = {**dict.fromkeys(("node", "nodes", "host", "server", "machine"), "nodes"),
 MULTIPLIERS = ("times", "nodes", "tasks")
 IDS = re.compile(r"\d{1,2}(?: ?, ?\d{1,2})+")
 """Devices of a job by their numbers, which are no count."""
-NEAR = 0.02
-"""Two columns agree if their ratio is usually this close to what it should be."""
+NEAR, NEAR_S = 0.02, 60.0
+"""Two columns agree if their ratio is usually this close to what it should be, or their difference to nothing."""
+FEW_EQUAL = 0.05
+"""Share of rows equal to others up to which they are a coincidence."""
+MARKS = ("job", "row", "line", "still", "contradicts")
+"""Of each row: its job and all its cells as hashes, its line, 1 if the job still ran, and if its duration is another."""
 
 
 class JobRows(Collected):
     """Jobs as they are read; ``size`` gives the GPUs of each."""
 
     def __init__(self, size: Callable[[Rows], np.ndarray]) -> None:
-        super().__init__("submit_s", "start_s", "duration_s", "gpus", codes=("group", "user"))
+        super().__init__("submit_s", "start_s", "duration_s", "gpus", codes=("group", "user"), marks=MARKS)
         self.size = size
-        self.running = 0
 
     def take(self, rows: Rows, now: np.ndarray | None = None) -> None:
         """Append the rows of jobs that ran on GPUs, begun ``now`` if no column says when; weigh those left out."""
@@ -50,9 +53,9 @@ class JobRows(Collected):
         if "start" in rows.columns:
             rows.leave_out(missing_of(rows.columns["start"]), "audit.row.never started", states, void=True)
         gpus = self.size(rows)
-        length = _stated(rows, gpus)
+        stated = _stated(rows, gpus)
         submit = start = rows.time("start" if "start" in rows.columns else "submit") if now is None else now
-        length = _until_end(rows, start, length)
+        length = _until_end(rows, start, stated)
         with np.errstate(invalid="ignore"):
             hours = np.where(gpus == 0, 0.0, np.where(length >= 0, gpus * length / 3600, math.nan))
         if rows.columns.keys() >= {"submit", "start"}:
@@ -61,24 +64,44 @@ class JobRows(Collected):
         rows.leave_out(np.isnan(length), "audit.row.not known", what="duration")
         rows.leave_out(gpus == 0, "audit.row.no gpus", rows.columns.get("gpus"))
         rows.leave_out(length == 0, "audit.row.no time")
-        self.running += int((rows.kept & (np.isinf(length) | _run_still(rows))).sum())
-        self.add(rows.kept, submit_s=submit, start_s=start, duration_s=length, gpus=gpus)
+        marks = {
+            "job": rows.hashes("job", "part") if "job" in rows.columns else rows.lines,
+            "row": [hash("\0".join(row)) for row in rows.cells],
+            "line": rows.lines,
+            "still": np.isinf(length) | _run_still(rows),
+            "contradicts": _contradicts(rows, start, stated),
+        }
+        self.add(rows.kept, submit_s=submit, start_s=start, duration_s=length, gpus=gpus, **marks)
         self.add_names(group=rows.texts("group", ALL), user=rows.texts("user"))
         rows.weigh(np.where(np.isinf(hours), math.nan, hours))
 
-    def cut(self, latest_s: float) -> dict[str, object]:
-        """End the jobs that still run with the file, and return what is to be noted of them."""
+    def cut(self, log: Log, again: Sequence[int], *, named: bool) -> dict[str, object]:
+        """Leave out jobs that stand in the file again, end those that still run with it; return what is to be noted."""
+        out = _of_runs(self) if named else _of_parts(self, again)
+        equal = 0 if named or again else len(self) - len(np.unique(self["row"]))
+        if out.any():
+            line, gpu_h = int(self["line"][out].min()), (self["gpus"] * self["duration_s"] / 3600)[out]
+            entry = log.add(said("audit.row.again"), int(out.sum()), (line, 0), "", fault=False)
+            entry.gpu_h = float(gpu_h[np.isfinite(gpu_h)].sum())
+            entry.unknown = int(np.isinf(gpu_h).sum())
+            self.keep(~out)
         duration, start = self["duration_s"], self["start_s"]
-        still = np.isinf(duration)
-        latest_s = max(latest_s, float((start + duration)[~still].max(initial=0.0)))
-        duration[still] = np.maximum(1.0, latest_s - start[still])
-        return {"audit.note.cut at latest" if still.any() else "audit.note.cut at export": self.running}
+        endless = np.isinf(duration)
+        latest_s = max(log.latest_s, float((start + duration)[~endless].max(initial=0.0)))
+        duration[endless] = np.maximum(1.0, latest_s - start[endless])
+        key = "audit.note.cut at latest" if endless.any() else "audit.note.cut at export"
+        return {
+            key: int(self["still"].sum()),
+            "audit.note.contradicted": int(self["contradicts"].sum()),
+            "audit.note.equal rows": equal if equal > FEW_EQUAL * len(self) else 0,
+        }
 
     def done(self, reading: Reading) -> Jobs:
         """Return the jobs of the whole file."""
         has_start = reading.columns.keys() >= {"submit", "start"}
         names = tuple(self.names["user"].shown) if "user" in reading.columns else ()
-        values = {**self.columns(), "users": len(names), "user_names": names, "reading": reading}
+        columns = {name: values for name, values in self.columns().items() if name not in MARKS}
+        values = {**columns, "users": len(names), "user_names": names, "reading": reading}
         return Jobs(**values, has_start=has_start)
 
 
@@ -115,6 +138,45 @@ def _until_end(rows: Rows, start: np.ndarray, length: np.ndarray) -> np.ndarray:
     rows.leave_out(unknown & (end < start), "audit.row.end before begin", rows.columns["end"], fault=True)
     rows.leave_out(unknown & np.isinf(end) & np.isin(_states(rows), [*ENDED]), "audit.row.end not known")
     return np.where(unknown, end - start, length)
+
+
+def _contradicts(rows: Rows, start: np.ndarray, stated: np.ndarray) -> np.ndarray:
+    """Return which jobs state a duration other than that from start to end, by more than rounding."""
+    if not rows.columns.keys() >= {"start", "end"} or np.isnan(stated).all():
+        return np.zeros(len(stated), dtype=bool)
+    texts = "".join(rows.columns.get("duration", ()))
+    step = NEAR_S if set(".:,") & {*texts} else max(NEAR_S, rows.unit("duration"))
+    off = np.abs(rows.time("end", else_s=math.nan) - start - stated)
+    return np.isfinite(off) & (off >= step) & (off > NEAR * stated)
+
+
+def _of_runs(jobs: Collected) -> np.ndarray:
+    """Return which rows are of a run that another row has, too: the one that has ended is kept, or else the longest.
+
+    A run is a job, or the part of a job that a column names, by its submit, start and GPUs.
+    """
+    out = np.zeros(len(jobs), dtype=bool)
+    _, id, times = np.unique(jobs["job"], return_inverse=True, return_counts=True)
+    at = np.flatnonzero(times[id] > 1)
+    run = [jobs[name][at] for name in ("gpus", "start_s", "submit_s", "job")]
+    order = np.lexsort((-jobs["duration_s"][at], jobs["still"][at], *run))
+    out[at[order][1:]] = np.all([values[order][1:] == values[order][:-1] for values in run], axis=0)
+    return out
+
+
+def _of_parts(jobs: Collected, again: Sequence[int]) -> np.ndarray:
+    """Return which rows an earlier part of the file has, too: parts begin with a header."""
+    _, row = np.unique(jobs["row"], return_inverse=True)
+    part = np.searchsorted(again, jobs["line"])
+    pairs, times = np.unique(row * (len(again) + 1) + part, return_counts=True)
+    most = np.zeros(row.max(initial=-1) + 1, dtype=int)
+    np.maximum.at(most, pairs // (len(again) + 1), times)
+    order = np.lexsort((jobs["line"], row))
+    first = np.flatnonzero(np.diff(row[order], prepend=-1))
+    nth = np.arange(len(row)) - np.repeat(first, np.diff(first, append=len(row)))
+    out = np.zeros(len(row), dtype=bool)
+    out[order] = nth >= most[row[order]]
+    return out
 
 
 def _requested(rows: Rows, times: str = "") -> np.ndarray:
@@ -191,7 +253,7 @@ def read_jobs(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
     log.check(len(jobs), "audit.none.jobs")
     clock.relative = clock.relative or "interval" in at
     notes = {
-        **jobs.cut(log.latest_s),
+        **jobs.cut(log, table.again, named="job" in at),
         "audit.note.only dates": "duration" not in at
         and all(key in at and table.dates_only(at[key]) for key in ("start", "end")),
         "audit.note.rounded up": int(((jobs["gpus"] > 1) & (jobs["gpus"] % 1 > 0)).sum()),
@@ -208,7 +270,7 @@ def read_requests(table: Table, given: Mapping[str, str], clock: Clock) -> Reque
     if not at.keys() >= {"time", "tokens_in", "tokens_out"}:
         raise table.missing("audit.needs.requests")
     log, requests = Log(clock), Collected("time_s", "tokens_in", "tokens_out")
-    for rows in table.rows(at, log, header_again="time"):
+    for rows in table.rows(at, log):
         time = rows.time("time")
         tokens_in, tokens_out = (rows.read(key, count_of) for key in ("tokens_in", "tokens_out"))
         rows.leave_out(tokens_in == 0, "audit.row.no prompt", rows.columns["tokens_in"])

@@ -47,7 +47,7 @@ def pods(objects: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
             "end": end,
         }
         node = labels.get(within(pod, "spec", "nodeName"), {})
-        yield from ({**job, "gpus": gpus} for gpus in _gpus(pod, node) or [0])
+        yield from ({**job, "part": n, "gpus": gpus} for n, gpus in enumerate(_gpus(pod, node) or [0]))
 
 
 def _gpus(pod: Mapping[str, Any], labels: Mapping[str, str]) -> list[float | str]:

@@ -29,7 +29,7 @@ def read_samples(table: Table, given: Mapping[str, str], clock: Clock, *, format
     scale = _scale(table.names[at["percent"]])
     group_from = next((key for key in ("group", "user") if key in at), "")
     log, samples = Log(clock), Collected("time_s", "percent", "weight", codes=("gpu", "group"))
-    for rows in table.rows(at, log, header_again="time"):
+    for rows in table.rows(at, log):
         _leave_out_empty(rows)
         time = rows.time("time")
         percent = rows.read("percent", partial(percent_of, scale=scale))

@@ -86,7 +86,7 @@ def read_sacct(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
         mig = mig or any(MIG_TYPE.search(text) for key in SIZES for text in set(rows.columns.get(key, ())))
     log.check(len(jobs), "audit.none.sacct")
     notes = {
-        **jobs.cut(log.latest_s),
+        **jobs.cut(log, table.again, named=True),
         "audit.note.whole mig": mig,
         "audit.note.nodes": for_each_node,
         "audit.note.only starts": "submit" not in at,

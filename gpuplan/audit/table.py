@@ -30,7 +30,8 @@ SHOWN_COLUMNS = 40
 SHOWN_REASONS = 3
 
 
-Cells = Iterable[tuple[int, list[str]]]
+Cells = Sequence[list[str]]
+Numbered = Iterable[tuple[int, list[str]]]
 """Number of the line, and cells, of each row."""
 
 
@@ -114,12 +115,14 @@ class Log:
 class Rows:
     """Rows read together; each value that is read leaves out the rows in which it cannot be."""
 
-    def __init__(self, log: Log, lines: Sequence[int], columns: Mapping[str, Sequence[str]]) -> None:
-        self.columns = columns
+    def __init__(
+        self, log: Log, lines: Sequence[int], columns: Mapping[str, Sequence[str]], cells: Cells = ()
+    ) -> None:
+        self.columns, self.lines, self.cells = columns, lines, cells
         self.kept = np.ones(len(lines), dtype=bool)
         self.left: list[tuple[_Left, np.ndarray]] = []
         """Reason for which rows were left out, and these rows; without those that did not run."""
-        self._log, self._lines = log, lines
+        self._log = log
         log.rows += len(lines)
         if log.rows > MAX_ROWS:
             raise refusal("audit.too many samples", most=MAX_ROWS)
@@ -144,11 +147,16 @@ class Rows:
         out = self.kept & np.asarray(which, dtype=bool)
         if out.any():
             first = int(out.argmax())
-            place, example = (self._lines[first], first), examples[first] if examples else ""
+            place, example = (self.lines[first], first), examples[first] if examples else ""
             entry = self._log.add(said(key, **values), int(out.sum()), place, example, fault=fault)
             self.kept &= ~out
             if not void:
                 self.left.append((entry, out))
+
+    def hashes(self, *keys: str) -> list[int]:
+        """Return a hash of each row's cells in those of the columns that there are."""
+        columns = [self.columns[key] for key in keys if key in self.columns]
+        return list(map(hash, zip(*columns, strict=True)))
 
     def unit(self, key: str) -> float:
         """Return the factor of the unit of a column, 1 where none is stated."""
@@ -190,22 +198,38 @@ class Rows:
             values: dict[str, Any] = {"what": what or key, **next(iter(bad_values.values())).values}
             self.leave_out([text in bad_values for text in column], reason, examples, fault=fault, **values)
 
-    def time(self, key: str, what: str = "", *, missing_s: float | None = None) -> np.ndarray:
-        """Return times of a column in seconds since 1970, UTC; ``missing_s`` where none is stated, if permitted."""
+    def time(
+        self, key: str, what: str = "", *, missing_s: float | None = None, else_s: float | None = None
+    ) -> np.ndarray:
+        """Return times of a column in seconds since 1970, UTC; ``missing_s`` where none is stated, if permitted.
+
+        With ``else_s`` no row is left out, and this is the time of those that cannot be read.
+        """
         clock, unit_s = self._log.clock, self.unit(key)
         parse = clock if unit_s == 1 else partial(clock, unit_s=unit_s)
+        if else_s is not None:
+            return self.read(key, partial(_tried, parse, else_s))
         times = self.read(key, parse, what, missing=missing_s)
         clock.count(self.texts(key))
         self._log.latest_s = float(times.max(initial=self._log.latest_s, where=np.isfinite(times)))
         return times
 
 
+def _tried(parse: Callable[[str], float], otherwise: float, text: str) -> float:
+    try:
+        return parse(text)
+    except BadValue:
+        return otherwise
+
+
 class Table:
     """Rows of text under a header, and the recognised columns: a format gives the header and its rows."""
 
-    def __init__(self, header: Sequence[str], rows: Cells, lines: Lines | None = None) -> None:
+    def __init__(self, header: Sequence[str], rows: Numbered, lines: Lines | None = None) -> None:
         """Take names of columns, and rows as (number of the line in the file, cells); ``lines`` is read for them."""
         self.header = [name.strip() for name in header]
+        self.again = list[int]()
+        """Lines that repeat the header, as a file made of several has them."""
         self.delimiter = ","
         self._lines = lines or Lines(io.StringIO())
         if self.header and not self.header[-1]:
@@ -218,7 +242,7 @@ class Table:
         self.read: dict[str, Column] = {}
         """Value -> the column in which it is, as found last."""
         self.notes: tuple[str, ...] = ()
-        others = iter(rows)
+        others = self._without_headers(rows, "".join(header[:1]))
         self._head = list(islice(others, HEAD_ROWS))
         self._rows = chain(self._head, others)
 
@@ -239,6 +263,14 @@ class Table:
         if len(table.header) < 2:
             raise refusal("audit.no delimiter", where="line 1", value=show(first.strip()))
         return table
+
+    def _without_headers(self, rows: Numbered, first: str) -> Numbered:
+        width = len(self.header)
+        for line, row in rows:
+            if row and row[0] == first and [*map(str.strip, row[:width])] == self.header:
+                self.again.append(line)
+            else:
+                yield line, row
 
     def blocks(self, log: Log) -> Iterator[tuple[list[int], list[list[str]]]]:
         """Yield lines and cells of rows as long as the header, a block at a time; a last empty cell does no harm."""
@@ -278,7 +310,7 @@ class Table:
             for new in (change(cells) if len(cells) == width else [["".join(row)]])
         )
         table = Table(header, rows, self._lines)
-        table.delimiter = self.delimiter
+        table.delimiter, table.again = self.delimiter, self.again
         return table
 
     def dotted(self, at: Mapping[str, int]) -> set[str]:
@@ -287,26 +319,21 @@ class Table:
         points = {key for key, values in texts.items() if any("." in text for text in values)}
         return {key for key in points if all(map(DOTTED.fullmatch, texts[key]))}
 
-    def rows(self, at: Mapping[str, int], log: Log, *, header_again: str = "") -> "Iterator[Rows]":
-        """Yield the same with the columns to read; skip rows that repeat the header, first detected by one column."""
+    def rows(self, at: Mapping[str, int], log: Log) -> "Iterator[Rows]":
+        """Yield the same with the columns to read."""
         log.columns, log.notes = {key: self.read[key] for key in at if key in self.read}, self.notes
         unread = [repr(name) for place, name in enumerate(self.header) if place not in at.values()]
         names = ", ".join(unread[:SHOWN_COLUMNS] + ["..."] * (len(unread) > SHOWN_COLUMNS))
         log.notes += (said("audit.columns unread", names=names),) if unread else ()
         dotted = self.dotted(at)
         for lines, cells in self.blocks(log):
-            if header_again:
-                place = at[header_again]
-                name = self.header[place]
-                new = [row[place] != name or [c.strip() for c in row] != self.header for row in cells]
-                lines, cells = list(compress(lines, new)), list(compress(cells, new))
             columns = {key: [row[place] for row in cells] for key, place in at.items()}
             for key in dotted:
                 columns[key] = [text.replace(".", "") for text in columns[key]]
             for key, texts in columns.items() if self.delimiter == "," else ():
                 if "," in "".join(texts):
                     columns[key] = [t.replace(",", "") if THOUSANDS.fullmatch(t) else t for t in texts]
-            yield Rows(log, lines, columns)
+            yield Rows(log, lines, columns, cells)
 
     def find(self, known: Mapping[str, Known], given: Mapping[str, str]) -> dict[str, int]:
         """Return the column of each value: as given, else by its names however spelled; and keep its unit by both.
@@ -375,7 +402,7 @@ class Table:
         return refusal(key, where="line 1", value=self.listed(), **values)
 
 
-def _closed(reader: Any, delimiter: str, width: int, blank: int) -> Cells:
+def _closed(reader: Any, delimiter: str, width: int, blank: int) -> Numbered:
     """Yield line and cells of each row; a quote that is never closed, and so holds rows of the file, is refused."""
     line = reader.line_num + blank
     for row in reader:

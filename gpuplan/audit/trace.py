@@ -200,8 +200,9 @@ class Names(dict[str, int]):
 class Collected:
     """Columns of the rows that are used, put together block by block: numbers, and codes of names."""
 
-    def __init__(self, *numbers: str, codes: Sequence[str] = ("group",)) -> None:
-        self._columns = {name: array("d") for name in numbers} | {name: array("i") for name in codes}
+    def __init__(self, *numbers: str, codes: Sequence[str] = ("group",), marks: Sequence[str] = ()) -> None:
+        types = {**dict.fromkeys(numbers, "d"), **dict.fromkeys(codes, "i"), **dict.fromkeys(marks, "q")}
+        self._columns = {name: array(code) for name, code in types.items()}
         self.names = defaultdict[str, Names](Names)
         """Column -> the names for which it has codes."""
 
@@ -217,6 +218,11 @@ class Collected:
         for name, part in values.items():
             column = self._columns[name]
             column.frombytes(np.asarray(part)[kept].astype(column.typecode).tobytes())
+
+    def keep(self, kept: np.ndarray) -> None:
+        """Leave out the rows that are not kept."""
+        for name, column in self._columns.items():
+            self._columns[name] = array(column.typecode, self[name][kept].tobytes())
 
     def add_names(self, **texts: Iterable[str]) -> None:
         """Append names to columns of codes."""

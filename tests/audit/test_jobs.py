@@ -355,3 +355,87 @@ def test_numbers_of_devices_are_no_count(ids: str) -> None:
     assert said("audit.ids of gpus") in refused(
         f'start,duration,gpus\n2024-05-01,60,3\n2024-05-01,60,"{ids}"\n'
     )
+
+
+def exported(jobs: list[tuple[int, int, int, int]], until_h: int, *, sacct: bool) -> list[str]:
+    """Rows of the jobs (id, start, hours, GPUs) that had started, as an export at an hour has them."""
+    rows = []
+    for id, start, hours, gpus in jobs:
+        ended = start + hours <= until_h
+        begin, end = (f"2024-05-{1 + h // 24:02} {h % 24:02}:00:00" for h in (start, start + hours))
+        so_far = 3600 * (hours if ended else until_h - start)
+        state = "COMPLETED" if ended else "RUNNING"
+        if start < until_h and sacct:
+            row = f"{id}|{begin}|{begin}|{end if ended else 'Unknown'}|{so_far}|gres/gpu={gpus}|{state}"
+            rows += [row, row.replace(f"{id}|", f"{id}.batch|", 1)]
+        elif start < until_h:
+            rows.append(f"{id},{begin},{end if ended else ''},{gpus},{state}")
+    return rows
+
+
+@pytest.mark.parametrize("sacct", [False, True])
+def test_jobs_of_overlapping_exports_count_once_and_none_is_lost(sacct: bool) -> None:
+    """Exports at several hours, joined with or without their headers: the last one alone has the same jobs."""
+    head = "JobID|Submit|Start|End|ElapsedRaw|AllocTRES|State" if sacct else "job_id,start,end,gpus,state"
+    for rng in cases(40_10, 400, few=40):
+        ids = [rng.randrange(9) for _ in range(rng.randint(1, 12))]
+        runs = {(id, rng.randrange(60)): (rng.randint(1, 40), rng.choice((1, 2, 8))) for id in ids}
+        jobs = [(*run, *size) for run, size in runs.items()]
+        parts = [exported(jobs, until, sacct=sacct) for until in (30, 70, 110)]
+        whole = jobs_of("\n".join([head, *parts[-1]]))
+        between = [head] * rng.randrange(2)
+        rows = [head, *parts[0], *between, *parts[1], *between, *parts[2], *parts[2]]
+        joined = jobs_of("\n".join(rows))
+        assert sorted(joined.amount) == sorted(whole.amount) == sorted(h * g for _, _, h, g in jobs)
+        left = {skipped.reason: skipped for skipped in joined.reading.skipped}
+        again = left[said("audit.row.again")]
+        count = (len(rows) - 1 - 2 * len(between)) // (2 if sacct else 1)
+        assert again.rows == count - len(jobs)
+        if sacct:
+            stated = sum(
+                int(row.split("|")[4]) * int(row.split("|")[5][9:])
+                for row in rows
+                if "|C" in row or "|R" in row
+            )
+            assert again.gpu_h + joined.amount.sum() == pytest.approx(stated / 3600 / 2)
+
+
+def test_a_file_twice_whose_jobs_have_no_id() -> None:
+    """A second header tells; without one each row counts, and that is said."""
+    twice = jobs_of(JOBS + JOBS)
+    assert twice.amount.tolist() == jobs_of(JOBS).amount.tolist()
+    assert [(left.reason, left.rows) for left in twice.reading.skipped] == [(said("audit.row.again"), 3)]
+    rows = JOBS.split("\n", 1)[1]
+    array = jobs_of(JOBS + rows + JOBS)
+    assert len(array.gpus) == 6, "an array of equal jobs in one export"
+    assert said("audit.note.equal rows", n=3) in jobs_of(JOBS + rows).reading.notes
+
+
+def test_parts_of_a_job_are_not_the_same_job_again() -> None:
+    row = "7,{},2024-05-01 00:00:00,{},{}\n"
+    ends = ("2024-05-01 02:00:00", "2024-05-01 04:00:00")
+    text = "job_id,node,start,end,gpus\n" + "".join(row.format(f"n{n % 2}", ends[0], 4) for n in range(4))
+    assert jobs_of(text).amount.tolist() == [8, 8]
+    assert jobs_of(text.replace("node", "rack")).amount.tolist() == [8]
+    assert len(jobs_of(text, columns={"job": ""}).gpus) == 4
+
+
+def test_a_duration_that_contradicts_start_and_end_is_said() -> None:
+    head, row = "start,end,{},gpus\n", "2024-05-01 00:00:00,2024-05-01 0{}:00:00,{},2\n"
+    rows = [row.format(2, 7200), row.format(3, 10800), row.format(4, 14430), row.format(5, 3600)]
+    jobs = jobs_of(head.format("duration") + "".join(rows))
+    assert jobs.duration_s.tolist() == [7200, 10800, 14430, 3600]
+    assert said("audit.note.contradicted", n=1) in jobs.reading.notes
+    by_end = jobs_of(head.format("duration") + "".join(rows), columns={"duration": ""})
+    assert by_end.duration_s.tolist() == [7200, 10800, 14400, 18000]
+    hours = jobs_of(
+        head.format("duration_h") + row.format(2, 2) + row.format(3, 3) + row.format(4, 5) + row.format(5, 5)
+    )
+    assert said("audit.note.contradicted", n=1) in hours.reading.notes
+    rounded = jobs_of(
+        head.format("duration_h") + "2024-05-01 00:00:00,2024-05-01 02:20:00,2,2\n" + 2 * row.format(3, 3)
+    )
+    assert not [note for note in rounded.reading.notes if note == said("audit.note.contradicted", n=1)]
+    assert jobs_of(
+        head.format("duration") + rows[0] + "2024-05-01 00:00:00,?,60,1\n"
+    ).duration_s.tolist() == [7200, 60]
