@@ -28,7 +28,7 @@ class Column(NamedTuple):
     place: int
     unit: Unit | None = None
     by: str = "name"
-    """Origin of the unit: the ``name``, the ``size`` of values, the ``end`` of jobs, ``hand``, or ``none``: assumed."""
+    """Origin of the unit: ``name``, ``size`` or ``order`` of values, ``end`` of jobs, ``hand``, or ``none``: assumed."""
 
 
 Known = tuple[tuple[str, ...], str]

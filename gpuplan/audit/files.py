@@ -4,10 +4,10 @@ import csv
 import gzip
 import io
 import math
-import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from statistics import mode
 from typing import Any, BinaryIO
 
 from gpuplan.audit.trace import refusal
@@ -19,8 +19,8 @@ FREE_BYTES = 200_000
 """A packed file may unpack to a limited multiple of its size; a smaller one to as much as a file of this size."""
 
 HEAD_BYTES = 4096
-COMMENT = re.compile(r"(?:sep=.?|#[^,;\t|]*)$", re.IGNORECASE)
-"""Lines before the header of a table that are none of its rows."""
+FIRST_LINES = 20
+"""Lines among which the header of a table is, below those of a title."""
 GZIP = b"\x1f\x8b"
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 KINDS = {
@@ -82,14 +82,36 @@ def open_text(file: BinaryIO) -> tuple[io.TextIOWrapper, str]:
         head = packed.peek(HEAD_BYTES)[:HEAD_BYTES]
     if kind := next((key for magic, key in KINDS.items() if head.startswith(magic)), ""):
         raise refusal(kind)
-    utf16 = head.startswith(UTF16_MARKS)
-    if b"\0" in head and not utf16:
-        raise refusal("audit.file.binary")
-    encoding = "utf-16" if utf16 else "utf-8-sig"
+    encoding = "utf-16" if head.startswith(UTF16_MARKS) else "utf-8-sig"
+    if b"\0" in head and encoding == "utf-8-sig":
+        empty = [4 * head[at::2].count(0) > len(head) for at in (0, 1)]
+        if empty[0] == empty[1]:
+            raise refusal("audit.file.binary")
+        encoding = "utf-16-be" if empty[0] else "utf-16-le"
     start = head.decode(encoding, errors="replace").lstrip()
     if not start:
         raise refusal("audit.file.empty")
     return io.TextIOWrapper(packed, encoding=encoding, errors="replace"), start
+
+
+def header_of(lines: Sequence[str]) -> tuple[int, str]:
+    """Return which of the first lines is the header of a table, below those of a title; and its delimiter."""
+    numbers = [at for at, line in enumerate(lines) if line.strip()]
+    for at in numbers[: FIRST_LINES // 2]:
+        delimiter = max(",;\t|", key=lines[at].count)
+        cells, *rows = (
+            next(csv.reader([line.strip()], delimiter=delimiter)) for line in lines[at:] if line.strip()
+        )
+        if is_header(cells, rows):
+            return at, delimiter
+    return numbers[0], max(",;\t|", key=lines[numbers[0]].count)
+
+
+def is_header(cells: Sequence[str], rows: Iterable[Sequence[str]]) -> bool:
+    """True if a row has as many cells as those below it usually have, or nearly: a line of a title has fewer."""
+    count, *counts = (sum(bool(cell.strip()) for cell in row) for row in (cells, *rows))
+    usual = mode(counts) if counts else 0
+    return min(count, usual) >= 2 and 4 * count >= 3 * usual
 
 
 class Lines:

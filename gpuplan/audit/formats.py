@@ -7,12 +7,12 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import groupby, pairwise
+from itertools import chain, groupby, islice, pairwise
 from typing import Any, BinaryIO, NamedTuple
 from zoneinfo import ZoneInfo
 
 from gpuplan.audit.columns import AFTER, COLUMNS, words_of
-from gpuplan.audit.files import COMMENT, Lines
+from gpuplan.audit.files import FIRST_LINES, Lines, is_header
 from gpuplan.audit.kubernetes import pods
 from gpuplan.audit.prometheus import parsed
 from gpuplan.audit.slurm import slurm_gpus
@@ -31,8 +31,8 @@ PBS = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Z];")
 PBS_FIELDS = {"ctime": "submit", "start": "start", "end": "end", "queue": "queue", "user": "user"}
 SMI = re.compile(r"#\s*(date|time|gpu|index|entity)\b", re.IGNORECASE)
 OF_TIMES = AFTER | {"day", "clock", "hour"}
-CLOCK = re.compile(r"\d?\d:\d\d(?::\d\d(?:[.,]\d+)?)?")
-DAY = re.compile(rf"(?:{DATE.pattern})")
+CLOCK = re.compile(r"\d?\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?[ap]m)?", re.IGNORECASE)
+DAY = re.compile(rf"(?:{DATE.pattern}|\d\d?[-/]\d\d?[-/]\d{{4}})")
 OF_GPUS = re.compile(r"gpu|util|%|per.?cent", re.IGNORECASE)
 OTHERWISE = re.compile(r"temp|power|watt|mem|clock|fb_|vram|fan|bytes|celsius", re.IGNORECASE)
 SHARE = re.compile(r"0?[.,]\d+|[01]([.,]0*)?")
@@ -58,8 +58,8 @@ class Export(NamedTuple):
     reader: str = ""
     """Format by which the table is read, where that is known."""
     note: str = ""
-    sheets: str = ""
-    """What is said of sheets that are not read."""
+    around: str = ""
+    """What is said of lines above the table, and of sheets beside it, that are not read."""
 
 
 def of_workbook(file: BinaryIO, format: str) -> Export:
@@ -67,12 +67,21 @@ def of_workbook(file: BinaryIO, format: str) -> Export:
     sheets = Workbook(file).sheets()
     for _, cells in sheets:
         rows = ((n, row) for n, row in enumerate(cells, 1) if any(row))
-        for _, header in rows:
-            whole = ((n, row + [""] * (len(header) - len(row))) for n, row in rows)
-            table = Table(header, whole)
-            export = of_table(table) if format == "auto" else Export(table)
-            others = [name for name, cells in sheets if any(map(any, cells))]
-            return export._replace(sheets=said("audit.note.sheets", names=some_of(others)) if others else "")
+        first = list(islice(rows, FIRST_LINES))
+        if not first:
+            continue
+        below = (
+            at for at, (_, row) in enumerate(first) if is_header(row, (row for _, row in first[at + 1 :]))
+        )
+        at = next(below, 0)
+        header = first[at][1]
+        whole = ((n, row + [""] * (len(header) - len(row))) for n, row in chain(first[at + 1 :], rows))
+        table = Table(header, whole)
+        export = of_table(table) if format == "auto" else Export(table)
+        others = [name for name, cells in sheets if any(map(any, cells))]
+        notes = [_titles([" ".join(filter(None, row)) for _, row in first[:at]])]
+        notes += [said("audit.note.sheets", names=some_of(others))] if others else []
+        return export._replace(around="; ".join(filter(None, notes)))
     raise refusal("audit.file.empty")
 
 
@@ -92,14 +101,13 @@ def of_text(text: io.TextIOWrapper, start: str, format: str = "auto") -> Export:
         return Export(_by_places(next(lines)[1], lines, next(lines)[1]), "sacct", "sacct")
     if "JOBID" in first.upper().split() and not re.search("[,;|]", first):
         return of_table(_by_places(next(lines)[1], lines))
-    while COMMENT.match(start.partition("\n")[0].strip()):
-        text.readline()
-        start = start.partition("\n")[2]
-    try:
-        table = Table.of_text(text)
-    except StopIteration:
-        raise refusal("audit.file.empty") from None
-    return of_table(table) if format == "auto" else Export(table)
+    table = Table.of_text(text)
+    export = of_table(table) if format == "auto" else Export(table)
+    return export._replace(around=_titles(table.titles))
+
+
+def _titles(titles: Sequence[str]) -> str:
+    return said("audit.note.titles", n=len(titles), names=some_of(titles)) if titles else ""
 
 
 def _by_places(first: str, lines: Iterable[Line], dashes: str = "") -> Table:

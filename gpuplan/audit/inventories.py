@@ -5,14 +5,14 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping
-from itertools import chain, dropwhile, islice
+from itertools import chain, islice
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from gpuplan.audit.estate import Estate
 from gpuplan.audit.estate_draft import Draft, address_of
 from gpuplan.audit.estate_tables import read_table
-from gpuplan.audit.files import COMMENT, Lines, open_text, refusing
+from gpuplan.audit.files import Lines, header_of, open_text, refusing
 from gpuplan.audit.kubernetes import within
 from gpuplan.audit.trace import refusal
 from gpuplan.audit.vcenter import read_vcenter
@@ -68,9 +68,8 @@ def _read(stem: str, file: BinaryIO, draft: Draft) -> None:
     if any(_LISTED.match(line) or "Device Name:" in line for line in first):
         _read_list(chain(first, lines), stem, draft)
         return
-    first = list(dropwhile(lambda line: not line.strip() or COMMENT.match(line.strip()), first))
-    delimiter = max(",;\t|", key="".join(first[:1]).count)
-    if columns := read_table(csv.reader(chain(first, lines), delimiter=delimiter), stem, draft):
+    above, delimiter = header_of(first)
+    if columns := read_table(csv.reader(chain(first[above:], lines), delimiter=delimiter), stem, draft):
         raise refusal("estate.columns", columns=columns)
 
 

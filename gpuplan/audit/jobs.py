@@ -146,8 +146,9 @@ def _contradicts(rows: Rows, start: np.ndarray, stated: np.ndarray) -> np.ndarra
         return np.zeros(len(stated), dtype=bool)
     texts = "".join(rows.columns.get("duration", ()))
     step = NEAR_S if set(".:,") & {*texts} else max(NEAR_S, rows.unit("duration"))
-    off = np.abs(rows.time("end", else_s=math.nan) - start - stated)
-    return np.isfinite(off) & (off >= step) & (off > NEAR * stated)
+    off: np.ndarray = np.abs(rows.time("end", else_s=math.nan) - start - stated)
+    contradicts: np.ndarray = np.isfinite(off) & (off >= step) & (off > NEAR * stated)
+    return contradicts
 
 
 def _of_runs(jobs: Collected) -> np.ndarray:

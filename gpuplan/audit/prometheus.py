@@ -262,6 +262,8 @@ def _result_of(answer: Any) -> list[dict[str, Any]]:
         raise refusal("audit.answer", where="line 1", value=type(answer).__name__)
     if answer.get("status") == "error":
         raise refusal("audit.answer with an error", where="status", value=show(answer.get("error", "")))
+    if not {"status", "data"} & answer.keys():
+        raise refusal("audit.json keys", where="line 1", value=", ".join(map(show, [*answer][:10])) or "{}")
     data = answer.get("data")
     data = data if isinstance(data, dict) else {}
     kind, result = data.get("resultType"), data.get("result")

@@ -81,11 +81,11 @@ def _read(file: BinaryIO, format: str, given: dict[str, str], clock: Clock) -> J
         return read_answer(export, given, clock)
     export = export._replace(table=with_dates(export.table, given))
     kind = export.reader or (_recognised(export.table, given) if format == "auto" else format)
-    sheets = export.sheets
+    around = export.around
     if kind == BY_GPU:
         export, kind = by_gpu(export.table), "samples"
     trace = READERS[kind](export.table, given, clock)
-    notes = tuple(note for note in (sheets, export.note) if note)
+    notes = tuple(note for note in (around, export.note) if note)
     named = replace(trace.reading, format=export.format or kind, notes=(*notes, *trace.reading.notes))
     return replace(trace, reading=named)
 

@@ -12,9 +12,9 @@ from typing import Any, Self
 import numpy as np
 
 from gpuplan.audit.columns import Column, Known, given_column, holds_names, stem_of, timed
-from gpuplan.audit.files import Lines
+from gpuplan.audit.files import FIRST_LINES, Lines, header_of
 from gpuplan.audit.trace import Reading, Skipped, TraceError, refusal
-from gpuplan.audit.values import DATE, THOUSANDS, UNITS, BadValue, Clock, Unit, is_missing
+from gpuplan.audit.values import DATE, SLASHED, THOUSANDS, UNITS, BadValue, Clock, Unit, is_missing, turned
 from gpuplan.scenario import Problem, show
 from gpuplan.wording import said
 
@@ -24,7 +24,11 @@ HEAD_ROWS = 100
 """First rows, by whose values columns are recognised."""
 BLOCK_ROWS = 500
 """Rows read together: with many more lists, Python's garbage collector scans all of them again and again."""
+MOST_AHEAD = 200_000
+"""Rows that are looked at for a date that tells day and month apart."""
 COUNTS = {"requests", "tokens_in", "tokens_out", "times", "nodes", "tasks"}
+ORDERS = ("dmy", "mdy")
+"""Names of the units of dates: which of day and month is first."""
 DOTTED = re.compile(r"\d{1,3}(?:\.\d{3})*")
 SHOWN_COLUMNS = 40
 SHOWN_REASONS = 3
@@ -230,6 +234,8 @@ class Table:
         self.header = [name.strip() for name in header]
         self.again = list[int]()
         """Lines that repeat the header, as a file made of several has them."""
+        self.titles: Sequence[str] = ()
+        """Lines above the header."""
         self.delimiter = ","
         self._lines = lines or Lines(io.StringIO())
         if self.header and not self.header[-1]:
@@ -242,26 +248,25 @@ class Table:
         self.read: dict[str, Column] = {}
         """Value -> the column in which it is, as found last."""
         self.notes: tuple[str, ...] = ()
-        others = self._without_headers(rows, "".join(header[:1]))
-        self._head = list(islice(others, HEAD_ROWS))
-        self._rows = chain(self._head, others)
+        self._ordered: Unit | None = None
+        self._others = self._without_headers(rows, "".join(header[:1]))
+        self._head = list(islice(self._others, HEAD_ROWS))
+        self._rows = chain(self._head, self._others)
 
     @classmethod
     def of_text(cls, text: io.TextIOWrapper) -> Self:
         """Return the table of a CSV, divided by whichever delimiter is most frequent in its header."""
         source = Lines(text)
         lines = iter(source)
-        blank = 0
-        while not (first := next(lines)).strip():
-            blank += 1
-        delimiter = max(",;\t|", key=first.count)
-        reader = csv.reader(chain([first], lines), delimiter=delimiter, skipinitialspace=True)
+        first = list(islice(lines, FIRST_LINES))
+        above, delimiter = header_of(first)
+        reader = csv.reader(chain(first[above:], lines), delimiter=delimiter, skipinitialspace=True)
         header = next(reader)
-        rows = _closed(reader, delimiter, len(header), blank)
+        rows = _closed(reader, delimiter, len(header), above)
         table = cls(header, rows, source)
-        table.delimiter = delimiter
+        table.delimiter, table.titles = delimiter, [line.strip() for line in first[:above] if line.strip()]
         if len(table.header) < 2:
-            raise refusal("audit.no delimiter", where="line 1", value=show(first.strip()))
+            raise refusal("audit.no delimiter", where="line 1", value=show(first[above].strip()))
         return table
 
     def _without_headers(self, rows: Numbered, first: str) -> Numbered:
@@ -326,14 +331,25 @@ class Table:
         names = ", ".join(unread[:SHOWN_COLUMNS] + ["..."] * (len(unread) > SHOWN_COLUMNS))
         log.notes += (said("audit.columns unread", names=names),) if unread else ()
         dotted = self.dotted(at)
+        if unclear := next((key for key, column in log.columns.items() if column.by == "unclear"), None):
+            name, values = self.header[at[unclear]], self.values(at[unclear])
+            raise refusal("audit.day or month", where=name, value=show(values[0]), column=f"{unclear}={name}")
         for lines, cells in self.blocks(log):
-            columns = {key: [row[place] for row in cells] for key, place in at.items()}
-            for key in dotted:
-                columns[key] = [text.replace(".", "") for text in columns[key]]
-            for key, texts in columns.items() if self.delimiter == "," else ():
-                if "," in "".join(texts):
-                    columns[key] = [t.replace(",", "") if THOUSANDS.fullmatch(t) else t for t in texts]
-            yield Rows(log, lines, columns, cells)
+            yield Rows(log, lines, self._texts(at, cells, dotted), cells)
+
+    def _texts(self, at: Mapping[str, int], cells: Cells, dotted: Iterable[str] = ()) -> dict[str, list[str]]:
+        """Return the columns to read, with dates as ISO writes them and numbers without signs between thousands."""
+        columns = {key: [row[place] for row in cells] for key, place in at.items()}
+        for key in dotted:
+            columns[key] = [text.replace(".", "") for text in columns[key]]
+        for key, texts in columns.items() if self.delimiter == "," else ():
+            if "," in "".join(texts):
+                columns[key] = [t.replace(",", "") if THOUSANDS.fullmatch(t) else t for t in texts]
+        for key in at.keys() & self.read.keys():
+            unit = self.read[key].unit
+            if unit and unit.name in ORDERS:
+                columns[key] = [turned(text, day_first=unit.name == "dmy") for text in columns[key]]
+        return columns
 
     def find(self, known: Mapping[str, Known], given: Mapping[str, str]) -> dict[str, int]:
         """Return the column of each value: as given, else by its names however spelled; and keep its unit by both.
@@ -353,7 +369,45 @@ class Table:
         for key, (names, holds) in known.items():
             if key not in given and (column := self._look_for(names, holds)):
                 self.read[key] = timed(column, self.values(column.place), holds)
+        self._order_dates(known)
         return {key: column.place for key, column in self.read.items()}
+
+    def _order_dates(self, known: Mapping[str, Known]) -> None:
+        """Find whether dates have the day or the month first, by the first value of any time that can be only one."""
+        times = {key: column for key, column in self.read.items() if known[key][1] == "time"}
+        orders = (column.unit for column in times.values())
+        stated = next((unit for unit in orders if unit and unit.name in ORDERS), None)
+        slashed = {
+            key: column.place
+            for key, column in times.items()
+            if not (column.unit and column.unit.name in ORDERS) and self._has_slashed(column.place)
+        }
+        if slashed and not stated and not self._ordered:
+            self._ordered = self._first_order([*slashed.values()])
+        for key, place in slashed.items():
+            unit = stated or self._ordered
+            self.read[key] = Column(place, unit, "order" if unit else "unclear")
+
+    def _has_slashed(self, place: int) -> bool:
+        """True if most of the first values of a column are dates with the year last."""
+        texts = self.values(place)
+        return 2 * sum(bool(SLASHED.match(text)) for text in texts) > len(texts)
+
+    def _first_order(self, places: Sequence[int]) -> Unit | None:
+        """Return the order of the first date that can have only one; rows that are read for it are kept."""
+        for _, row in chain(self._head, self._read_ahead()):
+            for text in (row[place] for place in places if place < len(row)):
+                if (match := SLASHED.match(text.strip())) and (int(match[1]) > 12) != (int(match[3]) > 12):
+                    return UNITS["time"]["dmy" if int(match[1]) > 12 else "mdy"]
+        return None
+
+    def _read_ahead(self) -> Numbered:
+        """Yield rows after the first ones, which are kept to be read."""
+        rows = list[tuple[int, list[str]]]()
+        self._rows = chain(self._head, rows, self._others)
+        for row in islice(self._others, MOST_AHEAD):
+            rows.append(row)
+            yield row
 
     def _look_for(self, names: Iterable[str], holds: str) -> Column | None:
         """Return the first column of a name whose values may be what it says; note which group holds other values."""
@@ -380,14 +434,14 @@ class Table:
     def dates_only(self, place: int) -> bool:
         """True if the times of a column are days without a time of day."""
         texts = self.values(place)
-        return bool(texts) and all(map(DATE.fullmatch, texts))
+        return bool(texts) and all(DATE.fullmatch(text) or SLASHED.fullmatch(text) for text in texts)
 
     def first_rows(self, at: Mapping[str, int], clock: Clock) -> Rows:
         """Return the first rows, to compare columns with each other before all are read."""
         log = Log(Clock(clock.zone))
         log.columns = self.read
         rows = [row for _, row in self._head if len(row) == len(self.header)]
-        return Rows(log, range(len(rows)), {key: [row[place] for row in rows] for key, place in at.items()})
+        return Rows(log, range(len(rows)), self._texts(at, rows))
 
     def columns(self, at: Mapping[str, int]) -> dict[str, str]:
         """Return value -> name of the column that contains it."""

@@ -69,3 +69,30 @@ def test_lines_are_put_together_across_chunks(monkeypatch: pytest.MonkeyPatch) -
 def test_bytes_that_are_no_utf8_do_no_harm() -> None:
     jobs = jobs_of(b"submit,duration,gpus,group\n2024-05-01,60,1,M\xfcller\n")
     assert jobs.groups == ("M\ufffdller",)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize(
+    "title",
+    [
+        "GPU use",
+        "GPU use of 2024\n\nby: A, B; C",
+        "sep=,",
+        "# exported\n# by me",
+        "Use,,,,,,\nfrom,2024-05-01,,,,,\n,,,,,,",
+    ],
+)
+def test_a_title_above_the_header_is_left_out_and_said(title: str, delimiter: str) -> None:
+    jobs = jobs_of(f"{title}\n{JOBS}".replace(",", delimiter))
+    same(jobs, jobs_of(JOBS))
+    lines = [line for line in title.replace(",", delimiter).split("\n") if line.strip()]
+    assert f": {len(lines)} line" in jobs.reading.notes[0]
+    broken = f"{title}\n{JOBS}2024-05-01 00:00:00,?,60,1,x,y,Pass\n".replace(",", delimiter)
+    assert jobs_of(broken).reading.skipped[0].first_line == len(title.split("\n")) + 5
+    assert not jobs_of(JOBS).reading.notes
+
+
+def test_utf_16_without_its_mark() -> None:
+    for encoding in ("utf-16-le", "utf-16-be"):
+        same(jobs_of(JOBS.encode(encoding)), jobs_of(JOBS))
+        same(jobs_of(gzip.compress(JOBS.replace("\n", "\r\n").encode(encoding))), jobs_of(JOBS))

@@ -412,6 +412,13 @@ def test_a_hostile_file_is_refused(text: str) -> None:
     assert len(refused(text)) < 1000
 
 
+@pytest.mark.parametrize(
+    "text", ['{"hosts": 4, "racks": [1, 2]}', '[{"hosts": 4, "racks": 2}]', '{"hosts": 1}\n{"racks": 2}\n']
+)
+def test_json_of_other_tools_is_answered_with_its_keys(text: str) -> None:
+    assert '"hosts", "racks"' in refused(text)
+
+
 def packed(rows: list[list[Any]], *, blank_first: bool = False) -> bytes:
     out = io.BytesIO()
     book = xlsxwriter.Workbook(out, {"default_date_format": "yyyy-mm-dd hh:mm:ss"})
@@ -436,6 +443,13 @@ def test_sheets_that_are_not_read_are_named() -> None:
     read = jobs_of(out.getvalue()).reading
     assert said("audit.note.sheets", names="June") in read.notes
     assert read.used == jobs_of(JOBS).reading.used
+
+
+def test_a_title_on_a_sheet_is_left_out_and_said() -> None:
+    rows: list[list[Any]] = [line.split(",") for line in JOBS.splitlines()]
+    found = jobs_of(packed([["Use of GPUs"], ["May", "all"], *rows]))
+    same(found, jobs_of(JOBS))
+    assert said("audit.note.titles", n=2, names="Use of GPUs, May all") in found.reading.notes
 
 
 @pytest.mark.parametrize("blank_first", [False, True])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import re
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
 from approved import has_approved, is_approved
+from random_cases import cases
 from traces import jobs_of, refused
 
 
@@ -139,3 +141,52 @@ def test_what_is_no_time(text: str) -> None:
 )
 def test_durations_that_are_none(duration: str) -> None:
     assert "line 2" in refused(f"submit,duration,gpus\n2024-05-01,{duration},1\n")
+
+
+WAYS = {
+    "%m/%d/%Y %H:%M:%S": "mdy",
+    "%d/%m/%Y %H:%M:%S": "dmy",
+    "%d-%m-%Y %H:%M": "dmy",
+    "%m/%d/%Y %I:%M:%S %p": "mdy",
+    "%d.%m.%Y %H:%M": "",
+    "%d-%b-%Y %H:%M:%S": "",
+    "%b %d, %Y %I:%M %p": "",
+    "%a %b %d %H:%M:%S %Y": "",
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("padded", [True, False])
+def test_dates_as_offices_and_schedulers_write_them(way: str, padded: bool) -> None:
+    """The same times as in the form of ISO 8601; what is first is decided by any value of any column of times."""
+    for rng in cases(40_11, 60, few=10):
+        begin = datetime(2025, rng.randint(1, 12), rng.randint(1, 12), 12)
+        late = datetime(2025, rng.randint(1, 12), rng.randint(13, 28), rng.randrange(24), 5)
+        submits = [begin + timedelta(minutes=n) for n in range(rng.choice((3, 700)))] + [late]
+        rows = [(t, t + timedelta(hours=1), t + timedelta(hours=2)) for t in submits]
+        texts = [[t.strftime(way) for t in row] for row in rows]
+        if not padded:
+            texts = [[re.sub(r"(^|(?<=[/.-]))0(?=\d[/.-])", "", text) for text in row] for row in texts]
+        head = "submit,start,end,gpus\n"
+        jobs = jobs_of(head + "".join(",".join(f'"{t}"' for t in row) + ",2\n" for row in texts))
+        assert jobs.submit_s.tolist() == [t.replace(tzinfo=UTC).timestamp() for t in submits], texts
+        assert jobs.duration_s.tolist() == [3600] * len(rows)
+        unit = jobs.reading.units["submit"].unit
+        assert (unit.name if unit else "") == WAYS[way]
+
+
+def test_dates_that_could_be_either_are_refused_with_the_correction() -> None:
+    text = "submit,start,end,gpus\n" + "3/4/2025 10:00,3/4/2025 11:00,4/4/2025 11:00,1\n" * 3
+    assert "submit=submit:dmy" in refused(text)
+    for order, month in (("dmy", 4), ("mdy", 3)):
+        jobs = jobs_of(text, columns={"submit": f"submit:{order}"})
+        assert {datetime.fromtimestamp(t, UTC).month for t in jobs.submit_s} == {month}, (
+            "and for the others, too"
+        )
+    both = jobs_of(text.replace("end", "end_dmy"))
+    assert both.duration_s.tolist() == [86400] * 3
+    mixed = jobs_of(
+        text
+        + "13/4/2025 10:00,13/4/2025 11:00,14/4/2025 11:00,1\n4/13/2025 1:00,4/13/2025 1:00,4/13/2025 2:00,1\n"
+    )
+    assert [left.rows for left in mixed.reading.skipped] == [1], "what is against the order is no time"
