@@ -284,6 +284,7 @@ FOLLOWED: dict[str, Ways] = {
     "owned-licences-unknown": _dated,
     "private-ai-left-out": to(cost__private_ai=False),
     "host-beyond-price": _price,
+    "price-of-two-kinds": _price,
     "prices-lapse": _price,
     "prices-old": _price,
     "prices-assumed": _price,

@@ -25,7 +25,7 @@ def customer_scenario(scenario: Scenario, catalog: Catalog, *, whole_catalog: bo
     """
     if scenario.internal == Internal():
         return scenario
-    prices = PriceList(scenario, catalog, _memory_gib(scenario, catalog))
+    prices = PriceList(scenario, catalog)
     bare = replace(scenario, internal=Internal())
     if not prices.margin:
         return _without(bare, ("internal",))
@@ -37,9 +37,8 @@ def customer_scenario(scenario: Scenario, catalog: Catalog, *, whole_catalog: bo
         for key, price in prices.sold().items()
         if whole_catalog or key in used or not key.startswith(("gpus/", "servers/"))
     }
-    if not all(kind.server for kind in kinds):  # the price of any host is then that of a GPU host
-        hosts = {key: prices.price(key, key, "each", ANY_HOST) for key in ("management-host", "compute-host")}
-        sold |= {key: price.value for key, price in hosts.items() if price is not None}
+    if kinds[1:] or not kinds[0].server:  # the price of any host is then that of a GPU host
+        sold |= _sold_hosts(scenario, catalog)
     stated = {key: bare.origin(f"prices.{key}") for key, _ in bare.prices if key not in sold}
     offer = Origin("quoted", "scenario", note=OFFER, as_of=prices.as_of)
     gone = ("internal", "prices", *(f"ranges.prices.{key}" for key in sold))
@@ -53,13 +52,20 @@ def customer_scenario(scenario: Scenario, catalog: Catalog, *, whole_catalog: bo
     )
 
 
-def _memory_gib(scenario: Scenario, catalog: Catalog) -> dict[str, int]:
-    """Return the memory of hosts of no stated server, by the keys of their prices, which are then whole prices."""
-    whole = scenario.internal.margin and any(not view.hardware.server for view in views(scenario))
-    plan = make_plan(scenario, catalog, check=False) if whole else None
-    if plan is None or plan.host_line is None or plan.management is None:
-        return {}
-    return (plan.counts.memory_gib if plan.counts else {}) | {"management-host": plan.management.memory_gib}
+def _sold_hosts(scenario: Scenario, catalog: Catalog) -> dict[str, float]:
+    """Return the prices of hosts as ordered, by the keys that state them: for each kind of GPU hosts where they differ."""
+    plan, sold = make_plan(scenario, catalog, check=False), dict[str, float]()
+    managing = plan.management.memory_gib if plan.management else 0
+    others = (("management-host", managing), ("compute-host", 0))
+    kinds = plan.counts.kinds if plan.counts else ()
+    for (key, instead), gib, suffix in [
+        *(((key, (ANY_HOST,)), gib, "") for key, gib in others),
+        *((kind.price_keys, kind.memory_gib, kind.suffix) for kind in kinds),
+    ]:
+        price = PriceList(scenario, catalog, {key: gib}).price(key, key, "each", *instead)
+        if price is not None and sold.setdefault(key, price.value) != price.value:
+            sold[key + suffix] = price.value
+    return sold
 
 
 def _without(scenario: Scenario, paths: tuple[str, ...]) -> Scenario:

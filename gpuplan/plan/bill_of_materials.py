@@ -39,11 +39,11 @@ EXISTING_SOFTWARE = "gpu-software-existing"
 """Key of the material that licenses the GPUs of existing hosts."""
 BY_CORE = ("vcf", "vvf")
 """Platform licences that are subscribed by the core."""
-OF_KIND = ("servers", "gpus", "gpu-software")
+OF_KIND = ("servers", "memory", "gpus", "spare-gpus", "gpu-software")
 """Keys of the materials that each kind of hosts has, followed by ``@`` and its name for a further one."""
 FIRST = "@"
 """The first kind of hosts, among the suffixes of the others."""
-HARDWARE = ("spare-gpus", "adapters", "leaf", "spine", "host-cables", "switch-cables")
+HARDWARE = ("adapters", "leaf", "spine", "host-cables", "switch-cables")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +111,7 @@ class KindCounts:
         memory_gib: int = 0,
     ) -> None:
         self.memory_gib = memory_gib  # of a new host, as ordered
+        self.price_keys = server_price(scenario, catalog)
         self.scenario, self.catalog, self.pools, self.cores = scenario, catalog, pools, cores
         self.name = scenario.hardware.of
         self.kinds = frozenset(pool.kind for pool in pools)
@@ -164,6 +165,8 @@ class Counts:
         self.kinds = tuple(kinds)
         self.pools = [pool for kind in kinds for pool in kind.pools]
         self.cores, self.sockets = kinds[0].cores, kinds[0].sockets
+        boards = {kind.scenario.hardware.gpu: kind.suffix for kind in reversed(kinds)}
+        self.boards = frozenset(boards.values())  # the first kind of hosts with each board
         self.management_hosts = scenario.cost.management_hosts
         self.least_cores = catalog.products["vcf"].fact("least_cores")
         self.least_order = catalog.products["vcf"].fact("least_order_cores")
@@ -171,11 +174,34 @@ class Counts:
         self.ai_add_on = _ai_add_on(scenario, catalog)
         self.owned = tuple(host for kind in kinds for host in kind.owned)
         self.existing = len(self.owned)
-        self.memory_gib: dict[str, int] = {}
-        for kind in kinds:
-            key = server_price(kind.scenario, catalog)[0]
-            self.memory_gib[key] = max(kind.memory_gib, self.memory_gib.get(key, 0))
+        self.memory_gib, self.more_gib = self._memory_gib()
         self.needs_licence = {pool for kind in kinds for pool in kind.needs_licence}
+
+    def _memory_gib(self) -> tuple[dict[str, int], dict[str, int]]:
+        """Return the memory of a host in each server's price, and the GiB that hosts of each kind have beyond it.
+
+        Kinds with the same server share its price, which is that of hosts with the least memory among them.
+        """
+        prices, priced = PriceList(self.scenario, self.catalog), dict[str, int]()
+        for kind in self.kinds:
+            key = kind.price_keys[0]
+            priced[key] = min(kind.memory_gib, priced.get(key, kind.memory_gib))
+        more = {
+            kind.suffix: prices.beyond_gib(kind.memory_gib, priced[key], key, *instead)
+            for kind in self.kinds
+            for key, instead in [kind.price_keys]
+        }
+        return priced, {suffix: gib for suffix, gib in more.items() if gib}
+
+    def sharing_price(self) -> dict[str, KindCounts]:
+        """Key of its own price -> kind of hosts that shares the server's price with an earlier kind of other memory."""
+        firsts: dict[str, KindCounts] = {}
+        keyed = [(kind.price_keys[0], kind) for kind in self.kinds]
+        return {
+            key + kind.suffix: kind
+            for key, kind in keyed
+            if firsts.setdefault(key, kind).memory_gib != kind.memory_gib
+        }
 
     def at_start(self) -> dict[str, int]:
         """Hosts of each pool on the day the design is installed."""
@@ -196,7 +222,10 @@ class Counts:
         quantities = {
             **{f"servers{suffix}": count for suffix, count in new.items()},
             **{f"gpus{kind.suffix}": new[kind.suffix] * kind.boards_per_host for kind in self.kinds},
-            "spare-gpus": self.scenario.cost.spare_gpus if total else 0,
+            **{f"memory{suffix}": new[suffix] * gib for suffix, gib in self.more_gib.items()},
+            **{
+                f"spare-gpus{suffix}": self.scenario.cost.spare_gpus if total else 0 for suffix in self.boards
+            },
             "adapters": sum(new.values()) * self.fabric.adapters,
             "leaf": 0,
             "spine": 0,
@@ -398,24 +427,25 @@ def _hardware(made: _Bill, counts: Counts, growth: Sequence[Mapping[str, int]]) 
             yield made.material(key, many[key], "", words, rule=rule, instead=instead)
 
     for kind in counts.kinds:
-        words, instead = _kind_words(made, kind, many)
-        yield from listed(f"servers{kind.suffix}", words, instead)
+        words = _kind_words(made, kind, many)
+        yield from listed(f"servers{kind.suffix}", words, kind.price_keys[1])
+        if kind.suffix in counts.more_gib:
+            yield from listed(f"memory{kind.suffix}", words | {"more": number(counts.more_gib[kind.suffix])})
         yield from listed(f"gpus{kind.suffix}", words)
+        if kind.suffix in counts.boards:
+            yield from listed(f"spare-gpus{kind.suffix}", words)
     for key in HARDWARE:
-        yield from listed(key, _kind_words(made, counts.kinds[0], many)[0] | network)
+        yield from listed(key, network)
 
 
-def _kind_words(
-    made: _Bill, kind: KindCounts, many: Mapping[str, int]
-) -> tuple[dict[str, object], tuple[str, ...]]:
-    """Words for server and board of a kind of hosts, and the prices that do where the server's is not known."""
+def _kind_words(made: _Bill, kind: KindCounts, many: Mapping[str, int]) -> dict[str, object]:
+    """Words for server and board of a kind of hosts."""
     catalog, hardware = made.catalog, kind.scenario.hardware
     gpu, named = catalog.gpus[hardware.gpu], hardware.server
-    server, instead = server_price(kind.scenario, catalog)
-    words: dict[str, object] = {
+    return {
         "server": catalog.servers[named].name if named else said("bill.any server"),
-        "server_price": server,
-        "server_item": server if named else "",
+        "server_price": kind.price_keys[0],
+        "server_item": f"servers/{named}" if named else "",
         "new": many[f"servers{kind.suffix}"],
         "there": said("bill.existing", hosts=kind.existing) if kind.existing else "",
         "gpu": gpu.name,
@@ -423,7 +453,6 @@ def _kind_words(
         "boards": kind.boards_per_host,
         "of": said("bill.of GPUs", gpus=kind.per_board) if kind.per_board > 1 else "",
     }
-    return words, instead
 
 
 def _platform(made: _Bill, counts: Counts, licences: int) -> Material:

@@ -14,7 +14,7 @@ from gpuplan.facts import Fact, weakest
 from gpuplan.locales import written
 from gpuplan.models.cost import selling_price
 from gpuplan.plan.hardware import boards, server_of
-from gpuplan.scenario import Scenario
+from gpuplan.scenario import Scenario, slug
 from gpuplan.wording import said
 
 ANY_HOST = "host-without-gpus"
@@ -50,6 +50,7 @@ OTHER_TERMS = {
 CAUSES = {
     "gpu": "GPUs",
     "server": "Servers",
+    "memory": "Servers",
     "nic": "Network",
     "switch": "Network",
     "cable": "Network",
@@ -137,7 +138,7 @@ class PriceList:
         A subscription whose price is stated for another term gets the same discount on its list price. Unpriced items
         are listed in ``unknown``; an item requested again keeps its first name.
         """
-        priced = next((k for k in (key, *instead) if k in self._stated or k in self._rows), None)
+        priced = self._priced(key, *instead)
         if priced is None:
             self.unknown.setdefault(key, Unknown(key, name, per))
             return None
@@ -152,6 +153,17 @@ class PriceList:
             result = replace(result, fact=self._with_memory(fact, more_gib, sold=True), purchase=result.fact)
         self.found.setdefault(key, result)
         return result
+
+    def _priced(self, *keys: str) -> str | None:
+        return next((key for key in keys if key in self._stated or key in self._rows), None)
+
+    def beyond_gib(self, gib: int, than: int, *keys: str) -> int:
+        """Return the memory of a host that is not in the price found by these keys, where that is of hosts with ``than``."""
+        if (priced := self._priced(*keys)) is None:
+            return 0
+        row = self._rows.get(priced)
+        contained = than if row is None else row["memory_gib"]
+        return max(0, gib - max(than, int(contained))) if contained else 0
 
     def _known(self, key: str, priced: str) -> tuple[Fact, str]:
         """Return the price of an item by the key that has one, before any margin, and its date."""
@@ -208,7 +220,7 @@ class PriceList:
     def sold(self) -> dict[str, Price]:
         """The price of everything that the seller could sell, of this design or of another one."""
         keys = dict.fromkeys((*self._stated, *self._rows))
-        wanted = [key for key in keys if is_sold(key) and key in price_keys(self._catalog)]
+        wanted = [key for key in keys if is_sold(key) and is_priced(key, self._catalog)]
         return {key: price for key in wanted if (price := self.price(key, key, "")) is not None}
 
     def _sold(self, fact: Fact) -> Fact:
@@ -263,6 +275,13 @@ def is_sold(key: str) -> bool:
     return not key.startswith(NOT_SOLD)
 
 
+def is_priced(key: str, catalog: Catalog) -> bool:
+    """True if the key is that of an item, or of hosts of a further kind."""
+    item, apart, kind = key.partition("@")
+    of_hosts = item.startswith("servers/") or item.endswith("-without-gpus")
+    return item in price_keys(catalog) and (not apart or (bool(kind) and of_hosts))
+
+
 def is_old(as_of: str, today: str) -> bool:
     """True if a price of some ISO day, month or year is more than a year old on another day, all of its days taken."""
     year_ago = f"{int(today[:4]) - 1:04}{today[4:]}"
@@ -312,6 +331,7 @@ def server_price(scenario: Scenario, catalog: Catalog) -> tuple[str, tuple[str, 
     """Return the price key of a GPU host without its GPUs, and the keys to use if that has no price.
 
     There are four kinds of host: with two processors and slots for few boards, with slots for more, and with four or eight SXM modules.
+    A further kind of hosts may have a stated price of its own: ``KEY@KIND``.
     """
     server, needed = server_of(scenario, catalog), boards(scenario, catalog)
     usual_boards = float(catalog_factor(catalog, "usual_boards").value)
@@ -324,7 +344,10 @@ def server_price(scenario: Scenario, catalog: Catalog) -> tuple[str, tuple[str, 
         usual = MODULE_HOSTS[4 if needed <= 4 else 8]
     else:
         usual = ANY_HOST if needed <= usual_boards else LARGE_HOST
-    return (usual, ()) if server is None else (f"servers/{server.id}", (usual,))
+    keys = (usual,) if server is None else (f"servers/{server.id}", usual)
+    own = f"{keys[0]}@{slug(scenario.hardware.of)}"
+    key, *instead = (own, *keys) if own in dict(scenario.prices) else keys
+    return key, tuple(instead)
 
 
 def sockets(scenario: Scenario, catalog: Catalog) -> Fact:

@@ -3,7 +3,7 @@
 import difflib
 import itertools
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from gpuplan.models.placement import Request, Room
 from gpuplan.plan.hardware import gpus_per_board
 from gpuplan.plan.llm import KINDS, TUNING, uses_model
 from gpuplan.plan.over_time.rules import lacks
-from gpuplan.plan.prices import PriceList, price_keys
+from gpuplan.plan.prices import PriceList, is_priced, price_keys
 from gpuplan.plan.requests import kind_room, placed_most, room_of, spare_hosts, too_large
 from gpuplan.plan.sharing import mixed_sizes_refused
 from gpuplan.plan.training.llm_job import fewest_hosts
@@ -40,6 +40,7 @@ from gpuplan.scenario import (
     problem,
     show,
     sites_people,
+    slug,
     wrong_values,
 )
 from gpuplan.units import exact
@@ -108,6 +109,10 @@ def _unknown_kinds(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
         if group.hosts and group.hosts not in (*names, scenario.hardware.of):
             key = "limit.no kind" if names else "limit.no kinds"
             yield problem(f"groups.{group.id}.hosts", show(group.hosts), key, names=", ".join(names))
+    known = ["", *map(slug, names)]
+    for key, _ in scenario.prices if names else ():
+        if key.partition("@")[2] not in known:
+            yield problem(f"prices.{key}", show(key), "limit.price of no kind", names=", ".join(known[1:]))
 
 
 def kinds_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
@@ -270,25 +275,24 @@ def too_many(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
 
 def _price_problems(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
     """Prices of nothing, ranges of no input, a currency without its rate, and a margin beyond every price."""
-    keys = price_keys(catalog)
     before: list[Problem] = []
     for key, price in scenario.prices:
-        before += _unpriced(key, f"prices.{key}", price, keys)
+        before += _unpriced(key, f"prices.{key}", price, catalog)
     for key, day in scenario.valid_until:
         if key not in dict(scenario.prices):
             before.append(problem(f"valid_until.{key}", day, "limit.no stated price", key=key))
     for path, ends in scenario.ranges:
-        before += _range_problems(scenario, path, ends, keys)
+        before += _range_problems(scenario, path, ends, catalog)
     yield from [*before, *_rate_problems(scenario)] or _margin_problems(scenario, catalog)
 
 
 def _range_problems(
-    scenario: Scenario, path: str, ends: tuple[Any, Any], known: Collection[str]
+    scenario: Scenario, path: str, ends: tuple[Any, Any], catalog: Catalog
 ) -> Iterator[Problem]:
     """A range of no input, or with ends that the input may not have."""
     price = path.startswith("prices.")
     if price:
-        yield from _unpriced(path.removeprefix("prices."), f"ranges.{path}", [*ends], known)
+        yield from _unpriced(path.removeprefix("prices."), f"ranges.{path}", [*ends], catalog)
     else:
         try:
             scenario.get(path)
@@ -328,9 +332,10 @@ def _margin_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
     return [problem("internal.margin", margin, "limit.margin", paid=paid, key=dearest.key, most=most)]
 
 
-def _unpriced(key: str, path: str, given: Any, known: Collection[str]) -> Iterator[Problem]:
+def _unpriced(key: str, path: str, given: Any, catalog: Catalog) -> Iterator[Problem]:
     """Report a price, or a range of one, whose key prices nothing."""
-    if key not in known:
+    if not is_priced(key, catalog):
+        known = price_keys(catalog)
         plain = ", ".join(sorted(k for k in known if "/" not in k))
         if near := ", ".join(_similar(key, known)):
             yield problem(path, show(given), "limit.unpriced near", keys=plain, near=near)

@@ -10,9 +10,12 @@ import pytest
 from random_cases import cases
 
 from gpuplan import make_plan
-from gpuplan.catalog import Catalog
+from gpuplan.analysis.customer import customer_scenario
+from gpuplan.catalog import Catalog, load_catalog
+from gpuplan.deliver.priced_items import PricedItems
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
+from gpuplan.plan.prices import MEMORY, price_keys, server_price
 from gpuplan.plan.racks import racks
 from gpuplan.report.plan_data import plan_dict
 from gpuplan.scenario import Scenario, ScenarioError, from_dict, load_scenario, parse_scenario
@@ -139,6 +142,109 @@ def test_two_kinds_are_two_designs_apart_and_what_they_share_once(catalog: Catal
         assert both.placed.missing == sum(plan.placed.missing for plan in apart)
         assert both.placed.lost == max(plan.placed.lost for plan in apart)
     assert tried
+
+
+SERVERS = (
+    *((None, "l40s-48gb", 4), ("dell-r760xa", "l40s-48gb", 4), ("dell-r760xa", "l40s-48gb", 2)),
+    *(("dell-r760xa", "h100-nvl-94gb", 2), (None, "h200-nvl-141gb", 8), (None, "l4-24gb", 4)),
+)
+"""Server, board and GPUs of a host: with the same server, board or both as another."""
+MEMORY_EACH_GIB = (None, 32, 128, 1000)
+OF_KINDS = ("Servers", "GPUs", "GPU software", "Platform licences", "Space", "Administration")
+"""Parts of the cost that two kinds of hosts do not share."""
+
+
+def priced_apart_and_together(rng: Random) -> list[Scenario]:
+    """Two designs and both in one, with prices of two quotations or of the catalog; no switch and no cable costs anything."""
+    free = {key: 0 for key in price_keys(load_catalog()) if key.startswith(("switches/", "cable-"))}
+    shared: dict[str, Any] = {
+        "cost": {
+            "utilisation": 0.4,
+            "storage_tb": 0,
+            "spare_gpus": rng.choice([0, 2]),
+            "platform_licence": rng.choice(["vcf", "vvf", "socket"]),
+            "gpu_licence": rng.choice(["subscription", "perpetual"]),
+        },
+        "prices": free | rng.choice([{}, {}, {"memory-gib": 12}, {"large-host-without-gpus": 30_000}]),
+        "internal": {"margin": rng.choice([None, 0.2])},
+        "platform": {"vsphere": "8.0u3"},
+    }
+    kinds, groups = [], []
+    for name in ("first", "other"):
+        server, gpu, gpus = rng.choice(SERVERS)
+        kinds.append({"gpu": gpu, "gpus_per_host": gpus} | ({"server": server} if server else {}))
+        group: dict[str, Any] = {"id": name, "people": rng.randint(30, 60), "remote_allowed": False}
+        group |= {"gpus_each": rng.choice([0.5, 1])}
+        if memory := rng.choice(MEMORY_EACH_GIB):
+            group |= {"vcpus_each": memory // 8, "memory_gib_each": memory}
+        groups.append(group)
+    one, two = kinds
+    both = one | {"kinds": [{"name": "Other", **two}]}
+    return [
+        *(from_dict(shared | {"groups": [groups[n]], "hardware": kinds[n]}) for n in (0, 1)),
+        from_dict(shared | {"groups": [groups[0], groups[1] | {"hosts": "Other"}], "hardware": both}),
+    ]
+
+
+def test_each_kind_is_priced_with_its_own_memory_board_and_processors(catalog: Catalog) -> None:
+    """Of each part, the cost and its range are the sum of two designs apart; a board that both have is spare once."""
+    shared = 0
+    for rng in cases(4002, 400, few=16):
+        scenarios = priced_apart_and_together(rng)
+        *apart, both = (make_plan(scenario, catalog, check=False) for scenario in scenarios)
+        seen = make_plan(customer_scenario(both.scenario, catalog), catalog, check=False)
+        assert both.costs and seen.costs and both.cost_ranges
+        assert seen.costs.net_present == pytest.approx(both.costs.net_present)
+        memory = [line.memory_gib for line in both.host_lines.values()]
+        assert memory == [plan.host_line.memory_gib for plan in apart if plan.host_line]
+        shared += len({server_price(part.scenario, catalog) for part in both.parts}) < len({*memory})
+        boards = {plan.scenario.hardware.gpu: plan for plan in apart}
+        parts = {part.name: part.total for part in both.costs.parts}
+        for name in (*OF_KINDS, "Spares"):
+            plans = boards.values() if name == "Spares" else apart
+            sums = [p.total for plan in plans if plan.costs for p in plan.costs.parts if p.name == name]
+            assert parts.get(name, 0) == pytest.approx(sum(sums)), name
+        for end in (0, 1):
+            ends = [plan.cost_ranges.parts["Servers"][end] for plan in apart if plan.cost_ranges]
+            assert both.cost_ranges.parts["Servers"][end] == pytest.approx(sum(ends))
+        items = PricedItems(both)
+        weighed = {key: items.discounted(key) * items.value[key] for key in items.prices}
+        assert sum(weighed.values()) == pytest.approx(both.costs.net_present)
+    assert shared
+
+
+def test_a_quotation_of_each_kind_is_its_own_price(catalog: Catalog) -> None:
+    """A price of a server is that of the first kind as ordered; more memory costs extra, until the kind has a price."""
+    hardware = {"gpu": "l40s-48gb", "gpus_per_host": 4, "server": "dell-r760xa"}
+    first = {"id": "a", "people": 8, "vcpus_each": 8, "memory_gib_each": 64, "remote_allowed": False}
+    asked: dict[str, Any] = {
+        "groups": [first, first | {"id": "b", "memory_gib_each": 512, "hosts": "Large"}],
+        "hardware": hardware | {"kinds": [{"name": "Large", **hardware}]},
+    }
+    day, key = "2026-10-31", "servers/dell-r760xa"
+    plan = make_plan(from_dict(asked | {"prices": {key: 20_000}, "valid_until": {key: day}}), catalog)
+    small, large = plan.host_lines.values()
+    assert plan.costs and large.memory_gib > small.memory_gib
+    bill = {material.key: material for material in plan.costs.materials}
+    assert bill["servers"].price and bill["servers"].price.value == 20_000
+    assert bill["servers@large"].price == bill["servers"].price
+    more = (large.memory_gib - small.memory_gib) * bill["servers@large"].quantity
+    assert bill["memory@large"].quantity == more and bill["memory@large"].price_key == MEMORY
+    assert "price-of-two-kinds" in {message.code for message in check_plan(plan)}
+    own = {key: 20_000, f"{key}@large": 45_000}
+    quoted = make_plan(from_dict(asked | {"prices": own, "valid_until": dict.fromkeys(own, day)}), catalog)
+    assert quoted.costs
+    prices = {m.key: m.price.value for m in quoted.costs.materials if m.part == "Servers" and m.price}
+    assert prices == {"servers": 20_000, "servers@large": 45_000}
+    assert {p.key for p in quoted.costs.prices if p.valid_until == day} == {*own}
+    assert "price-of-two-kinds" not in {message.code for message in check_plan(quoted)}
+
+
+@pytest.mark.parametrize("key", ["servers/dell-r760xa@small", "gpus/l40s-48gb@large", "dell@large"])
+def test_a_price_of_no_kind_is_refused_at_its_key(catalog: Catalog, key: str) -> None:
+    with pytest.raises(ScenarioError) as refused:
+        make_plan(mixed().with_value(f"prices.{key}", 1), catalog)
+    assert f"prices.{key}" in {problem.path for problem in refused.value.problems}
 
 
 def test_a_design_whose_groups_are_all_on_the_first_kind_is_that_design(catalog: Catalog) -> None:

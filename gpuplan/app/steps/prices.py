@@ -74,6 +74,7 @@ def _others(workbook: Workbook, costs: Costs) -> list[str]:
     stated += [path.removeprefix("prices.") for path in workbook.drafts if path.startswith("prices.")]
     more = {f"rent/{workbook.plan.scenario.hardware.gpu}"}
     more |= {"tokens-in", "tokens-out"} if workbook.plan.token_costs else set()
+    more |= {*workbook.plan.counts.sharing_price()} if workbook.plan.counts else set()
     more |= {MEMORY} if any(price.more_gib for price in costs.prices) else set()
     return sorted({*more, *stated} - {item.key for item in paid_for(costs)})
 
@@ -131,6 +132,8 @@ def _other_row(workbook: Workbook, key: str) -> Row:
         name, per, why, empty = said("plan.memory"), "gib", "screen.prices.in hosts", "from the catalog"
     if key in TOKENS:
         name, why = said("screen.prices.million tokens", way=TOKENS[key]), "screen.prices.hosted service"
+    if workbook.plan.counts and (kind := workbook.plan.counts.sharing_price().get(key)):
+        name, why, empty = said("screen.prices.hosts of", hosts=kind.name), "screen.prices.shared", "shared"
     acts = _take_back(workbook, key, name, said("screen.prices.remove"))
     source = Cell(said(why), tone="small", more=acts)
     return _row(name, _price_field(workbook, key, empty), per, ("", "", "", source, _until(workbook, key)))

@@ -47,10 +47,17 @@ def cost_basis(plan: Plan) -> Iterator[Message]:
 
 def host_price(plan: Plan) -> Iterator[Message]:
     """That memory is added to a stated price of hosts of a kind, which may be that of the whole host."""
-    stated = dict(plan.scenario.prices)
-    for price in plan.costs.prices if plan.costs else ():
+    stated, prices = dict(plan.scenario.prices), plan.costs.prices if plan.costs else ()
+    for price in prices:
         if price.more_gib and price.stated and MEMORY not in stated:
             yield message(plan, "host-beyond-price", server=price.name, more=price.more_gib, key=MEMORY)
+    if (counts := plan.counts) is None:
+        return
+    for key, kind in counts.sharing_price().items():
+        if (shared := key.partition("@")[0]) in stated:
+            server = next(price.name for price in prices if price.key == shared)
+            least = kind.memory_gib - counts.more_gib.get(kind.suffix, 0)
+            yield message(plan, "price-of-two-kinds", server=server, gib=least, hosts=kind.name, key=key)
 
 
 def private_ai(plan: Plan) -> Iterator[Message]:

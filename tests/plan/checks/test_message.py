@@ -423,6 +423,23 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
             "hardware": {"server": "dell-r740xd"},
         },
     ),
+    "price-of-two-kinds": (
+        "note",
+        {
+            "groups": [
+                *one(people=4, gpus_each=1),
+                one(id="b", gpus_each=1, memory_gib_each=400, hosts="More")[0],
+            ],
+            "prices": {"host-without-gpus": 20_000},
+            "hardware": {
+                "gpu": "l4-24gb",
+                "gpus_per_host": 4,
+                "kinds": [
+                    {"name": "More", "gpu": "l4-24gb", "gpus_per_host": 4, "memory_gib_per_host": 2048}
+                ],
+            },
+        },
+    ),
     "prices-lapse": (
         "warn",
         {"groups": one(), "prices": {"rack-year": 9_000}, "valid_until": {"rack-year": "2026-01-31"}},
