@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from gpuplan.analysis.board_equivalence import on_board
+from gpuplan.analysis.variants import on_board
 from gpuplan.catalog import Catalog
 from gpuplan.plan.hardware import fit_of
 from gpuplan.plan.prices import PriceList, catalog_factor

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gpuplan.analysis.board_equivalence import is_converted
-from gpuplan.analysis.variants import COMPARED, changed_inputs, figure, has_input, standing
+from gpuplan.analysis.variants import COMPARED, changed_inputs, figure, has_input, is_converted, standing
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Brief
 from gpuplan.locales import written

@@ -7,7 +7,7 @@ from typing import Any
 from gpuplan.app import header
 from gpuplan.app.groups import Answers
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps import compare, deliver, explore, hardware, models, validation
+from gpuplan.app.steps import compare, deliver, explore, hardware, models
 from gpuplan.audit.step import EVENTS as AUDIT_EVENTS
 from gpuplan.scenario import MAX_FILE_BYTES, shown_name
 from gpuplan.wording import said
@@ -116,7 +116,7 @@ EVENTS: Mapping[str, Handler] = {
     "simulate": lambda book, _: book.simulating.start(book.plan.scenario, book.looked.get("when", "busiest")),
     "cancel-simulate": lambda workbook, _: workbook.simulating.runner.cancel(),
     **AUDIT_EVENTS,
-    **validation.EVENTS,
+    **models.EVENTS,
     "explore": lambda workbook, _: workbook.exploring.start(workbook.plan),
     "cancel-explore": lambda workbook, _: workbook.exploring.runner.cancel(),
     "sensitivity": lambda workbook, _: workbook.sensitivity.start(workbook.plan),

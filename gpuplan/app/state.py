@@ -1,11 +1,14 @@
 """The state of one open workbook: the design that is edited, those beside it, and work in the background. No widgets."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from traitlets import Unicode
 
+from gpuplan.analysis.benchmarks import Result, read_results
+from gpuplan.analysis.benchmarks.customer import Calibration, calibrate
 from gpuplan.analysis.customer import customer_scenario
 from gpuplan.analysis.variants import changed_inputs
 from gpuplan.app import groups
@@ -16,10 +19,12 @@ from gpuplan.app.groups import Answers, first_design
 from gpuplan.app.history import link_of, scenario_of
 from gpuplan.app.idle_work import Later
 from gpuplan.app.kept import KeptDesigns
-from gpuplan.app.validating import Validating
+from gpuplan.app.uploading import Upload
 from gpuplan.audit.estate import Estate
 from gpuplan.audit.upload import Auditing
-from gpuplan.catalog import Catalog
+from gpuplan.catalog import Catalog, CatalogError
+from gpuplan.catalog.tables import MAX_BYTES
+from gpuplan.plan import Plan
 from gpuplan.scenario import (
     MAX_GROUPS,
     Internal,
@@ -270,3 +275,28 @@ def guarded(
         reference = new_reference()
         log(f"[{reference}] {type(error).__name__} in {getattr(action, '__name__', action)}: {error}")
         workbook.say("stop", said("screen.did not work", reference=reference))
+
+
+class Validating(Upload):
+    """One file at a time; the results of all of them count until they are forgotten."""
+
+    def __init__(self, on_change: Callable[[], None]) -> None:
+        super().__init__(on_change, most_bytes=MAX_BYTES, advice=said("validation.larger files"))
+        self.results: tuple[Result, ...] = ()
+        self.found: Calibration | None = None
+
+    def compare(self, plan: Plan) -> None:
+        """Read the file that has arrived, whose name may say its group, and compare all results with a plan."""
+        path = self.path.with_name(re.sub(r"[^\w.-]|^\.+", "_", self.name))
+        self.path.replace(path)
+        try:
+            read = (*self.results, *read_results([path], plan.catalog))
+            self.results, self.found = read, calibrate(plan.catalog, read, plan)
+        except CatalogError as error:
+            self.error = str(error)
+        path.unlink()
+        self._on_change()
+
+    def forget_all(self) -> None:
+        self.results, self.found = (), None
+        self.forget()

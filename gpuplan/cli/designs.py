@@ -1,4 +1,4 @@
-"""``gpuplan plan``, ``network``, ``cost``, ``sensitivity``, ``compare`` and ``demand``: answers about designs."""
+"""``gpuplan plan``, ``network``, ``cost``, ``sensitivity``, ``compare``, ``demand`` and ``traffic``: answers about designs."""
 
 import argparse
 from collections.abc import Iterator
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from gpuplan import report
 from gpuplan.analysis.compare import FEWEST, MOST, compare_plans
 from gpuplan.analysis.customer import customer_scenario
+from gpuplan.analysis.llm_traffic import played, traffic_of
 from gpuplan.analysis.sensitivity import thresholds, tornado
 from gpuplan.analysis.simulation import PoolSimulation, hosts_to_simulate, simulate_pool, simulation_dict
 from gpuplan.cli.options import (
@@ -19,6 +20,7 @@ from gpuplan.cli.options import (
 )
 from gpuplan.plan import Plan, fail_hosts, make_plan
 from gpuplan.plan.hosts import whole_pools
+from gpuplan.report.llm_report import traffic_dict, traffic_text
 from gpuplan.simulation.jobs import Progress
 from gpuplan.wording import said
 
@@ -120,3 +122,12 @@ def _simulations(plan: Plan, args: argparse.Namespace) -> Iterator[PoolSimulatio
         if args.progress:
             tell_progress(args, done=(at + 1) / len(runs), simulation=simulation_dict(simulation))
         yield simulation
+
+
+def run_traffic(args: argparse.Namespace) -> int:
+    plan = make_plan(read_scenario(args.file, args.model_config), catalog_of(args))
+    served = [group for group, serving in plan.llm.serving.items() if serving.replicas]
+    if not served:
+        raise refusal(said("terminal.LLM workload"), "file", args.file)
+    groups = [traffic_of(plan, group) for group in served]
+    return print_answer(args, traffic_dict, traffic_text, plan, [(of, played(of)) for of in groups])

@@ -5,8 +5,7 @@ from typing import Any
 
 from gpuplan.analysis.alternatives import alternatives
 from gpuplan.analysis.customer import earnings
-from gpuplan.analysis.purchase_plan import posture_costs
-from gpuplan.analysis.rent_or_buy import no_rental, rent_or_buy, rent_terms
+from gpuplan.analysis.rent_or_buy import no_rental, posture_costs, rent_or_buy, rent_terms
 from gpuplan.analysis.silos import silo_costs
 from gpuplan.facts import BASES
 from gpuplan.locales import spoken, written_day

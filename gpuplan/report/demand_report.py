@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gpuplan.analysis.demand import Methods, chance_curve, methods, rule_answers, week_demand
-from gpuplan.analysis.purchase_plan import purchase_plan
+from gpuplan.analysis.rent_or_buy import purchase_plan
 from gpuplan.analysis.silos import silos
 from gpuplan.analysis.simulation import PoolSimulation, simulation_dict
 from gpuplan.analysis.variants import standing

@@ -16,8 +16,7 @@ import tornado.websocket
 from jupyter_server.services.kernels.websocket import KernelWebsocketHandler
 
 from gpuplan.scenario.reading import strict_json
-from gpuplan.serve.logs import LOG, log_text
-from gpuplan.serve.metrics import CHANGES, refused
+from gpuplan.serve.logs import CHANGES, LOG, log_text, refused
 from gpuplan.serve.pages import OwnSession
 from gpuplan.serve.sessions import Session, now
 

@@ -15,9 +15,8 @@ from traitlets.config import Config
 
 from gpuplan.serve.channels import MOST_MESSAGE, PING_MS
 from gpuplan.serve.forking import Kernel
-from gpuplan.serve.home import TEMPLATES
 from gpuplan.serve.identity import TokenIdentity
-from gpuplan.serve.options import Options
+from gpuplan.serve.options import TEMPLATES, Options
 from gpuplan.serve.pages import Answering, log_request
 from gpuplan.serve.sessions import Kernels, NativeKernelSpecs
 from gpuplan.wording import said

@@ -9,8 +9,7 @@ import tornado.httpserver
 import tornado.iostream
 from tornado.httputil import HTTPHeaders, HTTPMessageDelegate, RequestStartLine, ResponseStartLine
 
-from gpuplan.serve.logs import LOG
-from gpuplan.serve.metrics import refused
+from gpuplan.serve.logs import LOG, refused
 
 WAIT_S = 20.0
 """Longest time for a request to arrive, and for a connection to wait for the next one."""

@@ -14,8 +14,7 @@ from tornado.httputil import url_concat
 from voila.voila_identity_provider import VoilaLoginHandler
 
 from gpuplan.serve.connections import network_of
-from gpuplan.serve.logs import LOG
-from gpuplan.serve.metrics import refused
+from gpuplan.serve.logs import LOG, refused
 from gpuplan.serve.sessions import now
 
 SIGNED_IN_DAYS = 7

@@ -15,8 +15,7 @@ from voila.handler import BaseVoilaHandler
 from voila.shutdown_kernel_handler import VoilaShutdownKernelHandler
 
 from gpuplan.serve.identity import is_visit, without_token
-from gpuplan.serve.logs import LOG, References
-from gpuplan.serve.metrics import metrics_text, open_files, private_bytes, refused
+from gpuplan.serve.logs import LOG, References, metrics_text, open_files, private_bytes, refused
 from gpuplan.serve.sessions import Full, Kernels, Session, Visitor, free_bytes
 from gpuplan.wording import said
 

@@ -38,9 +38,18 @@ from gpuplan.serve.channels import ChannelsHandler
 from gpuplan.serve.configuration import config_of
 from gpuplan.serve.connections import HttpServer, raise_file_limit
 from gpuplan.serve.forking import FORKING, Nursery
-from gpuplan.serve.home import environment, made_home, set_environment
 from gpuplan.serve.logs import LOG, LineHandler, log_output, start_log
-from gpuplan.serve.options import HUB_URL, Options, Refused, listening, settled, url_of
+from gpuplan.serve.options import (
+    HUB_URL,
+    Options,
+    Refused,
+    environment,
+    listening,
+    made_home,
+    set_environment,
+    settled,
+    url_of,
+)
 from gpuplan.serve.sessions import room
 from gpuplan.wording import said
 

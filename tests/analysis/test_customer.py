@@ -17,8 +17,7 @@ from random_cases import of_the_day
 
 from gpuplan import Plan, Scenario, load_scenario, make_plan
 from gpuplan.analysis.customer import OFFER, customer_scenario, earned_in_all, earnings
-from gpuplan.analysis.purchase_plan import posture_costs
-from gpuplan.analysis.rent_or_buy import rent_or_buy
+from gpuplan.analysis.rent_or_buy import posture_costs, rent_or_buy
 from gpuplan.analysis.silos import silo_costs
 from gpuplan.catalog import Catalog
 from gpuplan.deliver import design_files

@@ -6,7 +6,6 @@ import pytest
 from approved import has_approved, is_approved
 
 from gpuplan import Plan, make_plan
-from gpuplan.analysis.board_equivalence import on_board
 from gpuplan.analysis.compare import (
     caveats,
     counting,
@@ -15,6 +14,7 @@ from gpuplan.analysis.compare import (
     model_name,
     short_names,
 )
+from gpuplan.analysis.variants import on_board
 from gpuplan.catalog import Catalog
 
 

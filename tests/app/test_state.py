@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from approved import has_approved
+from benchmark_results import Measured, vllm
 
 pytest.importorskip("traitlets")
 
@@ -19,8 +20,9 @@ from gpuplan import Plan, Scenario, load_scenario
 from gpuplan.app.delivering import Order, Preview
 from gpuplan.app.groups import Answers
 from gpuplan.app.history import link_of
-from gpuplan.app.state import STEPS, Workbook, guarded
+from gpuplan.app.state import STEPS, Validating, Workbook, guarded
 from gpuplan.catalog import Catalog
+from gpuplan.plan import make_plan
 from gpuplan.scenario import Internal, Problem
 
 
@@ -527,3 +529,16 @@ def test_what_is_wrong_with_the_internal_part_of_a_file_is_not_said_to_the_custo
     book.look_as(customer=True)
     book.open_file("ours.yaml", file)
     assert "0.95" not in book.notice[1] and has_approved(book.notice[1])
+
+
+def test_a_file_is_read_and_removed_and_an_error_leaves_the_others() -> None:
+    changes: list[int] = []
+    work, plan = Validating(lambda: changes.append(1)), make_plan(load_scenario("assistant"))
+    for name, content in (("assistant--c1.json", vllm(Measured())), ("bad.json", {"x": 1})):
+        data = json.dumps(content).encode()
+        assert work.receive(name, len(data), 0, data)
+        work.compare(plan)
+        assert not list(work.folder.iterdir())
+    assert "bad.json" in work.error and len(work.results) == 1 and changes
+    work.forget_all()
+    assert not work.results and work.found is None

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from approved import has_approved
+from assistants import assistant
 from command_line import SCENARIO, run
 
 from gpuplan.scenario import load_scenario
@@ -207,3 +208,18 @@ def test_headlines_count_whole_gpus(capsys: pytest.CaptureFixture[str], tmp_path
     out = run(capsys, "plan", str(path))[1]
     assert "for a demand of 3)" in out
     assert has_approved(out, "3 GPUs")
+
+
+def test_traffic_prints_and_gives_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "assistant.yaml"
+    path.write_text(assistant().to_yaml(), encoding="utf-8")
+    code, out, err = run(capsys, "traffic", str(path))
+    assert (code, err) == (0, "")
+    assert "within the promised 2 s" in " ".join(out.split())
+    code, out, _ = run(capsys, "traffic", str(path), "--json")
+    assert code == 0 and json.loads(out)["groups"]["assistant"]["waits"]
+
+
+def test_a_design_without_a_language_model_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "traffic", "starter")
+    assert code == 2 and "LLM serving" in err

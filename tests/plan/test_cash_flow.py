@@ -8,7 +8,7 @@ import pytest
 from stated_money import costs_of, priced, unpriced
 
 from gpuplan import Plan, load_scenario, make_plan
-from gpuplan.analysis.purchase_plan import purchase_plan
+from gpuplan.analysis.rent_or_buy import purchase_plan
 from gpuplan.catalog import Catalog
 from gpuplan.plan.cash_flow import HARDWARE, PARTS, Case, Flows
 from gpuplan.plan.growth import group_peaks, grow

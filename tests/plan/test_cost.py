@@ -16,7 +16,7 @@ from stated_money import costs_of, priced, unpriced
 from strategies import CATALOG, scenario_data
 
 from gpuplan import Plan, ScenarioError, load_scenario, make_plan
-from gpuplan.analysis.purchase_plan import purchase_plan
+from gpuplan.analysis.rent_or_buy import purchase_plan
 from gpuplan.catalog import Catalog
 from gpuplan.facts import BASES
 from gpuplan.plan.cash_flow import HARDWARE, PARTS, RESIDUAL

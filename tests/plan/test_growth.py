@@ -9,7 +9,7 @@ from assistants import assistant
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.analysis.demand import week_demand
-from gpuplan.analysis.purchase_plan import purchase_plan
+from gpuplan.analysis.rent_or_buy import purchase_plan
 from gpuplan.catalog import Catalog
 from gpuplan.plan.growth import group_peaks, grow
 from gpuplan.plan.plan import _hosts

@@ -12,8 +12,7 @@ from stated_money import unpriced
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.analysis.alternatives import alternatives
-from gpuplan.analysis.purchase_plan import posture_costs
-from gpuplan.analysis.rent_or_buy import rent_or_buy
+from gpuplan.analysis.rent_or_buy import posture_costs, rent_or_buy
 from gpuplan.analysis.silos import silo_costs
 from gpuplan.catalog import Catalog
 from gpuplan.report import cost_dict, cost_text, money, plan_text

@@ -14,8 +14,8 @@ from gpuplan.analysis.alternatives import alternatives
 from gpuplan.analysis.break_even import to_win
 from gpuplan.analysis.candidates import asked
 from gpuplan.analysis.option import assess
-from gpuplan.analysis.purchase_plan import posture_costs, purchase_plan
 from gpuplan.analysis.ranking import sorted_out
+from gpuplan.analysis.rent_or_buy import posture_costs, purchase_plan
 from gpuplan.analysis.sensitivity import tornado
 from gpuplan.analysis.silos import silo_costs, silos
 from gpuplan.analysis.variants import REFUSED, outcome, standing, together

@@ -18,7 +18,7 @@ import tornado.web
 from visiting import run
 from waiting import LIMIT_S
 
-from gpuplan.serve import connections, metrics
+from gpuplan.serve import connections, logs
 
 
 class Slow(tornado.web.RequestHandler):
@@ -105,7 +105,7 @@ async def until(true: Callable[[], bool]) -> None:
 
 
 def test_one_too_many_is_refused_and_counted(serving) -> None:
-    counted = metrics.REFUSED.labels("connection")._value
+    counted = logs.REFUSED.labels("connection")._value
     before = counted.get()
 
     async def test(server: Any, port: int) -> None:

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import tempfile
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("voila")
 
-from gpuplan.serve.options import Options, Refused, find_notebook, is_loopback, listening, settled, url_of
+from gpuplan.serve.options import (
+    Options,
+    Refused,
+    environment,
+    find_notebook,
+    is_loopback,
+    listening,
+    made_home,
+    set_environment,
+    settled,
+    url_of,
+)
 
 
 def test_loopback_names() -> None:
@@ -56,3 +69,36 @@ def test_sockets_and_their_address() -> None:
     assert url_of(Options(host="0.0.0.0", port=1)) == f"http://{socket.gethostname()}:1/"
     with pytest.raises(Refused, match="70000 is not a port"):
         listening(Options(port=70_000))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no folder that is in use is removed there")
+def test_folders_of_killed_servers_are_removed_and_others_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    other = tmp_path / "gpuplan-other"
+    other.mkdir()
+    first, lock = made_home()
+    second, second_lock = made_home()
+    with second_lock:
+        assert first.is_dir() and second.is_dir(), "both run"
+        lock.close()  # as the system does for a process that is killed
+        third, third_lock = made_home()
+        with third_lock:
+            assert {path.name for path in tmp_path.iterdir()} == {second.name, third.name, other.name}
+    assert {path.name for path in third.iterdir()} == {
+        "config", "data", "runtime", "ipython", "work", "lock",
+    }  # fmt: skip
+
+
+def test_variables_lead_home_and_are_put_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", "/elsewhere")
+    monkeypatch.delenv("GPUPLAN_VIEW", raising=False)
+    before = dict(os.environ)
+    with set_environment(environment(tmp_path, Options(scenario=Path("a.yaml"), customer=True))):
+        assert os.environ["GPUPLAN_SCENARIO"] == str(Path("a.yaml").resolve())
+        assert os.environ["GPUPLAN_VIEW"] == "customer"
+        assert "GPUPLAN_CATALOG" not in os.environ and "JUPYTER_CONFIG_PATH" not in os.environ
+        written = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
+        assert {Path(os.environ[name]).parent for name in written} == {tmp_path}
+    assert dict(os.environ) == before

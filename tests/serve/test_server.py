@@ -29,7 +29,7 @@ from gpuplan.serve import server as serving
 from gpuplan.serve.channels import PROTOCOL
 from gpuplan.serve.configuration import settings_of
 from gpuplan.serve.forking import FORKING
-from gpuplan.serve.home import TEMPLATES
+from gpuplan.serve.options import TEMPLATES
 from gpuplan.wording import said
 
 pytestmark = pytest.mark.browser

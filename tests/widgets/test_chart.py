@@ -13,7 +13,7 @@ pytest.importorskip("traitlets")
 
 from gpuplan import load_scenario
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.week import day_rows
+from gpuplan.app.steps.demand import day_rows
 from gpuplan.catalog import Catalog
 from gpuplan.report.charts.demand import day_chart
 from gpuplan.report.charts.look import DARK, LIGHT, Look

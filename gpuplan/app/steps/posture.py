@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from gpuplan.analysis.purchase_plan import PostureCost, posture_costs
+from gpuplan.analysis.rent_or_buy import PostureCost, posture_costs
 from gpuplan.app.cards import Card, Contents, panel
 from gpuplan.app.forms import form, stated_hint
 from gpuplan.app.state import Workbook

@@ -5,8 +5,7 @@ from itertools import accumulate
 
 from gpuplan.analysis.alternatives import Alternative, with_cheapest_rent
 from gpuplan.analysis.alternatives import alternatives as compared
-from gpuplan.analysis.purchase_plan import posture_costs
-from gpuplan.analysis.rent_or_buy import RentOrBuy, RentRow, no_rental, rent_terms
+from gpuplan.analysis.rent_or_buy import RentOrBuy, RentRow, no_rental, posture_costs, rent_terms
 from gpuplan.locales import written_day
 from gpuplan.plan import Plan
 from gpuplan.report.table import NOTHING, Cell, Column, Table, columns, tabulate

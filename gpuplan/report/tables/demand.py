@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpuplan.analysis.demand import MethodAnswer, Methods, RuleAnswer, WeekDemand, week_demand
-from gpuplan.analysis.purchase_plan import Year
+from gpuplan.analysis.rent_or_buy import Year
 from gpuplan.analysis.silos import Silos, left_out
 from gpuplan.analysis.variants import together
 from gpuplan.locales import moment, week_hours

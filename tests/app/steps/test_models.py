@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import base64
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from approved import has_approved, is_approved
+from benchmark_results import Measured, vllm
+
+from gpuplan.app.state import Workbook
+from gpuplan.app.steps.models import validation_data
+from gpuplan.catalog import Catalog
+from gpuplan.scenario import load_scenario
 
 pytest.importorskip("altair")
 pytest.importorskip("traitlets")
@@ -16,10 +23,8 @@ from assistants import assistant
 from model_configs import config_of
 
 from gpuplan.app.events import EVENTS
-from gpuplan.app.state import Workbook
 from gpuplan.app.steps.models import model_data
 from gpuplan.app.steps.usecases import workloads_data
-from gpuplan.catalog import Catalog
 from gpuplan.plan.llm import INPUTS
 from gpuplan.scenario import decode_scenario
 
@@ -163,3 +168,67 @@ def test_only_groups_that_write_with_a_model_take_one(book: Workbook) -> None:
     ):
         book.add_group(use_case)
         assert bool(shown(book)["open"]["file"]) is takes
+
+
+@pytest.fixture
+def served(catalog: Catalog) -> Workbook:
+    return Workbook(catalog, load_scenario("assistant"))
+
+
+def send(served: Workbook, name: str, content: str) -> None:
+    data = content.encode()
+    EVENTS["result-piece"](served, {"name": name, "size": len(data), "at": 0, "buffer": data})
+
+
+def measured(n: int) -> str:
+    run = Measured(concurrency=n, isl=2000, osl=400, ttft_ms=300.0 + 30 * n, tpot_ms=15.0 + n / 2)
+    return json.dumps(vllm(run, model_id="meta-llama/Llama-3.3-70B-Instruct"))
+
+
+def test_results_add_up_and_plan_the_design_again(served: Workbook) -> None:
+    assert (
+        not validation_data(served)["tables"] and validation_data(served)["upload"]["event"] == "result-piece"
+    )
+    for n in (1, 4, 12):
+        send(served, "assistant--c.json", measured(n))
+    found = served.validating.found
+    assert found and len(found.results) == 3 and len({each.run.id for each in found.results}) == 3
+    assert found.again and {each.group for each in found.results} == {"assistant"}
+    data = validation_data(served)
+    assert len(data["tables"]) == 3 and len(data["text"]) == 3 and not data["old"] and not data["problem"]
+    assert not list(served.validating.folder.iterdir()), "nothing is kept on disk"
+    served.edit("groups.assistant.people", "500")
+    assert validation_data(served)["old"]
+    EVENTS["forget-results"](served, {})
+    assert served.validating.found is None and not validation_data(served)["tables"]
+
+
+@pytest.mark.parametrize("name", ["../../x.json", "/etc/x.json", "..", "a\x00b.json", "a/b--c.json", ".json"])
+def test_a_file_that_cannot_be_read_is_named_and_the_others_stay(served: Workbook, name: str) -> None:
+    send(served, "assistant--c1.json", measured(1))
+    send(served, name, '{"x": 1}')
+    assert "GuideLLM" in validation_data(served)["problem"]
+    assert served.validating.found and len(served.validating.found.results) == 1
+    assert not list(served.validating.folder.iterdir())
+
+
+def test_the_kit_is_offered_and_only_where_a_model_is_served(served: Workbook, catalog: Catalog) -> None:
+    EVENTS["kit"](served, {})
+    ready = served.delivering.take()
+    assert ready and ready[0].endswith("-validation.zip") and ready[1].startswith(b"PK")
+    bare = validation_data(Workbook(catalog, load_scenario("starter")))
+    assert not bare["buttons"] and "upload" not in bare
+
+
+def test_another_design_starts_without_results(served: Workbook) -> None:
+    send(served, "assistant--c1.json", measured(1))
+    served.open_example("starter")
+    assert served.validating.found is None and not served.validating.results
+
+
+def test_an_upload_in_pieces_shows_its_progress(served: Workbook, tmp_path: Path) -> None:
+    data = measured(1).encode()
+    EVENTS["result-piece"](served, {"name": "r.json", "size": len(data), "at": 0, "buffer": data[:100]})
+    assert validation_data(served)["progress"]
+    EVENTS["result-piece"](served, {"name": "r.json", "size": len(data), "at": 100, "buffer": data[100:]})
+    assert served.validating.found and not validation_data(served)["progress"]

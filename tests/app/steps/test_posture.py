@@ -12,7 +12,7 @@ from approved import has_approved, is_approved
 pytest.importorskip("altair")
 pytest.importorskip("traitlets")
 
-from gpuplan.analysis.purchase_plan import posture_costs
+from gpuplan.analysis.rent_or_buy import posture_costs
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.posture import maintenance_form, posture_data, risk_form, tolerance_data
 from gpuplan.catalog import Catalog

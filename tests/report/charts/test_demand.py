@@ -14,8 +14,8 @@ import altair as alt
 
 from gpuplan import load_scenario
 from gpuplan.app.state import Workbook
+from gpuplan.app.steps.demand import day_rows
 from gpuplan.app.steps.methods import odds_rows
-from gpuplan.app.steps.week import day_rows
 from gpuplan.catalog import Catalog
 from gpuplan.report.charts.demand import FLOOR, LEAST_CHANCE, LINE, _stretches, day_chart, odds_chart
 from gpuplan.report.charts.look import DARK, LIGHT

@@ -10,8 +10,7 @@ from approved import has_approved
 
 from gpuplan import Plan, make_plan
 from gpuplan.analysis.alternatives import alternatives as compared
-from gpuplan.analysis.purchase_plan import posture_costs
-from gpuplan.analysis.rent_or_buy import rent_or_buy, rent_terms
+from gpuplan.analysis.rent_or_buy import posture_costs, rent_or_buy, rent_terms
 from gpuplan.catalog import Catalog
 from gpuplan.report.exported import csv_text
 from gpuplan.report.table import records, texts

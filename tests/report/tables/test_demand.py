@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuplan import Plan
 from gpuplan.analysis import demand as worked_out
-from gpuplan.analysis.purchase_plan import purchase_plan
+from gpuplan.analysis.rent_or_buy import purchase_plan
 from gpuplan.analysis.silos import silos
 from gpuplan.analysis.simulation import simulate_pool, simulation_dict
 from gpuplan.report.table import records, texts
