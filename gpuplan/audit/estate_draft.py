@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -74,20 +74,24 @@ class Draft:
         """Return the estate, with the notes on what is not known of it."""
         gpus = {name: tuple(of.values()) for name, of in self.gpus.items()}
         hosts = tuple(EstateHost(name, gpus=gpus.get(name), **facts) for name, facts in self.hosts.items())
-        if silent := [host.name for host in hosts if host.gpus is None]:
-            self.note("estate.note.no GPUs", hosts=len(silent), names=joined(silent[:MAX_NAMES]))
-        off = sum(vm.on is False for vm in self.vms.values())
-        for key, n in (("estate.note.off", off), ("estate.note.templates", self.templates)):
-            if n:
-                self.note(key, vms=n)
-        nameless = sum(any(gpu == EstateGpu("", address=gpu.address) for gpu in of) for of in gpus.values())
-        for key, n in {"estate.note.no model": nameless, **self.left}.items():
-            if n:
-                self.note(key, n=n)
+        self._note_gaps(hosts)
         of = {host.name: host.cluster for host in hosts}
         vms = tuple(replace(vm, cluster=vm.cluster or of.get(vm.host or "")) for vm in self.vms.values())
         told = self.exported or None, tuple(self.notes), tuple(dict.fromkeys(self.unread))
         return Estate("inventory", hosts, vms, tuple(self.clusters.values()), *told)
+
+    def _note_gaps(self, hosts: Sequence[EstateHost]) -> None:
+        """Note what is not known of hosts, and what is left out."""
+        if silent := [host.name for host in hosts if host.gpus is None]:
+            self.note("estate.note.no GPUs", hosts=len(silent), names=joined(silent[:MAX_NAMES]))
+        off = sum(vm.on is False for vm in self.vms.values())
+        nameless = sum(
+            any(gpu == EstateGpu("", address=gpu.address) for gpu in host.gpus or ()) for host in hosts
+        )
+        notes = {"off": off, "templates": self.templates, "no model": nameless}
+        for key, n in ({f"estate.note.{key}": n for key, n in notes.items()} | self.left).items():
+            if n:
+                self.note(key, n=n, vms=n)
 
 
 def address_of(text: str) -> str:

@@ -96,30 +96,46 @@ def _node(node: Mapping[str, Any], draft: Draft) -> None:
     """
     given = within(node, "metadata", "labels", kind=dict)
     labels = {key.removeprefix("nvidia.com/"): str(value) for key, value in given.items()}
-    found = [within(node, "status", of, kind=dict) for of in ("allocatable", "capacity")]
-    sizes = {key: str(value) for of in found for key, value in of.items()}
-    memory_of = re.fullmatch(r"(\d{1,18})([KMGT]i|)", sizes.get("memory", ""))
-    cpus = re.fullmatch(r"(\d{1,6})(000m)?", sizes.get("cpu", ""))
-    size = {
-        "cores": int(cpus[1]) if cpus else None,
-        "memory_gib": int(memory_of[1]) * QUANTITY_GIB[memory_of[2]] if memory_of else None,
-    }
-    host, product = draft.host(str(node["metadata"].get("name") or ""), **size), labels.get("gpu.product", "")
-    count, memory = (re.fullmatch(r"\d{1,7}", labels.get(key, "")) for key in ("gpu.count", "gpu.memory"))
-    counted, gib = int(count[0]) if count else 0, int(memory[0]) / 1024 if memory else 0.0
-    gpus, mig = counted, tuple(key[4:-6] for key in labels if re.fullmatch(r"mig-\S+\.count", key))
-    if count or not any(_RESOURCE.match(key) and value != "0" for key, value in sizes.items()):
+    resources = _resources(node)
+    host = draft.host(str(node["metadata"].get("name") or ""), **_node_size(resources))
+    counted, mib = (_whole(labels, f"gpu.{of}") for of in ("count", "memory"))
+    if counted is not None or not any(
+        _RESOURCE.match(key) for key, value in resources.items() if value != "0"
+    ):
         draft.gpus.setdefault(host, {})
+    product, gpus = labels.get("gpu.product", ""), counted or 0
+    mig = tuple(key[4:-6] for key in labels if re.fullmatch(r"mig-\S+\.count", key))
     if single := _MIG.search(product):
-        boards = boards_named(draft.catalog, product)
-        rows = [row for board in boards for row in draft.catalog.profiles_of(board)]
-        most = max((row["max_per_gpu"] for row in rows if row["mig_profile"] == single[0]), default=1)
-        gpus, mig, gib = math.ceil(counted / most), (single[0],), 0.0
+        gpus, mig, mib = _boards(product, single[0], gpus, draft.catalog), (single[0],), None
         draft.note("estate.note.mig single", host=host, gpus=gpus, instances=counted)
     elif product.endswith("MIG-INVALID"):
         draft.note("estate.note.mig unknown", host=host)
     for at in range(min(gpus, MAX_GPUS)):
-        draft.gpu(host, product, str(at), gib or None, mig=mig)
+        draft.gpu(host, product, str(at), mib / 1024 if mib else None, mig=mig)
+
+
+def _boards(product: str, profile: str, instances: int, catalog: Catalog) -> int:
+    """Return the fewest boards that have so many MIG instances of one profile."""
+    rows = [row for board in boards_named(catalog, product) for row in catalog.profiles_of(board)]
+    most = max((row["max_per_gpu"] for row in rows if row["mig_profile"] == profile), default=1)
+    return math.ceil(instances / most)
+
+
+def _resources(node: Mapping[str, Any]) -> dict[str, str]:
+    found = [within(node, "status", of, kind=dict) for of in ("allocatable", "capacity")]
+    return {key: str(value) for of in found for key, value in of.items()}
+
+
+def _node_size(resources: Mapping[str, str]) -> dict[str, float | None]:
+    """Return cores and memory of a node, where its resources say them."""
+    memory = re.fullmatch(r"(\d{1,18})([KMGT]i|)", resources.get("memory", ""))
+    cpus = re.fullmatch(r"(\d{1,6})(000m)?", resources.get("cpu", ""))
+    gib = int(memory[1]) * QUANTITY_GIB[memory[2]] if memory else None
+    return {"cores": int(cpus[1]) if cpus else None, "memory_gib": gib}
+
+
+def _whole(labels: Mapping[str, str], key: str) -> int | None:
+    return int(labels[key]) if re.fullmatch(r"\d{1,7}", labels.get(key, "")) else None
 
 
 def _read_list(lines: Iterable[str], host: str, draft: Draft) -> None:
@@ -139,8 +155,12 @@ def _read_list(lines: Iterable[str], host: str, draft: Draft) -> None:
             host = match[1] or match[2]
     for gpu in gpus:
         if "nvidia" in gpu.get("Vendor Name", "nvidia").lower():
-            size, kind = gpu.get("Memory Size in KB", ""), gpu.get("Graphics Type", "").lower()
-            graphics = next((of for sign, of in _GRAPHICS if sign in kind), None)
-            memory = float(size) / 2**20 if size.isdigit() else None
-            name, mig = gpu.get("Device Name", ""), tuple(gpu["mig"])
-            draft.gpu(gpu["host"], name, gpu["at"], memory or None, graphics=graphics, mig=mig)
+            _take_listed(gpu, draft)
+
+
+def _take_listed(gpu: Mapping[str, Any], draft: Draft) -> None:
+    size, kind = gpu.get("Memory Size in KB", ""), gpu.get("Graphics Type", "").lower()
+    graphics = next((of for sign, of in _GRAPHICS if sign in kind), None)
+    memory = float(size) / 2**20 if size.isdigit() else None
+    name, mig = gpu.get("Device Name", ""), tuple(gpu["mig"])
+    draft.gpu(gpu["host"], name, gpu["at"], memory or None, graphics=graphics, mig=mig)

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import permutations
 from typing import NamedTuple
@@ -46,22 +46,30 @@ def match(design: Design, estate: Estate, stated: Mapping[str, str]) -> Matches:
         for label in {group.names[0].rpartition("-")[0], plain(group.name)}:
             labels[label] = "" if label in labels else id  # of two groups with one name none is meant
     vms = tuple(_vm(vm, design, labels, stated, known=vm.host not in silent) for vm in estate.vms)
+    hosts = _named_hosts(design, estate)
+    clusters = _clusters(design, estate, hosts, vms, stated)
+    names = {planned.name for planned in hosts.values()}
+    left = {host.name: host for host in design.hosts if host.name not in names}
+    _pair(hosts, left, estate, clusters)
+    rest = [host for host in estate.hosts if host.name not in hosts]
+    extra, others = (tuple(host for host in rest if bool(host.gpus) == gpus) for gpus in (True, False))
+    return Matches(hosts, tuple(left.values()), extra, others, clusters, vms)
+
+
+def _named_hosts(design: Design, estate: Estate) -> dict[str, PlannedHost]:
+    """Return the hosts that end with a planned name, such as ``acme-vgpu-01.example.com``; those of several kinds in any order."""
     left, hosts = {host.name: host for host in design.hosts}, dict[str, PlannedHost]()
-    for host in estate.hosts:  # ``acme-vgpu-01.example.com`` is ``vgpu-01``
+    for host in estate.hosts:
         words = plain(host.name.partition(".")[0]).split("-")
         ends = ("-".join(words[at:]) for at in range(len(words)))
         if name := next((end for end in ends if end in left), ""):
             hosts[host.name] = left.pop(name)
     odd = [host for host in estate.hosts if host.name in hosts and not _alike(host, hosts[host.name])]
-    for host, other in permutations(odd, 2):  # hosts of several kinds have their names in any order
+    for host, other in permutations(odd, 2):
         mine, its = hosts[host.name], hosts[other.name]
         if mine.pool == its.pool and _alike(host, its) and not _alike(host, mine):
             hosts[host.name], hosts[other.name] = its, mine
-    clusters = _clusters(design, estate, hosts, vms, stated)
-    _pair(hosts, left, estate, clusters)
-    rest = [host for host in estate.hosts if host.name not in hosts]
-    extra, others = (tuple(host for host in rest if bool(host.gpus) == gpus) for gpus in (True, False))
-    return Matches(hosts, tuple(left.values()), extra, others, clusters, vms)
+    return hosts
 
 
 def _alike(host: EstateHost, planned: PlannedHost) -> bool:
@@ -120,20 +128,32 @@ def _clusters(
     """Return the design's cluster that each cluster is: stated, by name, else that of most of its hosts, then of its VMs."""
     pools = {plain(pool.id): pool.id for pool in design.plan.pools}
     votes: dict[str, Counter[str]] = {host.cluster or "": Counter() for host in estate.hosts}
-    for host in estate.hosts:
-        if host.name in hosts:
-            votes[host.cluster or ""][hosts[host.name].pool] += len(vms) + 1
-        elif host.gpus and len(pools) == 1:
-            votes[host.cluster or ""].update(pools.values())
-    for each in vms:
-        ways = list(design.groups[each.group].devices) if each.group and each.devices != () else []
-        if len(ways) == 1 and (each.vm.cluster or "") in votes:
-            votes[each.vm.cluster or ""].update(ways)
-    clusters = {cluster: max(sorted(of), key=lambda pool: of[pool]) for cluster, of in votes.items() if of}
-    for cluster in votes:
+    for cluster, pool, weight in _votes(design, estate, hosts, vms):
+        if cluster in votes:
+            votes[cluster][pool] += weight
+    clusters = dict[str, str]()
+    for cluster, of in votes.items():
         said = [*_stated(cluster, stated), _named(f"{cluster}-0", pools, anywhere=False)]
-        clusters.update((cluster, pool) for pool in [pool for pool in said if pool in pools.values()][:1])
+        voted = max(sorted(of), key=of.__getitem__, default="")
+        if pool := next((pool for pool in said if pool in pools.values()), voted):
+            clusters[cluster] = pool
     return clusters
+
+
+def _votes(
+    design: Design, estate: Estate, hosts: Mapping[str, PlannedHost], vms: Sequence[VmMatch]
+) -> Iterator[tuple[str, str, int]]:
+    """Yield which cluster may be which of the design, by a named host with more weight than all VMs have."""
+    pools = [pool.id for pool in design.plan.pools]
+    for host in estate.hosts:
+        if planned := hosts.get(host.name):
+            yield host.cluster or "", planned.pool, len(vms) + 1
+        elif host.gpus and len(pools) == 1:
+            yield host.cluster or "", pools[0], 1
+    for each in vms:
+        ways = [*design.groups[each.group].devices] if each.group and each.devices != () else []
+        if len(ways) == 1:
+            yield each.vm.cluster or "", ways[0], 1
 
 
 def _pair(

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpuplan.audit.estate import PASSTHROUGH, VGPU, Device, EstateCluster, EstateVm
 from gpuplan.audit.estate_draft import Draft, address_of
@@ -16,33 +16,50 @@ BACKINGS = {"vgpu": "vmiop", "alloweddevice": "dynamic", "deviceclass": "dvx", "
 """Field that only one backing of a PCI device has -> the backing."""
 _Flat = dict[str, Any]
 """Fields of an object and of those in it, by their names in lower case."""
-_Seats = dict[tuple[str, str | None], list[str]]
-"""Name of a VM and its host -> addresses of its GPUs."""
+SIGNS = {"graphicsinfo", "pcidevice", "sharedpassthrugputypes"}
+"""Fields that hosts have, and VMs have not."""
+
+
+class _Into(NamedTuple):
+    """Where objects are taken to: the estate, the name of the file, names by ids, and addresses of GPUs by VM and host."""
+
+    draft: Draft
+    file: str
+    names: Mapping[str, str]
+    seats: dict[tuple[str, str | None], list[str]]
 
 
 def read_vcenter(data: Any, name: str, draft: Draft) -> bool:
     """Take hosts, VMs and clusters of JSON; False if there are none."""
-    objects = list(map(_flat, _objects(data)))
-    signs = {"graphicsinfo", "pcidevice", "sharedpassthrugputypes"}
-    sized = [flat for flat in objects if {"powerstate", "numcpu"} <= {*flat}]
-    bare = [flat for flat in objects if "powerstate" in flat and {"devices", "device", "guestid"} & {*flat}]
-    vms = sized + [flat for flat in bare if flat not in sized and not signs & {*flat}]
-    hosts = [flat for flat in objects if (signs | {"connectionstate"}) & {*flat} and flat not in vms]
-    clusters = [flat for flat in objects if {"dasconfig", "haenabled"} & {*flat}]
-    names = {_id(flat): str(_of(flat, "name", "host") or name) for flat in (*hosts, *vms, *clusters)}
-    for flat in clusters:
+    of: dict[str, list[_Flat]] = {"host": [], "vm": [], "cluster": [], "": []}
+    for flat in map(_flat, _objects(data)):
+        of[_kind(flat)].append(flat)
+        if {"dasconfig", "haenabled"} & {*flat}:
+            of["cluster"].append(flat)
+    objects = (*of["host"], *of["vm"], *of["cluster"])
+    names = {_id(flat): str(_of(flat, "name", "host") or name) for flat in objects}
+    into = _Into(draft, name, names, {})
+    for flat in of["cluster"]:
         _cluster(flat, draft)
-    seats: _Seats = {}
-    for flat in hosts:
-        _gpus(flat, names, _host(flat, names, name, draft), draft, seats)
-    for flat in vms:
-        _vm(flat, names, draft, seats)
-    if not vms:  # who is on the GPUs, and nothing else of them
-        for (vm, host), addresses in seats.items():
-            draft.vm(EstateVm(vm, host, on=True, devices=tuple(Device(VGPU, "", at) for at in addresses)))
+    for flat in of["host"]:
+        _gpus(flat, _host(flat, into), into)
+    for flat in sorted(of["vm"], key=lambda flat: "numcpu" not in flat):
+        _vm(flat, into)
+    for (vm, host), addresses in (
+        into.seats.items() if not of["vm"] else ()
+    ):  # who is on the GPUs, and nothing else
+        draft.vm(EstateVm(vm, host, on=True, devices=tuple(Device(VGPU, "", at) for at in addresses)))
     exported = re.match(r"\d{4}-\d\d-\d\d", str(data.get("exported")) if isinstance(data, dict) else "")
     draft.exported = exported[0] if exported else draft.exported
-    return bool(hosts or vms)
+    return bool(of["host"] or of["vm"])
+
+
+def _kind(flat: _Flat) -> str:
+    """Return whether an object is a host, a VM or neither."""
+    bare = {"devices", "device", "guestid"} & {*flat} and not SIGNS & {*flat}
+    if "powerstate" in flat and ("numcpu" in flat or bare):
+        return "vm"
+    return "host" if (SIGNS | {"connectionstate"}) & {*flat} else ""
 
 
 def _objects(data: Any, depth: int = 0) -> Iterator[Mapping[str, Any]]:
@@ -100,12 +117,12 @@ def _items(flat: _Flat, *keys: str) -> list[_Flat]:
     return [_flat(each) for each in _listed(_of(flat, *keys)) if isinstance(each, dict)]
 
 
-def _host(flat: _Flat, names: Mapping[str, str], file: str, draft: Draft) -> str:
+def _host(flat: _Flat, into: _Into) -> str:
     """Take a host, and return its name."""
     cluster = _of(flat, "cluster", "parent")
-    host = draft.host(
-        str(_of(flat, "name", "host") or file),
-        cluster=names.get(_id(cluster), _text(cluster)),
+    host = into.draft.host(
+        str(_of(flat, "name", "host") or into.file),
+        cluster=into.names.get(_id(cluster), _text(cluster)),
         version=_text(flat.get("version")),
         state="maintenance" if flat.get("inmaintenancemode") is True else _text(flat.get("connectionstate")),
         model=_text(flat.get("model")),
@@ -116,36 +133,38 @@ def _host(flat: _Flat, names: Mapping[str, str], file: str, draft: Draft) -> str
         profiles=tuple(map(str, _listed(flat.get("sharedpassthrugputypes")))) or None,
         assignment=_text(flat.get("sharedpassthruassignmentpolicy")),
     )
-    draft.gpus.setdefault(host, {})
+    into.draft.gpus.setdefault(host, {})
     return host
 
 
-def _gpus(flat: _Flat, names: Mapping[str, str], host: str, draft: Draft, seats: _Seats) -> None:
-    """Take the GPUs of a host; ``seats`` gets those of each VM."""
+def _gpus(flat: _Flat, host: str, into: _Into) -> None:
+    """Take the GPUs of a host, and which VMs are on them."""
     devices = {address_of(str(device.get("id"))): device for device in _items(flat, "pcidevice")}
     cards = {address_of(str(card.get("pciid"))): card for card in _items(flat, "graphicsinfo")}
+    for address, card in cards.items():
+        _card(card, address, devices.get(address), host, into)
     passing = [each for each in _items(flat, "pcipassthruinfo") if each.get("passthruenabled")]
     passed = {address_of(str(each.get("id"))) for each in passing}
-    for address, card in cards.items():
-        pci, name = _pci_id(devices.get(address, {})), str(card.get("devicename") or "")
-        vendor = str(card.get("vendorname") or "")
-        if (
-            pci
-            or "nvidia" in f"{vendor} {name}".lower()
-            or (not vendor and boards_named(draft.catalog, name))
-        ):
-            modes = {"graphics": _text(card.get("graphicstype")), "vgpu_mode": _text(card.get("vgpumode"))}
-            draft.gpu(host, name, address, _number(card.get("memorysizeinkb"), 2**20), pci, **modes)
-            for vm in _listed(card.get("vm")):
-                seats.setdefault((names.get(_id(vm), _id(vm)), host), []).append(address)
-        elif not vendor and address not in devices:
-            draft.note("estate.note.no vendor", host=host, name=show(name))
     for address, device in devices.items():
         pci, alone = _pci_id(device), not cards and address.endswith(":00.0")
         if not pci:
-            draft.no_gpus.add((host, address))
+            into.draft.no_gpus.add((host, address))
         elif address not in cards and (address in passed or alone):
-            draft.gpu(host, str(device.get("devicename") or ""), address, None, pci, graphics="direct")
+            name = str(device.get("devicename") or "")
+            into.draft.gpu(host, name, address, None, pci, graphics="direct")
+
+
+def _card(card: _Flat, address: str, device: _Flat | None, host: str, into: _Into) -> None:
+    """Take a graphics device, if it is a GPU of NVIDIA."""
+    name, vendor = (str(card.get(field) or "") for field in ("devicename", "vendorname"))
+    pci, named = _pci_id(device or {}), not vendor and boards_named(into.draft.catalog, name)
+    if pci or named or "nvidia" in f"{vendor} {name}".lower():
+        modes = {"graphics": _text(card.get("graphicstype")), "vgpu_mode": _text(card.get("vgpumode"))}
+        into.draft.gpu(host, name, address, _number(card.get("memorysizeinkb"), 2**20), pci, **modes)
+        for vm in _listed(card.get("vm")):
+            into.seats.setdefault((into.names.get(_id(vm), _id(vm)), host), []).append(address)
+    elif not vendor and device is None:
+        into.draft.note("estate.note.no vendor", host=host, name=show(name))
 
 
 def _bits(value: Any) -> int:
@@ -161,29 +180,35 @@ def _pci_id(device: Mapping[str, Any]) -> str:
     return f"{own:04X}:{sub:04X}" if vendor == NVIDIA and (not kind or kind >> 8 == DISPLAY) else ""
 
 
-def _vm(flat: _Flat, names: Mapping[str, str], draft: Draft, seats: _Seats) -> None:
+def _vm(flat: _Flat, into: _Into) -> None:
+    draft = into.draft
     if flat.get("template") is True:
         draft.templates += 1
         return
-    name, host = str(flat.get("name")), names.get(_id(flat.get("host")), _text(flat.get("host")))
-    host, free, devices = draft.host(host) if host else None, iter(seats.get((name, host), ())), []
+    name, host = str(flat.get("name")), into.names.get(_id(flat.get("host")), _text(flat.get("host")))
+    host, free = draft.host(host) if host else None, iter(into.seats.get((name, host), ()))
     backings = _items(flat, "devices") or _items(flat, "device")
-    for each in backings:
-        kind = next((kind for field, kind in BACKINGS.items() if each.get(field) is not None), "")
-        address = address_of(str(_of(each, "assignedid", *["id"] * (kind == "fixed")) or ""))
-        foreign = kind == "fixed" and _bits(each.get("vendorid")) != NVIDIA
-        if kind and not foreign and (host, address) not in draft.no_gpus:
-            of = VGPU if kind == "vmiop" else PASSTHROUGH
-            address = address or (next(free, "") if of == VGPU else "")
-            allowed = tuple(_pci_id({"vendorid": NVIDIA} | one) for one in _items(each, "alloweddevice"))
-            label = _text(_of(each, "customlabel", "deviceclass"))
-            devices.append(Device(of, _text(each.get("vgpu")) or "", address, kind, allowed, label))
+    devices = (_device(each, free) for each in backings)
+    taken = tuple(each for each in devices if each and (host, each.address) not in draft.no_gpus)
     migrates = [each["migratesupported"] for each in backings if each.get("migratesupported") is not None]
     cluster, on = flat.get("cluster"), str(flat.get("powerstate")).lower() in ("poweredon", "1", "on")
     size = _whole(flat.get("numcpu")), _number(_of(flat, "memorymb", "memorysizemb"), MIB_PER_GIB)
     moves = all(migrates) if migrates else None
     restart = _text(flat.get("restartpriority"))
-    draft.vm(EstateVm(name, host, _text(cluster), on, *size, tuple(devices), moves, restart))
+    draft.vm(EstateVm(name, host, _text(cluster), on, *size, taken, moves, restart))
+
+
+def _device(each: _Flat, free: Iterator[str]) -> Device | None:
+    """Return the GPU that the backing of a device is; ``free`` are addresses of the VM's GPUs for vGPUs without one."""
+    kind = next((kind for field, kind in BACKINGS.items() if each.get(field) is not None), "")
+    if not kind or (kind == "fixed" and _bits(each.get("vendorid")) != NVIDIA):
+        return None
+    of = VGPU if kind == "vmiop" else PASSTHROUGH
+    address = address_of(str(_of(each, "assignedid", *["id"] * (kind == "fixed")) or ""))
+    allowed = tuple(_pci_id({"vendorid": NVIDIA} | one) for one in _items(each, "alloweddevice"))
+    label = _text(_of(each, "customlabel", "deviceclass"))
+    address = address or (next(free, "") if of == VGPU else "")
+    return Device(of, _text(each.get("vgpu")) or "", address, kind, allowed, label)
 
 
 def _cluster(flat: _Flat, draft: Draft) -> None:
