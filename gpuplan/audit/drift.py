@@ -2,15 +2,15 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from gpuplan.audit.estate import Estate, EstateHost
+from gpuplan.audit.estate import Estate, EstateGpu, EstateHost
 from gpuplan.audit.estate_report import profile_words
 from gpuplan.audit.estate_use import MIG, MIXED, SAME
-from gpuplan.audit.matching import NEAR, Matches, match
-from gpuplan.audit.planned import Design, Devices, PlannedHost, plain
+from gpuplan.audit.matching import NEAR, Matches, VmMatch, match
+from gpuplan.audit.planned import Design, Devices, PlannedHost, PlannedVms, plain
 from gpuplan.wording import NAMES, amount, number
 
 POLICIES = {"spread": "performance", "group": "consolidation"}
@@ -87,15 +87,26 @@ def _words(devices: Devices) -> str:
     return ", ".join(f"{n} x {profile_words(name)}" for name, n in devices) or SETTINGS["no GPU"]
 
 
-def _hosts(drift: Drift) -> Iterator[Difference]:
-    matched, plan = drift.matches.hosts, drift.design.plan
-    pairs = [(host, matched[host.name]) for host in drift.estate.hosts if host.name in matched]
-    ratios = Counter((of.pool, of.vcpus / host.cores) for host, of in pairs if of.vcpus and host.cores)
+def per_core_of(drift: Drift) -> dict[str, float]:
+    """Return the vCPUs per core by cluster of the estate: as stated, else those of most matched hosts of the cluster, if whole."""
+    (plan, _, _), (matched, *_), ratios = drift.design, drift.matches, Counter[tuple[str, float]]()
+    stated = plan.scenario.hardware.vcpus_per_core
+    for host in drift.estate.hosts:
+        planned = matched.get(host.name)
+        if planned and planned.vcpus and host.cores:
+            ratios[planned.pool, planned.vcpus / host.cores] += 1
     usual = {pool: ratio for (pool, ratio), _ in ratios.most_common()[::-1] if ratio in range(1, 9)}
-    for host, planned in pairs:
-        ratio = plan.scenario.hardware.vcpus_per_core or usual.get(planned.pool, 1)
-        for code, said, there in (*_host(drift, host, planned, ratio), *_gpus(drift, host, planned)):
-            yield code, host.name, "", said, there
+    clusters = drift.matches.clusters.items()
+    return {name: stated or usual[pool] for name, pool in clusters if stated or pool in usual}
+
+
+def _hosts(drift: Drift) -> Iterator[Difference]:
+    ratios = per_core_of(drift)
+    for host in drift.estate.hosts:
+        if planned := drift.matches.hosts.get(host.name):
+            ratio = ratios.get(host.cluster or "", 1)
+            for code, said, there in (*_host(drift, host, planned, ratio), *_gpus(drift, host, planned)):
+                yield code, host.name, "", said, there
 
 
 def _host(
@@ -124,42 +135,48 @@ def _gpus(drift: Drift, host: EstateHost, planned: PlannedHost) -> Iterator[tupl
     """Yield what differs on the GPUs of a host, if they are known."""
     if host.gpus is None:
         return
-    if len(host.gpus) != planned.gpus:
-        yield "host-gpus", number(planned.gpus), number(len(host.gpus))
     names = {gpu.gpu or gpu.name for gpu in host.gpus if planned.board not in (gpu.gpu, *gpu.may_be)} - {""}
     if names:
         yield "host-board", drift.board(planned.board), ", ".join(map(drift.board, sorted(names)))
-    plan = drift.design.plan
-    platform, vgpu = plan.set_up.platform, plan.pool(planned.pool).gpu_mode == "vgpu"
-    wanted, size = "sharedDirect" if vgpu else "direct", MIXED if platform.vgpu_sizes == "mixed" else SAME
-    settings = [("host-mode", wanted, gpu.graphics) for gpu in host.gpus]
-    if vgpu and {gpu.graphics for gpu in host.gpus} <= {None, wanted}:
-        modes = Counter(gpu.vgpu_mode for gpu in host.gpus)
-        settings += [("host-sizes", size, mode) for mode in modes if mode in (SAME, MIXED)]
-        settings.append(("host-policy", POLICIES[platform.gpu_policy], host.assignment))
-        enough = planned.mig <= modes[MIG] + modes[None] + modes["none"]
-        if len(host.gpus) == planned.gpus and not (enough and modes[MIG] + planned.shared <= planned.gpus):
-            yield "host-mig", number(planned.mig), number(modes[MIG])
-    for code, said, there in dict.fromkeys(settings):
+    for code, said, there in _modes(drift.design, host.gpus, planned, host.assignment):
         if there not in (None, said):
             yield code, SETTINGS[said], SETTINGS.get(there, there)
+    if len(host.gpus) != planned.gpus:
+        yield "host-gpus", number(planned.gpus), number(len(host.gpus))
+    elif drift.design.is_vgpu(planned) and {gpu.graphics for gpu in host.gpus} <= {None, "sharedDirect"}:
+        modes = Counter(gpu.vgpu_mode for gpu in host.gpus)
+        enough = planned.mig <= modes[MIG] + modes[None] + modes["none"]
+        if not (enough and modes[MIG] + planned.shared <= planned.gpus):
+            yield "host-mig", number(planned.mig), number(modes[MIG])
+
+
+def _modes(
+    design: Design, gpus: Sequence[EstateGpu], planned: PlannedHost, assignment: str | None
+) -> dict[tuple[str, str, str | None], None]:
+    """Return settings of GPUs: code, as designed and as they are."""
+    platform, vgpu = design.plan.set_up.platform, design.is_vgpu(planned)
+    wanted, size = "sharedDirect" if vgpu else "direct", MIXED if platform.vgpu_sizes == "mixed" else SAME
+    settings = [("host-mode", wanted, gpu.graphics) for gpu in gpus]
+    if vgpu and {gpu.graphics for gpu in gpus} <= {None, wanted}:
+        settings += [("host-sizes", size, gpu.vgpu_mode) for gpu in gpus if gpu.vgpu_mode in (SAME, MIXED)]
+        settings.append(("host-policy", POLICIES[platform.gpu_policy], assignment))
+    return dict.fromkeys(settings)
 
 
 def _clusters(drift: Drift) -> Iterator[Difference]:
     """Yield clusters of the design that are several, or part of another, and hosts in another cluster than planned."""
-    there: dict[str, list[tuple[str, str]]] = {}
+    pools: dict[str, list[EstateHost]] = {}
     for host in drift.estate.hosts:
-        if host.cluster and (planned := drift.matches.hosts.get(host.name)):
-            there.setdefault(planned.pool, []).append((host.cluster, host.name))
-    for pool, hosts in there.items():
-        clusters = dict.fromkeys(cluster for cluster, _ in hosts)
-        own = [cluster for cluster in clusters if drift.matches.clusters[cluster] == pool]
-        code = "cluster-split" if len(own) > 1 else "cluster-joined"
-        for cluster in own if len(own) > 1 else () if own else clusters:
-            yield code, cluster, pool, "1", number(len(own) or 1)
-        for cluster, name in hosts if own else ():
-            if cluster not in own:
-                yield "host-cluster", name, "", pool, cluster
+        if host.cluster and host.name in drift.matches.hosts:
+            pools.setdefault(drift.matches.hosts[host.name].pool, []).append(host)
+    for pool, hosts in pools.items():
+        there = dict.fromkeys(str(host.cluster) for host in hosts)
+        own = [cluster for cluster in there if drift.matches.clusters[cluster] == pool]
+        if len(own) != 1:
+            code, n = {0: "cluster-joined"}.get(len(own), "cluster-split"), number(max(1, len(own)))
+            yield from ((code, cluster, pool, "1", n) for cluster in own or there)
+        strays = [host for host in hosts if own and host.cluster not in own]
+        yield from (("host-cluster", host.name, "", pool, str(host.cluster)) for host in strays)
 
 
 def _settings(drift: Drift) -> Iterator[Difference]:
@@ -197,20 +214,34 @@ def _counts(drift: Drift) -> Iterator[Difference]:
 
 
 def _vms(drift: Drift) -> Iterator[Difference]:
-    """Yield VMs of groups that have other devices, are off, or are on a host for others."""
-    extra = {host.name: {gpu.gpu for gpu in host.gpus or () if gpu.gpu} for host in drift.matches.extra}
-    able = {id: drift.design.boards(id) for id in drift.design.groups}
-    for vm, id, _, devices, _ in (each for each in drift.matches.vms if each.group):
-        name, _, pools = drift.design.groups[id]
-        planned = drift.matches.hosts.get(vm.host or "")
-        ways = pools.get(planned.pool if planned else "") or frozenset[Devices]().union(*pools.values())
-        if devices is not None and devices not in ways:
-            yield "vm-devices", vm.name, name, " / ".join(map(_words, sorted(ways))), _words(devices)
-        if vm.on is False:
-            yield "vm-off", vm.name, name, "", ""
-        boards = {planned.board} if planned else extra.get(vm.host or "", set())
-        if boards and not boards & able[id]:
-            said, there = (", ".join(map(drift.board, sorted(each))) for each in (able[id], boards))
-            yield "vm-board", vm.name, name, said, there
-        elif planned and planned.pool not in pools:
-            yield "vm-cluster", vm.name, name, ", ".join(pools), planned.pool
+    """Yield VMs of groups that have other devices or another size, are off, or are on a host for others."""
+    for each in drift.matches.vms:
+        if each.group:
+            group = drift.design.groups[each.group]
+            for code, planned, there in (*_vm(drift, each, group), *_seat(drift, each, group)):
+                yield code, each.vm.name, group.name, planned, there
+
+
+def _vm(drift: Drift, each: VmMatch, group: PlannedVms) -> Iterator[tuple[str, str, str]]:
+    vm, host = each.vm, drift.matches.hosts.get(each.vm.host or "")
+    ways = group.devices.get(host.pool if host else "") or frozenset[Devices]().union(*group.devices.values())
+    if each.devices is not None and each.devices not in ways:
+        yield "vm-devices", " / ".join(map(_words, sorted(ways))), _words(each.devices)
+    gib = None if vm.memory_gib is None else round(vm.memory_gib)
+    if group.vcpus and vm.vcpus not in (None, group.vcpus):
+        yield "vm-vcpus", number(group.vcpus), number(vm.vcpus)
+    if group.memory_gib and gib not in (None, group.memory_gib):
+        yield "vm-memory", amount(group.memory_gib, "GiB"), amount(gib, "GiB")
+    if vm.on is False:
+        yield "vm-off", "", ""
+
+
+def _seat(drift: Drift, each: VmMatch, group: PlannedVms) -> Iterator[tuple[str, str, str]]:
+    able, planned = drift.design.boards(each.group), drift.matches.hosts.get(each.vm.host or "")
+    extra = (gpu.gpu for host in drift.matches.extra if host.name == each.vm.host for gpu in host.gpus or ())
+    boards = {planned.board} if planned else {*extra} - {""}
+    if boards and not boards & able:
+        said, there = (", ".join(map(drift.board, sorted(names))) for names in (able, boards))
+        yield "vm-board", said, there
+    elif planned and planned.pool not in group.devices:
+        yield "vm-cluster", ", ".join(group.devices), planned.pool

@@ -35,11 +35,13 @@ class PlannedHost(NamedTuple):
 
 
 class PlannedVms(NamedTuple):
-    """VMs of a group: their names, and what one may have by cluster."""
+    """VMs of a group: their names, what one may have by cluster, and its size, 0 where that is not stated."""
 
     name: str
     names: list[str]
     devices: dict[str, frozenset[Devices]]
+    vcpus: int = 0
+    memory_gib: int = 0
 
 
 class Design(NamedTuple):
@@ -53,14 +55,18 @@ class Design(NamedTuple):
         """Return the boards on which VMs of a group may run."""
         return {host.board for host in self.hosts if host.pool in self.groups[group].devices}
 
+    def is_vgpu(self, host: PlannedHost) -> bool:
+        """Return whether the GPUs of a host are for vGPUs."""
+        return self.plan.pool(host.pool).gpu_mode == "vgpu"
+
 
 def design_of(plan: Plan) -> Design:
     """Return the hosts and VMs of a plan."""
     names = {SERVERS: said("build.servers"), **{group.id: group.name for group in plan.groups}}
     slugs, groups, counts = group_slugs(plan), dict[str, PlannedVms](), Counter[str]()
     for pool in plan.pools:
-        for id, vms, devices in _vms(plan, pool):
-            groups.setdefault(id, PlannedVms(names[id], [], {})).devices[pool.id] = devices
+        for id, vms, devices, *size in _vms(plan, pool):
+            groups.setdefault(id, PlannedVms(names[id], [], {}, *size)).devices[pool.id] = devices
             counts[id] += vms
     for id, n in counts.items():
         stem, digits = plain(slugs.get(id, id)), max(2, len(str(n)))
@@ -76,24 +82,26 @@ def plain(text: str) -> str:
 def _hosts(plan: Plan, pool: Pool) -> Iterator[PlannedHost]:
     hardware = plan.home(pool).scenario.hardware
     sliced = {group.id for group in plan.groups if group.backing == "mig"}
+    of_new = hardware.vcpus_per_host or 0, hardware.memory_gib_per_host or 0
     for at, (room, loads) in enumerate(zip(pool.rooms, pool.placement, strict=True)):
-        used = [load for load in loads if pool.gpu_mode == "vgpu" and load.slots]
-        mig = sum(load.gpus for load in used if load.slots[0].group in sliced)
-        new, name, board = at >= pool.existing_hosts, host_name(pool, at + 1), room.board or pool.gpu
-        vcpus = room.vcpus or (new and hardware.vcpus_per_host) or 0
-        memory = room.memory_gib or (new and hardware.memory_gib_per_host) or 0
-        shared = sum(load.gpus for load in used) - mig
-        yield PlannedHost(name, pool.id, room.gpus, board, vcpus, memory, mig, shared)
+        gpus = Counter[bool]()
+        for load in loads if pool.gpu_mode == "vgpu" else ():
+            if load.slots:
+                gpus[load.slots[0].group in sliced] += load.gpus
+        vcpus, memory = of_new if at >= pool.existing_hosts else (0, 0)
+        size = room.gpus, room.board or pool.gpu, room.vcpus or vcpus, room.memory_gib or memory
+        yield PlannedHost(host_name(pool, at + 1), pool.id, *size, gpus[True], gpus[False])
 
 
-def _vms(plan: Plan, pool: Pool) -> Iterator[tuple[str, int, frozenset[Devices]]]:
-    """Yield the VMs with GPUs in a cluster: group, how many, and what one may have."""
+def _vms(plan: Plan, pool: Pool) -> Iterator[tuple[str, int, frozenset[Devices], int, int]]:
+    """Yield the VMs with GPUs in a cluster: group, how many, what one may have, vCPUs and memory of one."""
     groups, counts = {group.id: group for group in plan.groups if group.mode != "bitfusion"}, vms_of(pool)
     for request in pool.requests:
         if (group := groups.get(request.group)) and counts[group.id]:
             gpus = [WHOLE] * request.gpus if group.mode == "passthrough" else []
             names = gpus or vgpus_named(profile_in(plan, pool, group), group.vgpus)
-            yield group.id, counts[group.id], frozenset([tuple(sorted(Counter(names).items()))])
+            devices = frozenset([tuple(sorted(Counter(names).items()))])
+            yield group.id, counts[group.id], devices, request.vcpus, request.memory_gib
     if servers := servers_of(plan, pool):
         name = servers.profile or WHOLE
-        yield SERVERS, len(servers.vms), frozenset(((name, len(vm.gpus)),) for vm in servers.vms)
+        yield SERVERS, len(servers.vms), frozenset(((name, len(vm.gpus)),) for vm in servers.vms), 0, 0

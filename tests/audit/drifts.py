@@ -389,6 +389,13 @@ CHANGES: dict[str, Callable[..., Estate | None]] = {
     ),
     "vm-extra": _new_vm(""),
     "vm-devices": _other_devices,
+    "vm-vcpus": lambda rng, drift, vm: (
+        vm.vcpus and replace_vm(drift.estate, vm.name, vcpus=vm.vcpus + rng.choice((-2, 1, 8)))
+    ),
+    "vm-memory": lambda rng, drift, vm: (
+        vm.memory_gib
+        and replace_vm(drift.estate, vm.name, memory_gib=vm.memory_gib + rng.choice((-16, 1, 64)))
+    ),
     "vm-off": lambda rng, drift, vm: replace_vm(drift.estate, vm.name, on=False),
     "vm-board": _on_other(board=True),
     "vm-cluster": _on_other(board=False),
