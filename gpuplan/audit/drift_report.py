@@ -1,12 +1,12 @@
 """Drift as plain data and as text: differences, whether host failures are still tolerated, evacuations, and what to do."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from gpuplan.audit.drift import Drift, Finding
-from gpuplan.audit.estate_report import blocked_rows
-from gpuplan.audit.estate_use import UNKNOWN, Blocked, use_of
+from gpuplan.audit.drift import Drift, Finding, per_core_of
+from gpuplan.audit.estate_report import blocked_rows, counted
+from gpuplan.audit.estate_use import UNKNOWN, EstateUse, use_of
 from gpuplan.audit.losses import Tolerance, tolerances
 from gpuplan.audit.planned import SERVERS
 from gpuplan.report.plan_data import as_json
@@ -16,25 +16,26 @@ from gpuplan.wording import NAMES, said
 
 
 class Told(NamedTuple):
-    """Drift as a table, the worst loss of hosts by cluster, and what blocks an evacuation by host."""
+    """Drift as a table, the worst loss of hosts by cluster, and the use of the estate."""
 
     drift: Drift
     table: Table
     tolerances: tuple[Tolerance, ...]
-    evacuation: Mapping[str, tuple[Blocked, ...]]
+    use: EstateUse
 
 
 def told_of(drift: Drift) -> Told:
     """Return what is told of a design and an estate."""
     plan, estate = drift.design.plan, drift.estate
-    evacuation = use_of(estate, plan.catalog).evacuation
-    unknown = {each.vm for vms in evacuation.values() for each in vms if each.why == UNKNOWN}
+    per_core = per_core_of(drift)
+    use = use_of(estate, plan.catalog, per_core)
+    unknown = {each.vm for vms in use.evacuation.values() for each in vms if each.why == UNKNOWN}
     of = {each.vm: each.group for each in drift.matches.vms}
     tied = {vm for vm, id in of.items() if id == SERVERS or vm.name in unknown}
     any_board = {vm for vm, id in of.items() if id and len(drift.design.boards(id)) > 1}
     failures = plan.scenario.availability.host_failures
-    worst = tuple(tolerances(estate, plan.catalog, failures, tied, any_board))
-    return Told(drift, tabulate("drift", map(_row, drift.findings)), worst, evacuation)
+    worst = tuple(tolerances(estate, plan.catalog, failures, tied, any_board, per_core))
+    return Told(drift, tabulate("drift", map(_row, drift.findings)), worst, use)
 
 
 def _row(finding: Finding) -> dict[str, Any]:
@@ -70,9 +71,10 @@ def after_failures(told: Told) -> Iterator[str]:
 
 def evacuations(told: Told) -> Iterator[str]:
     """Yield how many hosts can be evacuated, and what to do about the others, by reason."""
-    hosts = told.evacuation.values()
+    hosts = told.use.evacuation.values()
     if hosts:
         yield said("drift.evacuated", hosts=sum(not vms for vms in hosts), of=len(hosts))
+        yield from counted(told.drift.estate, told.use)
     blocked = [each for vms in hosts for each in vms]
     for why in sorted({each.why for each in blocked}):
         profiles = sorted({each.what for each in blocked if each.why == why})
@@ -87,7 +89,7 @@ def drift_text(told: Told) -> str:
         [*matched(told), *(f"{note}." for note in told.drift.estate.notes)],
         chapter(told.table, below=("change",)) or said("drift.none"),
         [*after_failures(told), *evacuations(told)],
-        tabulate("estate_evacuation", blocked_rows(told.evacuation)),
+        tabulate("estate_evacuation", blocked_rows(told.use.evacuation)),
     )
 
 
@@ -98,7 +100,7 @@ def drift_dict(told: Told) -> dict[str, Any]:
         notes=told.drift.estate.notes,
         findings=told.table,
         tolerance=told.tolerances,
-        evacuation=told.evacuation,
+        evacuation=told.use.evacuation,
         hosts={name: planned.name for name, planned in matches.hosts.items()},
         missing=[planned.name for planned in matches.missing],
         extra=[host.name for host in matches.extra],

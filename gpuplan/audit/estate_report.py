@@ -14,7 +14,7 @@ from gpuplan.report.table import Table, tabulate
 from gpuplan.report.tables import platform
 from gpuplan.report.text import Content, chapter, page
 from gpuplan.units import MIB_PER_GIB
-from gpuplan.wording import NAMES, said
+from gpuplan.wording import NAMES, number, said
 
 MOST_NAMED = 20
 """VMs that no GPU is known for, and that are named."""
@@ -90,6 +90,20 @@ def blocked_rows(hosts: Mapping[str, Sequence[Blocked]]) -> list[dict[str, str]]
     ]
 
 
+def counted(estate: Estate, use: EstateUse) -> Iterator[str]:
+    """Yield how memory and vCPUs are counted where VMs find places."""
+    one = len({*use.per_core.values()}) == 1
+    ratios = [
+        number(n) if one else said("estate.counted in", ratio=n, cluster=name)
+        for name, n in use.per_core.items()
+    ]
+    if ratios:
+        yield said("estate.counted", ratios=ratios[:1] if one else ratios)
+    sizes = [None in (vm.vcpus, vm.memory_gib) for vm in estate.vms if vm.on is not False]
+    if any(sizes):
+        yield said("estate.unsized", vms=sum(sizes))
+
+
 def profile_words(profile: str) -> str:
     """Return a profile, or a whole GPU in words."""
     return NAMES["estate"].get(profile, profile)
@@ -125,7 +139,7 @@ def inventory_text(inventory: Inventory) -> str:
         said("estate.title"),
         lead,
         shown,
-        [answers[0], tables["evacuation"], answers[1], tables["restart"]],
+        [answers[0], tables["evacuation"], answers[1], tables["restart"], *counted(estate, use)],
         chapter(said("estate.for a scenario"), *owned),
         design,
     )

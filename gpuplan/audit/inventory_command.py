@@ -35,7 +35,9 @@ def run_inventory(args: argparse.Namespace) -> int:
     if args.scenario:
         scenario = read_scenario(args.scenario).with_value("hardware.existing", hosts.existing or None)
         plan = make_plan(scenario, catalog)
-    inventory = Inventory(estate, use_of(estate, catalog), hosts, catalog, plan)
+    stated = plan and plan.scenario.hardware.vcpus_per_core
+    per_core = {host.cluster or "": stated for host in estate.hosts if stated}
+    inventory = Inventory(estate, use_of(estate, catalog, per_core), hosts, catalog, plan)
     return print_answer(args, inventory_dict, inventory_text, inventory)
 
 

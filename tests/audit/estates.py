@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from random import Random
 from typing import Any, BinaryIO
 
@@ -117,3 +118,61 @@ def drawn_estate(
             EstateHost(f"esx{at}", "c", "8.0.3", "connected", memory_gib=256.0, gpus=tuple(cards))
         )
     return Estate("vcenter", tuple(all_hosts), tuple(vms))
+
+
+MOST = {"L40S-12C": 4, "L40S-24C": 2, "L40S-48C": 1}
+"""Profiles of drawn estates, and how many of each a GPU takes."""
+Free = dict[str, tuple[int, int]]
+"""Host -> free memory in GiB and vCPUs."""
+
+
+def profile(vm: EstateVm) -> str:
+    """The profile of a VM in the terms of the catalog; empty without a GPU."""
+    return vm.devices[0].profile.removeprefix("nvidia_").upper() if vm.devices else ""
+
+
+def with_others(rng: Random, estate: Estate, most: int) -> Estate:
+    """The estate with VMs that have no GPU, and with memory and cores that some of its hosts run short of."""
+    vms = list(estate.vms)
+    for at in range(rng.randint(0, most)):
+        size = rng.choice((2, 4, 8)), float(rng.choice((8, 32, 64)))
+        vms.append(EstateVm(f"web{at}", rng.choice(estate.hosts).name, "c", True, *size, (), True))
+    memory, cores = rng.choice((96.0, 160.0, 256.0, 512.0)), rng.choice((None, 8, 12, 16, 32))
+    return replace(
+        estate, vms=tuple(vms), hosts=tuple(replace(h, memory_gib=memory, cores=cores) for h in estate.hosts)
+    )
+
+
+def free_of(estate: Estate, names: Sequence[str], staying: Sequence[EstateVm], per_core: int = 0) -> Free:
+    """What hosts have free: vCPUs per core as stated, else as many whole ones as the busiest host has."""
+    on = {host.name: sum(vm.vcpus or 0 for vm in estate.by_host[host.name]) for host in estate.hosts}
+    ratio = per_core or max([1, *(-(-on[host.name] // host.cores) for host in estate.hosts if host.cores)])
+    free = {}
+    for host in (host for host in estate.hosts if host.name in names):
+        vms = [vm for vm in staying if vm.host == host.name]
+        vcpus = ratio * host.cores if host.cores else 10_000
+        gib = int(host.memory_gib or 0) - sum(int(vm.memory_gib or 0) for vm in vms)
+        free[host.name] = gib, vcpus - sum(vm.vcpus or 0 for vm in vms)
+    return free
+
+
+def best(vms: Sequence[EstateVm], gpus: list[tuple[str, list[str]]], free: Free) -> int:
+    """Most VMs that find a place, by trying every host and GPU for each; a GPU has one size, a host its memory and vCPUs."""
+    if not vms:
+        return 0
+    one, rest = vms[0], vms[1:]
+    name, gib, vcpus = profile(one), int(one.memory_gib or 0), one.vcpus or 0
+    most, tried = best(rest, gpus, free), set[tuple[str, tuple[str, ...]]]()
+    here = [each for each in gpus if not each[1] or each[1][0] == name]
+    places = here if name else [(host, list[str]()) for host in free]
+    for host, on in places:
+        memory, cpu = free[host]
+        if (host, tuple(on)) in tried or memory < gib or cpu < vcpus or (name and len(on) >= MOST[name]):
+            continue
+        tried.add((host, tuple(on)))
+        on.append(name)
+        most = max(most, 1 + best(rest, gpus, free | {host: (memory - gib, cpu - vcpus)}))
+        on.pop()
+        if most == len(vms):
+            break
+    return most

@@ -68,7 +68,7 @@ def test_what_blocks_an_evacuation_is_told_with_what_to_do() -> None:
     vgpu = next(vm for vm in now.estate.vms if vm.devices[0].kind == "vgpu")
     vms = tuple(replace(vm, migrates=False) if vm == vgpu else vm for vm in now.estate.vms)
     report = told_of(drift_of(now.design, replace(now.estate, vms=vms), {}))
-    why = {vm.vm: vm.why for vms in report.evacuation.values() for vm in vms}
+    why = {vm.vm: vm.why for vms in report.use.evacuation.values() for vm in vms}
     assert why[vgpu.name] == "no vmotion"
     assert {*why.values()} == {"no vmotion", "passthrough"}
     assert has_approved("\n".join(evacuations(report)), vgpu.name)

@@ -4,18 +4,32 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise, product
 
 import pytest
-from estates import A100, L40S, card, drawn_estate, estate_of, export, host, pci, vgpu, vm
+from estates import (
+    A100,
+    L40S,
+    MOST,
+    best,
+    card,
+    drawn_estate,
+    estate_of,
+    export,
+    free_of,
+    host,
+    pci,
+    profile,
+    vgpu,
+    vm,
+    with_others,
+)
 from random_cases import cases
 
 from gpuplan import Catalog
-from gpuplan.audit.estate import Estate, EstateVm
+from gpuplan.audit.estate import Estate
 from gpuplan.audit.estate_use import WHOLE, EstateUse, State, free_ways, use_of
 
-MOST = {"L40S-12C": 4, "L40S-24C": 2, "L40S-48C": 1}
 FB = {"L40S-12C": 12, "L40S-24C": 24, "L40S-48C": 48}
 
 
@@ -23,58 +37,40 @@ def whys(use: EstateUse, of: str = "evacuation") -> dict[str, list[tuple[str, st
     return {name: [(vm.vm, vm.why) for vm in blocked] for name, blocked in getattr(use, of).items()}
 
 
-def profile(vm: EstateVm) -> str:
-    return vm.devices[0].profile.removeprefix("nvidia_").upper()
-
-
-def best(vms: Sequence[EstateVm], gpus: list[list[str]], where: list[int], free: list[int]) -> int:
-    """Most VMs that find a place, by trying every one for each; each GPU has one size, each host its memory."""
-    if not vms:
-        return 0
-    one, rest = vms[0], vms[1:]
-    name, gib = profile(one), int(one.memory_gib or 0)
-    most, tried = best(rest, gpus, where, free), set[tuple[int, tuple[str, ...], int]]()
-    for at, on in enumerate(gpus):
-        key = (where[at], tuple(on), free[where[at]])
-        if key in tried or free[where[at]] < gib or (on and on[0] != name) or len(on) >= MOST[name]:
-            continue
-        tried.add(key)
-        on.append(name)
-        free[where[at]] -= gib
-        most = max(most, 1 + best(rest, gpus, where, free))
-        on.pop()
-        free[where[at]] += gib
-    return most
-
-
 def test_evacuation_is_that_of_trying_every_place(catalog: Catalog) -> None:
-    blocked = 0
-    for rng in cases(4011, 600, few=60):
+    reasons = Counter[str]()
+    for rng in cases(4011, 900, few=90):
         profiles = [f"{name}={most}" for name, most in MOST.items()]
         estate = drawn_estate(rng, rng.randint(2, 3), rng.randint(1, 2), profiles, "sameSize", "l40s-48gb")
-        if len(estate.vms) > 12:
+        estate, stated = with_others(rng, estate, 5), rng.choice((0, 0, 2))
+        if len(estate.vms) > 12 or not estate.vms:
             continue
-        if rng.random() < 0.5:
-            estate = replace(estate, hosts=tuple(replace(h, memory_gib=160.0) for h in estate.hosts))
-        use = use_of(estate, catalog)
+        use = use_of(estate, catalog, {"c": float(stated)} if stated else {})
+        assert {*use.evacuation} == {vm.host for vm in estate.vms}
         for name, left in use.evacuation.items():
-            others = [h for h in estate.hosts if h.name != name]
-            gpus, where = [], []
-            for at, other in enumerate(others):
-                for gpu in other.gpus or ():
-                    on = [
-                        v for v in estate.vms if v.host == other.name and v.devices[0].address == gpu.address
-                    ]
-                    gpus.append([profile(v) for v in on])
-                    where.append(at)
-            free = [
-                int(o.memory_gib or 0) - sum(int(v.memory_gib or 0) for v in estate.by_host[o.name])
-                for o in others
+            others, moving = [h.name for h in estate.hosts if h.name != name], estate.by_host[name]
+            staying = [vm for vm in estate.vms if vm.host != name]
+            gpus = [
+                (
+                    other.name,
+                    [
+                        profile(v)
+                        for v in staying
+                        if v.devices and v.host == other.name and v.devices[0].address == gpu.address
+                    ],
+                )
+                for other in estate.hosts
+                if other.name != name
+                for gpu in other.gpus or ()
             ]
-            moving = estate.by_host[name]
-            assert len(moving) - len(left) == best(moving, gpus, where, free), name
-            blocked += bool(left)
-    assert blocked > 3
+            free = free_of(estate, others, staying, stated)
+            roomy = {host: (memory, 10_000) for host, (memory, _) in free.items()}
+            found, slots = Counter(vm.why for vm in left), dict.fromkeys(others, (10_000, 10_000))
+            assert len(moving) - len(left) == best(moving, gpus, free), name
+            assert found["cpu"] == 0 or len(moving) - best(moving, gpus, roomy) < len(left)
+            assert found["slot"] <= len(moving) - best(moving, gpus, slots)
+            reasons.update(found)
+    assert min(reasons[why] for why in ("slot", "memory", "cpu")) > 3
 
 
 def test_more_and_stranded_are_those_of_counting(catalog: Catalog) -> None:

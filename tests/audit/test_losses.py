@@ -6,33 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from estates import drawn_estate
+from estates import MOST, best, drawn_estate, free_of, profile, with_others
 from random_cases import cases
 
 from gpuplan import Catalog
 from gpuplan.audit.estate import Device, Estate, EstateGpu, EstateHost, EstateVm
 from gpuplan.audit.losses import tolerances
-
-MOST = {"L40S-12C": 4, "L40S-24C": 2, "L40S-48C": 1}
-
-
-def best(vms: Sequence[EstateVm], gpus: list[tuple[str, list[str]]], free: dict[str, int]) -> int:
-    """Most VMs that find a place, by trying every GPU for each; a GPU has one size, a host its memory."""
-    if not vms:
-        return 0
-    one, rest = vms[0], vms[1:]
-    name, gib = one.devices[0].profile.removeprefix("nvidia_").upper(), int(one.memory_gib or 0)
-    most, seen = best(rest, gpus, free), set[tuple[str, tuple[str, ...]]]()
-    for host, on in gpus:
-        if (host, tuple(on)) in seen or free[host] < gib or (on and on[0] != name) or len(on) >= MOST[name]:
-            continue
-        seen.add((host, tuple(on)))
-        on.append(name)
-        free[host] -= gib
-        most = max(most, 1 + best(rest, gpus, free))
-        on.pop()
-        free[host] += gib
-    return most
 
 
 def left_over(estate: Estate, gone: Sequence[str], *, move: bool) -> int:
@@ -42,12 +21,10 @@ def left_over(estate: Estate, gone: Sequence[str], *, move: bool) -> int:
     hosts = [host for host in estate.hosts if host.name not in gone and host.takes_vms]
     on: dict[tuple[str | None, str], list[str]] = {}
     for vm in stay:
-        name = vm.devices[0].profile.removeprefix("nvidia_").upper()
-        on.setdefault((vm.host, vm.devices[0].address), []).append(name)
+        for device in vm.devices:
+            on.setdefault((vm.host, device.address), []).append(profile(vm))
     gpus = [(host.name, on.get((host.name, gpu.address), [])) for host in hosts for gpu in host.gpus or ()]
-    taken = {host.name: sum(int(vm.memory_gib or 0) for vm in stay if vm.host == host.name) for host in hosts}
-    free = {host.name: int(host.memory_gib or 0) - taken[host.name] for host in hosts}
-    return len(moving) - best(moving, gpus, free)
+    return len(moving) - best(moving, gpus, free_of(estate, [host.name for host in hosts], stay))
 
 
 def test_the_worst_loss_is_that_of_trying_every_place(catalog: Catalog) -> None:
@@ -55,12 +32,12 @@ def test_the_worst_loss_is_that_of_trying_every_place(catalog: Catalog) -> None:
     for rng in cases(4021, 900, few=60):
         profiles = [f"{name}={most}" for name, most in MOST.items()]
         estate = drawn_estate(rng, rng.randint(2, 4), rng.randint(1, 2), profiles, "sameSize", "l40s-48gb")
-        if not 0 < len(estate.vms) <= 9:
+        estate = with_others(rng, estate, 4)
+        if not any(vm.devices for vm in estate.vms) or len(estate.vms) > 9:
             continue
-        memory = rng.choice((96.0, 160.0, 512.0))
         vms = tuple(replace(vm, migrates=rng.random() < 0.8) for vm in estate.vms)
-        hosts = [replace(host, memory_gib=memory) for host in estate.hosts]
-        if any(sum(int(vm.memory_gib or 0) for vm in vms if vm.host == host.name) > memory for host in hosts):
+        hosts = list(estate.hosts)
+        if any(memory < 0 for memory, _ in free_of(estate, [host.name for host in hosts], vms).values()):
             continue
         if rng.random() < 0.2 and not any(vm.host == hosts[-1].name for vm in vms):
             hosts[-1] = replace(hosts[-1], state="maintenance")

@@ -61,6 +61,6 @@ def test_an_inventory_is_compared_with_the_design_when_that_is_asked_for(catalog
     (table,) = data["tables"]
     (row,) = table["rows"]
     assert "acme-search-02" in str(row) and len(row) == len(table["heads"]) == 2
-    assert len(data["text"]) == 3
+    assert len(data["text"]) == 4
     book.open_example("starter")
     assert not drift_data(book)["shown"]
