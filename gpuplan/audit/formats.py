@@ -5,7 +5,7 @@ Widths of Slurm's columns follow [slurm-sacct]_.
 
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, groupby, islice, pairwise
 from typing import Any, BinaryIO, NamedTuple
@@ -15,6 +15,7 @@ from gpuplan.audit.columns import AFTER, COLUMNS, words_of
 from gpuplan.audit.files import FIRST_LINES, Lines, is_header
 from gpuplan.audit.kubernetes import pods
 from gpuplan.audit.prometheus import parsed
+from gpuplan.audit.schedulers import Line, Row, lsf, pbs, sge, slurm_jobs, sreport
 from gpuplan.audit.slurm import slurm_gpus
 from gpuplan.audit.table import Table
 from gpuplan.audit.trace import refusal
@@ -27,8 +28,13 @@ from gpuplan.wording import said, some_of
 ADVICE = [(re.compile(row["sign"], re.IGNORECASE), row["key"]) for row in own_rows("words/trace_advice")]
 """Beginning of a file without jobs, samples or requests -> the key of what to export instead."""
 DASHES = re.compile(r"[ -]*-- -[- ]*\r?$")
-PBS = re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Z];")
-PBS_FIELDS = {"ctime": "submit", "start": "start", "end": "end", "queue": "queue", "user": "user"}
+RECORDS: Sequence[tuple[re.Pattern[str], str, Callable[[Iterable[Line]], Table]]] = (
+    (re.compile(r"\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Z];"), "pbs", pbs),
+    (re.compile(r"=+\s*\nqname\s"), "sge", sge),
+    (re.compile(r"Job <\d+|Accounting information about jobs"), "lsf", lsf),
+    (re.compile(r"-{40}|Cluster\|[^\n]*TRES Name"), "sreport", sreport),
+)
+"""Beginning of the records of a scheduler -> name of the format, and what makes a table of them."""
 SMI = re.compile(r"#\s*(date|time|gpu|index|entity)\b", re.IGNORECASE)
 OF_TIMES = AFTER | {"day", "clock", "hour"}
 CLOCK = re.compile(r"\d?\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?[ap]m)?", re.IGNORECASE)
@@ -36,6 +42,12 @@ DAY = re.compile(rf"(?:{DATE.pattern}|\d\d?[-/]\d\d?[-/]\d{{4}})")
 OF_GPUS = re.compile(r"gpu|util|%|per.?cent", re.IGNORECASE)
 OTHERWISE = re.compile(r"temp|power|watt|mem|clock|fb_|vram|fan|bytes|celsius", re.IGNORECASE)
 SHARE = re.compile(r"0?[.,]\d+|[01]([.,]0*)?")
+ESTIMATED = re.compile(r".*\d [ELX]")
+"""An end that bjobs expects, by the limit of a job or as predicted."""
+PAI_COLUMNS = ["job_name", "task_name", "inst_num", "status", "start_time", "end_time"]
+PAI_COLUMNS += ["plan_cpu", "plan_mem", "plan_gpu", "gpu_type"]
+PAI_TASK = re.compile(r"[^,]*,[^,]*,[\d.]+,(?:Terminated|Failed|Running|Waiting)(?:,[\d.]*){5}(?:,[^,]*)?")
+"""A row of tasks of Alibaba PAI, whose header is a file of its own."""
 SQUEUE = {"tres_alloc", "tres_per_node", "tres_per_job", "gres", "nodelist_reason"}
 """Columns that squeue has and sacct has not."""
 BENCHMARKS = [
@@ -44,9 +56,6 @@ BENCHMARKS = [
     if row["figure"] == "sign" and row["tool"] not in ("litellm", "openai", "mooncake", "aiperf-lines")
 ]
 """Fields in the result of a benchmark, which holds no requests."""
-
-Line = tuple[int, str]
-Row = tuple[int, list[str]]
 
 
 class Export(NamedTuple):
@@ -95,8 +104,9 @@ def of_text(text: io.TextIOWrapper, start: str, format: str = "auto") -> Export:
     first, _, rest = start.partition("\n")
     if SMI.match(start):
         return Export(_smi(next(lines)[1], lines), "nvidia-smi", "samples")
-    if PBS.match(start):
-        return Export(Table(["gpus", *PBS_FIELDS.values()], _pbs(lines)), "pbs", "jobs")
+    for sign, name, table_of in RECORDS:
+        if sign.match(start):
+            return Export(table_of(lines), name, "jobs")
     if DASHES.match(rest.partition("\n")[0]):
         return Export(_by_places(next(lines)[1], lines, next(lines)[1]), "sacct", "sacct")
     if "JOBID" in first.upper().split() and not re.search("[,;|]", first):
@@ -160,28 +170,6 @@ def _smi(first: str, lines: Iterable[Line]) -> Table:
     return Table(["time", "gpu", "utilization"], added() if "pid" in names else rows())
 
 
-def _pbs(lines: Iterable[Line]) -> Iterator[Row]:
-    """Yield the jobs that ended, and those that started and did not: in a record names say what a value is."""
-    started: dict[str, Row] = {}
-    for n, line in lines:
-        _, kind, job, fields = f"{line};;;".split(";", 3)
-        if kind == "S":
-            started[job] = n, _pbs_job(fields)
-        elif kind == "E":
-            started.pop(job, None)
-            yield n, _pbs_job(fields)
-    yield from started.values()
-
-
-def _pbs_job(text: str) -> list[str]:
-    fields = {k.removeprefix("Resource_List."): v for k, v in re.findall(r"([\w.]+)=([^\s;]*)", text)}
-    gpus = 0
-    for chunk in (fields.get("select") or fields.get("nodes", "")).split("+"):
-        times, each = re.match(r"\d{1,6}\b", chunk), re.search(r"\bn?gpus=(\d{1,6})\b", chunk)
-        gpus += int(times[0] if times else 1) * int(each[1]) if each else 0
-    return [fields.get("ngpus", str(gpus)), *(fields.get(name, "") for name in PBS_FIELDS)]
-
-
 def of_table(table: Table) -> Export:
     """Return a table as one that is read: by its columns squeue, usage by the hour or another time, or a column for each GPU."""
     names = {*table.names}
@@ -189,6 +177,13 @@ def of_table(table: Table) -> Export:
         raise refusal("audit.file.empty")
     if "jobid" in names and names & SQUEUE:
         return _squeue(table)
+    if PAI_TASK.fullmatch(",".join(table.header)):
+        return Export(table.below(PAI_COLUMNS), "pai", "jobs", said("audit.note.pai"))
+    if names >= {"jobid", "stat", "finish_time"}:  # of bjobs
+        times = table.values(table.names.index("finish_time"))
+        if times and not any(re.search(r"\d{4}", text) for text in times):
+            raise refusal("audit.advice.lsf", where="line 2", value=show(times[0]))
+        return Export(table.changed(table.header, lambda row: [[ESTIMATED.sub("", cell) for cell in row]]))
     usage = table.find(COLUMNS["usage"], {})
     if {"time", "requests", "tokens_in", "tokens_out"} <= usage.keys():
         return _spread(table, usage)
@@ -307,6 +302,8 @@ def _spread(table: Table, at: Mapping[str, int]) -> Export:
 def of_json(text: io.TextIOWrapper) -> Any:
     """Return the table of the objects in a document or in lines of JSON; a document without them as it is."""
     document = parsed(text)
+    if isinstance(document, dict) and _are_objects(document.get("jobs")) and "job_id" in document["jobs"][0]:
+        return Export(_table(slurm_jobs(document)), "slurm-json", "sacct")
     objects = _objects(document)
     names = {*(document if isinstance(document, dict) else (objects or [{}])[0])}
     if any(names >= fields for fields in BENCHMARKS):

@@ -19,9 +19,20 @@ from gpuplan.scenario import MAX_GPUS, show
 from gpuplan.wording import said
 
 JOB_COLUMNS, REQUEST_COLUMNS = COLUMNS["jobs"], COLUMNS["requests"]
-WAITING = {"pending", "pd", "queued", "waiting"}
-RUNNING = {"running", "r"}
-ENDED = {"completed", "succeeded", "failed", "cancelled", "canceled", "timeout", "done", "pass", "killed"}
+WAITING = {"pending", "pd", "pend", "queued", "waiting"}
+RUNNING = {"running", "run", "r"}
+ENDED = {
+    "completed",
+    "exit",
+    "succeeded",
+    "failed",
+    "cancelled",
+    "canceled",
+    "timeout",
+    "done",
+    "pass",
+    "killed",
+}
 
 OF_JOB = {"total", "all", "sum", "job", "jobs"}
 """Words by which a column of GPUs says that it counts those of the whole job."""

@@ -305,6 +305,11 @@ class Table:
         if cells:
             yield lines, cells
 
+    def below(self, header: Sequence[str]) -> "Table":
+        """Return the table whose first row was taken as its header."""
+        first = self.header + [""] * (len(header) - len(self.header))
+        return Table(header, chain([(1, first)], self._rows), self._lines)
+
     def changed(self, header: Sequence[str], change: Callable[[list[str]], Iterable[list[str]]]) -> "Table":
         """Return a table with other columns, in which a row gives any number of rows; bad rows stay bad."""
         width = len(self.header)

@@ -106,7 +106,7 @@ def duration_s(text: str, unit_s: float = 1.0) -> float:
 
 def _with_units_s(text: str, unit_s: float) -> float:
     """Return the seconds of ``2h30m``, ``90 s``, ``PT1H`` or ``1,5``."""
-    plain, units = re.sub(r"^p|t(?=\d)", "", text.strip().lower()), UNITS["time"]
+    plain, units = re.sub(r"^p|t(?=\d)|\(s\)", "", text.strip().lower()), UNITS["time"]
     parts = PART.findall(plain)
     if parts and not PART.sub("", plain).strip(" ,") and all(word in units for _, word in parts):
         return sum(number_of(value) * units[word].factor for value, word in parts)
@@ -252,7 +252,7 @@ def _iso(text: str) -> str:
         month = str(MONTHS.find((match[2] or match[3]).lower()) // 3 + 1)
     else:
         return text
-    clock = f" {clock}" if clock else text[match.end() :].removeprefix(",")
+    clock = f" {clock}" * bool(clock) + text[match.end() :].removeprefix(",")
     clock = HALF_DAY.sub(lambda of: f"{int(of[1]) % 12 + 12 * (of[3] in 'pP')}{of[2]}", clock)
     clock = re.sub(r"\s*(?:UTC|GMT|Z)$", "+00:00", clock, flags=re.IGNORECASE)
     clock = re.sub(r"\s+(?=[+-]\d)", "", clock)

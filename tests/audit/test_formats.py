@@ -15,6 +15,7 @@ import openpyxl
 import pytest
 import xlsxwriter
 from random_cases import cases
+from test_schedulers import BACCT, BJOBS, SGE, SREPORT
 from traces import JOBS, jobs_of, read, refused, same, samples_of
 
 from gpuplan.audit import Requests, TraceError, audit
@@ -395,14 +396,15 @@ def test_what_is_not_read_is_answered_with_the_command_that_gives_it(text: str, 
 
 
 def test_each_answer_has_a_sign() -> None:
-    assert {key for _, key in ADVICE} >= {
-        f"audit.advice.{key}" for key in ("sreport", "lsf", "smi", "kubectl")
-    }
+    assert {key for _, key in ADVICE} >= {f"audit.advice.{key}" for key in ("lsf", "pbs", "smi", "kubectl")}
 
 
 def test_a_file_without_its_header_is_told_where_that_is() -> None:
-    text = "04b1,tensorflow,1.0,Terminated,1.0,2.0,600.0,29.3,50.0,MISC\n"
-    assert ".header" in refused(text)
+    task = "04b1,tensorflow,4.0,Terminated,3600.0,7200.0,600.0,29.3,50.0,MISC\n"
+    assert ".header" in refused("04b1,8af1,f9d2,Terminated,3600.0,7200.0\n")
+    jobs = jobs_of(task + task.replace("MISC", "").replace("50.0", "200.0") + task.replace("50.0", ""))
+    assert jobs.amount.tolist() == [2, 8]
+    assert said("audit.note.pai") in jobs.reading.notes
 
 
 @pytest.mark.parametrize(
@@ -489,6 +491,7 @@ def test_a_broken_workbook_is_refused(data: bytes) -> None:
 def test_a_damaged_export_is_read_or_refused() -> None:
     """Letters, lines and pieces that are lost, doubled or others: never another error than a refusal."""
     samples = [
+        SGE, BACCT, SREPORT, json.dumps(BJOBS), json.dumps({"jobs": [{"job_id": 1, "time": {"start": 9}, "state": {"current": ["X"]}, "tres": {"allocated": [{"type": "gres", "name": "gpu"}]}}]}),
         SQUEUE, in_columns(SQUEUE), SACCT, DMON, PMON, GRAFANA, PBS, lines_of(*MOONCAKE), json.dumps(LITELLM),
         json.dumps({"items": [POD, {"kind": "Node", "metadata": {"name": "n", "labels": {"nvidia.com/gpu.replicas": "4"}}}]}),
         json.dumps([{"jobid": "a", "vc": "v", "submitted_time": "2017-10-07 00:59:00", "attempts": [{"detail": [{"gpus": ["gpu0"]}]}]}]),
