@@ -322,10 +322,10 @@ BESIDE_THE_INPUTS = {
     "is done when the platform is set up": [
         "stun-worst-case", "stun-extrapolated", "stun-not-known", "mig-needs-reboot", "mixed-size-reset",
         "fixed-share-scheduler", "vgpus-suspended", "rack-loss", "nvswitch-device-group", "nvswitch-halves", "replicas-together", "bitfusion-two-servers",
-        "tenants-share-failover",
+        "tenants-share-failover", "cluster-of-kinds",
     ],
     "is measured there": ["latency-not-measured", "network-carries", "run-not-published", "bitfusion-latency"],
-    "says that no action is needed": ["count-and-placement-part", "target-takes-hosts", "placement-not-proven", "gpus-stranded"],
+    "says that no action is needed": ["count-and-placement-part", "target-takes-hosts", "placement-not-proven", "gpus-stranded", "kinds-apart"],
     "names changes that the plan has tried": [
         "promise-likely",
         "upgrade-shuts-down", "power-on-orders", "orders-not-tried", "network-slows-remote", "network-slows-training",

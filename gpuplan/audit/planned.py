@@ -80,14 +80,14 @@ def plain(text: str) -> str:
 
 
 def _hosts(plan: Plan, pool: Pool) -> Iterator[PlannedHost]:
-    hardware = plan.home(pool).scenario.hardware
+    kinds = plan.hardware_of(pool)
     sliced = {group.id for group in plan.groups if group.backing == "mig"}
-    of_new = hardware.vcpus_per_host or 0, hardware.memory_gib_per_host or 0
     for at, (room, loads) in enumerate(zip(pool.rooms, pool.placement, strict=True)):
         gpus = Counter[bool]()
         for load in loads if pool.gpu_mode == "vgpu" else ():
             if load.slots:
                 gpus[load.slots[0].group in sliced] += load.gpus
+        of_new = kinds[at].vcpus_per_host or 0, kinds[at].memory_gib_per_host or 0
         vcpus, memory = of_new if at >= pool.existing_hosts else (0, 0)
         size = room.gpus, room.board or pool.gpu, room.vcpus or vcpus, room.memory_gib or memory
         yield PlannedHost(host_name(pool, at + 1), pool.id, *size, gpus[True], gpus[False])

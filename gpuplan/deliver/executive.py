@@ -120,7 +120,7 @@ def recommendation(plan: Plan) -> tuple[str, str]:
     figures = Figures(plan)
     if not plan.pools:
         return said("executive.nothing"), figures.said("executive.nothing why")
-    servers = {pool.server for pool in plan.pools}
+    servers = {pool.server for pool in plan.own_pools}
     known = len(servers) == 1 and "" not in servers
     server = plan.catalog.servers[servers.pop()].name if known else said("executive.server")
     key = "executive.build in clusters" if len(plan.pools) > 1 else "executive.build"

@@ -278,10 +278,12 @@ def _shared_switches(fabric: Cabling) -> str:
 
 
 def _spare_hosts(scenario: Scenario, pools: Sequence[Pool], postures: Sequence[Posture]) -> Found:
-    failures, several = scenario.availability.host_failures, len(pools) > 1
+    shared = sum(pool.laid.shared for pool in pools)
+    clusters = len(pools) - shared + bool(shared)
+    failures, several = scenario.availability.host_failures, clusters > 1
     accepted = scenario.availability.maintenance_failure_accepted
     spare = failures if accepted else failures + 1
-    if spare and any(pool.mixed for pool in pools):
+    if spare and any(pool.mixed or pool.laid.shared for pool in pools):
         case, spare = "spare hosts, placed again", sum(pool.hosts_for_failures for pool in pools)
     else:
         case = _spare_case(spare, accepted)
@@ -294,7 +296,7 @@ def _spare_hosts(scenario: Scenario, pools: Sequence[Pool], postures: Sequence[P
         more=spare,
         each=said("decided.in each cluster") if several else "",
         failures=failures,
-        tolerance=tolerance(scenario, len(pools)),
+        tolerance=tolerance(scenario, clusters),
         cluster=said("decided.each cluster" if several else "decided.the cluster"),
         its="its" if several else "the",
         bet=said(bet, hours=hours(chosen.exposed_h), chance=chosen.chance),

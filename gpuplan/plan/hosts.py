@@ -23,6 +23,19 @@ from gpuplan.simulation.jobs import simulate
 from gpuplan.units import exact
 from gpuplan.wording import percent, said
 
+
+class Share(NamedTuple):
+    """The hosts of one kind in a cluster of several kinds."""
+
+    scenario: Scenario
+    """The view of this kind, as its hosts are planned."""
+    requests: Requests
+    pool: str
+    """The pool of this kind."""
+    laid: Layout
+    room: Room
+
+
 POOL_NAMES = {
     "vgpu": "vGPU cluster",
     "passthrough": "Passthrough cluster",
@@ -82,6 +95,8 @@ class Pool(Brief):
     """Tenant whose VMs alone are on its hosts, if tenants are apart."""
     whole_name: str = field(default="", repr=False)
     """Name of its pool."""
+    shares: tuple[Share, ...] = field(default=(), repr=False, compare=False)
+    """Its hosts by kind, in their order, where it has several kinds; the strongest last."""
 
     @property
     def mixed(self) -> bool:
@@ -187,7 +202,25 @@ def undivided_pool(
     """The hosts for the groups of one pool: the fewest on which everything fits, plus failover capacity."""
     whole_pool_lines(trail, scenario, requests, cluster.kind, laid)
     here = trail.about(f"pools.{cluster.id}", name=cluster.name)
+    _host_lines(here, scenario, here["hosts_for_demand"], laid)
     return _pool(here, scenario, requests, cluster, laid, laid)
+
+
+SUMS = ("gpus_demanded", "gpus_occupied", "hosts_for_demand", "hosts_for_failures", "hosts", "gpus")
+
+
+def shared_pool(
+    trail: Trail, requests: Requests, kind: str, name: str, laid: Layout, shares: tuple[Share, ...]
+) -> Pool:
+    """The hosts of several kinds in one cluster, by the lines of the hosts of each kind."""
+    name, scenario = said("pool.shared", pool=POOL_NAMES[served_by(kind)], cluster=name), shares[-1].scenario
+    here = trail.about(f"pools.{kind}", name=name)
+    for each in SUMS:
+        parts = {share.pool: trail[f"pools.{share.pool}.{each}"] for share in shares}
+        here.add_up(each, availability.sum_over_pools, parts)
+    after_loss_line(here, scenario, here["gpus"], here["hosts"], laid.rooms)
+    pool = _pool(here, scenario, requests, Named(kind, kind, name), laid, laid)
+    return replace(pool, whole_name=name, existing_hosts=0, shares=shares)
 
 
 def whole_pool_lines(
@@ -228,6 +261,7 @@ def cluster_of_pool(
         lines[request.group] = line
     demanded = here.add_up("gpus_demanded", demand.total_demand_gpus, lines)
     _demand_lines(here, scenario, demanded, laid)
+    _host_lines(here, scenario, here["hosts_for_demand"], laid)
     return _pool(here, scenario, requests, cluster, laid, whole)
 
 
@@ -238,7 +272,6 @@ def _pool(
     groups, ids = requests.groups, {request.group for request in laid.asked}
     needed, layout, rooms = laid.needed, laid.hosts, laid.rooms
     boards = {room.board for room in rooms}
-    lines = _host_lines(here, scenario, here["hosts_for_demand"], laid)
     for loss in laid.failures:  # a line for each kind of host that can be lost
         number = loss.hosts[0]
         here.record(
@@ -263,8 +296,8 @@ def _pool(
         hosts_for_failures=len(layout) - laid.used,
         existing_hosts=len(laid.existing),
         gpus_per_host=scenario.hardware.gpus_per_host,
-        gpus=lines["gpus"].value,
-        gpus_after_failure=lines["gpus_after_failure"].value,
+        gpus=here["gpus"].value,
+        gpus_after_failure=here["gpus_after_failure"].value,
         gpus_demanded=here["gpus_demanded"].value,
         gpus_occupied=needed.gpus_occupied,
         requests=laid.asked,
@@ -370,19 +403,19 @@ def _demand_lines(here: Trail, scenario: Scenario, demanded: Line, laid: Layout)
         )
 
 
-def _host_lines(here: Trail, scenario: Scenario, for_demand: Line, laid: Layout) -> dict[str, Line]:
-    """Lines from the hosts for the demand of a cluster to its hosts and GPUs, before and after a failure."""
+def _host_lines(here: Trail, scenario: Scenario, for_demand: Line, laid: Layout) -> None:
+    """Add lines from the hosts for the demand of a cluster to its hosts and GPUs, before and after a failure."""
     per_host = scenario.fact("hardware.gpus_per_host")
     rooms, existing = laid.rooms, len(laid.existing)
     failures = scenario.fact("availability.host_failures")
     accepted = scenario.fact("availability.maintenance_failure_accepted")
     when = "accepted" if accepted.value else "not accepted"
-    if laid.mixed:
+    if laid.mixed or laid.shared:
         spare = here.record(
             "hosts_for_failures",
             placement.place_mixed,
             len(rooms) - for_demand.value,
-            when=f"{when}, placed again",
+            when=f"{when}, {'shared' if laid.shared else 'placed again'}",
             host_failures=failures,
             hosts_for_demand=for_demand,
         )
@@ -403,7 +436,7 @@ def _host_lines(here: Trail, scenario: Scenario, for_demand: Line, laid: Layout)
         inputs["existing_hosts"] = replace(fact, value=existing, unit="host")
         inputs["existing_gpus"] = replace(fact, value=sum(room.gpus for room in rooms[:existing]), unit="GPU")
     gpus = here.compute("gpus", availability.installed_gpus, inputs, when="existing" * bool(existing))
-    return {"gpus": gpus, "gpus_after_failure": after_loss_line(here, scenario, gpus, hosts, rooms)}
+    after_loss_line(here, scenario, gpus, hosts, rooms)
 
 
 def _proof(placed: placement.Placement, mixed: bool, existing: int) -> tuple[str, dict[str, int]]:

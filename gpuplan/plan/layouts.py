@@ -113,6 +113,8 @@ class Layout(Brief):
     """True if these orders do: the limit of a cluster, or a very large design, can prevent finding enough."""
     kept: Kept | None = None
     """Result of the rule by risk; None without one, and where it is not checked."""
+    shared: bool = False
+    """True if its hosts share a cluster with other kinds, which take over VMs of them."""
 
     @cached_property
     def rooms(self) -> tuple[placement.Room, ...]:
@@ -212,7 +214,9 @@ class Layout(Brief):
 
     @cached_property
     def failures(self) -> tuple[Loss, ...]:
-        """Effect of the loss of any one host."""
+        """Effect of the loss of any one host; that of a shared cluster tells it."""
+        if self.shared:
+            return ()
         return numbered_from_1(failure_survey(self.hosts, requests=self.asked, rooms=self.rooms, lost=1))
 
     @cached_property
@@ -230,9 +234,12 @@ def _sets(hosts: Sequence[int], count: int) -> Iterator[tuple[int, ...]]:
         yield from ((first, *rest) for rest in _sets(hosts[1:], count - first))
 
 
-def layouts(scenario: Scenario, catalog: Catalog, requests: Requests) -> dict[str, Layout]:
+def layouts(
+    scenario: Scenario, catalog: Catalog, requests: Requests, spare: int | None = None
+) -> dict[str, Layout]:
     """The demand of each pool, placed on the fewest hosts and with failover capacity, as if it were one cluster."""
-    room, spare = room_of(scenario, scenario.hardware.gpus_per_host), spare_hosts(scenario)
+    room = room_of(scenario, scenario.hardware.gpus_per_host)
+    spare = spare_hosts(scenario) if spare is None else spare
     apart = tuple(group.id for group in scenario.groups if group.use_case in APART)
     by_pool = {}
     for pool, members in requests.members.items():
@@ -312,11 +319,11 @@ def unused(laid: Layout, lost: int) -> int:
 def loss_level(lost: int, laid: Layout) -> LossLevel:
     """Return the capacity after any this many losses, and whether everything fits on it."""
     largest = sorted((room.gpus for room in laid.rooms), reverse=True)
-    fits = _fits_without(lost, laid)
+    fits = fits_without(lost, laid)
     return LossLevel(lost, sum(largest[lost:]), fits, _without_moving(lost, laid, fits))
 
 
-def _fits_without(lost: int, laid: Layout) -> bool | None:
+def fits_without(lost: int, laid: Layout) -> bool | None:
     """True if every VM can restart after any this many losses; None where it is not known.
 
     Hosts of one size are all alike to a new placement, so only the number left of each size counts.

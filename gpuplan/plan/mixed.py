@@ -11,29 +11,31 @@ from typing import Any, TypeVar
 
 from gpuplan.catalog import Catalog
 from gpuplan.models import availability, demand
-from gpuplan.plan.access import letters_of
-from gpuplan.plan.clusters import Division
+from gpuplan.plan.access import GroupPlan, letters_of
+from gpuplan.plan.clusters import Cluster, Division
 from gpuplan.plan.demand import Demand, Shaped
 from gpuplan.plan.growth import Growth
 from gpuplan.plan.host_line import HostLine, host_line
-from gpuplan.plan.hosts import Pool
+from gpuplan.plan.hosts import Pool, pool_name, shared_pool
 from gpuplan.plan.inventory import Inventory
+from gpuplan.plan.layouts import Layout
 from gpuplan.plan.leftover import Leftover
 from gpuplan.plan.llm import Llm
 from gpuplan.plan.network import NetworkUse, network_use
 from gpuplan.plan.over_time.power_on import PowerOn, power_on_lines, starts_of
-from gpuplan.plan.over_time.recommended import set_up_as, worst
+from gpuplan.plan.over_time.recommended import recommended, set_up_as, worst
 from gpuplan.plan.over_time.rehearsal import Rehearsed, rehearsed_of
 from gpuplan.plan.over_time.rules import OPEN
 from gpuplan.plan.plan import MIXED, Plan, chapter
 from gpuplan.plan.power import Hosts
 from gpuplan.plan.requests import Requests
+from gpuplan.plan.shared_clusters import Apart, Shared, shared_clusters
 from gpuplan.plan.totals import utilisation_line
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.plan.validation import kinds_problems, too_many
 from gpuplan.plan.weighing import Weighed
 from gpuplan.plan.working_week import Week
-from gpuplan.scenario import Problem, Scenario, path_of_kind, slug, views
+from gpuplan.scenario import Problem, Scenario, clusters_of_kinds, path_of_kind, slug, views
 from gpuplan.wording import said
 
 T = TypeVar("T")
@@ -53,13 +55,56 @@ def _of_kinds(name: str) -> Any:
     return chapter(joined)
 
 
+class KindPlan(Plan):
+    """The plan of a kind of hosts in a design whose kinds share clusters."""
+
+    design: "MixedPlan"
+
+    @chapter
+    def divisions(self) -> Mapping[str, Division]:
+        """The clusters of each pool; of a shared one, the hosts of this kind."""
+        shares = (share for one in self.design.shared for share in one.shares if share.pool in self.layouts)
+        mine = {one.pool: _undivided(one.laid, pool_name(self.scenario, one.pool)) for one in shares}
+        return {**super().divisions, **mine}
+
+
 class MixedPlan(Plan):
     """A plan whose hosts are of several kinds."""
 
     @cached_property
     def parts(self) -> tuple[Plan, ...]:
         """The plan of each kind of hosts and its groups, as far as it depends on no other: up to its hosts, and their growth."""
-        return tuple(_part(view, self.catalog, self.check) for view in views(self.scenario))
+        if not clusters_of_kinds(self.scenario):
+            return tuple(_part(view, self.catalog, self.check) for view in views(self.scenario))
+        parts = tuple(KindPlan(view, self.catalog, self.check) for view in views(self.scenario))
+        for part in parts:
+            vars(part)["design"] = self
+        return parts
+
+    @cached_property
+    def sharing(self) -> Sequence[Shared | Apart]:
+        """The clusters that several kinds of hosts share, and kinds that are to share one and do not."""
+        return self._shared(self.scenario)
+
+    def _shared(self, scenario: Scenario) -> list[Shared | Apart]:
+        kinds = [(part.sized, part.requests) for part in self.parts]
+        return list(shared_clusters(scenario, self.catalog, kinds))
+
+    @property
+    def shared(self) -> list[Shared]:
+        """The clusters that several kinds of hosts share."""
+        return [one for one in self.sharing if isinstance(one, Shared)]
+
+    @cached_property
+    def _clusters(self) -> list[tuple[Scenario, Sequence[GroupPlan], Sequence[Pool]]]:
+        """The clusters with the groups on them and a scenario of these on their hosts, the strongest of several kinds."""
+        apart = [(one.sized, one.groups, [p for p in one.pools if not p.laid.shared]) for one in self.parts]
+        of_all = [
+            (replace(self.sized, hardware=self.home(pool).sized.hardware), self.groups, [pool])
+            for pool in self.pools
+            if pool.shares
+        ]
+        return [*apart, *of_all]
 
     @cached_property
     def by_kind(self) -> tuple[Plan, ...]:
@@ -131,17 +176,39 @@ class MixedPlan(Plan):
         self._trail("requests")
         letters = letters_of(self.sized, self.catalog)
         plans = {plan.id: plan for requests in parts for plan in requests.groups}
-        groups = tuple(replace(plan, letter=letters[id]) for id, plan in self._in_order(plans).items())
+        homes = {share.pool: one.kind for one in self.shared for share in one.shares}
+        groups = tuple(
+            replace(plan, letter=letters[id], pool=homes.get(plan.pool, plan.pool))
+            for id, plan in self._in_order(plans).items()
+        )
         names = ("by_group", "members", "there", "rooms", "promises")
         return Requests(groups, **{name: _joined(getattr(each, name) for each in parts) for name in names})
 
     layouts = _of_kinds("layouts")
-    divisions = _of_kinds("divisions")
+
+    @chapter
+    def divisions(self) -> Mapping[str, Division]:
+        """The clusters of each pool."""
+        return self._divided(_joined(part.divisions for part in self.parts), self.sharing)
+
+    def _divided(
+        self, of_kinds: Mapping[str, Division], sharing: Iterable[Shared | Apart]
+    ) -> dict[str, Division]:
+        """The clusters of each pool, shared ones in place of their hosts of each kind."""
+        shared = [one for one in sharing if isinstance(one, Shared)]
+        mine = {share.pool for one in shared for share in one.shares}
+        clusters = {one.kind: _undivided(one.laid, one.name) for one in shared}
+        return clusters | {kind: each for kind, each in of_kinds.items() if kind not in mine}
 
     @chapter
     def power_on(self) -> Mapping[str, PowerOn]:
         """Results of starting the VMs of each cluster, with the same settings in all: those that start most in the worst."""
         starts, trail = _joined(part.power_on for part in self.parts), self._trail("power_on")
+        for sized, groups, pools in self._clusters[len(self.parts) :]:
+            shared = recommended(sized, self.catalog, groups, pools)
+            starts |= shared
+            for start in filter(lambda start: start.known, shared.values()):
+                power_on_lines(trail, start)
         ways = {tuple(map(start.scenario.get, OPEN)): start.scenario for start in starts.values()}
         if len(ways) > 1 and self.scenario.availability.sized_for == "best":
             starts = max(map(self._starts_of, ways.values()), key=worst)
@@ -151,16 +218,17 @@ class MixedPlan(Plan):
 
     def _starts_of(self, way: Scenario) -> dict[str, PowerOn]:
         """Results with the open settings of a way."""
-        parts = ((part, set_up_as(part.sized, way)) for part in self.parts)
-        return _joined(starts_of(sized, self.catalog, part.groups, part.pools) for part, sized in parts)
+        return _joined(
+            starts_of(set_up_as(sized, way), self.catalog, groups, pools)
+            for sized, groups, pools in self._clusters
+        )
 
     @chapter
     def rehearsed(self) -> Mapping[str, Rehearsed]:
         """Upgrades, restarts and a week of each cluster, with these settings."""
-        parts = ((part, set_up_as(part.scenario, self.set_up)) for part in self.parts)
         return _joined(
-            rehearsed_of(way, self.catalog, part.groups, part.pools, lambda: self.weeks)
-            for part, way in parts
+            rehearsed_of(set_up_as(sized, self.set_up), self.catalog, groups, pools, lambda: self.weeks)
+            for sized, groups, pools in self._clusters
         )
 
     @chapter
@@ -170,9 +238,10 @@ class MixedPlan(Plan):
     @chapter
     def pools(self) -> tuple[Pool, ...]:
         """The clusters of all kinds."""
-        pools = tuple(pool for part in self.parts for pool in part.pools)
-        self._trail("pools")
-        return pools
+        pools = tuple(pool for pool in self.own_pools if not pool.laid.shared)
+        trail, asked = self._trail("pools"), self.requests
+        shared = (shared_pool(trail, asked, one.kind, one.name, one.laid, one.shares) for one in self.shared)
+        return (*shared, *pools)
 
     @chapter
     def inventory(self) -> Inventory | None:
@@ -209,7 +278,8 @@ class MixedPlan(Plan):
 
     def divided_for(self, failures: int) -> Mapping[str, Division]:
         """The clusters of each pool with spare hosts for another number of host failures."""
-        return _joined(part.divided_for(failures) for part in self.parts)
+        other = self.scenario.with_value("availability.host_failures", failures)
+        return self._divided(_joined(part.divided_for(failures) for part in self.parts), self._shared(other))
 
     @chapter
     def network(self) -> NetworkUse:
@@ -236,6 +306,8 @@ class MixedPlan(Plan):
         hosts = tuple(_joined(year) for year in zip(*(each.hosts for each in parts), strict=True))
         busy = tuple(map(sum, zip(*(each.busy_gpus for each in parts), strict=True)))
         of_kinds = {part.scenario.hardware.of: part.growth.busy_gpus for part in self.parts}
+        if self.shared:
+            return replace(super().growth, kinds=of_kinds)
         return Growth(hosts, busy, min(left_out, default=None), of_kinds)
 
     @cached_property
@@ -343,9 +415,14 @@ def _joined(parts: Iterable[Mapping[Any, T]]) -> dict[Any, T]:
     return {key: value for part in parts for key, value in part.items()}
 
 
+def _undivided(laid: Layout, name: str) -> Division:
+    """A pool with one cluster."""
+    return Division(laid, (Cluster(laid),), name)
+
+
 def _copy(part: Plan) -> Plan:
     """A plan with the chapters of another one that were read, to be read on."""
-    plan = Plan(part.scenario, part.catalog, part.check)
+    plan = type(part)(part.scenario, part.catalog, part.check)
     kept = {name: {**value} for name in ("_known", "_trails") if (value := vars(part).get(name)) is not None}
     vars(plan).update(vars(part) | kept)
     return plan

@@ -43,6 +43,7 @@ from gpuplan.plan.power import Hosts, PowerUse, power_use
 from gpuplan.plan.prices import catalog_factor
 from gpuplan.plan.profiles import with_profiles
 from gpuplan.plan.requests import Requests, requests_of, room_of, too_large
+from gpuplan.plan.shared_clusters import Apart, Shared
 from gpuplan.plan.simulated import promise_of
 from gpuplan.plan.totals import Totals, held_gpus_lines, totals, utilisation_line, waiting_lines
 from gpuplan.plan.trail import Line, Lines, Trail
@@ -52,6 +53,7 @@ from gpuplan.plan.weighing import Outcome, Weighed, weigh
 from gpuplan.plan.working_week import Week, weeks
 from gpuplan.scenario import (
     RISKS,
+    Hardware,
     Problem,
     Scenario,
     ScenarioError,
@@ -231,7 +233,8 @@ class Plan(Carded):
     @chapter
     def power_on(self) -> Mapping[str, PowerOn]:
         """Results of starting the VMs of each cluster one after another, as vSphere does, by cluster id."""
-        starts = recommended(self._laid_out, self.catalog, self.groups, self.pools)
+        clusters = [pool for pool in self.pools if not pool.laid.shared]
+        starts = recommended(self._laid_out, self.catalog, self.groups, clusters)
         trail = self._trail("power_on")
         for start in filter(lambda start: start.known, starts.values()):
             power_on_lines(trail, start)
@@ -257,9 +260,8 @@ class Plan(Carded):
     @chapter
     def waiting(self) -> Mapping[str, Line]:
         """The probability that requests beyond the plan wait in the busiest hours."""
-        return waiting_lines(
-            self._trail("waiting"), self.sized, self.catalog, self.pools, self.groups, self.weeks
-        )
+        trail, groups = self._trail("waiting"), [group for part in self.parts for group in part.groups]
+        return waiting_lines(trail, self.sized, self.catalog, self.own_pools, groups, self.weeks)
 
     @chapter
     def leftover(self) -> Leftover | None:
@@ -375,7 +377,7 @@ class Plan(Carded):
         modes = {group.id: group.mode for group in self.groups}
         return growth_of(
             self.scenario,
-            self.pools,
+            self.own_pools,
             self.held_gpus,
             self.weeks,
             modes,
@@ -497,8 +499,8 @@ class Plan(Carded):
         return now
 
     def hosts_by_pool(self) -> dict[str, int]:
-        """Hosts of each pool in all of its clusters, failover capacity included, without anything that follows from them."""
-        return {kind: division.hosts for kind, division in self.divisions.items()}
+        """Hosts of each pool, of each kind apart, failover capacity included, without anything that follows from them."""
+        return {kind: each.hosts for part in self.parts for kind, each in part.divisions.items()}
 
     def with_scenario(self, scenario: Scenario) -> Plan:
         """Return the plan of another scenario with the same catalog, checked as this one is."""
@@ -581,9 +583,25 @@ class Plan(Carded):
         """The same, with network, management domain, power and cost of all kinds."""
         return (self,)
 
+    @property
+    def own_pools(self) -> list[Pool]:
+        """The hosts of each pool, of each kind apart where several share a cluster."""
+        return [pool for part in self.parts for pool in part.pools]
+
+    @cached_property
+    def sharing(self) -> Sequence[Shared | Apart]:
+        """The clusters that several kinds of hosts share, and kinds that are to share one and do not."""
+        return ()
+
     def home(self, pool: Pool) -> Plan:
-        """The plan of the kind of hosts that a cluster has."""
-        return next((part for part in self.parts if pool.kind in part.divisions), self.parts[0])
+        """The plan of the kind of hosts that a cluster has, the strongest of several."""
+        kind = pool.shares[-1].pool if pool.shares else pool.kind
+        return next((part for part in self.parts if kind in part.divisions), self.parts[0])
+
+    def hardware_of(self, pool: Pool) -> tuple[Hardware, ...]:
+        """The hardware of a new host of the kind of each host of a cluster."""
+        by_host = tuple(share.scenario.hardware for share in pool.shares for _ in share.laid.hosts)
+        return by_host or (self.home(pool).scenario.hardware,) * pool.hosts
 
     @property
     def new_boards(self) -> tuple[str, ...]:

@@ -29,6 +29,8 @@ class Place(NamedTuple):
     """Number of its fabric, from 1; 0 without switches."""
     pair: int
     """Number of the pair of leaf switches among those of all fabrics, from 1; 0 without switches."""
+    of: str
+    """Kind of the host; empty for the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +108,20 @@ def worst_loss(plan: Plan) -> RackLoss | None:
 
 def _places(plan: Plan, use: PowerUse, switches: Switches | None) -> Iterator[Place]:
     """Yield the hosts in their racks, each site and each kind in racks of its own, each site on its own fabrics."""
-    rack, pairs = 0, _pairs(switches.fabrics if switches else ())
+    rack, pairs, clusters = 0, _pairs(switches.fabrics if switches else ()), dict[str, tuple[Pool, int]]()
+    for pool in plan.pools:
+        for at, share in enumerate(pool.shares):
+            clusters[share.pool] = pool, sum(len(one.laid.hosts) for one in pool.shares[:at])
     for site in dict.fromkeys(pool.site for pool in plan.pools):
         for part in plan.by_kind:
-            pools = [pool for pool in part.pools if pool.site == site]
+            of, pools = part.scenario.hardware.of, [pool for pool in part.pools if pool.site == site]
             hosts = [(pool, number) for pool in pools for number in range(1, pool.hosts + 1)]
-            for at, (pool, number) in enumerate(hosts):
-                rack += at % use.kinds[part.scenario.hardware.of].per_rack == 0
-                peak_w = use.host_peaks_w[pool.id][number - 1]
-                yield Place(host_name(pool, number), pool.id, number, peak_w, rack, *next(pairs, (0, 0)))
+            for at, (mine, number) in enumerate(hosts):
+                rack += at % use.kinds[of].per_rack == 0
+                peak_w, pair = use.host_peaks_w[mine.id][number - 1], next(pairs, (0, 0))
+                pool, before = clusters.get(mine.id, (mine, 0))
+                number += before
+                yield Place(host_name(pool, number), pool.id, number, peak_w, rack, *pair, of)
 
 
 def _pairs(fabrics: Sequence[Fabric]) -> Iterator[tuple[int, int]]:

@@ -141,8 +141,7 @@ def racks_svg(plan: Plan) -> str | None:
 
 def _host_units(plan: Plan, rack: Rack) -> float:
     """Return the height of a host of a rack in rack units; 0 where it is unknown."""
-    home = plan.home(plan.pool(rack.hosts[0].pool)).scenario.hardware.of
-    part = plan.power.kinds[home].part if plan.power else None
+    part = plan.power.kinds[rack.hosts[0].of].part if plan.power else None
     return part.rack_units_u / part.count if part and part.rack_units_u and part.count else 0.0
 
 

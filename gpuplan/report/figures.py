@@ -122,7 +122,7 @@ class Figures(NamedTuple):
     @property
     def boards(self) -> tuple[str, ...]:
         """Names of the GPUs in the hosts."""
-        return tuple(dict.fromkeys(self.plan.catalog.gpus[pool.gpu].name for pool in self.plan.pools))
+        return tuple(dict.fromkeys(self.plan.catalog.gpus[pool.gpu].name for pool in self.plan.own_pools))
 
     @property
     def board(self) -> str:

@@ -20,6 +20,7 @@ from gpuplan.scenario.files import (
 )
 from gpuplan.scenario.hosts_and_vms import (
     DAYS,
+    FIRST,
     HOST_KEYS,
     NEW_KEYS,
     OTHER_VMS,
@@ -75,7 +76,7 @@ from gpuplan.scenario.sections import (
     Platform,
     Training,
 )
-from gpuplan.scenario.views import KINDS_PATH, is_mixed, path_of_kind, views
+from gpuplan.scenario.views import KINDS_PATH, clusters_of_kinds, is_mixed, path_of_kind, views
 
 
 class _Callable(ModuleType):

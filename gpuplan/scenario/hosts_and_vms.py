@@ -25,10 +25,13 @@ _HOSTS = re.compile(
 _VMS = re.compile(_NAME + r"(?P<vms>\d{1,9})(?:\s*VMs?)?\s*x" + _CPU_AND_MEMORY)
 _ID = r"[a-z][a-z0-9.-]{1,59}"
 STORAGES = ("vsan", "external")
+FIRST = "first"
+"""Cluster of the first kind of hosts, as a further kind names it."""
 _NEW = re.compile(
     rf"(?P<name>[^\s;:,][^;:,\n]{{0,39}}?)\s*:\s*(?P<gpus>\d{{1,9}})\s*x\s*(?P<gpu>{_ID})(?:\s+in\s+(?P<server>{_ID}))?"
     + _CPU_AND_MEMORY
     + rf"(?:\s*,?\s*(?P<storage>{'|'.join(STORAGES)})(?: storage)?)?"
+    + r"(?:\s*,?\s*cluster (?P<cluster>[^;:,\n]{1,40}))?"
 )
 HOST_KEYS = {
     "name": "name",
@@ -50,6 +53,7 @@ NEW_KEYS = {
     "vcpus": "vcpus_per_host",
     "memory_gib": "memory_gib_per_host",
     "storage": "storage",
+    "cluster": "cluster",
 }
 """Attribute of a further kind of new hosts -> its key in a file."""
 VM_KEYS = {"name": "name", "vms": "vms", "vcpus": "vcpus_each", "memory_gib": "memory_gib_each"}
@@ -91,6 +95,8 @@ class NewHosts(NamedTuple):
     vcpus: int | None = None
     memory_gib: int | None = None
     storage: str | None = None
+    cluster: str | None = None
+    """Cluster that it shares with each other kind of this name, and with the first kind if that is `FIRST`."""
 
     @property
     def id(self) -> str:
@@ -228,7 +234,10 @@ def _host_words(kind: HostKind) -> str:
 def _new_words(kind: NewHosts) -> str:
     server = f" in {kind.server}" if kind.server else ""
     sizes = _cpu_and_memory(kind.vcpus, kind.memory_gib)
-    return ", ".join(filter(None, (f"{kind.name}: {kind.gpus} x {kind.gpu}{server}", sizes, kind.storage)))
+    cluster = f"cluster {kind.cluster}" if kind.cluster else ""
+    return ", ".join(
+        filter(None, (f"{kind.name}: {kind.gpus} x {kind.gpu}{server}", sizes, kind.storage, cluster))
+    )
 
 
 def slug(name: str) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gpuplan.scenario.hosts_and_vms import (
+    FIRST,
     HOST_KEYS,
     NEW_KEYS,
     NewHosts,
@@ -45,12 +46,24 @@ def views(scenario: Scenario) -> tuple[Scenario, ...]:
     return (_view(scenario, None, kinds), *(_view(scenario, kind, kinds) for kind in kinds))
 
 
+def clusters_of_kinds(scenario: Scenario) -> dict[str, list[str]]:
+    """Return the kinds of hosts in use that are to share a cluster, by its name; the first kind has an empty name."""
+    used = {group.hosts for group in scenario.groups}
+    kinds = {kind.name: kind.cluster for kind in new_hosts(scenario.hardware.kinds) if kind.name in used}
+    names = dict.fromkeys(filter(None, kinds.values()))
+    return {
+        name: [""] * (name == FIRST) + [kind for kind, cluster in kinds.items() if cluster == name]
+        for name in names
+    }
+
+
 def _view(scenario: Scenario, kind: NewHosts | None, kinds: list[NewHosts]) -> Scenario:
     """Return the view of a further kind, or of the first."""
     first, existing = scenario.hardware, _existing(scenario, kind, kinds)
     if kind is None:
         return _with(scenario, replace(first, kinds=None, existing=existing))
     stated: dict[str, Any] = {NEW_KEYS[name]: value for name, value in kind._asdict().items()}
+    stated.pop("cluster")
     shared = {"vcpus_per_core": first.vcpus_per_core, "existing": existing, "of": stated.pop("name")}
     hardware = KindHardware(**stated, **shared)
     return replace(_with(scenario, hardware), training=Training())

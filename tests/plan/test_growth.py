@@ -92,7 +92,7 @@ def test_peaks_are_those_of_the_weeks(catalog: Catalog, example: Plan) -> None:
         {"groups": [{"id": "a", "people": 0, "jobs_per_day": 60, "growth": 0.4}]},
     ],
 )  # fmt: skip
-def test_the_money_buys_the_hosts_of_the_purchase_plan(catalog: Catalog, data: dict[str, Any]) -> None:
+def test_the_money_buys_the__hosts_the_purchase_plan(catalog: Catalog, data: dict[str, Any]) -> None:
     scenario = from_dict(data).with_value("demand.years", 5).with_value("cost.years", 5)
     plan = make_plan(scenario, catalog)
     years = purchase_plan(plan)

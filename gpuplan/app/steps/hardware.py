@@ -198,6 +198,7 @@ def _cell(
 ) -> contract.Field:
     key = path.rpartition(".")[2]
     shown = workbook.drafts[path][0] if path in workbook.drafts else value
+    empty = said("screen.hardware.own cluster") if key == "cluster" else empty
     return {
         "path": path,
         "label": label,

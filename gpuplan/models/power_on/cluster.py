@@ -102,6 +102,9 @@ class Cluster:
 
     def _chosen(self, able: list[int], kind: int) -> int:
         """Return the host that gets a VM, among those that can take it."""
+        if self.rules.own_first:
+            own = self.requests[kind].boards[:1]
+            able = [host for host in able if self.rooms[host].board in own] or able
         if self.rules.consolidate and self.requests[kind].gpus:
             most = max(self.whole[host] for host in able)
             able = [host for host in able if self.whole[host] == most]

@@ -42,6 +42,8 @@ class Rules(NamedTuple):
     """GPUs that NVLink bridges join; a VM with several has them in one domain if they fit in one. 0: no condition."""
     partitions: bool = False
     """True if NVSwitch joins the GPUs: a VM gets 1, 2, 4 or 8 aligned ones, leaving the largest partitions free."""
+    own_first: bool = False
+    """True if a VM goes to a host with the first of its boards while one can take it, as a VM-host rule asks (should)."""
 
 
 Shares = tuple[tuple[int, int], ...]

@@ -209,6 +209,9 @@ class _Hosts:
         singles = tuple(request._replace(group=str(at), vms=1) for at, request in enumerate(requests))
         self.table = _table(singles, rules._replace(host="", consolidate=False))
         self.takes = np.array([[room.takes(r) for room in self.rooms] for r in requests], dtype=bool)
+        self.own = np.array(
+            [[room.board in r.boards[:1] for room in self.rooms] for r in requests], dtype=bool
+        )
         self.lacking = np.array([widest - room.gpus for room in rooms], dtype=np.int64)
         first = [[NEUTRAL] * room.gpus + [WHOLE] * (widest - room.gpus) for room in rooms]
         self.first = np.array([self.table.number(gpus) for gpus in first], dtype=np.int32)
@@ -230,6 +233,9 @@ class _Hosts:
             able = (after >= 0) & self.takes[now]
             if load.counted:
                 able &= load.room_for(self.vcpus[now], self.memory[now])
+            if self.rules.own_first:
+                own = able & self.own[now]
+                able = np.where(own.any(axis=1, keepdims=True), own, able)
             if self.rules.consolidate:
                 busy = np.where(able, self.table.held[state] - self.lacking, -1)
                 able &= (self.whole[now] == 0)[:, None] | (busy == busy.max(axis=1, keepdims=True))

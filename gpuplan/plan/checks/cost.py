@@ -125,12 +125,13 @@ def rack_loss(plan: Plan) -> Iterator[Message]:
     """Report what the loss of a rack takes beyond the failover capacity."""
     use, assumed = plan.power, plan.scenario.cost.rack_kw is None
     if use is not None and (lost := worst_loss(plan)):
-        home = next(part for part in plan.by_kind if lost.pool in part.pools)
+        of = lost.rack.hosts[0].of
+        home = next(part for part in plan.by_kind if part.scenario.hardware.of == of)
         words, pool, note = _rack_words(home)[0], lost.pool, said("check.planning value") if assumed else ""
         words |= {"rack": lost.rack.number, "lost": lost.hosts, "gpus": lost.gpus, "vms": lost.vms}
         words |= {"hosts": pool.hosts, "pool": pool.name, "spare": pool.hosts_for_failures, "assumed": note}
         words["leaves"] = said("check.both leaves") if lost.rack.both_leaves else ""
-        yield message(plan, "rack-loss", **words, per_rack=use.kinds[home.scenario.hardware.of].per_rack)
+        yield message(plan, "rack-loss", **words, per_rack=use.kinds[of].per_rack)
 
 
 def peak(plan: Plan) -> Iterator[Message]:

@@ -1,5 +1,6 @@
 """Checks of the hosts: hosts that a placement takes beyond a division, stranded GPUs, limits of server and cluster."""
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,10 +10,14 @@ from gpuplan.plan.host_line import NOT_SOLD
 from gpuplan.plan.hosts import whole_pools
 from gpuplan.plan.layouts import most_hosts_fact
 from gpuplan.plan.plan import Plan
+from gpuplan.plan.requests import spare_hosts
+from gpuplan.plan.shared_clusters import Apart
 from gpuplan.plan.validation import server_gpu_limit
 from gpuplan.scenario import new_hosts, other_vms, sites_people
-from gpuplan.wording import capital, said, some_of, whole
+from gpuplan.wording import NAMES, capital, joined, said, some_of, whole
 
+WHY = NAMES["why kinds stay apart"]
+"""Why kinds of hosts share no failover hosts, by key, in words."""
 PATHS = {
     "processors": ("hardware.vcpus_per_host", "cost.cores_per_socket"),
     "memory": ("hardware.memory_gib_per_host",),
@@ -22,7 +27,7 @@ PATHS = {
 
 def count_and_placement(plan: Plan) -> Iterator[Message]:
     """Hosts that placement takes beyond a division, and a gap to the bound."""
-    for pool in whole_pools(plan.pools).values():
+    for pool in whole_pools(plan.own_pools).values():
         laid, at = pool.layout, f"pools.{pool.kind}"
         needed, host_count = laid.needed, len(laid.needed.hosts)
         counted = plan.lines[f"{at}.count_hosts"].value
@@ -159,6 +164,31 @@ def unused_kinds(plan: Plan) -> Iterator[Message]:
     used = {group.hosts for group in plan.scenario.groups}
     if left := [kind.name for kind in new_hosts(plan.scenario.hardware.kinds) if kind.name not in used]:
         yield message(plan, "hosts-without-workload", names=some_of(left))
+
+
+def shared_clusters(plan: Plan) -> Iterator[Message]:
+    """Clusters of several kinds of hosts, and kinds that are to share one and have failover hosts of their own."""
+    gpus = {
+        part.scenario.hardware.of: plan.catalog.gpus[part.scenario.hardware.gpu].name for part in plan.parts
+    }
+    names = {group.id: group.name for group in plan.groups}
+    for pool in (pool for pool in plan.pools if pool.shares):
+        kinds = [
+            said("check.hosts of a kind", hosts=len(share.laid.hosts), gpu=gpus[share.scenario.hardware.of])
+            for share in pool.shares
+        ]
+        boards = Counter(share.room.board for share in pool.shares)
+        moved = [names[r.group] for r in pool.requests if sum(boards[board] for board in r.boards) > 1]
+        spare, apart = pool.hosts_for_failures, spare_hosts(plan.scenario) * len(kinds)
+        words: Any = {"kinds": joined(kinds), "groups": some_of(moved), "spare": spare, "apart": apart}
+        yield message(plan, "cluster-of-kinds", pool=pool.name, **words)
+    for each in plan.sharing:
+        if isinstance(each, Apart):
+            why = "; ".join(
+                f"{some_of(groups)}: {WHY[key]}" if groups else WHY[key] for key, groups in each.why.items()
+            )
+            kinds = [name or gpus[name] for name in each.kinds]
+            yield message(plan, "kinds-apart", cluster=each.name, kinds=joined(kinds), why=why)
 
 
 def sites(plan: Plan) -> Iterator[Message]:

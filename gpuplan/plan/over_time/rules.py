@@ -65,10 +65,13 @@ def readings_of(
     if alike(asked):  # every order is the same
         hosts, ways = hosts[:1], [options[:1] for options in ways]
     domain, partitions, linked = _links(scenario, catalog, kind, asked)
+    own_first = len({request.boards[0] for request in asked if request.boards}) > 1  # of a shared cluster
     readings = dict[power_on.Rules, Reading]()
     for host, chosen in product(hosts, list(product(*ways))):
         pairs = tuple((family.name, way) for family, (_, way) in zip(families, chosen, strict=True))
-        rules = power_on.Rules(host["take"], host["policy"] == "consolidate", pairs, domain, partitions)
+        rules = power_on.Rules(
+            host["take"], host["policy"] == "consolidate", pairs, domain, partitions, own_first
+        )
         readings[rules] = _reading(rules, [host, *(row for row, _ in chosen), *linked])
     return tuple(readings.values())
 

@@ -18,7 +18,7 @@ from gpuplan.plan.trail import Line
 from gpuplan.report.explain import formula_text
 from gpuplan.report.table import Cell, Column, Table, Worded, columns, filled, tabulate
 from gpuplan.scenario import OTHER_VMS, UNASSIGNED, other_vms
-from gpuplan.wording import MODE_NAMES, amount, capital, number, runs, said
+from gpuplan.wording import MODE_NAMES, amount, capital, joined, number, runs, said
 
 ITEM_TABLES = ("gpus", "servers", "nics", "switches", "vsphere", "products", "assumptions")
 """Tables of the catalog whose entries are items with facts; the others hold rows."""
@@ -43,6 +43,9 @@ def unassigned_words(plan: Plan) -> str:
 
 def equipment(plan: Plan, pool: Pool) -> str:
     """Describe the hosts of a cluster: ``8 x PowerEdge C4140 with 4 Tesla T4``, existing hosts before new ones."""
+    if pool.shares:
+        own = {one.id: one for one in plan.own_pools}
+        return joined([equipment(plan, own[share.pool]) for share in pool.shares])
     server = plan.catalog.servers[pool.server].name if pool.server else said("table.equipment.no server")
     existing, new = pool.existing_hosts, pool.hosts - pool.existing_hosts
     gpu = plan.catalog.gpus[pool.gpu].name
@@ -169,7 +172,11 @@ def pools(plan: Plan, *pools: Pool) -> Table:
     """Tabulate the clusters, or some of them, and their hosts."""
     servers, gpus = plan.catalog.servers, plan.catalog.gpus
     server = Worded(lambda id: servers[id].name if id else said("table.pools.no server"))
-    gpu = Worded(lambda id: gpus[id].name)
+
+    def gpu(pool: Pool) -> Cell:
+        boards = dict.fromkeys(share.room.board for share in pool.shares) or (pool.gpu,)
+        return Cell(pool.gpu, words=joined([gpus[board].name for board in boards]))
+
     return tabulate("pools", pools or plan.pools, server=server, gpu=gpu, gpus_per_host=_gpus_per_host)
 
 

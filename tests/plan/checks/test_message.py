@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from advice import FOLLOWED, fruitless
 from assistants import HARDWARE, assistant
+from kinds_of_hosts import design
 from power_on_designs import DEFAULTS
 
 from gpuplan import Plan, make_plan
@@ -194,6 +195,8 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
             "hardware": {"gpus_per_host": 4, "memory_gib_per_host": 512},
         },
     ),
+    "cluster-of-kinds": ("note", design()),
+    "kinds-apart": ("note", design(platform={"vsphere": "7.0u3"})),
     "hosts-without-workload": ("note", {"groups": one(), "hardware": {"kinds": "Large: 8 x h200-nvl-141gb"}}),
     "resource-not-counted": ("note", {"groups": one(memory_gib_each=64)}),
     "resource-counted-in-part": (
