@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from gpuplan.audit.estate import Estate
 from gpuplan.audit.estate_use import WHOLE, Blocked, EstateUse, GpuUse
 from gpuplan.audit.hosts import HostList
+from gpuplan.audit.right_sizes import RightSizes
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan
 from gpuplan.report.plan_data import as_json, fields_of
@@ -29,11 +30,13 @@ class Inventory(NamedTuple):
     catalog: Catalog
     plan: Plan | None = None
     """The design on these hosts; None without one."""
+    sizes: RightSizes | None = None
+    """What logs say of its profiles; None without logs."""
 
 
 def inventory_tables(inventory: Inventory) -> dict[str, Table]:
     """Return the tables of an estate, by key."""
-    use, catalog = inventory.use, inventory.catalog
+    use, catalog, fits = inventory.use, inventory.catalog, inventory.sizes.fits if inventory.sizes else ()
 
     def board(use: GpuUse) -> str:
         return catalog.gpus[use.gpu.gpu].name if use.gpu.gpu else use.gpu.name
@@ -51,6 +54,13 @@ def inventory_tables(inventory: Inventory) -> dict[str, Table]:
             vms=lambda use: ", ".join(name for name, _ in use.vms),
             free_gb=lambda use: _gb([use], "free_mb"),
             stranded_gb=lambda use: _gb([use], "stranded_mb"),
+        ),
+        "fits": tabulate(
+            "estate_fits",
+            fits,
+            board=lambda fit: catalog.gpus[fit.board].name,
+            profile=lambda fit: profile_words(fit.profile),
+            fits=lambda fit: profile_words(fit.fits),
         ),
         "evacuation": tabulate("estate_evacuation", blocked_rows(use.evacuation)),
         "restart": tabulate("estate_restart", blocked_rows(use.restart)),
@@ -117,9 +127,21 @@ def gpu_words(use: GpuUse) -> str:
     return said("estate.gpu", name=f"{use.gpu.name} {use.gpu.address}".strip(), vms=vms, more=more)
 
 
+def sized(sizes: RightSizes) -> Iterator[str]:
+    """Yield what right-sizing rests on, its condition, and what was left out."""
+    yield said("fits.lead", samples=sizes.samples, hours=round(sizes.hours, 1), headroom=sizes.headroom)
+    parts = (fit._asdict() for fit in sizes.fits if fit.part)
+    yield from (said("fits.part", **part) for part in parts)
+    yield said("fits.condition")
+    for key in ("without", "others"):
+        if names := getattr(sizes, key):
+            yield said(f"fits.{key}", names=names)
+    yield from (said("fits.left", rows=n, reason=reason) for reason, n in sizes.left.items())
+
+
 def inventory_text(inventory: Inventory) -> str:
     """Return an estate as text for a terminal."""
-    estate, use, hosts, _, plan = inventory
+    estate, use, hosts, _, plan, sizes = inventory
     tables, on = inventory_tables(inventory), [vm for vm in estate.vms if vm.on is not False]
     counts = {"hosts": len(estate.hosts), "gpus": len(use.gpus), "vms": len(on)}
     lead = [
@@ -140,6 +162,7 @@ def inventory_text(inventory: Inventory) -> str:
         lead,
         shown,
         [answers[0], tables["evacuation"], answers[1], tables["restart"], *counted(estate, use)],
+        [tables["fits"], *sized(sizes)] if sizes else [],
         chapter(said("estate.for a scenario"), *owned),
         design,
     )
@@ -147,11 +170,16 @@ def inventory_text(inventory: Inventory) -> str:
 
 def inventory_dict(inventory: Inventory) -> dict[str, Any]:
     """Return an estate as plain JSON values: the estate, its use, the hosts for a scenario, the tables of boards and profiles."""
-    estate, use, hosts, _, plan = inventory
+    estate, use, hosts, _, plan, sizes = inventory
     tables = inventory_tables(inventory)
     if plan:
         tables |= {"hosts_there": platform.hosts_there(plan), "inventory": platform.inventory(plan)}
     tables = {key: tables[key] for key in ("boards", "profiles", "hosts_there", "inventory") if key in tables}
     return as_json(
-        existing=hosts.existing, left_out=hosts.left_out, **fields_of(estate), **fields_of(use), **tables
+        existing=hosts.existing,
+        left_out=hosts.left_out,
+        right_sizing=sizes,
+        **fields_of(estate),
+        **fields_of(use),
+        **tables,
     )

@@ -124,7 +124,7 @@ def _fill(use: GpuUse, catalog: Catalog, wanted: tuple[str, ...]) -> None:
     board, state = catalog.gpus.get(use.gpu.gpu), use.state
     if board is None or use.gpu.mig:
         return
-    if any(name != WHOLE and _row(catalog, board.id, name) is None for name in state.on):
+    if any(name != WHOLE and profile_row(catalog, board.id, name) is None for name in state.on):
         return
     whole = int(float(str(board.value("memory_gib"))) * MIB_PER_GIB)
     use.used_mb = sum(whole if name == WHOLE else _mb(catalog, board.id, name) for name in state.on)
@@ -137,7 +137,7 @@ def _fill(use: GpuUse, catalog: Catalog, wanted: tuple[str, ...]) -> None:
 
 
 @lru_cache(maxsize=4096)
-def _row(catalog: Catalog, board: str, name: str) -> Any:
+def profile_row(catalog: Catalog, board: str, name: str) -> Any:
     """Profile of a board in the catalog; of another series what is published of its size, None where nothing is."""
     if board not in catalog.gpus:
         return None
@@ -154,7 +154,7 @@ def _row(catalog: Catalog, board: str, name: str) -> Any:
 
 
 def _mb(catalog: Catalog, board: str, name: str) -> int:
-    row = _row(catalog, board, name)
+    row = profile_row(catalog, board, name)
     return int(row["frame_buffer_mb"]) if row else 0
 
 
@@ -168,10 +168,10 @@ def free_ways(catalog: Catalog, state: State, wanted: tuple[str, ...]) -> Ways:
         wanted: Profiles that may be added; ``whole GPU`` alone, or with a board, is a GPU for one VM.
     """
     ways = _whole(state, wanted)
-    there = [row for name in state.on if (row := _row(catalog, state.board, name))]
+    there = [row for name in state.on if (row := profile_row(catalog, state.board, name))]
     if state.graphics not in (None, "sharedDirect") or len(there) < len(state.on):
         return tuple(ways)
-    rows = {at: row for at, name in enumerate(wanted) if (row := _row(catalog, state.board, name))}
+    rows = {at: row for at, name in enumerate(wanted) if (row := profile_row(catalog, state.board, name))}
     for mode in _modes(state, there):
         if mode == SAME:
             ways |= _by_size(there, rows, len(wanted))

@@ -2,8 +2,10 @@
 
 import argparse
 import sys
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from gpuplan.audit.drift import drift_of
 from gpuplan.audit.drift_report import drift_dict, drift_text, told_of
@@ -13,9 +15,18 @@ from gpuplan.audit.estate_use import use_of
 from gpuplan.audit.hosts import HostList, existing_of
 from gpuplan.audit.inventories import read_estate
 from gpuplan.audit.planned import design_of
+from gpuplan.audit.right_sizes import right_sizes
 from gpuplan.audit.trace import TraceError
 from gpuplan.catalog import Catalog
-from gpuplan.cli.options import catalog_of, path_text, plan_of, print_answer, read_scenario, refusal
+from gpuplan.cli.options import (
+    catalog_of,
+    path_text,
+    plan_of,
+    print_answer,
+    read_numbers,
+    read_scenario,
+    refusal,
+)
 from gpuplan.facts import data_root, did_you_mean_file
 from gpuplan.plan import make_plan
 from gpuplan.wording import said
@@ -26,6 +37,7 @@ def run_inventory(args: argparse.Namespace) -> int:
     if args.print_collector:
         sys.stdout.write((data_root() / "collect_vcenter.ps1").read_text(encoding="utf-8"))
         return 0
+    read_numbers(args, "--headroom")
     catalog = catalog_of(args)
     estate = _estate_of(args, catalog)
     try:
@@ -37,7 +49,10 @@ def run_inventory(args: argparse.Namespace) -> int:
         plan = make_plan(scenario, catalog)
     stated = plan and plan.scenario.hardware.vcpus_per_core
     per_core = {host.cluster or "": stated for host in estate.hosts if stated}
-    inventory = Inventory(estate, use_of(estate, catalog, per_core), hosts, catalog, plan)
+    use = use_of(estate, catalog, per_core)
+    with _opened(args.use, "--use") as logs:
+        sizes = right_sizes(logs, estate, use, catalog, args.headroom) if logs else None
+    inventory = Inventory(estate, use, hosts, catalog, plan, sizes)
     return print_answer(args, inventory_dict, inventory_text, inventory)
 
 
@@ -61,12 +76,19 @@ def _estate_of(args: argparse.Namespace, catalog: Catalog) -> Estate:
     if wrong := [text for text in args.gpu if "=" not in text]:
         raise refusal(said("audit.option.gpu"), "--gpu", wrong[0])
     models = dict(text.split("=", 1) for text in args.gpu)
+    with _opened(args.files, "FILE") as files:
+        return read_estate(files, catalog, models)
+
+
+@contextmanager
+def _opened(paths: Sequence[str], option: str) -> Iterator[list[tuple[str, BinaryIO]]]:
+    """Open the named files, each with its name."""
     with ExitStack() as opened:
-        files = []
-        for path in map(Path, args.files):
+        files: list[tuple[str, BinaryIO]] = []
+        for path in map(Path, paths):
             try:
                 files.append((path.name, opened.enter_context(path.open("rb"))))
             except OSError as error:
                 why = said("audit.option.hosts", why=error.strerror, meant=did_you_mean_file(path))
-                raise refusal(why, "FILE", path_text(path)) from None
-        return read_estate(files, catalog, models)
+                raise refusal(why, option, path_text(path)) from None
+        yield files

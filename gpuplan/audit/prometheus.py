@@ -245,7 +245,7 @@ def parsed(text: io.TextIOWrapper) -> Any:
 def read_answer(answer: Any, given: Mapping[str, str], clock: Clock) -> Samples:
     """Read the samples of an answer to a range query."""
     _check_keys(given)
-    result = _result_of(answer)
+    result = result_of(answer)
     labels = [{str(k): str(v) for k, v in series["metric"].items()} for series in result]
     metrics = [_counter(of, given) for of in labels]
     chosen = _chosen(metrics, labels, (f"series {n}" for n in range(1, len(metrics) + 1)))
@@ -257,7 +257,8 @@ def read_answer(answer: Any, given: Mapping[str, str], clock: Clock) -> Samples:
     return samples.done(log, chosen, given, dict(given), metrics)
 
 
-def _result_of(answer: Any) -> list[dict[str, Any]]:
+def result_of(answer: Any) -> list[dict[str, Any]]:
+    """Return the series of an answer to a range query."""
     if not isinstance(answer, dict):
         raise refusal("audit.answer", where="line 1", value=type(answer).__name__)
     if answer.get("status") == "error":

@@ -74,7 +74,7 @@ def read_trace(
 
 
 def _read(file: BinaryIO, format: str, given: dict[str, str], clock: Clock) -> Jobs | Samples | Requests:
-    export = _export(file, format)
+    export = export_of(file, format)
     if not isinstance(export, Export):
         if format not in ("auto", "prometheus"):
             raise refusal("audit.json", where="line 1", value=show(str(export)[:20]), format=repr(format))
@@ -90,7 +90,7 @@ def _read(file: BinaryIO, format: str, given: dict[str, str], clock: Clock) -> J
     return replace(trace, reading=named)
 
 
-def _export(file: BinaryIO, format: str) -> Any:
+def export_of(file: BinaryIO, format: str) -> Any:
     """Return the table in a file, or an answer of Prometheus as it is."""
     packed = file.seekable() and is_zipfile(file)
     if file.seekable():

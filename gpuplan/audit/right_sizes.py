@@ -1,0 +1,234 @@
+"""Right-sizing: frame buffer used at peak, from logs beside an inventory, and the smallest profile that holds it."""
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any, BinaryIO, NamedTuple
+from zoneinfo import ZoneInfo
+
+from gpuplan.audit.columns import COLUMNS
+from gpuplan.audit.estate import Estate
+from gpuplan.audit.estate_tables import GIB
+from gpuplan.audit.estate_use import WHOLE, EstateUse, profile_row
+from gpuplan.audit.files import refusing
+from gpuplan.audit.formats import Export, with_dates
+from gpuplan.audit.prometheus import LABEL, result_of
+from gpuplan.audit.reading import export_of
+from gpuplan.audit.table import Log, Table
+from gpuplan.audit.trace import Collected
+from gpuplan.audit.values import BadValue, Clock
+from gpuplan.catalog import Catalog
+from gpuplan.units import MIB_PER_GIB
+
+COUNTERS = re.compile(r"DCGM_FI_DEV_FB_USED|\w*memory_used(_bytes)?")
+MACHINES = (
+    "vm",
+    "vm_name",
+    "vmname",
+    "guest",
+    "domain",
+    "exported_instance",
+    "hostname",
+    "host",
+    "node",
+    "instance",
+)
+GPUS = ("uuid", "gpu_uuid", "gpu", "device", "index", "pci_bus_id", "gpu_bus_id", "gpu_i_id")
+"""Labels and columns that tell machines and GPUs apart; ``vgpu`` tells sharers of one GPU apart, which are added."""
+UNIT = re.compile(r"(bytes|[kmgt]i?b)\W*$", re.IGNORECASE)
+AMOUNT = re.compile(r"(\d[\d.]*(?:e[+-]?\d+)?) ?(\w+)", re.IGNORECASE)
+HIGH = 0.99
+"""Share of the samples that the high percentile is not below."""
+
+
+Use = tuple[float, float]
+"""Peak and high percentile in MiB."""
+
+
+class Fit(NamedTuple):
+    """VMs of a profile, what those with samples used in GiB, the smallest profile for all of these, and whole GPUs saved."""
+
+    board: str
+    profile: str
+    vms: int
+    sampled: int
+    allocated_gb: float
+    high_gb: float
+    peak_gb: float
+    fits: str
+    saved: int
+    part: int = 0
+    """vGPUs that a smaller profile would hold, if that saves more than one for all; the profile, and GPUs saved so."""
+    part_fits: str = ""
+    part_saved: int = 0
+
+
+class RightSizes(NamedTuple):
+    """What logs say of the profiles of an estate: hours from first to last sample, rows left out by reason, and names of no use."""
+
+    headroom: float
+    hours: float
+    samples: int
+    fits: tuple[Fit, ...]
+    without: tuple[str, ...]
+    """VMs with a GPU, but without a sample."""
+    others: tuple[str, ...]
+    """Machines of the logs that are no VM with a GPU, nor a host without VMs."""
+    left: Mapping[str, int]
+
+
+def right_sizes(
+    files: Iterable[tuple[str, BinaryIO]], estate: Estate, use: EstateUse, catalog: Catalog, headroom: float
+) -> RightSizes:
+    """Return the smallest profiles that hold what VMs, and GPUs of hosts without VMs, used at peak by logs, and a headroom."""
+    machines = [vm.name for vm in estate.vms] + [host.name for host in estate.hosts]
+    log, hours, seen = _uses(files, {_short(name): name for name in machines[::-1]})
+    bare = {
+        host.name: host.gpus[0].gpu for host in estate.hosts if host.gpus and not estate.by_host[host.name]
+    }
+    seats = [(vm, gpu.gpu.gpu, profile) for gpu in use.gpus for vm, profile in gpu.vms]
+    seats += [(f"{machine} {gpu}", bare[machine], WHOLE) for machine, gpu in seen if machine in bare]
+    used: dict[str, Use] = {}
+    for (machine, gpu), amounts in seen.items():
+        name = f"{machine} {gpu}" if machine in bare else machine
+        used[name] = max(amounts, used.get(name, amounts))
+    profiles: dict[tuple[str, str], list[str]] = {}
+    for name, board, profile in seats:
+        profiles.setdefault((board, profile), []).append(name)
+    kinds = sorted((key, names) for key, names in profiles.items() if key[0] and used.keys() & {*names})
+    fits = tuple(_fit(catalog, *key, names, used, headroom) for key, names in kinds)
+    named = {name for name, _, _ in seats}
+    without, others = (tuple(sorted(each)) for each in (named - used.keys(), used.keys() - named))
+    left = {entry.reason: entry.rows for entry in log.left.values()}
+    return RightSizes(headroom, hours, log.rows - sum(left.values()), fits, without, others, left)
+
+
+def _fit(
+    catalog: Catalog, board: str, profile: str, names: Sequence[str], used: Mapping[str, Use], headroom: float
+) -> Fit:
+    """Return the fit of the VMs of a profile, one name for each of their GPUs."""
+    *smaller, (_, allocated, per_gpu) = _sizes(catalog, board, profile)
+    peaks = [used[name][0] * (1 + headroom) for name in names if name in used]
+    before, options = math.ceil(len(names) / per_gpu), [(0, 0, 0.0, profile)]
+    for name, mb, most in smaller:
+        part = sum(peak <= mb for peak in peaks)
+        after = math.ceil(part / most) + math.ceil((len(names) - part) / per_gpu)
+        options.append((part, before - after, mb, name))
+    _, saved, _, fits = next((each for each in options[1:] if each[0] == len(peaks)), options[0])
+    part, most_saved, _, part_fits = max(options, key=lambda each: each[1:3])
+    high, peak = (
+        round(max(used[name][at] for name in names if name in used) / MIB_PER_GIB, 1) for at in (1, 0)
+    )
+    counts = len({*names}), len({*names} & used.keys())
+    better = (part, part_fits, most_saved) if most_saved > max(0, saved) else ()
+    return Fit(board, profile, *counts, round(allocated / MIB_PER_GIB, 1), high, peak, fits, saved, *better)
+
+
+def _sizes(catalog: Catalog, board: str, profile: str) -> list[tuple[str, int, int]]:
+    """Return name, frame buffer and number on a GPU of the smaller profiles of its kind, the smallest first, and of a profile."""
+    whole = int(float(str(catalog.gpus[board].value("memory_gib"))) * MIB_PER_GIB)
+    known: Mapping[str, Any] = {"backing": "timesliced", "max_per_gpu": 1, "frame_buffer_mb": whole}
+    row, series = profile_row(catalog, board, profile) or known, "C" if profile == WHOLE else profile[-1]
+    rows = [each for each in catalog.profiles_of(board) if each["backing"] == row["backing"]]
+    sizes = sorted(
+        (int(each["frame_buffer_mb"]), int(each["max_per_gpu"]), str(each["profile"])) for each in rows
+    )
+    smaller = [
+        (f"{name[:-1]}{series}", size, most) for size, most, name in sizes if size < row["frame_buffer_mb"]
+    ]
+    return [*smaller, (profile, int(row["frame_buffer_mb"]), int(row["max_per_gpu"]))]
+
+
+def _uses(
+    files: Iterable[tuple[str, BinaryIO]], known: Mapping[str, str]
+) -> tuple[Log, float, dict[tuple[str, str], Use]]:
+    """Return what was used of each GPU of a machine, over the hours of all files."""
+    import pandas as pd  # imported here: it takes longer to import than an inventory to be read
+
+    log, samples = Log(Clock(ZoneInfo("UTC"))), Collected("time_s", "mib", codes=("machine", "gpu", "vgpu"))
+    for name, file in files:
+        with refusing():
+            table = _table(export_of(file, "auto"), PurePath(name).name.partition(".")[0], known)
+            for rows in table.rows(table.find(COLUMNS["memory"], {}), log):
+                time, mib = rows.time("time"), rows.read("used", mib_of)
+                samples.add(rows.kept, time_s=time, mib=mib)
+                samples.add_names(**{key: rows.texts(key) for key in ("machine", "gpu", "vgpu")})
+    log.check(len(samples), "audit.none.samples")
+    shown = {key: list(names.shown) for key, names in samples.names.items()}
+    frame = pd.DataFrame({key: samples[key] for key in ("time_s", "mib", *shown)})
+    at_once = frame.groupby(["machine", "gpu", "time_s", "vgpu"])["mib"].max()
+    of_gpu = at_once.groupby(["machine", "gpu", "time_s"]).sum().groupby(["machine", "gpu"])
+    uses = zip(of_gpu.max().items(), of_gpu.quantile(HIGH), strict=True)
+    seen = {(shown["machine"][m], shown["gpu"][gpu]): (peak, high) for ((m, gpu), peak), high in uses}
+    return log, float(frame["time_s"].max() - frame["time_s"].min()) / 3600, seen
+
+
+def _table(export: Any, stem: str, known: Mapping[str, str]) -> Table:
+    """Return a sample per row, of one with labels as columns, a series per column, or an answer of Prometheus."""
+    table = with_dates(export.table, {}) if isinstance(export, Export) else _of_answer(export)
+    at = table.find({key: COLUMNS["memory"][key] for key in ("time", "used")}, {})
+    named = {place: name for place, name in enumerate(table.header) if COUNTERS.match(name)}
+    wide = {place: dict(LABEL.findall(name)) for place, name in named.items() if "{" in name}
+    if "time" not in at or not (wide or "used" in at):
+        raise table.missing("fits.needs")
+    ids = [n for n in range(len(table.names)) if n not in at.values() and _is_label(table, n)]
+
+    def samples(row: list[str]) -> Iterator[list[str]]:
+        own = {table.header[place]: row[place] for place in ids}
+        for place, labels in (wide or {at["used"]: own}).items():
+            unit = UNIT.search(table.header[place].partition("{")[0])  # nvidia-smi and DCGM count in MiB
+            text = row[place].strip()
+            used = f"{text} {unit[1] if unit else 'MiB'}" if text[-1:].isdigit() else text
+            yield [row[at["time"]], used, *_ids(labels, stem, known)]
+
+    return table.changed([table.header[at["time"]], "memory_used", "machine", "gpu", "vgpu"], samples)
+
+
+def _of_answer(answer: Any) -> Table:
+    """Return the series of the first counter of used memory in an answer of Prometheus, with their labels as columns."""
+    series = [(n, of["metric"], of["values"]) for n, of in enumerate(result_of(answer), 1)]
+    counters = [str(of.get("__name__")) for _, of, _ in series]
+    counter = next(filter(COUNTERS.fullmatch, counters), "value")
+    names = sorted({label for _, of, _ in series for label in of if label != "__name__"})
+    kept = [
+        (n, [str(of.get(label, "")) for label in names], pairs)
+        for n, of, pairs in series
+        if of.get("__name__") == counter
+    ]
+    rows = ((n, [*map(str, pair), *labels]) for n, labels, pairs in kept for pair in pairs)
+    return Table(["time", counter, *names], rows)
+
+
+def _is_label(table: Table, place: int) -> bool:
+    first = "".join(table.values(place)[:1])
+    return table.names[place] in (*MACHINES, *GPUS, "vgpu") or not first[:1].isdigit()
+
+
+def mib_of(text: str) -> float:
+    """Return an amount of memory with its unit in MiB.
+
+    >>> mib_of("2147483648 bytes"), mib_of("812 MiB")
+    (2048.0, 812.0)
+    """
+    amount = AMOUNT.fullmatch(text.strip())
+    if not amount or amount[2].lower() not in GIB:
+        raise BadValue("audit.value.number", text)
+    return float(amount[1]) * GIB[amount[2].lower()] * MIB_PER_GIB
+
+
+def _short(name: str) -> str:
+    return re.split(r"[.:]", name.strip().lower())[0]
+
+
+def _ids(labels: Mapping[str, str], stem: str, known: Mapping[str, str]) -> list[str]:
+    """Return machine, GPU and sharer of a sample: a label that names a VM or host counts before others, the file's name last."""
+    plain = {name.lower(): str(value) for name, value in labels.items()}
+    named = (
+        known[short]
+        for name, value in plain.items()
+        if name not in GPUS and (short := _short(value)) in known
+    )
+    others = (plain[name] for name in MACHINES if plain.get(name))
+    machine = next(named, "") or next(others, known.get(_short(stem), stem))
+    return [machine, " ".join(plain[name] for name in GPUS if plain.get(name)), plain.get("vgpu", "")]
