@@ -93,7 +93,7 @@ same: $(VENV)/.dev ## compare every answer with that of a commit (SINCE=commit)
 	$(BIN)/python tests/same_answers.py compare $(SINCE)
 
 bundle: $(VENV)/.dev ## make the packaged chart bundle again after an update of altair
-	$(BIN)/python -m gpuplan.widgets.chart
+	$(BIN)/python tests/bundle.py
 
 update: $(VENV)/.dev ## renew what is installed (UPGRADE="--upgrade-package NAME" for one, UPGRADE= for what is new)
 	$(LOCK) $(UPGRADE) --extra dev --output-file requirements/dev.txt pyproject.toml

@@ -238,6 +238,12 @@ CARDS = {"panel", "card", "details", "partial"}
 """Decorators of a card: `data/words/pages.csv` has its heading and hint."""
 
 
+def is_one_statement(node: ast.AST, path: Path) -> bool:
+    """True for a function of an outer room whose one statement says as much as a sentence."""
+    outer = OUTER_ROOMS & {*path.relative_to(PACKAGE).parts}
+    return bool(outer) and isinstance(node, ast.FunctionDef) and len(node.body) == 1
+
+
 def is_told_in_data(node: ast.AST, path: Path) -> bool:
     """True for a card, and for the function of a command, whose help is in `data/words/commands.csv`."""
     if not isinstance(node, ast.FunctionDef):
@@ -262,7 +268,12 @@ def test_everything_public_has_a_docstring(path: Path) -> None:
                 or (isinstance(d, ast.Attribute) and d.attr == "setter")
                 for d in child.decorator_list
             )
-            if not (ast.get_docstring(child) or overrides or is_told_in_data(child, path)):
+            if not (
+                ast.get_docstring(child)
+                or overrides
+                or is_told_in_data(child, path)
+                or is_one_statement(child, path)
+            ):
                 bare.append(prefix + child.name)
             if isinstance(child, ast.ClassDef):
                 visit(child, f"{prefix}{child.name}.")

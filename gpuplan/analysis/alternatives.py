@@ -62,7 +62,6 @@ def alternatives(plan: Plan) -> tuple[Alternative, ...]:
 
 
 def planned_alternatives(plan: Plan) -> tuple[Planned, ...]:
-    """Return the plan and its alternatives, each with its plan."""
     return plan.once("alternatives", lambda: tuple(_planned(plan)))
 
 

@@ -88,7 +88,6 @@ def kind_of(candidate: Candidate) -> str:
 
 
 def view_of(scenario: Scenario, candidate: Candidate) -> Scenario:
-    """Return the view of a scenario with the hosts that a candidate changes."""
     return next(view for view in views(scenario) if view.hardware.of == kind_of(candidate))
 
 
@@ -221,7 +220,6 @@ def maybe_ended(gpu: str, catalog: Catalog, today: str) -> bool:
 
 @lru_cache(maxsize=128)  # each candidate on a server of any make asks
 def takers(gpu: str, catalog: Catalog) -> tuple[str, ...]:
-    """Return the servers of the catalog that take a board."""
     return tuple(server for server in catalog.servers if fit_of(catalog, server, gpu))
 
 

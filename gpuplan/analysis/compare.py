@@ -251,7 +251,6 @@ def compare_plans(plans: Sequence[Plan]) -> Comparison:
 
 
 def named(plan: Plan, name: str) -> Plan:
-    """Return a plan under another name."""
     return plan.but(scenario=replace(plan.scenario, name=name))
 
 

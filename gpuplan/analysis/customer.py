@@ -29,6 +29,23 @@ def customer_scenario(scenario: Scenario, catalog: Catalog, *, whole_catalog: bo
     bare = replace(scenario, internal=Internal())
     if not prices.margin:
         return _without(bare, ("internal",))
+    sold = _sold(scenario, catalog, prices, whole_catalog)
+    offer = Origin("quoted", "scenario", note=OFFER, as_of=prices.as_of)
+    kept = _without(bare, ("internal", "prices", *(f"ranges.prices.{key}" for key in sold)))
+    stated = [f"prices.{key}" for key, _ in bare.prices if key not in sold]
+    return replace(
+        kept,
+        prices=tuple((dict(bare.prices) | sold).items()),
+        ranges=tuple((path, ends) for path, ends in bare.ranges if path.removeprefix("prices.") not in sold),
+        origins=(
+            *(*kept.origins, *((path, bare.origin(path)) for path in stated)),
+            *((f"prices.{key}", offer) for key in sold),
+        ),
+    )
+
+
+def _sold(scenario: Scenario, catalog: Catalog, prices: PriceList, whole_catalog: bool) -> dict[str, float]:
+    """Return the prices that carry the margin, as the customer pays them: of the models in the design, or of all."""
     kinds = [view.hardware for view in views(scenario)]
     used = {key for each in kinds for key in (f"gpus/{each.gpu}", f"servers/{each.server}")}
     used |= {*dict(scenario.prices)}
@@ -39,17 +56,7 @@ def customer_scenario(scenario: Scenario, catalog: Catalog, *, whole_catalog: bo
     }
     if kinds[1:] or not kinds[0].server:  # the price of any host is then that of a GPU host
         sold |= _sold_hosts(scenario, catalog)
-    stated = {key: bare.origin(f"prices.{key}") for key, _ in bare.prices if key not in sold}
-    offer = Origin("quoted", "scenario", note=OFFER, as_of=prices.as_of)
-    gone = ("internal", "prices", *(f"ranges.prices.{key}" for key in sold))
-    kept = _without(bare, gone)
-    own = ((f"prices.{key}", origin) for key, origin in stated.items())
-    return replace(
-        kept,
-        prices=tuple((dict(bare.prices) | sold).items()),
-        ranges=tuple((path, ends) for path, ends in bare.ranges if path.removeprefix("prices.") not in sold),
-        origins=(*kept.origins, *own, *((f"prices.{key}", offer) for key in sold)),
-    )
+    return sold
 
 
 def _sold_hosts(scenario: Scenario, catalog: Catalog) -> dict[str, float]:

@@ -75,27 +75,26 @@ def sorted_out(
     """Return ranking, frontier and winner of planned options; ``beyond`` are suitable boards that were not tried."""
     current = asked(scenario)
     options = _distinct(options)
-    rejected = [o for o in options if o.reasons or o.net_present is None]
     inside = [o for o in options if not o.reasons and o.net_present is not None]
-
-    rank, first = partial(_rank, current), [o for o in options if not kind_of(o.candidate)]
-    ranked = sorted((o for o in inside if not o.unpriced), key=rank)
+    inside.sort(key=partial(_rank, current))
+    ranked = [option for option in inside if not option.unpriced]
     winner = next((o for o in ranked if o.candidate.host_failures >= current.host_failures), None)
-    notes = [said("ranking.kinds")] * bool(views(scenario)[1:])
-    notes += _notes_on_boards(scenario, catalog, first, [o for o in ranked if not kind_of(o.candidate)])
-    notes += _notes_on_missing(scenario, catalog, first, beyond)
-    notes += _notes_on_costs(scenario, ranked, winner)
-    notes += [said("ranking.by formula")] * (scenario.demand.rule in RISKS)
     return Exploration(
         ranked=tuple(ranked),
-        unpriced=tuple(sorted((o for o in inside if o.unpriced), key=rank)),
-        rejected=tuple(rejected),
+        unpriced=tuple(option for option in inside if option.unpriced),
+        rejected=tuple(option for option in options if option.reasons or option.net_present is None),
         frontier=_once(frontier(ranked)),
         winner=winner,
         asked=next(o for o in options if o.candidate == current),
         currency=scenario.cost.currency,
         works=tuple(_works(scenario, catalog, ranked)),
-        notes=tuple(notes),
+        notes=(
+            *[said("ranking.kinds")] * bool(views(scenario)[1:]),
+            *_notes_on_boards(scenario, catalog, *map(_of_first_kind, (options, ranked))),
+            *_notes_on_missing(scenario, catalog, _of_first_kind(options), beyond),
+            *_notes_on_costs(scenario, ranked, winner),
+            *[said("ranking.by formula")] * (scenario.demand.rule in RISKS),
+        ),
     )
 
 
@@ -175,6 +174,10 @@ def _notes_on_costs(scenario: Scenario, ranked: Sequence[Option], winner: Option
     costs = {(o.candidate.link_gbit_s, o.net_present) for o in ranked}
     if len(speeds) > 1 and len({c for _, c in costs}) * len(speeds) == len(costs):
         yield said("ranking.links cost the same")
+
+
+def _of_first_kind(options: Sequence[Option]) -> list[Option]:
+    return [option for option in options if not kind_of(option.candidate)]
 
 
 def _notes_on_boards(

@@ -1,6 +1,6 @@
 """Simulation: a plan's people and jobs on its own hosts, with its placement policy."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
@@ -9,7 +9,9 @@ import numpy as np
 
 from gpuplan.analysis.demand import busiest_mix, sizing_target, week_demand
 from gpuplan.plan import Plan
+from gpuplan.plan.layouts import Layout
 from gpuplan.plan.simulated import (
+    Offer,
     Promise,
     boards_of,
     by_group,
@@ -87,14 +89,7 @@ def simulate_pool(
     clusters, target = [c.layout for c in plan.divisions[pool_id].clusters], sizing_target(plan.scenario)
     if (hosts is not None and hosts < 1) or down < 0:
         raise ValueError(f"hosts is {hosts}, down {down}: must be at least 1, and at least 0")
-    there = [offers(laid) for laid in clusters]
-    rows = [row for spare in (0, 1) for row in zip_longest(*(pair[spare] for pair in there))]
-    ordered = [(number, offer) for row in rows for number, offer in enumerate(row) if offer]
-    if hosts is not None:
-        more = range(hosts - len(ordered))
-        new = clusters[0].room
-        ordered = ordered[:hosts] + [(n % len(clusters), offer_of(new)) for n in more]
-    up = sorted(ordered, key=lambda host: -host[1].gpus)[down:]
+    up = sorted(_offered(clusters, hosts), key=lambda host: -host[1].gpus)[down:]
     together = plan.scenario.availability.split == "few-large"
     boards = boards_of({**plan.shape.requests, **plan.requests.by_group}) if together else ()
     streams = request_streams(plan, pool_id, when)
@@ -102,6 +97,17 @@ def simulate_pool(
     result = played(promise.among(clusters), up, seed=seed, progress=progress)
     gpus = sum(offer.gpus for _, offer in up)
     return PoolSimulation(pool_id, len(up), gpus, down, when, target, result, *disappointed(result, target))
+
+
+def _offered(clusters: Sequence[Layout], hosts: int | None) -> list[tuple[int, Offer]]:
+    """Return what hosts offer, each with the number of its cluster: hosts for the demand first, in turn."""
+    there = [offers(laid) for laid in clusters]
+    rows = [row for spare in (0, 1) for row in zip_longest(*(pair[spare] for pair in there))]
+    ordered = [(number, offer) for row in rows for number, offer in enumerate(row) if offer]
+    if hosts is None:
+        return ordered
+    more = range(hosts - len(ordered))
+    return ordered[:hosts] + [(n % len(clusters), offer_of(clusters[0].room)) for n in more]
 
 
 def hosts_to_simulate(plan: Plan, pool_id: str, around: int = 2) -> tuple[int, ...]:

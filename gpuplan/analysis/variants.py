@@ -145,7 +145,6 @@ def figure(plan: Plan, key: str) -> Any:
 
 
 def _board(plan: Plan, name: str) -> Any:
-    """Return a fact of the board; None where a design has several boards."""
     boards = plan.new_boards
     return None if boards[1:] else plan.catalog.gpus[boards[0]].value(name)
 

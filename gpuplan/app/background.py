@@ -163,7 +163,6 @@ def _of_command(code: int, text: str) -> str:
 
 
 def new_reference() -> str:
-    """Return a reference that the page shows and the log has."""
     return secrets.token_hex(4).upper()
 
 
@@ -187,7 +186,6 @@ class Simulating:
 
     @property
     def simulations(self) -> list[dict[str, Any]]:
-        """Simulations found so far, pool by pool, fewest hosts first."""
         return [line["simulation"] for line in self.runner.found]
 
 

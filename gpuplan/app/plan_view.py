@@ -18,7 +18,6 @@ PLAYED = 300_000
 
 
 def playable(requests: Sequence[Request], rooms: Sequence[Room]) -> bool:
-    """True if an order of these VMs can be played while a page waits."""
     return 0 < sum(request.vms for request in requests) * len(rooms) <= PLAYED
 
 
@@ -99,7 +98,6 @@ class PlanView(HasTraits):
         self._changed()
 
     def watch(self, pool: str, **known: Any) -> None:
-        """Start the power-on replay of a pool; hosts that are down wait meanwhile."""
         if self.watchable(pool):
             self.watched = Watched(pool, **known)
             self._changed()

@@ -99,7 +99,6 @@ class Workbook(KeptDesigns):
         return tuple(name for name, each in work.items() if each.busy)
 
     def look_as(self, customer: bool) -> None:
-        """Show the customer's version, or the internal one."""
         self.customer = customer
         self.notice = ("", "")
         self._end_typing()
@@ -123,7 +122,6 @@ class Workbook(KeptDesigns):
         return customer_scenario(self.scenario, self.catalog)
 
     def go(self, step: str) -> None:
-        """Enter a step; nothing is lost by leaving the one before."""
         if step in dict(STEPS):
             self.started = self.started or step != "start"
             self.step = step
@@ -156,7 +154,6 @@ class Workbook(KeptDesigns):
         self._take(groups.moved(self.scenario, group_id, by))
 
     def open_example(self, name: str) -> None:
-        """Start from an example, or from nothing with ``blank``."""
         self.start(from_dict({}) if name == "blank" else load_scenario(name))
 
     def start_guided(self, answers: Answers) -> None:
@@ -216,7 +213,6 @@ class Workbook(KeptDesigns):
             self._put(scenario, said("screen.audit.used", groups=count, name=name))
 
     def use(self, scenario: Scenario, words: str) -> None:
-        """Put a variant of the design, made from the one on the screen, in its place; undo brings that back."""
         self._put(self._own(scenario), words)
 
     def exchange(self, scenario: Scenario) -> None:

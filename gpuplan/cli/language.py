@@ -16,21 +16,7 @@ MOST_FILE_BYTES, MOST_CHARACTERS = 5_000_000, 2_000
 COLUMNS = ("file", "key", "column", "text")
 """Columns of a file with texts in another language; further ones, such as the English text, are the translator's."""
 TRANSLATED = {
-    "inputs": (("path",), ("label",)),
-    "words/acceptance": (("key",), ("area", "test", "expected")),
-    "words/cluster_settings": (("setting",), ("area", "setting", "value", "why")),
-    "words/decisions": (("case",), ("title", "decision", "justification", "implication")),
-    "words/derived": (("key",), ("note",)),
-    "words/failures": (("part",), ("part", "left", "affected")),
-    "words/host_parts": (("key", "when"), ("name", "size", "rule")),
-    "words/lines": (("key", "when"), ("label", "formula")),
-    "words/materials": (("key", "when"), ("name", "rule", "price_name")),
-    "words/messages": (("code",), ("text", "change")),
-    "words/names": (("of", "choice"), ("name",)),
-    "words/platform_rules": (("rule",), ("check",)),
-    "words/report": (("key",), ("text",)),
-    "words/settings": (("what",), ("where", "what")),
-    "words/upgrade_order": (("part",), ("part", "what")),
+    row["table"]: (row["keys"].split(), row["columns"].split()) for row in own_rows("words/translated")
 }
 """Table of texts -> the columns by which a row is known, and those that a reader sees."""
 Address = tuple[str, str, str]

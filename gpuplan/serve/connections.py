@@ -92,7 +92,6 @@ class HttpServer(tornado.httpserver.HTTPServer):
 
     @property
     def connections(self) -> int:
-        """Number of connections, without those of open pages."""
         return len(self._trusted)
 
     def handle_stream(self, stream: tornado.iostream.IOStream, address: Any) -> None:

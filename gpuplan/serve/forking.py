@@ -60,7 +60,6 @@ PASSED_KINDS = ("LC_", "NUMBA_")
 
 
 def passed(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that a session may see."""
     return {name: variables[name] for name in variables if name in PASSED or name.startswith(PASSED_KINDS)}
 
 
@@ -94,7 +93,6 @@ class Forked:
         return 0
 
     def send_signal(self, number: int) -> None:
-        """Send it a signal; one that has ended gets none."""
         if self.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._handle, number)

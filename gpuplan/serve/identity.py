@@ -149,7 +149,6 @@ class LoginHandler(VoilaLoginHandler):  # type: ignore[misc]
         super()._render(wrong)
 
     def _redirect_safe(self, url: str, default: str | None = None) -> None:
-        """Go on to the address that a visitor requested, if that is valid."""
         super()._redirect_safe(url if url.isprintable() else self.base_url, default)
 
     @allow_unauthenticated

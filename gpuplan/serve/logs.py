@@ -33,7 +33,6 @@ class References:
         self._known: dict[Any, tuple[str, float]] = {}
 
     def of(self, kind: Any) -> str:
-        """Return the reference for an error of a kind."""
         at = self._now()
         self._known = {other: entry for other, entry in self._known.items() if at - entry[1] < WINDOW_S}
         return self._known.setdefault(kind, (new_reference(), at))[0]
@@ -173,7 +172,6 @@ CHANGES = Histogram(
 
 
 def refused(what: str) -> None:
-    """Count a refusal."""
     REFUSED.labels(what).inc()
 
 

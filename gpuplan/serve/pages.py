@@ -26,7 +26,6 @@ LOG_REFERENCES = References()
 
 
 def owner_of(handler: Any) -> str:
-    """Return the owner of the session requested, from the identity provider."""
     return str(handler.identity_provider.owner_of(handler))
 
 

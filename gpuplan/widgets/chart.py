@@ -1,11 +1,6 @@
-"""Charts that work offline: Vega in a packaged file, one for the page, a widget that sends rows apart, and its picture.
+"""Charts that work offline: Vega in a packaged file (``make bundle``), a widget that sends rows apart, and its picture."""
 
-After an update of altair, make the bundle again: ``python -m gpuplan.widgets.chart`` (with ``vl-convert-python``).
-"""
-
-import sys
 from collections.abc import Callable
-from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -25,17 +20,6 @@ BUNDLE = STATIC / "vega.js"
 """Vega, Vega-Lite and Vega-Embed as altair uses them; the altair is named in the first line."""
 PICTURES = ("text/html", "image/svg+xml")
 """Formats in which a widget shows itself beside its view."""
-
-
-def write_bundle(path: Path = BUNDLE) -> int:
-    """Write the bundle for the installed altair; return its number of characters."""
-    import altair
-    import vl_convert
-    from altair.utils._importers import vl_version_for_vl_convert
-
-    give = "export default { initialize() { (globalThis.gpuplanVega ??= Promise.withResolvers()).resolve(vegaEmbed); } };"
-    source = vl_convert.javascript_bundle(give, vl_version=vl_version_for_vl_convert())
-    return path.write_text(f"// Vega for altair {altair.__version__}\n{source}", encoding="utf-8")
 
 
 class Vega(anywidget.AnyWidget):
@@ -80,7 +64,6 @@ class Chart(Sent):
 
     @property
     def chart(self) -> Any:
-        """Chart that is drawn, as it was assigned."""
         return self._chart
 
     @chart.setter
@@ -188,14 +171,3 @@ def split_rows(whole: dict[str, Any]) -> tuple[dict[str, Any], dict[str, list[An
 
     spec = without(whole)
     return spec, {f"rows-{at}": values for at, values in enumerate(rows)}
-
-
-@cache
-def bundled_altair() -> str:
-    """Return the version of altair that the packaged bundle was made for."""
-    with BUNDLE.open(encoding="utf-8") as file:
-        return file.readline().rpartition(" ")[2].strip()
-
-
-if __name__ == "__main__":
-    print(f"{BUNDLE}: {write_bundle():,} characters for altair {bundled_altair()}", file=sys.stderr)

@@ -44,6 +44,7 @@ NOT_READ_IN_FILES = {
         "trace_advice",
         "trace_columns",
         "trace_units",
+        "translated",
         "usual_boards",
         "workload_inputs",
     )

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 import pytest
+from bundle import bundled_altair
 
 pytest.importorskip("altair")
 pytest.importorskip("traitlets")
@@ -60,7 +61,7 @@ def test_a_chart_is_made_once_and_drawn_when_something_changed(book: Workbook) -
 
 def test_bundle_belongs_to_the_installed_altair() -> None:
     installed = importlib.metadata.version("altair")  # Vega changes with altair's minor versions
-    assert charts.bundled_altair().split(".")[:2] == installed.split(".")[:2], "run: make bundle"
+    assert bundled_altair().split(".")[:2] == installed.split(".")[:2], "run: make bundle"
     source = charts.BUNDLE.read_text(encoding="utf-8")
     assert "https://esm.sh" not in source
     assert "cdn.jsdelivr" not in source

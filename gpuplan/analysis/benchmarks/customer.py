@@ -230,11 +230,8 @@ def of_design(found: Result, plan: Plan) -> Result:
     The group is the one that file or folder name, or the only one with its model; CatalogError where it may be several.
     """
     planned = {id: planned_run(plan, id) for id in plan.llm.serving}
-    named, nameless = model_named(plan.catalog, found.run.model), found.run.model[:1] in ("", "/", ".")
-    same = [id for id, run in planned.items() if nameless or model_named(plan.catalog, run.model) == named]
-    id = found.group if found.group in planned else same[0] if len(same) == 1 else ""
-    if not id and nameless:
-        raise CatalogError(said("bench.which group", names=", ".join(planned)), file=found.file)
+    named = model_named(plan.catalog, found.run.model)
+    id = _group_of(found, planned, plan.catalog)
     base = planned.get(id, Run("", "", plan.scenario.hardware.gpu))
     stated = {name: value for name in FILLED if (value := getattr(found.run, name))}
     if id and named is None:
@@ -243,6 +240,18 @@ def of_design(found: Result, plan: Plan) -> Result:
         stated.setdefault("gpus", found.run.all_gpus)
     filled = {name: getattr(base, name) for name in FILLED} | stated
     return replace(found, group=id, run=replace(found.run, **filled))
+
+
+def _group_of(found: Result, planned: Mapping[str, Run], catalog: Catalog) -> str:
+    if found.group in planned:
+        return found.group
+    named, nameless = model_named(catalog, found.run.model), found.run.model[:1] in ("", "/", ".")
+    same = [id for id, run in planned.items() if nameless or model_named(catalog, run.model) == named]
+    if len(same) == 1:
+        return same[0]
+    if nameless:
+        raise CatalogError(said("bench.which group", names=", ".join(planned)), file=found.file)
+    return ""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Logs of requests and records of their use: many records -> the load that they describe, with times where they have them."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from statistics import fmean, quantiles
@@ -68,14 +69,7 @@ def _request(record: Record, tool: str) -> Request:
 
 def _load(requests: Sequence[Request]) -> dict[str, Any]:
     """Return the figures of requests in the window where most are at work; of the whole log where it is shorter."""
-    start, end = min(each.start_s for each in requests), max(each.end_s for each in requests)
-    if end - start > WINDOW_S:
-        worked: dict[int, float] = {}
-        for each in requests:
-            at = int((each.start_s - start) // WINDOW_S)
-            worked[at] = worked.get(at, 0.0) + each.end_s - each.start_s
-        start += WINDOW_S * max(worked, key=lambda at: (worked[at], -at))
-        end = start + WINDOW_S
+    start, end = _busiest(requests)
     inside = [each for each in requests if start <= each.start_s < end] or requests
     window = max(end - start, 1e-9)
     stays = sum(max(0.0, min(each.end_s, end) - max(each.start_s, start)) for each in requests)
@@ -91,16 +85,22 @@ def _load(requests: Sequence[Request]) -> dict[str, Any]:
     return found
 
 
+def _busiest(requests: Sequence[Request]) -> tuple[float, float]:
+    """Return start and end of the window where most requests are at work, of the whole log where it is shorter."""
+    start, end = min(each.start_s for each in requests), max(each.end_s for each in requests)
+    if end - start <= WINDOW_S:
+        return start, end
+    worked: dict[int, float] = defaultdict(float)
+    for each in requests:
+        worked[int((each.start_s - start) // WINDOW_S)] += each.end_s - each.start_s
+    start += WINDOW_S * max(worked, key=lambda at: (worked[at], -at))
+    return start, start + WINDOW_S
+
+
 def trace(records: Sequence[Record]) -> Iterator[Result]:
     """Read a trace of requests without times of answers: it says what comes, not how fast it is served."""
-    starts, lengths, hashes = list[float](), list[list[float]](), list[list[str]]()
-    for record in records:
-        parts = list(record.listed("sub_requests")) if "sub_requests" in record.data else [record]
-        lengths.append([sum(part.figure("mooncake", n) or 0.0 for part in parts) for n in ("isl", "osl")])
-        starts.append(record.figure("mooncake", "start_s") or 0.0)
-        if not isinstance(ids := record.value("hash_ids") or [], list):
-            raise record.error("hash_ids", "bench.no list")
-        hashes.append([show(id) for id in ids])
+    starts = [record.figure("mooncake", "start_s") or 0.0 for record in records]
+    lengths, hashes = [_lengths(record) for record in records], [_hashes(record) for record in records]
     isl, osl = (fmean(values) for values in zip(*lengths, strict=True))
     if not isl or not osl:
         raise records[0].error("input_length", "bench.needed")
@@ -109,6 +109,17 @@ def trace(records: Sequence[Record]) -> Iterator[Result]:
     found["requests_per_s"] = (len(starts) - 1) / span if span else None
     found["prefix_hit"] = _prefix_hit([tokens for tokens, _ in lengths], hashes) if any(hashes) else None
     yield result(records[0], "mooncake", found)
+
+
+def _lengths(record: Record) -> list[float]:
+    parts = list(record.listed("sub_requests")) if "sub_requests" in record.data else [record]
+    return [sum(part.figure("mooncake", name) or 0.0 for part in parts) for name in ("isl", "osl")]
+
+
+def _hashes(record: Record) -> list[str]:
+    if not isinstance(ids := record.value("hash_ids") or [], list):
+        raise record.error("hash_ids", "bench.no list")
+    return [show(id) for id in ids]
 
 
 def _prefix_hit(lengths: Sequence[float], hashes: Sequence[Sequence[str]]) -> float:

@@ -4,6 +4,7 @@ A file is known by its fields, never by its name.
 """
 
 import json
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -85,13 +86,12 @@ def _of_file(path: Path, name: str, catalog: Catalog) -> list[Result]:
     start, _, _ = text_of(path, shown).lstrip().partition("\n")
     if not start.strip():
         raise CatalogError(said("bench.empty"), file=shown)
-    columns = {cell.strip().strip('"') for cell in start.split(",")}
-    if columns & {"model", "gpu"} and not columns & {"hw", "startTime"} and start[0] not in "{[":
+    is_json, columns = start[0] in "{[", {cell.strip().strip('"') for cell in start.split(",")}
+    if columns & {"model", "gpu"} and not columns & {"hw", "startTime"} and not is_json:
         return [Result(run, "runs", shown) for run in read_runs(path, catalog)]
-    records = list(_objects(text_of(path, shown), shown) if start[0] in "{[" else _table(path, shown))
-    found = list(_read(records)) if records else []
+    found = list(_read(list(_objects(text_of(path, shown), shown) if is_json else _table(path, shown))))
     if not found:
-        raise CatalogError(said("bench.empty"), file=shown) if start[0] in "{[" else UnknownTool(shown)
+        raise CatalogError(said("bench.empty"), file=shown) if is_json else UnknownTool(shown)
     named = next((part for part in reversed(Path(name).parts) if "--" in part), "")
     group, many = named.partition("--")[0], len(found) > 1
     return [
@@ -102,7 +102,7 @@ def _of_file(path: Path, name: str, catalog: Catalog) -> list[Result]:
 
 def _read(records: Sequence[Record]) -> Iterator[Result]:
     """Yield the results of the records of a file, by the fields of its tool."""
-    log = next((read for tool, read in LOGS.items() if records[0].known(tool)), None)
+    log = next((read for tool, read in LOGS.items() if records and records[0].known(tool)), None)
     if log is not None:
         yield from log(records)
         return
@@ -208,18 +208,28 @@ def _spelled(column: Column, text: str) -> str:
 def doubts(found: Result) -> Iterator[str]:
     """Yield what contradicts itself in a result: rate, stay and concurrency, units, tokens and duration."""
     run, figures = found.run, found.figures
-    first, each, osl, at_once = run.ttft_ms, run.tpot_ms, run.osl, run.concurrency
-    stay, rate = figures.get("stay_ms"), figures.get("requests_per_s")
+    first, told, stay = run.ttft_ms, _whole_ms(run), figures.get("stay_ms")
     if first is not None and 0 < first < SOONEST_MS:
         yield said("bench.soon", first=first)
-    told = first + each * (osl - 1) if first is not None and each and osl else None
-    if stay and told and told > (1 + OFF) * stay:
+    if stay and told > (1 + OFF) * stay:
         yield said("bench.longer", told=told / 1e3, stay=stay / 1e3)
-    if rate is None and run.tokens_per_s and osl:
-        rate = run.tokens_per_s / osl
-    seen = rate * (stay or told or 0.0) / 1e3 if rate else 0.0
-    if seen and at_once and run.mode != "burst" and abs(seen / at_once - 1) > OFF:
-        yield said("bench.little", concurrency=at_once, seen=seen)
-    tokens, seconds = figures.get("tokens"), figures.get("duration_s")
-    if tokens and seconds and run.tokens_per_s and abs(run.tokens_per_s * seconds / tokens - 1) > TOKENS_OFF:
-        yield said("bench.tokens", rate=run.tokens_per_s, seconds=seconds, tokens=tokens)
+    stated, tokens_per_s = figures.get("requests_per_s"), run.tokens_per_s or 0.0
+    rate = stated if stated is not None else tokens_per_s / (run.osl or math.inf)
+    seen = rate * (stay or told) / 1e3
+    if run.mode != "burst" and _apart(seen, run.concurrency) > OFF:
+        yield said("bench.little", concurrency=run.concurrency, seen=seen)
+    tokens, seconds = figures.get("tokens"), figures.get("duration_s") or 0.0
+    if _apart(tokens_per_s * seconds, tokens) > TOKENS_OFF:
+        yield said("bench.tokens", rate=tokens_per_s, seconds=seconds, tokens=tokens)
+
+
+def _whole_ms(run: Run) -> float:
+    """Return the time of a whole answer by its first token and the others; 0 where they are not stated."""
+    if run.ttft_ms is None or not run.tpot_ms or not run.osl:
+        return 0.0
+    return run.ttft_ms + run.tpot_ms * (run.osl - 1)
+
+
+def _apart(one: float, other: float | None) -> float:
+    """Return how far apart two figures are, as a share of the second; 0 where one is not stated."""
+    return abs(one / other - 1) if one and other else 0.0

@@ -59,40 +59,54 @@ def _figures(record: Record, tool: str) -> dict[str, Any]:
 def summary(record: Record, tool: str) -> Iterator[Result]:
     """Read the summary of a tool that states all figures of a run, or their totals."""
     at = _figures(record, tool)
-    done, osl = at.get("done"), at.get("osl")
     if "tokens" in at:
-        if not at["tokens"] and at["tokens_in"]:
-            raise record.error("total_output_tokens", "bench.embeds")
-        if not done:
-            raise record.error("completed", "bench.needed")
-        at |= {"isl": at["tokens_in"] and at["tokens_in"] / done, "osl": (osl := at["tokens"] / done)}
-    first, each, stay = (at.get(name) for name in ("ttft_ms", "tpot_ms", "stay_ms"))
-    if each is None and stay and first is not None and osl and osl > 1:
-        at["tpot_ms"] = each = max(0.0, stay - first) / (osl - 1)
-    if stay is None and first is not None and each is not None and osl:
-        at["stay_ms"] = stay = first + each * (osl - 1)
-    at |= _load(at, record.words(tool, "kind"), stay / 1e3 if stay else None)
+        _add_means(record, at)
+    _add_times(at)
+    at |= _load(at, record.words(tool, "kind"))
     backend = record.words(tool, "framework").lower()
     engine = next((name for part, name in ENGINES.items() if part in backend), "")
     yield result(record, tool, at, framework=engine, tp=at.get("tp"))
 
 
-def _load(at: Mapping[str, float | None], kind: str, stay_s: float | None) -> dict[str, Any]:
+def _add_means(record: Record, at: dict[str, Any]) -> None:
+    """Add the mean lengths to the totals of a run; an error where it has written nothing."""
+    if not at["tokens"] and at["tokens_in"]:
+        raise record.error("total_output_tokens", "bench.embeds")
+    if not (done := at.get("done")):
+        raise record.error("completed", "bench.needed")
+    at |= {"isl": at["tokens_in"] and at["tokens_in"] / done, "osl": at["tokens"] / done}
+
+
+def _add_times(at: dict[str, Any]) -> None:
+    """Add the time per token that follows from the stay, or the stay that follows from that."""
+    first, each, stay, osl = (at.get(name) for name in ("ttft_ms", "tpot_ms", "stay_ms", "osl"))
+    if first is None or not osl:
+        return
+    if each is None and stay and osl > 1:
+        at["tpot_ms"] = max(0.0, stay - first) / (osl - 1)
+    if stay is None and each is not None:
+        at["stay_ms"] = first + each * (osl - 1)
+
+
+def _load(at: Mapping[str, float | None], kind: str) -> dict[str, Any]:
     """Return mode and concurrency of a load: stated, measured, or rate times stay (Little's law).
 
     A cap that open arrivals do not reach is no concurrency. Without rate and cap all prompts start together.
     """
     rate, cap, seen = at.get("rate"), at.get("cap"), at.get("seen")
-    own = rate or at.get("requests_per_s")
-    at_once = seen or (own * stay_s if own and stay_s else cap)
+    at_once = seen or _by_stay(at) or cap
     if rate or kind in OPEN:
-        reached = cap and (not at_once or at_once > UNREACHED * cap) and not seen
+        reached = cap and not seen and (at_once or cap) > UNREACHED * cap
         return {"mode": "server", "concurrency": cap if reached else at_once}
     if cap or (seen and "rate" not in at):
         return {"mode": "concurrency", "concurrency": seen or cap}
     if prompts := at.get("prompts"):
         return {"mode": "burst", "concurrency": prompts}
     return {"mode": "server", "concurrency": at_once} if at_once else {}
+
+
+def _by_stay(at: Mapping[str, float | None]) -> float:
+    return (at.get("rate") or at.get("requests_per_s") or 0.0) * (at.get("stay_ms") or 0.0) / 1e3
 
 
 def guidellm(record: Record) -> Iterator[Result]:
@@ -105,33 +119,42 @@ def guidellm(record: Record) -> Iterator[Result]:
 
 def inferencex(record: Record) -> Iterator[Result]:
     """Read a run of InferenceX or InferenceMAX: seconds, and tokens per second of each GPU, or of each that decodes."""
-    at = _figures(record, "inferencex")
-    if (at["tpot_ms"] or 0) > SLOWEST_MS:  # they are in milliseconds already
-        at |= {name: value / 1e3 for name, value in at.items() if value and name.endswith("_ms")}
-    tensor, stages = at["tp"] or 1.0, at["pp"] or 1.0
-    gpus = counted = tensor * stages * (at["copies"] or 1.0)
-    if apart := record.flag("disagg") or bool(at["decode"]):
-        counted = at["decode"] or gpus
-        gpus = (at["prefill"] or 0.0) + counted
-    split = record.flag("dp_attention")
-    weights = record.words("inferencex", "weights").lower()
-    weights = {"fp4": "mxfp4" if "gpt-oss" in record.text("model").lower() else "nvfp4"}.get(weights, weights)
-    engine = record.words("inferencex", "framework").lower()
+    at = _slowed(_figures(record, "inferencex"))
+    tensor, split = at["tp"] or 1.0, record.flag("dp_attention")
+    apart = record.flag("disagg") or bool(at["decode"])
     at |= {"mode": "disaggregated" if apart else "concurrency", "concurrency": at.pop("cap")}
-    at["tokens_per_s"] = at["each_gpu"] and at["each_gpu"] * counted
+    whole = tensor * (at["pp"] or 1.0) * (at["copies"] or 1.0)
+    decoding = at["decode"] or whole if apart else whole
+    at["tokens_per_s"] = at["each_gpu"] and at["each_gpu"] * decoding
     yield result(
         record,
         "inferencex",
         at,
         gpu=re.split(r"[-_]", record.words("inferencex", "gpu"))[0],
-        gpus=gpus,
+        gpus=decoding + (at["prefill"] or 0.0) * apart,
         tp=1.0 if split else tensor,
         dp=tensor if split else 1.0,
-        pp=stages,
-        precision_weights=weights if weights in WEIGHTS else "",
-        framework="tensorrt-llm" if engine.startswith("trt") else engine,
+        pp=at["pp"] or 1.0,
+        precision_weights=_weights(record),
+        framework=re.sub(r"^trt.*", "tensorrt-llm", record.words("inferencex", "framework").lower()),
         tuned=True,
     )
+
+
+def _slowed(at: dict[str, Any]) -> dict[str, Any]:
+    """Return figures whose times were in milliseconds before they were taken for seconds, in milliseconds."""
+    off = (at["tpot_ms"] or 0) > SLOWEST_MS
+    return {
+        name: value / 1e3 if off and value and name.endswith("_ms") else value for name, value in at.items()
+    }
+
+
+def _weights(record: Record) -> str:
+    """Return the precision of the weights; empty where the name is none that is known."""
+    weights = record.words("inferencex", "weights").lower()
+    if weights == "fp4":
+        return "mxfp4" if "gpt-oss" in record.text("model").lower() else "nvfp4"
+    return weights if weights in WEIGHTS else ""
 
 
 def in_ms(record: Record) -> Record:

@@ -10,18 +10,17 @@ from gpuplan.analysis.alternatives import changes, nearby
 from gpuplan.analysis.break_even import Condition, to_win
 from gpuplan.analysis.compare import LABELS, THIS, CompareRow, Comparison, compare_plans, design_name, named
 from gpuplan.analysis.option import Option
-from gpuplan.app.cards import Card, Contents, bare, panel, plain, select, tried
+from gpuplan.app.cards import Card, Contents, panel, plain, select, tried
 from gpuplan.app.header import price_name
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import explore
 from gpuplan.plan import Plan
-from gpuplan.report import number
 from gpuplan.report.headlines import HEADLINES, Headline
 from gpuplan.report.table import Cell, Table, screen, tabulate
 from gpuplan.report.tables import sensitivity as tables
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, field_of
 from gpuplan.widgets import contract
-from gpuplan.wording import LICENCE_NAMES, amount, capital, said, stated_percent
+from gpuplan.wording import LICENCE_NAMES, capital, is_currency, said
 
 DIFFERS = {"tone": "differs", "mark": {"sign": "\u2260", "text": "", "tone": "differs"}}
 LEADS = ("cost.net_present", "totals.hosts", "totals.gpus")
@@ -216,18 +215,9 @@ def _words(each: Condition) -> Cell:
 
 
 def _named(each: Condition, value: Any) -> Cell:
-    return Cell(value, words=LICENCE_NAMES.get(each.path, {}).get(value) or _value(value, each.unit))
-
-
-def _value(value: Any, unit: str) -> str:
     if value is None:
-        return "\u2013"
-    if isinstance(value, str):
-        return value
-    if len(unit) == 3 and unit.isupper():
-        return bare(value)
-    if unit in ("1", "%"):
-        return stated_percent(float(f"{value:.4g}"))
-    if unit == "year":
-        return amount(value, "year")
-    return f"{number(float(f'{value:.4g}'))} {unit}".strip()
+        return Cell(value, words="\u2013")
+    priced = is_currency(each.unit)
+    shown = float(f"{value:.4g}") if isinstance(value, float) and not priced else value
+    words = tables.value_words(each.path, shown, "currency" if priced else each.unit)
+    return Cell(value, words=LICENCE_NAMES.get(each.path, {}).get(value) or words)

@@ -34,7 +34,6 @@ def runs(numbers: Iterable[int]) -> str:
 
 
 def named_hosts(numbers: Sequence[int]) -> str:
-    """Return hosts by their numbers."""
     return said("screen.failures.hosts" if len(numbers) != 1 else "screen.failures.host", hosts=runs(numbers))
 
 
@@ -56,7 +55,6 @@ def move_words(workbook: Workbook, group: GroupPlan | None) -> tuple[str, str]:
 
 
 def stun_text(stun_s: float) -> str:
-    """Return a stun time in words."""
     return amount(round(stun_s, 1 if stun_s < 10 else None), "s")
 
 

@@ -183,7 +183,6 @@ def validation_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def _piece(workbook: Workbook, content: Mapping[str, Any]) -> None:
-    """Accept a part of a result file; the last one starts the comparison."""
     if workbook.validating.arrived(content):
         workbook.validating.compare(workbook.plan)
 

@@ -60,7 +60,6 @@ def workloads_data(workbook: Workbook) -> contract.Workloads:
 
 
 def _row(workbook: Workbook, group: Group, planned: GroupPlan | None) -> contract.Workload:
-    """Return the row of a workload; one that is open has its inputs and results."""
     plan, line = workbook.plan, workbook.plan.lines.get(f"groups.{group.id}.demand_gpus")
     opened = workbook.workload == group.id
     wrong = (path for path in (*workbook.drafts, *(problem.path for problem in workbook.refused)))
