@@ -74,7 +74,6 @@ class HourDemand:
     group: str
     """Empty for several small groups together."""
     gpus: tuple[tuple[float, ...], ...]
-    """GPUs of 24 hours for each day."""
 
 
 def local_quarters(week: WeekDemand, quarters: Sequence[int], place: str) -> tuple[int, ...]:

@@ -24,16 +24,13 @@ class GroupTraffic:
     id: str
     name: str
     replicas: int
-    """Planned replicas."""
     pace: Pace
-    """Pace of one replica."""
     traffic: Traffic
     per_second: float
     """Requests in the busiest hour."""
     day_per_second: tuple[float, ...]
     """Requests a second in each hour of its busiest day, UTC."""
     first_token_s: float
-    """Promised."""
     share: float
     """Share of the requests for which the promise is to be kept."""
     low: float

@@ -59,7 +59,6 @@ class Option:
     """Worst share of native speed kept by a group with remote GPUs; None if there is none."""
     unplaced_vms: int | None = None
     stops: tuple[str, ...] = ()
-    """Codes of the messages that say stop."""
     checked: bool = True
     """False if a rule by risk has only its answer by formula, which its hosts may not hold."""
     excludes: tuple[str, ...] = ()

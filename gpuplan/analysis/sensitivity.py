@@ -36,7 +36,6 @@ class Range:
     """Range of values that an input may take."""
 
     path: str
-    """Input of the scenario that is set to either end."""
     label: str
     unit: str
     now: float

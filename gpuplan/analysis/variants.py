@@ -49,7 +49,6 @@ class Standing(NamedTuple):
     unplaced_vms: int | None
     """VMs without a GPU while all hosts are up; None where it cannot be planned."""
     stops: tuple[str, ...] = ()
-    """Codes of the messages that say stop."""
     low: float | None = None
     high: float | None = None
     checked: bool = True

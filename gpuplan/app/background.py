@@ -38,7 +38,6 @@ class Runner:
         self.state = "idle"
         """idle, running, done, failed or cancelled."""
         self.done = 0.0
-        """Share of the work done, 0 to 1."""
         self.step = ""
         self.started = False
         """True once the work has begun; until then it is only being prepared."""
@@ -195,7 +194,6 @@ class Exploring:
     def __init__(self, command: str, key: str, on_change: Callable[[], None], folder: str = "") -> None:
         self.runner = Runner(on_change, folder)
         self.plan: Plan | None = None
-        """Design that the command was started for."""
         self._command, self._key = command, key
         self._later = idle_work.Later(on_change)
         self.once = self._later.once

@@ -21,7 +21,6 @@ class Order(NamedTuple):
     scenario: Scenario
     kind: str
     internal: bool
-    """True if they are internal, with notes and margin."""
     beside: tuple[Scenario, ...] = ()
 
 

@@ -27,7 +27,6 @@ class Kept:
     name: str
     plan: Plan
     scenario: Scenario
-    """The internal version of it."""
     link: Link
 
 

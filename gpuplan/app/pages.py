@@ -17,7 +17,6 @@ MESSAGES: Mapping[str, Callable[[Workbook], Headline]] = {
     "design": design.message,
     "hosts": lambda workbook: HEADLINES["hosts"](workbook.checked),
 }
-"""Message of a step, where it needs more than the plan."""
 
 
 def _named(name: str) -> Any:

@@ -48,7 +48,6 @@ class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
         self._remembered: dict[str, Any] = {}
         """Memory that the page was last sent, see ``memory.py``."""
         self._held: set[str] = set()
-        """Ids of the designs that the page has."""
         self._shown: dict[Found, tuple[list[Show], ...]] = {}
         """Functions that draw the cards of each tab: those sent at once, and those that take longer."""
         self._tabs: dict[Found, ipywidgets.Box] = {}

@@ -16,7 +16,6 @@ from gpuplan.scenario import Problem, Scenario, ScenarioError, show
 from gpuplan.wording import said
 
 ANY_SERVER = "any"
-"""Name of a server of any make among those to explore."""
 
 
 def run_explore(args: argparse.Namespace) -> int:

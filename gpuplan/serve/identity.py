@@ -24,7 +24,6 @@ LONGEST_WAIT_S = 300.0
 FORGOTTEN_S = 900.0
 MOST_ADDRESSES = 10_000
 ANSWER_S = 1.0
-"""Time in which a wrong token is answered."""
 MOST_GUESSES = 20
 """Wrong tokens of one address that wait for their answer at once."""
 

@@ -49,7 +49,6 @@ class Visitor(NamedTuple):
     """Who opens a page."""
 
     owner: str
-    """Browser, as known to ``identity``."""
     address: str = ""
     """Network of the browser, or user of a Hub; empty where all visitors have one."""
     new: bool = False

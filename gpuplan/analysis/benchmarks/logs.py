@@ -166,4 +166,3 @@ LOGS: Mapping[str, Callable[[Sequence[Record]], Iterator[Result]]] = {
     "openai": openai_usage,
     "mooncake": trace,
 }
-"""Log -> the reader of all its records."""

@@ -25,7 +25,6 @@ BLANK = re.compile(r"\s*")
 ENDINGS = (".json", ".csv", ".jsonl")
 """Endings of result files; of a run in several forms the first counts."""
 MOST = 5000
-"""Most files of a folder, and most results."""
 OFF = 0.25
 """Relative difference from which figures of one result contradict each other."""
 TOKENS_OFF = 0.02

@@ -22,7 +22,6 @@ NUMBER = re.compile(r"[+-]?(\d{1,3}(,\d{3})+|\d+)?(\.\d*)?([eE][+-]?\d{1,3})?")
 EMPTY = ("", "none", "null", "n/a", "nan", "-", "inf", "infinity")
 """Texts that tools write where they have no figure, or no limit."""
 MOMENTS = ("startTime", "endTime", "completionStartTime")
-"""Fields that hold a time of day."""
 FIELDS: dict[str, dict[str, list[tuple[tuple[str, ...], float]]]] = {}
 """Tool -> figure -> the fields that may hold it, each with the factor to its unit; ``sign``: fields by which it is known."""
 for _row in own_rows("words/benchmark_fields"):

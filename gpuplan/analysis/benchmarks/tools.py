@@ -13,7 +13,6 @@ from gpuplan.analysis.llm_runs import Run
 from gpuplan.wording import said
 
 MS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3, "sec": 1e3, "seconds": 1e3}
-"""Unit of a time -> milliseconds."""
 UNREACHED = 0.8
 """Share of the most concurrent requests below which open arrivals do not reach it."""
 OPEN = ("constant", "poisson", "async")
@@ -23,7 +22,6 @@ SLOWEST_MS = 1000.0
 ENGINES = {"trt": "tensorrt-llm", "sglang": "sglang", "vllm": "vllm", "openai": "vllm"}
 """Part of the name of a backend -> the engine that it usually is."""
 LIMITS = {"isl": (1, 1e8), "osl": (1, 1e8), "concurrency": (0, 1e6)}
-"""Least and most tokens and concurrent requests that a run may have."""
 RUN = ("isl", "osl", "concurrency", "ttft_ms", "tpot_ms", "tokens_per_s", "mode")
 COUNTS = ("cap", "tp", "pp", "copies")
 TEXTS = ("sign", "group", "model", "framework", "kind", "gpu", "weights")

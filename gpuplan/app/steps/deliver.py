@@ -25,7 +25,6 @@ VERSIONS = NAMES["version of the files"]
 UP_TO_DATE = {"mark": {"sign": "\u2713", "text": said("screen.deliver.this design"), "tone": "good"}}
 OUTDATED = {"mark": {"sign": "\u2260", "text": said("screen.deliver.before"), "tone": "warn"}}
 TEMPLATES = {"docx": ".docx,.dotx", "pptx": ".pptx,.potx", "brand": ".yaml,.yml,.zip"}
-"""Template that can be uploaded -> the files that are accepted."""
 
 
 def is_internal(workbook: Workbook) -> bool:

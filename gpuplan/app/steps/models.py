@@ -199,4 +199,3 @@ EVENTS: dict[str, Callable[[Workbook, Mapping[str, Any]], None]] = {
     "result-piece": _piece,
     "forget-results": lambda workbook, _: workbook.validating.forget_all(),
 }
-"""Name of an event -> action of the workbook."""
