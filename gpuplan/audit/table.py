@@ -251,7 +251,8 @@ class Table:
         self._ordered: Unit | None = None
         self._others = self._without_headers(rows, "".join(header[:1]))
         self._head = list(islice(self._others, HEAD_ROWS))
-        self._rows = chain(self._head, self._others)
+        self._ahead = list[tuple[int, list[str]]]()
+        self._rows = chain(self._head, self._ahead, self._others)
 
     @classmethod
     def of_text(cls, text: io.TextIOWrapper) -> Self:
@@ -407,11 +408,10 @@ class Table:
         return None
 
     def _read_ahead(self) -> Numbered:
-        """Yield rows after the first ones, which are kept to be read."""
-        rows = list[tuple[int, list[str]]]()
-        self._rows = chain(self._head, rows, self._others)
-        for row in islice(self._others, MOST_AHEAD):
-            rows.append(row)
+        """Yield rows after the first ones, which are kept: each format of a file may look for its times."""
+        yield from self._ahead
+        for row in islice(self._others, MOST_AHEAD - len(self._ahead)):
+            self._ahead.append(row)
             yield row
 
     def _look_for(self, names: Iterable[str], holds: str) -> Column | None:

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from approved import has_approved, is_approved
 from random_cases import cases
-from traces import jobs_of, refused
+from traces import jobs_of, read, refused
 
 
 @pytest.mark.parametrize(
@@ -62,6 +62,7 @@ def test_commas_in_a_number_divide_thousands_where_commas_divide_columns() -> No
         ("2024-05-01", "Europe/Berlin", "2024-04-30T22:00:00"),
         ("01.05.2024 14:00", "Europe/Berlin", "2024-05-01T12:00:00"),
         ("2024/5/1 9:05:00 UTC", "Europe/Berlin", "2024-05-01T09:05:00"),
+        ("01/May/2024:09:05:00 +0200", "UTC", "2024-05-01T07:05:00"),
         ("2024-05-01 14:00:00 +0200", "UTC", "2024-05-01T12:00:00"),
         ("1714564800", "Europe/Berlin", "2024-05-01T12:00:00"),
         ("1714564800123", "Europe/Berlin", "2024-05-01T12:00:00.123"),
@@ -173,6 +174,20 @@ def test_dates_as_offices_and_schedulers_write_them(way: str, padded: bool) -> N
         assert jobs.duration_s.tolist() == [3600] * len(rows)
         unit = jobs.reading.units["submit"].unit
         assert (unit.name if unit else "") == WAYS[way]
+
+
+@pytest.mark.parametrize(
+    ("head", "row", "value"),
+    [
+        ("submit,duration,gpus", "3/4/2025 10:00:{:02},60,1", "submit"),
+        ("time,prompt_tokens,output_tokens", "3/4/2025 10:00:{:02},10,20", "time"),
+        ("time,gpu,percent", "3/4/2025 10:00:{:02},0,50", "time"),
+    ],
+)
+def test_no_row_is_lost_by_looking_for_the_order_of_dates(head: str, row: str, value: str) -> None:
+    text = "\n".join([head, *(row.format(n % 60) for n in range(700))])
+    found = read(text, columns={value: f"{head.partition(',')[0]}:dmy"})
+    assert found.reading.rows == 700
 
 
 def test_dates_that_could_be_either_are_refused_with_the_correction() -> None:
