@@ -16,6 +16,9 @@ BEFORE = {"job", "task", "pod", "t"}
 AFTER = {"time", "timestamp", "ts", "date", "datetime", "at", "epoch", "unix"}
 AFTER |= {"utc", "gmt", "iso", "iso8601", "local", "anon"}
 """Words around the name of a time that do not say which time it is."""
+COUNTING = {"n", "num", "number", "of", "count", "total", "usage", "llm", "gen", "ai", "token", "tok", "toks"}
+COUNTING |= {"tokens", "len", "length"}
+"""Words around the name of a count of tokens that do not say which tokens."""
 MOST_CODES = 100
 NUMBER = re.compile(r"\+?\d{0,30}[.,]?\d{1,30}(?:e[+-]?\d{1,3})?", re.IGNORECASE)
 MEASURE = re.compile(r"[-+\d.,:/]+(?: [-+\d.,:]+)?")
@@ -33,7 +36,7 @@ class Column(NamedTuple):
 
 Known = tuple[tuple[str, ...], str]
 """Known by which the column of a value is recognised, after a colon the unit by convention; and its content: ``time``,
-``length`` of time, ``gpus``, ``count``, ``percent`` or ``name``, if its unit or its values matter."""
+``length`` of time, ``gpus``, ``count``, ``tokens``, ``percent`` or ``name``, if its unit or its values matter."""
 
 COLUMNS: dict[str, dict[str, Known]] = {}
 """Format -> value -> names of its column."""
@@ -56,6 +59,8 @@ def words_of(name: str) -> list[str]:
 def stem_of(name: str, holds: str) -> tuple[str, Unit | None]:
     """Return a column's name in one word without its unit and words that say nothing, and the unit."""
     words, units = words_of(name), UNITS.get(holds, {})
+    if holds == "tokens":
+        return _tokens_of(words), None
     if holds == "gpus" and {"per", "each"} & {*words[1:]}:
         words = words[: next(n for n, word in enumerate(words) if n and word in ("per", "each"))]
     last = words[-1] if words else ""
@@ -69,6 +74,17 @@ def stem_of(name: str, holds: str) -> tuple[str, Unit | None]:
     if holds in ("time", "length") and len(words) > 1 and words[0] in BEFORE:
         words = words[1:]
     return "".join(words[:-1]) + "_" * (len(words) > 1 and len(words[-1]) == 1) + "".join(words[-1:]), unit
+
+
+def _tokens_of(words: Sequence[str]) -> str:
+    """Name of a count of tokens in one word; that of a text, as a prompt is, is another name."""
+    parts = [
+        part
+        for word in words
+        for part in (word.removesuffix("tokens"), word[len(word.removesuffix("tokens")) :])
+    ]
+    named = "".join(part for part in parts if part not in COUNTING)
+    return f"{named} tokens" if {"token", "tok", "toks", "tokens", "len", "length"} & {*parts} else named
 
 
 def given_column(header: Sequence[str], text: str, names: Known) -> Column | None:

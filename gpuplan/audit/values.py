@@ -42,6 +42,8 @@ NAMED = re.compile(
 )
 """Dates with the name of the month, also with the time of day before the year."""
 MONTHS = "janfebmaraprmayjunjulaugsepoctnovdec"
+LOGGED = re.compile(r"^(\d\d?)/([A-Za-z]{3})/(\d{4}):")
+"""Days as web servers log them."""
 SLASHED = re.compile(r"(\d\d?)([-/])(\d\d?)\2(\d{4})(?!\d)")
 """Dates whose day and month only other values of the column tell apart."""
 HALF_DAY = re.compile(r"(\d\d?)(:\d\d(?::\d\d(?:[.,]\d+)?)?) ?([ap])\.?m\.?(?![a-z])", re.IGNORECASE)
@@ -242,8 +244,8 @@ def _turned(date: str, day_first: bool) -> str:
 
 
 def _iso(text: str) -> str:
-    """Return a time in the form of ISO 8601: also ``2024/5/1 9:00 UTC``, ``01.05.2024`` or ``May 1, 2024 9:00 AM``."""
-    text = text.strip()
+    """Return a time in the form of ISO 8601: also ``2024/5/1 9:00 UTC``, ``01.05.2024``, ``01/May/2024:09:00`` or ``May 1, 2024 9:00 AM``."""
+    text = LOGGED.sub(r"\1 \2 \3 ", text.strip())
     clock = ""
     if match := DATE.match(text):
         year, month, day = match.groups()[:3] if match[1] else match.groups()[:2:-1]

@@ -83,6 +83,34 @@ def test_requests_come_as_fast_in_every_unit_and_spelling(name: str) -> None:
         assert found.time_s[-1] == pytest.approx(120), column
 
 
+TOKENS = {
+    "in": ("prompt", "input", "context", "prefill"),
+    "out": ("completion", "output", "generated", "decode"),
+}
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        *(
+            "{}_tokens",
+            "num_{}_tokens",
+            "n_{}_tokens_total",
+            "usage.{}_tokens",
+            "gen_ai.usage.{}_tokens",
+            "{}Tokens",
+        )
+    ]
+    + [*("{}_len", "{}_length", "{} token count", "{}_tok", "Number of {} Tokens", "{}tokens")],
+)
+def test_counts_of_tokens_are_known_however_they_are_spelled(spelling: str) -> None:
+    for of_in, of_out in product(TOKENS["in"], TOKENS["out"]):
+        text = f"created,prompt,max_tokens,{spelling.format(of_out)},{spelling.format(of_in)}\n"
+        found = read(text + "".join(f"{n},hello,4096,{n + 7},{n + 1}\n" for n in range(9)))
+        assert isinstance(found, Requests), text
+        assert (found.tokens_in.sum(), found.tokens_out.sum()) == (45, 99), text
+
+
 @pytest.mark.parametrize(
     ("name", "per_s"), [("t", 1), ("t_s", 1e3), ("t_ms", 1), ("t_ms", 1e6), ("t_h", 1), ("t", 1e9)]
 )
