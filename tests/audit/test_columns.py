@@ -92,16 +92,9 @@ TOKENS = {
 @pytest.mark.parametrize(
     "spelling",
     [
-        *(
-            "{}_tokens",
-            "num_{}_tokens",
-            "n_{}_tokens_total",
-            "usage.{}_tokens",
-            "gen_ai.usage.{}_tokens",
-            "{}Tokens",
-        )
-    ]
-    + [*("{}_len", "{}_length", "{} token count", "{}_tok", "Number of {} Tokens", "{}tokens")],
+        *("{}_tokens", "num_{}_tokens", "n_{}_tokens_total", "usage.{}_tokens", "gen_ai.usage.{}_tokens"),
+        *("{}Tokens", "{}_len", "{}_length", "{} token count", "{}_tok", "Number of {} Tokens", "{}tokens"),
+    ],
 )
 def test_counts_of_tokens_are_known_however_they_are_spelled(spelling: str) -> None:
     for of_in, of_out in product(TOKENS["in"], TOKENS["out"]):
