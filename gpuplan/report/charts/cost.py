@@ -4,14 +4,13 @@ from typing import Any
 
 from gpuplan.models import cost
 from gpuplan.plan.cost import Costs
-from gpuplan.report.charts.look import MONEY, Look, Spec, chart, field, labels, layer, named_colours, tooltip
+from gpuplan.report.charts.look import Look, Spec, drawn, named_colours
 from gpuplan.report.colours import COLOURS, PARTS
 from gpuplan.report.drawing import pen_on
 from gpuplan.wording import money, said, short_number
 
 SMALLEST_LETTER = 0.05
 """Share of the tallest column from which a part has room for its letter."""
-SUM_PX = 42
 HALF_BAR = 0.42
 """Half the width of a column, as a share of the distance of two."""
 
@@ -50,23 +49,6 @@ def years_rows(costs: Costs) -> dict[str, Any]:
 
 def years_chart(data: Spec, look: Look) -> Spec:
     """Cash by year, stacked by part; every part has its letter, what is worth something at the end is below zero."""
-    label = "datum.value % 1 ? '' : datum.value ? 'Year ' + datum.value : 'Start'"
-    axis = {"labelExpr": label, "tickMinStep": 1, "ticks": False, "domain": False, "grid": False}
-    x: Spec = {"title": None, "scale": {"zero": False, "nice": False}, "axis": axis}
-    title = said("chart.years.axis", currency=data["currency"])
-    y: Spec = {"title": title, "axis": {"labelExpr": MONEY, "tickCount": 5}}
     parts = list({row["part"]: row["ink"] for row in data["rows"]}.items())
-    spans: Spec = {"x": field("left", **x), "x2": {"field": "right"}, "y2": {"field": "high"}}
-    ink = named_colours("part", parts, look, values=[name for name, _ in reversed(parts)])
-    heads = {"part": said("chart.years.part"), "year": said("chart.years.when")}
-    tips = tooltip(**heads, words=said("chart.years.paid"))
-    edge = {"stroke": look.ground, "strokeWidth": 1}
-    bars = layer(data["rows"], "rect", edge, **spans, y=field("low", **y), color=ink, tooltip=tips)
-    bold = {"fontSize": look.small, "fontWeight": 600}
-    middle, top = field("middle", **y), field("top", **y)
-    pen = field("pen", "nominal", scale=None)
-    letters = labels(data["rows"], "letter", bold, x=field("at", **x), y=middle, color=pen)
-    room = f"scale('x', 1) - scale('x', 0) < {SUM_PX} ? 0 : 1"
-    how = {"dy": -8, "color": look.ink, "fontWeight": 600, "opacity": {"expr": room}}
-    sums = labels(data["sums"], "words", how, x=field("at", **x), y=top)
-    return chart([bars, letters, sums], look, said("chart.years.about"), 180, 360)
+    colours = named_colours("part", parts, look, values=[name for name, _ in reversed(parts)])
+    return drawn("years", look, data, colours=colours)

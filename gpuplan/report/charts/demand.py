@@ -8,19 +8,7 @@ from typing import Any
 from gpuplan.analysis.demand import CurvePoint, Methods, WeekDemand, hour_demand
 from gpuplan.locales import DAY_NAMES, written
 from gpuplan.plan import Plan
-from gpuplan.report.charts.look import (
-    Look,
-    Spec,
-    as_is,
-    chart,
-    field,
-    labels,
-    layer,
-    named_colours,
-    names_below,
-    told_apart,
-    tooltip,
-)
+from gpuplan.report.charts.look import Look, Spec, drawn, named_colours
 from gpuplan.report.colours import COLOURS, OKABE_ITO
 from gpuplan.report.drawing import pen_on
 from gpuplan.wording import METHOD_NAMES, NAMES, mean_gpus, number, percent, said, stated_percent, whole
@@ -30,8 +18,6 @@ LEAST_CHANCE = 0.001
 """Lower end of the probability axis; lines leave the chart there."""
 FLOOR = 1e-6
 """A logarithmic axis has no zero: smaller values are drawn here, below the chart."""
-NOT_STACKED = {"stack": None}
-"""Vega-Lite 5, which JupyterLab draws with, stacks an area along the other axis if one is logarithmic."""
 CHANCE_TITLES = NAMES["chance"]
 SHOWN_DAYS = {2: said("chart.day.weekday"), 5: said("chart.day.weekend")}
 DAY_WIDTH = 26
@@ -97,39 +83,24 @@ def _day_lines(everybody: float, planned: float) -> list[dict[str, Any]]:
 
 
 def day_chart(data: Spec, look: Look) -> Spec:
-    """Mean GPUs by hour, stacked by group, a weekday beside a day of the weekend."""
-    days = data["days"]
-    end = DAY_WIDTH * len(days) - 2
-    hours = [DAY_WIDTH * at + hour for at in range(len(days)) for hour in range(0, 24, 6)]
-    clock = f"datum.value % {DAY_WIDTH} == 24 ? '' : format(datum.value % {DAY_WIDTH}, '02d') + ':00'"
-    title = said("chart.day.hour", place=data["place"]) if look.paper else None
-    axis = {"values": hours, "labelExpr": clock, "grid": False}
-    x = field("x", title=title, scale={"domain": [0, end], "nice": False}, axis=axis)
-    y: Spec = {"title": said("chart.day.axis"), "axis": {"tickCount": 5}}
-    ends: Spec = {"x2": {"field": "end"}, "y": field("low", **y), "y2": {"field": "high"}}
-    ink = named_colours("group", data["groups"], look, orient="bottom", columns=2, labelLimit=290)
-    tips = tooltip(group=said("chart.day.group"), clock=data["place"], gpus=said("chart.day.gpus"))
-    bars = layer(data["rows"], "rect", {}, x=x, **ends, color=ink, tooltip=tips)
-    bold = {"fontSize": look.small, "fontWeight": 600}
-    letters = labels(data["letters"], "letter", bold, x=field("x"), y=field("y", **y), color=as_is("ink"))
-    mornings = [{"x": DAY_WIDTH * at, "day": day} for at, day in enumerate(days)]
-    named = labels(mornings, "day", {"align": "left", "y": -22, "color": look.soft}, x=field("x"))
-    about = said("chart.day.about")
-    paper_height = 320 + 22 * -(-len(data["groups"]) // 2)
-    return chart([bars, letters, named, *_levels(data["lines"], look, end)], look, about, 210, paper_height)
-
-
-def _levels(lines: list[Spec], look: Look, end: int) -> list[Spec]:
-    """Draw lines at numbers of GPUs, with labels at the right end; their number depends on the rows."""
-    rows, y = [line | {"x": end} for line in lines], field("gpus")
-    dashes: Spec = {"scale": {"domain": [True, False], "range": [[6, 4], [1, 0]]}, "legend": None}
-    dashed = field("dashed", "nominal", **dashes)
-    rules = layer(rows, "rule", {"color": look.ink, "strokeWidth": 1.5}, y=y, strokeDash=dashed)
-    words = []
-    for below in (False, True):
-        how = {"align": "right", "dy": 11 if below else -9, "color": look.ink}
-        words.append(labels([row for row in rows if row["below"] is below], "words", how, x=field("x"), y=y))
-    return [rules, *words]
+    """Mean GPUs by hour, stacked by group, a weekday beside a day of the weekend; lines at numbers of GPUs are named at the right."""
+    days, groups, end = data["days"], data["groups"], DAY_WIDTH * len(data["days"]) - 2
+    lines = [line | {"x": end} for line in data["lines"]]
+    return drawn(
+        "day",
+        look,
+        data,
+        colours=named_colours("group", groups, look, orient="bottom", columns=2, labelLimit=290),
+        hour=said("chart.day.hour", place=data["place"]) if look.paper else None,
+        hours=[DAY_WIDTH * at + hour for at in range(len(days)) for hour in range(0, 24, 6)],
+        clock=f"datum.value % {DAY_WIDTH} == 24 ? '' : format(datum.value % {DAY_WIDTH}, '02d') + ':00'",
+        end=end,
+        mornings=[{"x": DAY_WIDTH * at, "day": day} for at, day in enumerate(days)],
+        levels=lines,
+        above=[line for line in lines if not line["below"]],
+        below_line=[line for line in lines if line["below"]],
+        paper_height=320 + 22 * -(-len(groups) // 2),
+    )
 
 
 def odds_rows(known: Methods, points: Sequence[CurvePoint]) -> dict[str, Any]:
@@ -147,73 +118,46 @@ def odds_rows(known: Methods, points: Sequence[CurvePoint]) -> dict[str, Any]:
 
 
 def odds_chart(data: Spec, look: Look) -> Spec:
-    """Draw the probability that a number of GPUs is too small, one line per method."""
+    """Draw the probability that a number of GPUs is too small, one line per method, with the target and the installed GPUs."""
     methods = {row["method"] for row in data["rows"]}
     shown = [(METHOD_NAMES[method], *way) for method, way in LINE.items() if METHOD_NAMES[method] in methods]
-    rows, band = (
-        [row | {name: max(row[name], FLOOR) for name in ("chance", "low", "high")} for row in data[part]]
-        for part in ("rows", "band")
-    )
-    clip = {"clip": not look.paper}  # on paper the lines end where they leave the chart
-    axis = {"values": [0.001, 0.01, 0.1, 1], "labelExpr": "format(100 * datum.value, '~g')"}
-    scale = {"type": "log", "domain": [LEAST_CHANCE, 1]}
-    y: Spec = {"title": f"{CHANCE_TITLES[data['rule']]}, %", "scale": scale, "axis": axis}
-    at_chance = field("chance", **y)
-    x = field("gpus", title=data["gpus_title"], scale={"zero": False, "nice": False})
-    stroke = {"symbolType": "stroke", "symbolSize": 600, "symbolStrokeWidth": 2.5}
-    key = {"orient": "bottom", **stroke, "columnPadding": 24, **names_below(look)}
-
-    spread = {"opacity": 0.18, **clip, "color": LINE["bursty"][0]}
-    wide = layer(band, "area", spread, x=x | NOT_STACKED, y=field("low", **y), y2={"field": "high"})
-    ink = told_apart("method", {name: ink for name, ink, _ in shown}, key)
-    dash = told_apart("method", {name: dashes for name, _, dashes in shown}, key)
-    heads = {"method": said("chart.odds.method"), "gpus": said("chart.odds.gpus")}
-    tips = tooltip(**heads, shown=said("chart.odds.chance"))
-    thin = {"strokeWidth": 2.5, **clip}
-    lines = layer(rows, "line", thin, x=x, y=at_chance, color=ink, strokeDash=dash, tooltip=tips)
-    layers = [wide, lines, *_aims(data, look, at_chance)]
-    about = said("chart.odds.about simulated" if data["simulated"] else "chart.odds.about")
-    if data["simulated"]:
-        seen = [row | {"chance": max(row["chance"], LEAST_CHANCE)} for row in data["simulated"]]
-        how = {"filled": True, "size": 60, "color": look.ink, **clip}
-        tips = tooltip(gpus=said("chart.odds.simulated"), shown=said("chart.odds.chance"))
-        layers.append(layer(seen, "point", how, x=x, y=at_chance, tooltip=tips))
-    return chart(layers, look, about, 250, 360)
-
-
-def _aims(data: Spec, look: Look, y: Spec) -> list[Spec]:
-    """Draw the target as a horizontal line and the installed GPUs as a vertical one, each labelled at its end."""
-    last = max(row["gpus"] for row in data["rows"])
-    first = min(row["gpus"] for row in data["rows"])
-    target = [{"chance": max(data["target"], LEAST_CHANCE), "gpus": last, "words": data["target_words"]}]
-    installed = [{"chance": 1, "gpus": data["installed"], "words": data["installed_words"]}]
+    names, inks, dashes = map(list, zip(*shown, strict=True))
+    first, *_, last = sorted(row["gpus"] for row in data["rows"])
+    target = {"chance": max(data["target"], LEAST_CHANCE), "gpus": last, "words": data["target_words"]}
+    installed = {"chance": 1, "gpus": data["installed"], "words": data["installed_words"]}
     room = data["installed"] < (first + last) / 2  # for its words, at the right
-    beside = {"align": "left", "dx": 4} if room else {"align": "right", "dx": -4}
-    rule = {"color": look.ink, "strokeWidth": 1.5}
-    x = field("gpus")
-    return [
-        layer(target, "rule", {"strokeDash": [6, 4], **rule}, y=y),
-        labels(target, "words", {"align": "right", "dy": -7, "color": look.ink}, x=x, y=y),
-        layer(installed, "rule", rule, x=x),
-        labels(installed, "words", {**beside, "dy": -7, "color": look.ink}, x=x, y=y),
-    ]
+    return drawn(
+        "odds",
+        look,
+        data,
+        **{part: _on_the_axis(data[part], ("chance", "low", "high"), FLOOR) for part in ("rows", "band")},
+        methods=names,
+        inks=inks,
+        dashes=dashes,
+        band_ink=LINE["bursty"][0],
+        clip=not look.paper,  # on paper the lines end where they leave the chart
+        least=LEAST_CHANCE,
+        chance_title=f"{CHANCE_TITLES[data['rule']]}, %",
+        target_end=[target],
+        installed_end=[installed],
+        beside={"align": "left", "dx": 4} if room else {"align": "right", "dx": -4},
+        seen=_on_the_axis(data["simulated"], ("chance",), LEAST_CHANCE),
+        about=said("chart.odds.about simulated" if data["simulated"] else "chart.odds.about"),
+    )
+
+
+def _on_the_axis(rows: Sequence[Spec], names: Sequence[str], least: float) -> list[Spec]:
+    return [row | {name: max(row[name], least) for name in names} for row in rows]
 
 
 def week_chart(data: Spec, look: Look) -> Spec:
     """Draw the utilisation that an audit found by hour of the week: GPUs stacked by group, or each group's activity."""
-    inks = {
-        name: COLOURS[0] if name == "others" else OKABE_ITO[at % len(OKABE_ITO)]
+    inks = [
+        COLOURS[0] if name == "others" else OKABE_ITO[at % len(OKABE_ITO)]
         for at, name in enumerate(data["groups"])
-    }
-    days = f"{list(DAY_NAMES)}[datum.value / 24]"
-    axis = {"values": list(range(0, 168, 24)), "labelExpr": days, "labelAlign": "left"}
-    scale = {"domain": [0, 168], "nice": False}
-    title, stacked = data["title"], data["stacked"]
-    mark, how = ("area", {"interpolate": "step-after"}) if stacked else ("line", {})
-    x = field("hour", title=said("chart.week.hour", zone=data["zone"]), scale=scale, axis=axis)
-    y = field("value", title=title, stack="zero" if stacked else None)
-    ink = told_apart("group", inks, {"orient": "bottom", "columns": 4})
-    tips = tooltip(group=said("chart.week.group"), when=data["zone"])
-    tips = [*tips, field("value", title=title, format=".1f")]
-    use = layer(data["rows"], mark, how, x=x, y=y, color=ink, tooltip=tips)
-    return chart([use], look, said("chart.week.about", use=title), 180)
+    ]
+    stacked = data["stacked"]
+    how = {"interpolate": "step-after"} if stacked else {}
+    names, mark = f"{list(DAY_NAMES)}[datum.value / 24]", "area" if stacked else "line"
+    more = {"inks": inks, "mark": mark, "how": how, "stack": "zero" if stacked else None}
+    return drawn("week", look, data, **more, day_names=names, use=data["title"])

@@ -1,12 +1,17 @@
-"""Look of all charts on a light and a dark screen and on paper, and building blocks of their specifications."""
+"""Look of all charts on a light and a dark screen and on paper, and their specifications, of which there is a file each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
 from typing import Any
+
+import yaml
 
 from gpuplan.locales import SPOKEN
 from gpuplan.report.colours import OKABE_ITO
 from gpuplan.report.drawing import FONT, INK, SIZE, SOFT, WIDTH
+from gpuplan.wording import said
 
 Spec = dict[str, Any]
 
@@ -65,29 +70,48 @@ def config(look: Look) -> Spec:
     }
 
 
-def field(name: str, kind: str = "quantitative", **rest: Any) -> Spec:
-    """A field of the rows, and how it is drawn."""
-    return {"field": name, "type": kind, **rest}
+def drawn(name: str, look: Look, data: Spec, **more: Any) -> Spec:
+    """Return the chart of ``NAME.yaml`` in a look, with data filled in."""
+    spec = filled(name, look, data, **more)
+    return chart(spec["layer"], look, spec["description"], *spec["heights"])
 
 
-def as_is(name: str, **rest: Any) -> Spec:
-    """Return a field whose values are colours, points or dashes."""
-    return field(name, "nominal", scale=None, **rest)
+def filled(name: str, look: Look, data: Spec, **more: Any) -> Spec:
+    """Return what ``NAME.yaml`` specifies.
+
+    ``$name`` is a value, ``@key`` a text; ``$with`` adds the fields of a value, and a part with ``$if`` is left out where a value is empty.
+    """
+    spec: Spec = _filled(
+        _template(name), {**vars(look), "money": MONEY, "below": names_below(look), **data, **more}
+    )
+    return spec
 
 
-def tooltip(**titles: str) -> list[Spec]:
-    """Return the tooltip: field -> its name."""
-    return [field(name, "nominal", title=title) for name, title in titles.items()]
+@cache  # reading a file takes 5 ms
+def _template(name: str) -> Spec:
+    text = files("gpuplan.report.charts").joinpath(f"{name}.yaml").read_text(encoding="utf-8")
+    template: Spec = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    return {key: part for key, part in template.items() if key != "shared"}
 
 
-def layer(rows: Sequence[Any], mark: str, how: Spec, **encoding: Any) -> Spec:
-    """Marks of one kind, one for each row. Screen readers are given the table beside the chart instead."""
-    return {"data": {"values": rows}, "mark": {"type": mark, "aria": False, **how}, "encoding": encoding}
-
-
-def labels(rows: Sequence[Any], name: str, how: Spec, **encoding: Any) -> Spec:
-    """Words of the rows, one text for each."""
-    return layer(rows, "text", how, text={"field": name}, **encoding)
+def _filled(part: Any, values: Spec) -> Any:
+    if isinstance(part, str) and part[:1] == "@":
+        return said(part[1:], **values)
+    if isinstance(part, str):
+        return values[part[1:]] if part[:1] == "$" else part
+    if isinstance(part, list):
+        return [
+            _filled(item, values)
+            for item in part
+            if not isinstance(item, dict) or values[item.get("$if", "money")]
+        ]
+    if not isinstance(part, dict):
+        return part
+    fields: Spec = {}
+    for key, item in part.items():
+        if key != "$if":
+            fields |= values[item] if key == "$with" else {key: _filled(item, values)}
+    return fields
 
 
 def names_below(look: Look) -> Spec:
@@ -95,18 +119,12 @@ def names_below(look: Look) -> Spec:
     return {"orient": "bottom", "columns": 2} if look.below else {}
 
 
-def told_apart(name: str, looks: Mapping[str, Any], legend: Spec | None = None) -> Spec:
-    """Encode a field so that each value has a distinct colour, point or dash pattern."""
-    scale = {"domain": list(looks), "range": list(looks.values())}
-    return field(name, "nominal", title=None, scale=scale, **({"legend": legend} if legend else {}))
-
-
 def named_colours(name: str, colours: Sequence[tuple[str, str]], look: Look, **legend: Any) -> Spec:
     """Encode a field's values as colours, named below the chart on paper and beside it on a screen."""
     scale = {"domain": [value for value, _ in colours], "range": [ink for _, ink in colours]}
     squares = {"symbolType": "square", "symbolSize": 160, "rowPadding": 4}
     key = {"title": None, **squares, **legend, **names_below(look)}
-    return field(name, "nominal", scale=scale, legend=key if look.paper else None)
+    return {"field": name, "type": "nominal", "scale": scale, "legend": key if look.paper else None}
 
 
 def chart(layers: Sequence[Spec], look: Look, about: str, height: Any, paper_height: Any = 0) -> Spec:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from gpuplan.locales import per_cent
 from gpuplan.plan.training.scaling import Curve
 from gpuplan.plan.training.speed import RDMA
-from gpuplan.report.charts.look import Look, Spec, as_is, chart, field, layer, named_colours, tooltip
+from gpuplan.report.charts.look import Look, Spec, drawn, named_colours
 from gpuplan.report.colours import OKABE_ITO
 from gpuplan.wording import TRANSPORT_NAMES, kept_range, kept_share, number, said, three_digits
 
@@ -15,7 +15,6 @@ LINKS = {"10": OKABE_ITO[5], "25": OKABE_ITO[3], "100": OKABE_ITO[2], "400": OKA
 WAYS: dict[bool, tuple[str, list[int]]] = {False: ("triangle-up", [5, 3]), True: ("square", [1, 0])}
 """Point and dashes of an alternative over TCP, and over RDMA."""
 THIN, THICK = 1.5, 4.0
-HOSTS = [1, 2, 4, 8, 16, 32, 64]
 
 
 def curve_name(curve: Curve) -> str:
@@ -59,27 +58,23 @@ def _efficiency(lowest: float) -> Spec:
 
 def scaling_chart(data: Spec, look: Look) -> Spec:
     """Draw efficiency or throughput over hosts by the looks in the rows: the design thick, others thin."""
-    efficiency = data["view"] == "efficiency"
-    scale = {"type": "log", "base": 2, "domain": [1, 64]}
-    axis = {"values": HOSTS, "format": "d", "grid": False}
-    x = field("hosts", title=said("chart.scaling.hosts"), scale=scale, axis=axis)
-    y = _efficiency(min((row["low"] for row in data["rows"]), default=0))
+    efficiency, rows = data["view"] == "efficiency", data["rows"]
+    y = _efficiency(min((row["low"] for row in rows), default=0))
     if not efficiency:
         title = said("chart.scaling.a second", unit=data["unit"].capitalize())
         y = {"title": title, "scale": {"type": "log"}, "axis": {"format": "~s", "tickCount": 5}}
-    named = list({row["name"]: row["ink"] for row in data["rows"]}.items())
+    named = list({row["name"]: row["ink"] for row in rows}.items())
     key = {"orient": "bottom", "columns": 2, "labelLimit": 290, "symbolType": "stroke"}
-    ink = named_colours("name", named, look, **key) if look.paper else as_is("ink")
-    curve: Spec = {"x": x, "y": field("value", **y), "detail": {"field": "name"}, "color": ink}
-    thick = [row for row in data["rows"] if row["chosen"]]
-    shade = {"opacity": 0.18, "color": CHOSEN}
-    band = layer(thick, "area", shade, x=x, y=field("low", **y), y2={"field": "high"})
-    thin = [row for row in data["rows"] if not row["chosen"]]
-    others = layer(thin, "line", {"strokeWidth": THIN}, **curve, strokeDash=as_is("dash"))
-    chosen = layer(thick, "line", {"strokeWidth": THICK}, **curve)
-    heads = {"name": said("chart.scaling.network"), "hosts": said("chart.scaling.hosts")}
-    heads |= {"words": said("chart.scaling.efficiency"), "per_s": said("chart.scaling.together")}
-    mark = {"filled": True, "size": 46, "opacity": 1}
-    points = layer(data["rows"], "point", mark, **curve, shape=as_is("point"), tooltip=tooltip(**heads))
-    about = said("chart.scaling.about efficiency" if efficiency else "chart.scaling.about throughput")
-    return chart([*([band] if efficiency else []), others, chosen, points], look, about, 260, 320)
+    as_is = {"field": "ink", "type": "nominal", "scale": None}
+    return drawn(
+        "scaling",
+        look,
+        data,
+        efficiency=efficiency,
+        y=y,
+        colours=named_colours("name", named, look, **key) if look.paper else as_is,
+        thick=[row for row in rows if row["chosen"]],
+        thin=[row for row in rows if not row["chosen"]],
+        chosen=CHOSEN,
+        about=said("chart.scaling.about efficiency" if efficiency else "chart.scaling.about throughput"),
+    )
