@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gpuplan.plan.checks import check_plan
     from gpuplan.plan.llm.own_models import own_model
     from gpuplan.report import explain, plan_dict, plan_frames
-    from gpuplan.report.sweep import sweep
+    from gpuplan.report.exported import sweep
     from gpuplan.scenario import (
         Availability,
         Cost,
@@ -88,7 +88,7 @@ _ROOMS = {
     "gpuplan.plan.checks": ("check_plan",),
     "gpuplan.plan.llm.own_models": ("own_model",),
     "gpuplan.report": ("explain", "plan_dict", "plan_frames"),
-    "gpuplan.report.sweep": ("sweep",),
+    "gpuplan.report.exported": ("sweep",),
     "gpuplan.widgets.chart": ("Chart",),
 }
 """Modules that are loaded when one of their names is first used: `import gpuplan` alone takes no time. All else is of `scenario`."""

@@ -10,8 +10,7 @@ from gpuplan.plan import Plan
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.profiles import vgpus_named
 from gpuplan.plan.racks import host_name
-from gpuplan.report.bitfusion import servers_of
-from gpuplan.report.physical import NAMES_TAKEN, group_slugs, vms_of
+from gpuplan.report.physical import NAMES_TAKEN, group_slugs, servers_of, vms_of
 from gpuplan.report.tables.build import profile_in
 from gpuplan.wording import said
 

@@ -14,7 +14,7 @@ from gpuplan.plan.checks import check_plan
 from gpuplan.plan.checks.message import LEVELS, Message
 from gpuplan.plan.prices import price_day
 from gpuplan.report.figures import Figures, what_to_do
-from gpuplan.report.tables.sensitivity import value_words
+from gpuplan.report.tables.explore import value_words
 from gpuplan.wording import NAMES, hours, joined, said, whole
 
 MOST_ALTERNATIVES, MOST_DRIVERS, MOST_DECISIONS, MOST_ITEMS = 4, 3, 5, 6

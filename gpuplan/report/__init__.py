@@ -1,8 +1,6 @@
 """Reports: a plan as plain data, data frames, text and explanations. The only place that rounds and formats."""
 
 from gpuplan.report.catalog_report import catalog_text
-from gpuplan.report.cost_report import cost_dict, cost_text
-from gpuplan.report.demand_report import demand_dict, demand_text
 from gpuplan.report.explain import Explanation, explain
 from gpuplan.report.explore_report import (
     beside_winner,
@@ -14,8 +12,15 @@ from gpuplan.report.explore_report import (
     sensitivity_dict,
     sensitivity_text,
 )
-from gpuplan.report.network_report import network_dict, network_text
 from gpuplan.report.plan_data import plan_dict
 from gpuplan.report.plan_report import failure_dict, failure_text, plan_text
 from gpuplan.report.tables import group_names, idle_text, plan_frames, plan_table, plan_tables
+from gpuplan.report.topic_reports import (
+    cost_dict,
+    cost_text,
+    demand_dict,
+    demand_text,
+    network_dict,
+    network_text,
+)
 from gpuplan.wording import amount, basis_word, hours, money, number, percent

@@ -14,7 +14,7 @@ from gpuplan.plan import Plan
 from gpuplan.report.exported import csv_text
 from gpuplan.report.plan_data import as_json, fields_of
 from gpuplan.report.table import Table
-from gpuplan.report.tables import explore, sensitivity
+from gpuplan.report.tables import explore
 from gpuplan.report.text import Block, chapter, indented, page, pairs, text
 from gpuplan.scenario import Scenario
 from gpuplan.wording import money, said
@@ -145,8 +145,8 @@ def sensitivity_text(plan: Plan, bars: Sequence[Bar], limits: Sequence[Threshold
     return page(
         name,
         said("sensitivity.as planned", cost=money(now, currency), hosts=hosts),
-        sensitivity.bars(data["bars"], now, currency),
-        chapter(sensitivity.thresholds(data["thresholds"]), title=said("sensitivity.no longer", hosts=hosts)),
+        explore.bars(data["bars"], now, currency),
+        chapter(explore.thresholds(data["thresholds"]), title=said("sensitivity.no longer", hosts=hosts)),
         chapter(said("explored.notes"), *(f"{bar.label}: {bar.note}" for bar in broken)),
     )
 
@@ -158,7 +158,7 @@ def compare_dict(found: Comparison) -> dict[str, Any]:
 
 def compare_text(found: Comparison) -> str:
     """Return plans in columns as text."""
-    table = sensitivity.compared(found)
+    table = explore.compared(found)
     sentences = (Block(indented(sentence, 0)) for sentence in found.sentences)
     whole = chapter("", Block(text(table)), *map(Block, table.notes))
     return page("", whole, chapter(said("compared.in words"), *sentences))

@@ -5,8 +5,7 @@ from collections.abc import Iterable
 from gpuplan.plan import Plan
 from gpuplan.plan.fabric import Cabling, Ports
 from gpuplan.plan.switches import Kind, Switches
-from gpuplan.report.colours import OKABE_ITO
-from gpuplan.report.drawing import LINE, PALE, SOFT, WIDTH, Area, Drawing, text_width, wrapped
+from gpuplan.report.drawing import LINE, OKABE_ITO, PALE, SOFT, WIDTH, Area, Drawing, text_width, wrapped
 from gpuplan.wording import amount, capital, number, said
 
 MOST_SWITCHES = 6

@@ -12,10 +12,9 @@ from gpuplan.analysis.variants import Progress
 from gpuplan.facts import did_you_mean
 from gpuplan.plan import Plan
 from gpuplan.plan.training.llm_job import job_curves
-from gpuplan.report.charts.availability import capacity_chart, capacity_rows
+from gpuplan.report.charts.design import capacity_chart, capacity_rows, scaling_chart, scaling_rows
 from gpuplan.report.charts.explore import frontier_chart, frontier_rows, tornado_chart, tornado_rows
 from gpuplan.report.charts.look import NOTEBOOK, Spec
-from gpuplan.report.charts.network import scaling_chart, scaling_rows
 from gpuplan.report.charts.paper import day_spec, picture, picture_png, waiting_spec, years_spec
 from gpuplan.report.explore_report import exploration_dict
 from gpuplan.report.plan_data import plain

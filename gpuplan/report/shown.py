@@ -18,7 +18,7 @@ from gpuplan.report.explain import Explanation, formula_text
 from gpuplan.report.figures import Figures
 from gpuplan.report.table import Column, Table, filled, heads, listed, numeric, tabulate, texts
 from gpuplan.report.tables import plan_table
-from gpuplan.report.tables.sensitivity import compared
+from gpuplan.report.tables.explore import compared
 from gpuplan.scenario import FIELD_BY_PATH, Scenario
 from gpuplan.wording import NAMES, amount, basis_word, number, said, short_watts
 

@@ -18,7 +18,7 @@ from gpuplan.audit.planned import Design, design_of
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan
 from gpuplan.plan.hardware import vsphere_profile
-from gpuplan.report.bitfusion import servers_of
+from gpuplan.report.physical import servers_of
 from gpuplan.scenario import from_dict
 
 PREFIX = "acme-"

@@ -24,8 +24,8 @@ from gpuplan.deliver.document.blocks import (
     Paragraph,
     Section,
 )
+from gpuplan.deliver.document.front import MOST_SOURCES
 from gpuplan.deliver.document.physical import MOST_HOSTS
-from gpuplan.deliver.document.sources import MOST_SOURCES
 from gpuplan.plan.prices import newest_price
 from gpuplan.scenario import Scenario, from_dict
 from gpuplan.wording import TEXTS, said

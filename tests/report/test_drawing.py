@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import struct
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from gpuplan.report.colours import OKABE_ITO
+import gpuplan
+from gpuplan.plan.cash_flow import PARTS as COST_PARTS
 from gpuplan.report.drawing import (
+    COLOURS,
+    OKABE_ITO,
+    PARTS,
     WHITE,
     Area,
     Drawing,
@@ -65,3 +71,17 @@ def test_the_picture_is_as_wide_as_asked_for() -> None:
 def test_text_on_the_dark_blue_is_white() -> None:
     assert pen_on(OKABE_ITO[0]) == WHITE
     assert all(pen_on(colour) != WHITE for colour in OKABE_ITO[1:])
+
+
+def test_every_part_of_a_cost_has_a_letter_of_its_own_and_a_colour_of_the_palette() -> None:
+    assert tuple(PARTS) == COST_PARTS
+    assert len({letter for letter, _ in PARTS.values()}) == len(PARTS)
+    assert all(letter in name.upper() for name, (letter, _) in PARTS.items())
+    assert all(0 <= colour < len(COLOURS) for _, colour in PARTS.values())
+
+
+def test_the_colours_are_those_of_the_stylesheet() -> None:
+    style = (Path(gpuplan.__file__).parent / "widgets" / "static" / "app.css").read_text(encoding="utf-8")
+    assert len(set(OKABE_ITO)) == len(OKABE_ITO)
+    for colour in OKABE_ITO:
+        assert re.search(colour, style, re.IGNORECASE), colour

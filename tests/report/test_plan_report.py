@@ -8,10 +8,10 @@ from gpuplan import Plan, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.plan import fail_hosts
 from gpuplan.report import failure_dict, failure_text
-from gpuplan.report.demand_report import demand_text
 from gpuplan.report.plan_report import plan_text
 from gpuplan.report.tables import plan_tables
 from gpuplan.report.text import text as text_of
+from gpuplan.report.topic_reports import demand_text
 from gpuplan.scenario import from_dict
 from gpuplan.wording import PAGE_WIDTH
 

@@ -24,7 +24,7 @@ from gpuplan.plan.checks import check_plan
 from gpuplan.report import cost_text, demand_text, plan_frames, plan_text
 from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.table import COLUMNS, texts
-from gpuplan.report.tables import demand, sensitivity
+from gpuplan.report.tables import demand, explore
 from gpuplan.report.tables.alternatives import in_short
 
 BESIDE = ["valid", "unplaced_vms", "stops", "low", "high", "checked"]
@@ -161,5 +161,5 @@ def test_an_end_of_a_range_that_serves_fewer_says_so(catalog: Catalog) -> None:
         assert SAYS.search(bar.note)
         data: dict[str, Any] = {name: getattr(bar, name) for name in bar.__slots__}
         known = {n: getattr(bar, n) for n in ("path", "label", "unit", "now", "low", "high", "basis", "note")}
-        assert SAYS.search(str(texts(sensitivity.bars([known | data], 1.0, "USD"))))
+        assert SAYS.search(str(texts(explore.bars([known | data], 1.0, "USD"))))
     assert replace(fewer[0], unplaced_high=0) != fewer[0]

@@ -17,7 +17,7 @@ from gpuplan.app.steps import explore
 from gpuplan.plan import Plan
 from gpuplan.report.headlines import HEADLINES, Headline
 from gpuplan.report.table import Cell, Table, screen, tabulate
-from gpuplan.report.tables import sensitivity as tables
+from gpuplan.report.tables import explore as tables
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, field_of
 from gpuplan.widgets import contract
 from gpuplan.wording import LICENCE_NAMES, capital, is_currency, said

@@ -28,8 +28,8 @@ from gpuplan.plan.cost import Costs
 from gpuplan.plan.cost_ranges import End
 from gpuplan.plan.power import PowerUse
 from gpuplan.plan.prices import PriceList, catalog_factor
-from gpuplan.report.charts import cost as charts
-from gpuplan.report.colours import PARTS
+from gpuplan.report.charts import design as charts
+from gpuplan.report.drawing import PARTS
 from gpuplan.report.table import screen
 from gpuplan.report.tables import alternatives as ways
 from gpuplan.report.tables import cost as tables

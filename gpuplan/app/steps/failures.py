@@ -11,8 +11,8 @@ from gpuplan.plan.access import GroupPlan, Trait
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.weighing import stun_limit_s
 from gpuplan.report import amount, group_names
-from gpuplan.report.bitfusion import clients
-from gpuplan.report.charts import availability
+from gpuplan.report.charts import design
+from gpuplan.report.physical import clients
 from gpuplan.report.table import Cell, Table, columns, screen
 from gpuplan.report.tables import availability as tables
 from gpuplan.widgets import contract
@@ -24,7 +24,7 @@ SHOWN_RUNS = 4
 SHOWN_CLUSTERS = 3
 """Clusters shown below each other; if there are more, only the chosen one is shown."""
 capacity_drawn = Picture(
-    lambda workbook: availability.capacity_rows(workbook.plan), availability.capacity_chart, wide=False
+    lambda workbook: design.capacity_rows(workbook.plan), design.capacity_chart, wide=False
 )
 
 
@@ -162,6 +162,7 @@ def shown_clusters(workbook: Workbook) -> tuple[Pool, ...]:
 
 @panel(needs="pools")
 def failures_data(workbook: Workbook, _pools: Sequence[Pool]) -> Contents:
+    """Return every loss of one host and the worst of two."""
     tables = [table for pool in shown_clusters(workbook) for table in _loss_tables(workbook, pool)]
     return {"hint": workbook.checked.verdict.note, "tables": tables}
 
@@ -187,4 +188,4 @@ def _loss_tables(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
 
 @panel(needs="pools")
 def capacity_head(_workbook: Workbook, _pools: Sequence[Pool]) -> Contents:
-    return {"title": availability.TITLE["text"], "hint": availability.TITLE["subtitle"]}
+    return {"title": said("chart.capacity.title"), "hint": said("chart.capacity.subtitle")}

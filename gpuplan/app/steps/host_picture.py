@@ -13,7 +13,7 @@ from gpuplan.models.placement import Host, Load, Room, Slot
 from gpuplan.models.power_on import Play, Step
 from gpuplan.plan.hosts import Pool
 from gpuplan.report import group_names, number
-from gpuplan.report.host_tiles import Shares, layout_words, on_each_gpu, places_words, room_words
+from gpuplan.report.diagrams import Shares, layout_words, on_each_gpu, places_words, room_words
 from gpuplan.report.tables import host_kinds
 from gpuplan.report.tables.build import profile_in
 from gpuplan.scenario import UNASSIGNED

@@ -10,7 +10,7 @@ from gpuplan.app.state import Workbook
 from gpuplan.app.work_cards import background_card
 from gpuplan.report.charts import explore as charts
 from gpuplan.report.table import Cell, Column, Table, screen
-from gpuplan.report.tables import sensitivity as tables
+from gpuplan.report.tables import explore as tables
 from gpuplan.scenario import field_of
 from gpuplan.wording import NAMES, said
 

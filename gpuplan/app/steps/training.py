@@ -25,7 +25,7 @@ from gpuplan.plan.training.llm_job import SEQUENCE_TOKENS, job_curves
 from gpuplan.plan.training.scaling import MAX_HOSTS, Curve
 from gpuplan.plan.training.use import JOB, TrainingUse
 from gpuplan.report import hours, number
-from gpuplan.report.charts import network as charts
+from gpuplan.report.charts import design as charts
 from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.report.tables import network as tables
 from gpuplan.widgets import contract

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from gpuplan.analysis.compare import Comparison
-from gpuplan.deliver.document import cost, front, physical, requirements, sources, workloads
+from gpuplan.deliver.document import cost, front, physical, requirements, workloads
 from gpuplan.deliver.document.blocks import Block, Chapter, Content, Document, Draft, Section, blocks_of
 from gpuplan.deliver.executive import Executive, document_day
 from gpuplan.facts import own_rows
@@ -20,8 +20,7 @@ ROWS: dict[str, list[dict[str, str]]] = {}
 for _row in own_rows("words/chapters"):
     ROWS.setdefault(_row["title"], []).append(_row)
 MODULES = {
-    module.__name__.rpartition(".")[2]: module
-    for module in (cost, front, physical, requirements, sources, workloads)
+    module.__name__.rpartition(".")[2]: module for module in (cost, front, physical, requirements, workloads)
 }
 DRAWN = (architecture, charts, diagrams, fabric_drawing, figures)
 TABLED = (tables.alternatives, tables.availability, tables.cost, tables.demand, tables.models, tables.network)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from gpuplan.deliver.document.blocks import MOST_ROWS, Block, Bullets, Draft, Paragraph, tabled
 from gpuplan.report.table import Table
 from gpuplan.report.tables import cost, platform
-from gpuplan.report.tables.sensitivity import compared as designs_compared
+from gpuplan.report.tables.explore import compared as designs_compared
 from gpuplan.report.text import fitted
 from gpuplan.wording import said, stated_percent
 

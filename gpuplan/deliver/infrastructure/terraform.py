@@ -18,8 +18,7 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.plan.management import release
 from gpuplan.plan.profiles import vgpus_named
 from gpuplan.plan.racks import host_name
-from gpuplan.report.bitfusion import gpus_of
-from gpuplan.report.physical import cluster_id, networks, on_kubernetes, prefix, slug
+from gpuplan.report.physical import cluster_id, gpus_of, networks, on_kubernetes, prefix, slug
 from gpuplan.report.tables.plan import gpus_by_host
 from gpuplan.scenario import other_vms
 from gpuplan.units import MIB_PER_GIB

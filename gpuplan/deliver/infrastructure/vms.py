@@ -10,8 +10,17 @@ from gpuplan.deliver.infrastructure.writing import one_line
 from gpuplan.plan import Plan
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.hosts import Pool
-from gpuplan.report.bitfusion import Servers, gpu_gib, servers_of
-from gpuplan.report.physical import NAMES_TAKEN, cluster_id, group_slugs, on_kubernetes, slug, vms_of
+from gpuplan.report.physical import (
+    NAMES_TAKEN,
+    Servers,
+    cluster_id,
+    gpu_gib,
+    group_slugs,
+    on_kubernetes,
+    servers_of,
+    slug,
+    vms_of,
+)
 from gpuplan.report.tables.acceptance import restart_ranks
 from gpuplan.report.tables.build import profile_in
 from gpuplan.units import exact

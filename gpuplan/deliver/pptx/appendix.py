@@ -14,11 +14,11 @@ from gpuplan.report.figures import what_to_do
 from gpuplan.report.table import Table, Worded, columns, tabulate, texts
 from gpuplan.report.tables.availability import failures, postures
 from gpuplan.report.tables.cost import bill_of_materials
+from gpuplan.report.tables.explore import compared as designs_beside
 from gpuplan.report.tables.known import planning_values
 from gpuplan.report.tables.network import cabling, speed_kept
 from gpuplan.report.tables.plan import decisions as decided
 from gpuplan.report.tables.platform import host_line
-from gpuplan.report.tables.sensitivity import compared as designs_beside
 from gpuplan.wording import NAMES, said
 
 MOST_STEPS, STEPS = 6, NAMES["step of the deck"]

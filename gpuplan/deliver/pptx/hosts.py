@@ -12,8 +12,7 @@ from gpuplan.plan import UNASSIGNED, Plan
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.failures import fail_hosts, worst_failures
 from gpuplan.plan.hosts import Pool
-from gpuplan.report.diagrams import OTHER, group_symbols
-from gpuplan.report.host_tiles import Shares, on_each_gpu
+from gpuplan.report.diagrams import OTHER, Shares, group_symbols, on_each_gpu
 from gpuplan.report.tables import group_names
 from gpuplan.report.tables.plan import equipment
 from gpuplan.wording import MODE_NAMES, amount, number, said

@@ -8,9 +8,8 @@ from gpuplan.deliver.pptx.deck import Deck, Slide
 from gpuplan.deliver.pptx.measure import SMALL, cut, text_width
 from gpuplan.plan.cash_flow import CostPart
 from gpuplan.plan.cost import Costs
-from gpuplan.report.charts.cost import year_names
-from gpuplan.report.colours import COLOURS, OKABE_ITO, PARTS
-from gpuplan.report.drawing import pen_on
+from gpuplan.report.charts.design import year_names
+from gpuplan.report.drawing import COLOURS, OKABE_ITO, PARTS, pen_on
 from gpuplan.wording import headline_money, number, rounded_money, said, short_number, watts
 
 SERIES = 7

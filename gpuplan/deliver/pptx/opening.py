@@ -11,8 +11,8 @@ from gpuplan.deliver.pptx.deck import Deck, Slide
 from gpuplan.deliver.pptx.measure import LEAD, SMALL, cut, first_of
 from gpuplan.deliver.pptx.money import signed
 from gpuplan.deliver.pptx.paging import Listing
-from gpuplan.report.colours import COLOURS, OKABE_ITO
 from gpuplan.report.diagrams import group_symbols
+from gpuplan.report.drawing import COLOURS, OKABE_ITO
 from gpuplan.report.figures import waits
 from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.table import Table, tabulate

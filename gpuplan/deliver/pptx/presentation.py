@@ -24,7 +24,7 @@ from gpuplan.deliver.pptx.opening import asked_slide, executive_slide, when_slid
 from gpuplan.deliver.template import checked_template, usable_template
 from gpuplan.locales import spoken, written_day
 from gpuplan.plan import Plan
-from gpuplan.report.colours import OKABE_ITO
+from gpuplan.report.drawing import OKABE_ITO
 from gpuplan.wording import NAMES, said
 
 LOGO, SMALL_LOGO = Box(676, 372, 240, 84), Box(716, 506, 140, 24)

@@ -10,7 +10,7 @@ from gpuplan.deliver.xlsx.cells import SIZE, TABS, Live, address, area, cleaned
 from gpuplan.deliver.xlsx.money import Money
 from gpuplan.deliver.xlsx.page import middle_cut
 from gpuplan.plan import Plan
-from gpuplan.report.colours import COLOURS, OKABE_ITO, PARTS
+from gpuplan.report.drawing import COLOURS, OKABE_ITO, PARTS
 from gpuplan.report.table import NOTHING
 from gpuplan.report.tables.alternatives import count_over_years
 from gpuplan.wording import said, stated_percent

@@ -13,12 +13,12 @@ from gpuplan.deliver.xlsx.choices import Shown
 from gpuplan.deliver.xlsx.money import Money
 from gpuplan.plan import Plan
 from gpuplan.plan.llm import INPUTS
-from gpuplan.report.charts.availability import capacity_rows
+from gpuplan.report.charts.design import capacity_rows
 from gpuplan.report.table import Cell, Table, Worded, columns, tabulate
 from gpuplan.report.tables import availability, cost, demand, network, platform, power_on
 from gpuplan.report.tables import plan as topics
+from gpuplan.report.tables.explore import compared
 from gpuplan.report.tables.plan import catalog_name
-from gpuplan.report.tables.sensitivity import compared
 from gpuplan.scenario import FIELDS, GROUP_FIELDS, field_of, table_path
 from gpuplan.wording import NAMES, TRANSPORT_NAMES, number, said, stated_percent
 

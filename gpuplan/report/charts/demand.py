@@ -9,8 +9,7 @@ from gpuplan.analysis.demand import CurvePoint, Methods, WeekDemand, hour_demand
 from gpuplan.locales import DAY_NAMES, written
 from gpuplan.plan import Plan
 from gpuplan.report.charts.look import Look, Spec, drawn, named_colours
-from gpuplan.report.colours import COLOURS, OKABE_ITO
-from gpuplan.report.drawing import pen_on
+from gpuplan.report.drawing import COLOURS, OKABE_ITO, pen_on
 from gpuplan.wording import METHOD_NAMES, NAMES, mean_gpus, number, percent, said, stated_percent, whole
 
 LINE = {"closed": (OKABE_ITO[0], [1, 0]), "poisson": (OKABE_ITO[2], [7, 4]), "bursty": (OKABE_ITO[5], [2, 3])}

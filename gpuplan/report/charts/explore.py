@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from itertools import product
 
 from gpuplan.report.charts.look import MONEY, Look, Spec, drawn
-from gpuplan.report.colours import COLOURS, OKABE_ITO
-from gpuplan.report.tables.sensitivity import input_words
+from gpuplan.report.drawing import COLOURS, OKABE_ITO
+from gpuplan.report.tables.explore import input_words
 from gpuplan.wording import NAMES, amount, hours, money, percent, said
 
 END_NAMES = NAMES["end of a bar"]

@@ -9,8 +9,7 @@ from typing import Any
 import yaml
 
 from gpuplan.locales import SPOKEN
-from gpuplan.report.colours import OKABE_ITO
-from gpuplan.report.drawing import FONT, INK, SIZE, SOFT, WIDTH
+from gpuplan.report.drawing import FONT, INK, OKABE_ITO, SIZE, SOFT, WIDTH
 from gpuplan.wording import said
 
 Spec = dict[str, Any]

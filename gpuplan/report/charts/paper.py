@@ -12,8 +12,8 @@ from xml.etree import ElementTree
 from gpuplan.analysis.demand import chance_curve, methods, week_demand
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import whole_pools
-from gpuplan.report.charts.cost import years_chart, years_rows
 from gpuplan.report.charts.demand import LEAST_CHANCE, day_chart, day_rows, odds_chart, odds_rows
+from gpuplan.report.charts.design import years_chart, years_rows
 from gpuplan.report.charts.look import NOTEBOOK, PAPER, Look, Spec
 from gpuplan.report.drawing import WIDTH, clean_text, shortened
 from gpuplan.scenario import pick

@@ -17,8 +17,7 @@ from gpuplan.plan.racks import host_name
 from gpuplan.plan.sharing import all_profiles_of, most_on_gpu
 from gpuplan.plan.verdict import WAYS
 from gpuplan.plan.weighing import listed, stun_limit_s
-from gpuplan.report.bitfusion import clients
-from gpuplan.report.physical import on_kubernetes
+from gpuplan.report.physical import clients, on_kubernetes
 from gpuplan.report.table import Table, tabulate
 from gpuplan.report.tables.build import to_fill
 from gpuplan.report.tables.over_time import rehearsals, upgrade_sentence

@@ -12,7 +12,7 @@ from gpuplan.plan import Plan
 from gpuplan.plan.availability import Posture
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.layouts import LossLevel
-from gpuplan.report.bitfusion import clients
+from gpuplan.report.physical import clients
 from gpuplan.report.table import Cell, Table, Worded, columns, tabulate
 from gpuplan.report.tables.plan import by_cluster, group_names
 from gpuplan.wording import hours, number, said

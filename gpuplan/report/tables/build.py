@@ -10,8 +10,7 @@ from gpuplan.plan.hardware import needs_crx
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.racks import Rack, host_name, racks
 from gpuplan.plan.sharing import whole_profile
-from gpuplan.report.bitfusion import all_servers, server_memory_gib
-from gpuplan.report.physical import alike, first_and_last, names, networks
+from gpuplan.report.physical import alike, all_servers, first_and_last, names, networks, server_memory_gib
 from gpuplan.report.table import Cell, Table, Worded, filled, tabulate
 from gpuplan.report.tables.platform import parts_of_hosts
 from gpuplan.wording import NAMES, amount, number, said

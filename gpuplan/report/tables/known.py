@@ -9,8 +9,8 @@ from gpuplan.plan import Plan
 from gpuplan.plan.inputs import Input
 from gpuplan.plan.known import inputs, unconfirmed
 from gpuplan.report.table import Table, columns, listed
+from gpuplan.report.tables.explore import value_words
 from gpuplan.report.tables.plan import catalog_name
-from gpuplan.report.tables.sensitivity import value_words
 from gpuplan.scenario import FIELD_BY_PATH, field_of, table_path
 from gpuplan.units import SUFFIX
 from gpuplan.wording import NAMES, amount, bare_amount, capital, counted, money, number, said, stated_percent

@@ -24,9 +24,9 @@ from gpuplan.app.steps.prices import prices_badge, prices_data
 from gpuplan.app.strip import strip_data
 from gpuplan.catalog import Catalog
 from gpuplan.plan.cash_flow import PARTS as COST_PARTS
-from gpuplan.report.charts.cost import years_chart
+from gpuplan.report.charts.design import years_chart
 from gpuplan.report.charts.look import LIGHT
-from gpuplan.report.colours import COLOURS, PARTS
+from gpuplan.report.drawing import COLOURS, PARTS
 from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.tables.cost import STATUS
 from gpuplan.scenario import FIELDS

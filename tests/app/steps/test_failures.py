@@ -21,7 +21,7 @@ from gpuplan.app.steps.failures import (
 )
 from gpuplan.catalog import Catalog
 from gpuplan.plan.weighing import stun_limit_s
-from gpuplan.report.charts.availability import capacity_chart, capacity_rows
+from gpuplan.report.charts.design import capacity_chart, capacity_rows
 from gpuplan.report.charts.look import LIGHT
 from gpuplan.scenario import from_dict
 

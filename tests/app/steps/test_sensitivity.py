@@ -22,7 +22,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.report.charts.explore import tornado_chart
 from gpuplan.report.charts.look import DARK, LIGHT
 from gpuplan.report.explore_report import sensitivity_dict
-from gpuplan.report.tables.sensitivity import input_words
+from gpuplan.report.tables.explore import input_words
 from gpuplan.scenario import from_dict
 
 PARTS = (

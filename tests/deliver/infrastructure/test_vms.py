@@ -16,7 +16,7 @@ from gpuplan.deliver.infrastructure.vms import (
     sizes,
     vms_of,
 )
-from gpuplan.report.bitfusion import gpus_of
+from gpuplan.report.physical import gpus_of
 from gpuplan.report.tables.acceptance import RESTARTS
 
 

@@ -18,8 +18,7 @@ from gpuplan.plan.cash_flow import RESIDUAL
 from gpuplan.report.charts import day_svg, waiting_svg, years_svg
 from gpuplan.report.charts.demand import LEAST_CHANCE
 from gpuplan.report.charts.paper import _above_floor, _between
-from gpuplan.report.colours import COLOURS, OKABE_ITO, PARTS
-from gpuplan.report.drawing import figure_png
+from gpuplan.report.drawing import COLOURS, OKABE_ITO, PARTS, figure_png
 from gpuplan.scenario import from_dict
 from gpuplan.wording import number, short_number
 

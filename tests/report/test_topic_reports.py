@@ -12,12 +12,24 @@ from stated_money import unpriced
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.analysis.alternatives import alternatives
+from gpuplan.analysis.demand import methods, rule_answers
 from gpuplan.analysis.rent_or_buy import posture_costs, rent_or_buy
-from gpuplan.analysis.silos import silo_costs
+from gpuplan.analysis.silos import silo_costs, silos
+from gpuplan.analysis.simulation import simulate_pool
 from gpuplan.catalog import Catalog
-from gpuplan.report import cost_dict, cost_text, money, plan_text
-from gpuplan.scenario import Scenario, from_dict
-from gpuplan.wording import PAGE_WIDTH, headline_money
+from gpuplan.plan.training.scaling import HOSTS
+from gpuplan.report import (
+    cost_dict,
+    cost_text,
+    demand_dict,
+    demand_text,
+    money,
+    network_dict,
+    network_text,
+    plan_text,
+)
+from gpuplan.scenario import Scenario, example_names, from_dict
+from gpuplan.wording import PAGE_WIDTH, headline_money, share_range, share_words
 
 HEADINGS = (
     "By part",
@@ -215,3 +227,185 @@ def test_the_design_names_power_and_cost_in_its_answer(plans: dict[str, Plan]) -
     assert plan.costs is not None
     assert has_approved(head, "12.4 kW", "2 racks")  # 8 x 1,549 W
     assert has_approved(head, "USD 2.5 M", "1.9", "2.8", "5 years")
+
+
+@pytest.mark.parametrize("name", example_names())
+def test_the_demand_of_examples_as_data(name: str, catalog: Catalog) -> None:
+    plan = make_plan(load_scenario(name), catalog)
+    found = json.loads(
+        json.dumps(demand_dict(plan, [simulate_pool(plan, plan.pools[0].id)]), allow_nan=False)
+    )
+    assert found["gpus_demanded"] == plan.totals.gpus_demanded
+    assert [(r["rule"], r["gpus"]) for r in found["rules"]] == [(a.rule, a.gpus) for a in rule_answers(plan)]
+    assert found["silos"]["together"]["hosts"] == silos(plan).together.hosts
+    assert found["methods"][0]["answers"][0]["gpus"] == methods(plan, plan.pools[0].id).answers[0].gpus
+    for week in found["weeks"]:
+        totals = [sum(each) for each in zip(*week["quarter_hours_gpus"].values(), strict=True)]
+        assert len(totals) == 672
+        assert max(totals) == pytest.approx(week["peak_gpus"], abs=1e-5)
+    assert found["simulated"][0]["hosts"] == plan.pools[0].hosts
+    assert [y["year"] for y in found["purchase_plan"]] == [1, 2, 3]
+
+
+def test_the_demand_of_examples_as_text(catalog: Catalog) -> None:
+    text = demand_text(make_plan(load_scenario("enterprise"), catalog))
+    assert has_approved(text, "28 GPUs", "28")
+    assert "Known users (chosen)" in text
+    assert "binomial" in text
+    current = make_plan(load_scenario("current"), catalog)
+    text = demand_text(current, [simulate_pool(current, "vgpu", when="week")])
+    assert has_approved(" ".join(text.split()), "10")
+    assert has_approved(text, "10 hosts", "40 GPUs")
+    assert "All silos" in text
+    assert "Saved by sharing" in text
+    assert max(map(len, text.splitlines())) <= 120
+
+
+def test_the_mixes_of_the_week(catalog: Catalog) -> None:
+    plan = make_plan(load_scenario("current").with_value("demand.rule", "hours"), catalog)
+    found = demand_dict(plan)["mixes"]
+    assert sum(mix["sized_for"] for mix in found) == 1
+    assert max(mix["hosts"] for mix in found) == plan.totals.hosts_for_demand
+    text = demand_text(plan)
+    assert "(sized for)" in text
+    assert "Mon-Fri" in text
+
+
+def test_nothing_asked_and_a_total_for_nobody(catalog: Catalog) -> None:
+    nobody = make_plan(from_dict({}), catalog)
+    assert demand_dict(nobody)["methods"] == []
+    assert "No workloads yet." in demand_text(nobody)
+    stated = make_plan(from_dict({"demand": {"stated_gpus": 9}}), catalog)
+    assert demand_dict(stated)["gpus_demanded"] == 9
+    text = demand_text(stated)
+    assert has_approved(text, "9 GPUs")
+    assert not re.search("0 GPUs|silo|user|group|at the same time", text, re.IGNORECASE)
+
+
+def on_one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_the_network_of_examples_as_data(example: Plan) -> None:
+    data = json.loads(json.dumps(network_dict(example), allow_nan=False))
+    assert data["link"]["link_gbit_s"] == example.scenario.network.link_gbit_s
+    assert [r["kept"] for r in data["remote"]] == [r.kept for r in example.network.remote]
+    assert [t["efficiency"] for t in data["training"]] == [t.efficiency for t in example.network.training]
+    assert [v["met"] for v in data["rules"]] == [v.met for v in example.network.rules]
+    assert {c["remote"]["id"] for c in data["carried"]} == {
+        row.id for row in example.catalog.rows("network_workloads")
+    }
+    chosen = [row for row in data["scaling"] if row["chosen"]]
+    assert [row["hosts"] for row in chosen] == list(HOSTS)
+    assert len(data["scaling"]) % len(HOSTS) == 0
+    job = example.network.training[-1]
+    assert next(row["efficiency"] for row in chosen if row["hosts"] == job.hosts) == job.efficiency
+    for row in data["remote"]:
+        assert row["slowdown"] * row["kept"] == pytest.approx(1)
+        assert 0 < row["kept_low"] <= row["kept"] <= row["kept_high"] <= 1
+    assert data["cabling"]["gpu_hosts"] == example.totals.hosts
+
+
+def test_the_network_of_examples_as_text(example: Plan) -> None:
+    text = network_text(example)
+    for heading in (
+        "GPUs over the network",
+        "What this link carries",
+        "Example (no job entered): scaling of ResNet-50 training, batch 256, ring allreduce",
+        "Fabric",
+        "Settings",
+        "When a part fails",
+    ):
+        assert f"\n{heading}\n{'-' * len(heading)}\n" in text
+    assert max(map(len, text.splitlines())) <= 120
+    assert "None" not in text
+    assert "{" not in text
+    assert text.endswith("\n")
+    for use in (*example.network.remote, *example.network.asked):
+        assert use.name in text
+        assert all(change in on_one_line(text) for change in use.changes)
+    for rule in example.network.rules:
+        assert rule.text in on_one_line(text)
+
+
+def test_the_starter_says_what_ten_gigabit_carries(catalog: Catalog) -> None:
+    text = network_text(make_plan(load_scenario("starter"), catalog))
+    lines = text.partition("What this link carries")[2].partition("\n\n")[0].splitlines()
+    carried = {line.partition("  ")[0]: line.partition("  ")[2].strip() for line in lines}
+    assert carried["ResNet-50 training, batch 256"].startswith("97 % (")
+    assert carried["ResNet-50 inference, batch 1"].startswith("62 % (")
+    for name in ("VGG-16 training, batch 64", "BERT-large fine-tuning, batch 8"):
+        assert carried[name].endswith("too slow")
+    assert re.search("not met +Link speed +40 to 100 Gbit/s beyond a trial", text)
+    assert has_approved(on_one_line(text))
+
+
+def test_what_is_measured_is_said_to_be(catalog: Catalog) -> None:
+    text = network_text(make_plan(load_scenario("starter").with_value("network.latency_us", 80), catalog))
+    assert "Round trip 80 µs" in text
+    assert "not measured" not in on_one_line(text)
+    assert re.search("not met +Round trip", text)
+
+
+def test_what_would_help_is_said(catalog: Catalog) -> None:
+    slow = load_scenario("starter").with_value("training.workload", "vgg-16-train-64")
+    text = on_one_line(network_text(make_plan(slow, catalog)))
+    assert has_approved(text)
+    assert "too slow" in text
+
+
+def test_hours_and_the_knee(catalog: Catalog) -> None:
+    asked = load_scenario("starter").with_value("training.epochs", 90)
+    plan = make_plan(asked, catalog)
+    job = plan.network.training[-1]
+    assert f"{job.hours:.1f}" in network_text(plan)
+    assert " 64+ " in network_text(plan)
+    knees = make_plan(asked.with_value("training.workload", "vgg-16-train-64"), catalog)
+    assert " 64+ " not in network_text(knees)
+
+
+def test_little_is_not_nothing(catalog: Catalog) -> None:
+    assert share_range(0.001, 0.0151, 0.999) == "2 % (<1 to 100 %)"
+    assert (share_words(0), share_words(0.004), share_words(1)) == ("0 %", "<1 %", "100 %")
+    asked = load_scenario("current").with_value("training.workload", "vgg-16-train-64")
+    text = network_text(make_plan(asked.with_value("training.aggregation", "parameter-server"), catalog))
+    section = text.partition("Scaling of VGG-16 training, batch 64, parameter servers")[2].partition("\n\n")[
+        0
+    ]
+    assert "<1 %" in section
+    assert " 0 %" not in section
+    assert max(map(len, text.splitlines())) <= 120
+
+
+def test_nothing_asked(catalog: Catalog) -> None:
+    nobody = make_plan(from_dict({}), catalog)
+    data = json.loads(json.dumps(network_dict(nobody), allow_nan=False))
+    assert (data["remote"], data["rules"], data["cabling"]) == ([], [], None)
+    text = network_text(nobody)
+    assert has_approved(text)
+    assert has_approved(text)
+    assert "The vendor's rules" not in text
+
+
+def test_compute_hosts_spines_and_a_switch_that_is_missing(catalog: Catalog) -> None:
+    asked = load_scenario("enterprise").with_value("network.compute_hosts", 200)
+    plan = make_plan(asked, catalog)
+    text = network_text(plan)
+    shape = plan.cabling.switches.total
+    assert has_approved(text, "8 GPU hosts", "200")
+    assert f"{shape.spines} x {plan.cabling.switches.spine_name}" in text
+    assert f"{shape.spines} x {plan.cabling.switches.spine_name}" in on_one_line(plan_text(plan))
+    slow = make_plan(load_scenario("starter").with_value("network.link_gbit_s", 1), catalog)
+    assert slow.cabling.switches is None
+    assert f"none: {slow.cabling.reason}" in on_one_line(network_text(slow))
+    assert slow.cabling.reason in on_one_line(plan_text(slow))
+
+
+def test_the_design_has_the_network_in_short(example: Plan) -> None:
+    section = plan_text(example).partition("\nNetwork\n-------\n")[2].partition("\n\nDesign decisions")[0]
+    for use in (*example.network.remote, *example.network.asked):
+        assert use.name.split()[0] in section  # a long name is folded
+    assert example.cabling.switches.leaf_name in section
+
+
+# ---- calibration
