@@ -8,6 +8,8 @@ import io
 import pytest
 from costs_table import COSTS
 
+from gpuplan import ScenarioError, load_scenario, make_plan, sweep
+from gpuplan.catalog import Catalog
 from gpuplan.report.exported import csv_text, frame
 from gpuplan.report.table import Column, Table, records
 
@@ -24,11 +26,6 @@ def test_no_cell_is_a_formula_to_a_spreadsheet() -> None:
     )
     assert csv_text(table).splitlines() == ["a,b", "'=1+1,yes", "x; y,no"]
 
-
-pytest.importorskip("pandas")
-
-from gpuplan import ScenarioError, load_scenario, make_plan, sweep
-from gpuplan.catalog import Catalog
 
 PEOPLE = "groups.researchers.people"
 
