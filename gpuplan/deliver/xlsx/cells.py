@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from importlib.resources import files
 from typing import Any, NamedTuple
 
+import yaml
 from xlsxwriter.utility import xl_rowcol_to_cell
 
 from gpuplan.deliver.brand import Brand
@@ -15,67 +17,31 @@ SIZE = 10
 TABS = NAMES["sheet"]
 INDIAN = "[>=10000000]##\\,##\\,##\\,##0;[>=100000]##\\,##\\,##0;#,##0"
 """Whole numbers in lakh and crore. Other separators follow the reader's own spreadsheet."""
-MONEY, CHANGE = '#,##0;-#,##0;"\u2013"', '+#,##0;-#,##0;"\u2013"'
-"""Amounts of money, and their changes: a dash for nothing."""
 TINT = "FFF4CC"
 """Tint of cells that are meant to be changed."""
-ROW: Mapping[str, Any] = {"bottom": 1, "bottom_color": "line"}
 RIGHT: Mapping[str, Any] = {"align": "right"}
 WRAP: Mapping[str, Any] = {"text_wrap": True}
-HEAD: Mapping[str, Any] = {"bold": True, "font_color": "white", "bg_color": "accent", "valign": "bottom"}
-TILE: Mapping[str, Any] = {"bg_color": "shade", "indent": 1, "align": "left"}
-LARGE: Mapping[str, Any] = {"shrink": True, "bold": True, "font_size": 16}
-BAND: Mapping[str, Any] = {"font_color": "white", "bg_color": "accent", "indent": 1, "valign": "vcenter"}
 KINDS: Mapping[str, Mapping[str, Any]] = {
-    "text": {**ROW, **WRAP},
-    "int": {**ROW, **RIGHT, "num_format": "#,##0"},
-    "num": {**ROW, **RIGHT, "num_format": "#,##0.0##"},
-    "small": {**ROW, **RIGHT, "num_format": "0.0#####"},
-    "money": {**ROW, **RIGHT, "num_format": MONEY},
-    "price": {**ROW, **RIGHT, "num_format": "#,##0.00##"},
-    "percent": {**ROW, **RIGHT, "num_format": "0.00%"},
-    "change": {**ROW, **RIGHT, "num_format": CHANGE},
-    "head": {**HEAD, **WRAP},
-    "head of numbers": {**HEAD, **WRAP, **RIGHT},
-    "title": {"bold": True, "font_size": 14, "font_color": "accent", "font_name": "headings", **WRAP},
-    "section": {"bold": True, "font_size": 12, "font_color": "accent", "font_name": "headings", **WRAP},
-    "note": {"font_color": "quiet", **WRAP},
-    "band": {**BAND, **WRAP, "bold": True, "font_size": 18, "font_name": "headings"},
-    "band below": {**BAND, **WRAP},
-    "lead": {"bold": True, "font_size": 11, **WRAP},
-    "plain": {**WRAP},
-    "tile": {**TILE, **WRAP, "font_color": "quiet", "valign": "bottom"},
-    "tile value": {**TILE, **LARGE, "font_color": "accent", "num_format": "#,##0"},
-    "tile note": {**TILE, **WRAP, "font_color": "quiet"},
+    kind: look
+    for kind, look in yaml.safe_load(
+        files("gpuplan.deliver.xlsx").joinpath("looks.yaml").read_bytes()
+    ).items()
+    if kind != "shared"
 }
 """Kinds of cells: in tables, above and below them, and on the first sheet."""
-NUMBERS = ("int", "num", "small", "money", "price", "percent", "change")
+MONEY, CHANGE = KINDS["money"]["num_format"], KINDS["change"]["num_format"]
+"""Amounts of money, and their changes: a dash for nothing."""
+SPECS: Mapping[str, str] = {
+    "int": ",.0f", "num": ",.3f", "small": ".6f", "money": ",.0f", "change": "+,.0f", "price": ",.4f", "percent": ".2%",
+}  # fmt: skip
+"""Kinds of numbers and their longest printed form."""
+NUMBERS = tuple(SPECS)
 COLOURS = ("accent", "ink", "quiet", "shade", "line")
 MAX_TEXT = 32_767
 DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 """Marks that turn the direction of the text after them."""
 EXACT = 1000
 """Numbers from here on are shown without decimals."""
-SPECS: Mapping[str, str] = {
-    "int": ",.0f",
-    "num": ",.3f",
-    "small": ".6f",
-    "money": ",.0f",
-    "change": "+,.0f",
-    "price": ",.4f",
-    "percent": ".2%",
-}
-"""Kinds of numbers and their longest printed form."""
-
-
-def size_of(kind: str) -> float:
-    """Font size of a kind of cell, in points."""
-    return float(KINDS[kind].get("font_size", SIZE))
-
-
-def is_bold(kind: str) -> bool:
-    """True if the text of a kind of cell is bold."""
-    return bool(KINDS[kind].get("bold"))
 
 
 class Styles:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from gpuplan.deliver.xlsx.cells import NUMBERS, SIZE, Editable, Live, Styles, is_bold, limits, plain, size_of
+from gpuplan.deliver.xlsx.cells import KINDS, NUMBERS, SIZE, Editable, Live, Styles, limits, plain
 
 FORMULA_STARTS = ("=", "+", "-", "@")
 INDENTED = ("text", "head")
@@ -208,7 +208,7 @@ class Page:
 
     def _fitting(self, row: int, text: str, width: float, kind: str, bold: bool) -> str:
         """The text, shortened to what the highest row shows, and the row made high enough for it."""
-        size, bold = size_of(kind), bold or is_bold(kind)
+        size, bold = float(KINDS[kind].get("font_size", SIZE)), bold or bool(KINDS[kind].get("bold"))
         text = shown(text, width, size=size, bold=bold)
         self.high(row, height(lines(text, width, size=size, bold=bold), size))
         return text
