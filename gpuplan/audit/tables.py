@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpuplan.report.kinds import two_places
 from gpuplan.report.table import Cell, Table, Worded, columns, listed, tabulate
 from gpuplan.wording import NAMES, few_digits, number, said
 
@@ -39,7 +38,6 @@ def suggestions(found: Sequence[Found]) -> Table:
         found,
         gpus_each=_gpus_each,
         jobs_per_day=Worded(lambda jobs: number(round(jobs, 2))),
-        work_h=Worded(two_places),
         when=_when,
     )
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gpuplan.analysis.variants import figure, outcome_of
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Asked, make_plan, planned
-from gpuplan.report.kinds import KEY
+from gpuplan.report.kinds import KEY, KINDS
 from gpuplan.report.table import Column, Table, columns, listed, records
 from gpuplan.scenario import Scenario, ScenarioError, field_of
 
@@ -23,13 +23,6 @@ if TYPE_CHECKING:
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """Characters that a spreadsheet reads as the beginning of a formula."""
-KIND_UNITS = {
-    **dict.fromkeys(("number", "whole", "mean", "share", "portion", "range"), "1"),
-    **dict.fromkeys(("hours", "wait"), "h"),
-    "watts": "W",
-    "points": "%",
-}
-"""Units of kinds whose values need no unit in the head: counts, and shares, of which 1 is all."""
 
 
 def csv_text(table: Table) -> str:
@@ -56,7 +49,7 @@ def frame(table: Table) -> pd.DataFrame:
     df = df[[column.key for column in sorted(table.columns, key=lambda column: column.kind != KEY)]]
     by_row = {"unit", "per"} & {column.key for column in table.columns}
     own = [column for column in table.columns if not (by_row and column.kind == "number")]
-    units = {column.key: column.unit or KIND_UNITS.get(column.kind, "") for column in own}
+    units = {column.key: column.unit or KINDS[column.kind].unit for column in own}
     labels = {column.key: column.label for column in table.columns if column.label}
     stated = {key: unit for key, unit in units.items() if unit}
     df.attrs = {"title": table.title, "units": stated, "labels": labels}

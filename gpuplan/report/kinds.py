@@ -1,18 +1,15 @@
 """Kinds of quantities in a table: how a value whose unit is in the head is written, and whether it is a number."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
-from gpuplan.locales import written, written_day
-from gpuplan.wording import TOLD, basis_word, hours, number, percent, points, unsigned, wait_words, watts
+from gpuplan.facts import own_rows
+from gpuplan.locales import written_day
+from gpuplan.wording import basis_word, hours, points, unsigned, worded
 
 KEY = "key"
 """The kind of an id that programs join tables by; no reader sees it."""
-
-
-def two_places(value: float) -> str:
-    """Format a rate or a duration with two decimals."""
-    return written(value, ",.2f")
 
 
 def between(ends: tuple[float, float], words: Callable[[float], str]) -> str:
@@ -25,28 +22,23 @@ class Kind(NamedTuple):
     """A kind of quantity: the format of a value whose unit is in the head, and whether it is aligned as a number."""
 
     words: Callable[[Any], str]
-    numeric: bool = True
+    numeric: bool
+    unit: str
+    """Unit of values that need none in the head: counts, and shares, of which 1 is all."""
+    cell: str
+    """Kind of cell of a workbook that holds the numbers; empty if it holds text."""
 
 
-KINDS: Mapping[str, Kind] = {
-    "text": Kind(str, numeric=False),
-    KEY: Kind(str, numeric=False),
-    "day": Kind(written_day, numeric=False),
-    "number": Kind(number),
-    "whole": Kind(TOLD["whole"]),
-    "duration": Kind(two_places),
-    "mean": Kind(TOLD["1"]),
-    "money": Kind(TOLD["money"]),
-    "price": Kind(TOLD["money"]),
-    "change": Kind(TOLD["money"]),
-    "share": Kind(percent),
-    "portion": Kind(TOLD["share"]),
-    "range": Kind(TOLD["share"], numeric=False),
-    "points": Kind(points),
-    "hours": Kind(hours),
-    "wait": Kind(wait_words),
-    "watts": Kind(watts),
-    "yes": Kind(number, numeric=False),
-    "basis": Kind(basis_word, numeric=False),
-    "sources": Kind(", ".join, numeric=False),
+OWN: Mapping[str, Callable[[Any], str]] = {
+    "": str, "day": written_day, "points": points, "hours": hours, "basis": basis_word, "sources": ", ".join,
+}  # fmt: skip
+"""Formats that texts have not, or have for other values."""
+KINDS = {
+    row["kind"]: Kind(
+        OWN.get(row["format"]) or partial(worded, spec=row["format"]),
+        bool(row["numeric"]),
+        row["unit"],
+        row["cell"],
+    )
+    for row in own_rows("words/kinds")
 }

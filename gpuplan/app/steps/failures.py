@@ -162,7 +162,6 @@ def shown_clusters(workbook: Workbook) -> tuple[Pool, ...]:
 
 @panel(needs="pools")
 def failures_data(workbook: Workbook, _pools: Sequence[Pool]) -> Contents:
-    """Return every loss of one host and the worst of two."""
     tables = [table for pool in shown_clusters(workbook) for table in _loss_tables(workbook, pool)]
     return {"hint": workbook.checked.verdict.note, "tables": tables}
 

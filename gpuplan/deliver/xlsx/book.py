@@ -15,15 +15,10 @@ from gpuplan.deliver.xlsx.page import BOLD, PRINTED, Page, fitted, wide, widest_
 from gpuplan.plan import Plan
 from gpuplan.report import table as report
 from gpuplan.report.figures import as_of, paper_of
+from gpuplan.report.kinds import KINDS
 from gpuplan.report.tables.plan import cited_sources
 from gpuplan.wording import capital, run_words, said
 
-KIND_LOOKS: Mapping[str, str] = {
-    **dict.fromkeys(("number", "whole", "mean", "duration", "points", "hours", "wait", "watts"), "num"),
-    **dict.fromkeys(("share", "portion", "range"), "percent"),
-    **{kind: kind for kind in ("money", "price", "change")},
-}
-"""Kinds of columns that hold numbers -> kinds of cells; any other is text."""
 NARROW, WIDE = 7.0, 90.0
 """Width of a column of text, at least and at most."""
 BROKEN = 26.0
@@ -104,7 +99,7 @@ def laid(column: report.Column) -> SheetColumn:
     has_unit = not column.unit or re.search(rf"\b{re.escape(column.unit)}\b", column.label)
     unit = "" if has_unit else f", {column.unit}"
     head = (column.label or capital(column.key.replace("_", " "))) + unit
-    return SheetColumn(head, KIND_LOOKS.get(column.kind, "text"))
+    return SheetColumn(head, KINDS[column.kind].cell or "text")
 
 
 def needs_of(blocks: Sequence[Block], comfort: float) -> list[tuple[float, float]]:
@@ -224,9 +219,9 @@ class Book:
         """Return the value of a cell: a number where its column has numbers, else the text that readers see."""
         if column.kind == "sources":
             return self.cited(cell.value or (), titles=titles)
-        if isinstance(cell.value, str) and cell.words is None and column.kind in KIND_LOOKS:
+        if isinstance(cell.value, str) and cell.words is None and KINDS[column.kind].cell:
             return cell.value
-        is_number = isinstance(cell.value, int | float) and column.kind in KIND_LOOKS
+        is_number = isinstance(cell.value, int | float) and KINDS[column.kind].cell
         return cell.value if is_number else report.words(cell, column)
 
     def cited(self, ids: Iterable[str], *, titles: bool = False) -> str:
