@@ -117,7 +117,6 @@ def brand_of(text: bytes, folder: Path) -> Brand:
 
 
 def _read(data: Mapping[Any, Any], folder: Path, problems: list[Problem]) -> Iterator[tuple[str, Any]]:
-    """Return the valid fields of a brand; the others are problems."""
     fields = (*TEXTS, "logo", *PARTS, "currency", "paper")
     for key, value in data.items():
         if key not in fields:

@@ -68,7 +68,6 @@ def _text(text: str) -> Markup:
 
 
 def _broken(cleaned: str) -> str:
-    """Escaped text with places where long words may be broken."""
     parts, at = [], 0
     for word in _BREAKS.finditer(cleaned):
         parts.append(escape(cleaned[at : word.start()]))

@@ -65,7 +65,6 @@ class PricedItems:
         return float(self.facts[name].value)
 
     def _facts(self) -> dict[str, Fact]:
-        """Return the facts behind the cost beside prices and quantities."""
         catalog, scenario = self.plan.catalog, self.plan.scenario
         facts = {
             "discount_rate": factor(scenario, catalog, "discount_rate"),
@@ -113,7 +112,6 @@ class PricedItems:
         return software_of(self.counts)[material.key]
 
     def _lots(self, material: Material) -> tuple[float, ...]:
-        """Return the units of a material bought at the start of each year."""
         units: list[int] = []
         for year, hosts in enumerate(self.plan.growth.hosts):
             many = self.counts.of(hosts, year).get(material.key)

@@ -40,7 +40,7 @@ MAIN_TYPES = {
 """Kind of file -> content type of the main part of an ordinary file, and of a template."""
 PROGRAMS = {"docx": "Word", "pptx": "PowerPoint"}
 EMBEDDED, LINKED = NAMES["embedded part"], NAMES["linked part"]
-LOOKS = (
+KEPT = (
     "styles", "stylesWithEffects", "numbering", "settings", "webSettings", "theme", "fontTable", "header", "footer",
     "footnotes", "endnotes",
 )  # fmt: skip
@@ -203,9 +203,8 @@ class _Package:
         return kept
 
     def _is_kept(self, name: str, relation: Relation) -> bool:
-        """True if a relation of a kept part is kept with it."""
         if name == self.main:
-            return relation.kind in LOOKS if self.kind == "docx" else relation.kind not in NO_LOOKS
+            return relation.kind in KEPT if self.kind == "docx" else relation.kind not in NO_LOOKS
         part = self.said.get(name)
         return not (relation.away and part and part.root == "settings")
 
@@ -230,7 +229,6 @@ class _Package:
             yield EMBEDDED["text"]
 
     def _left_out(self, kept: Mapping[str, list[Relation]]) -> Iterator[str]:
-        """List what would load or run and is not in the new file."""
         for name, part in self.said.items():
             gone = name not in kept or (name == self.main and self.kind == "docx")
             yield from (f"{shown_part(name)} ({harm})" for harm in part.cut + (part.harms if gone else []))

@@ -208,7 +208,6 @@ class _Hosts:
         self._band(symbol, area, [f"{symbol.letter}{slot.vm}" if with_number else symbol.letter])
 
     def _shared_gpu(self, load: Load, area: Area) -> None:
-        """Draw a GPU with its groups stacked, each sized by its share of the GPU."""
         shares = sorted(self.shares.of(load).items(), key=lambda each: -each[1].mb)
         bands = [(self.symbols[group], *share) for group, share in shares]
         if len(bands) > 3:  # no room for more letters: the largest two, and a count of the others
@@ -248,7 +247,6 @@ def _tile_height(room: Room, several: bool) -> float:
 
 
 def _legend(drawing: Drawing, plan: Plan, drawn: set[str], y: float) -> float:
-    """Draw each group with its letter, of many only those drawn, and the meaning of the other boxes."""
     placed = [g for g in plan.groups if g.vms_placed]
     listed = placed if len(placed) <= MOST_LISTED else [g for g in placed if g.id in drawn][:MOST_LISTED]
     entries = _legend_entries(plan, listed)

@@ -44,11 +44,11 @@ def frame(table: Table) -> pd.DataFrame:
     """The records as a pandas frame; its ``attrs`` have title, units of columns, and heads as ``labels``."""
     import pandas as pd
 
-    rows = [[flat(value) for value in row.values()] for row in records(table)]
-    df = pd.DataFrame(rows, columns=[column.key for column in table.columns])
-    df = df[[column.key for column in sorted(table.columns, key=lambda column: column.kind != KEY)]]
+    columns = sorted(table.columns, key=lambda column: column.kind != KEY)
+    rows = [[flat(row[column.key]) for column in columns] for row in records(table)]
+    df = pd.DataFrame(rows, columns=[column.key for column in columns])
     by_row = {"unit", "per"} & {column.key for column in table.columns}
-    own = [column for column in table.columns if not (by_row and column.kind == "number")]
+    own = (column for column in table.columns if not (by_row and column.kind == "number"))
     units = {column.key: column.unit or KINDS[column.kind].unit for column in own}
     labels = {column.key: column.label for column in table.columns if column.label}
     stated = {key: unit for key, unit in units.items() if unit}

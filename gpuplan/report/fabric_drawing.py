@@ -178,7 +178,6 @@ def _key(drawing: Drawing, found: Cabling, y: float, *, infiniband: bool) -> flo
 
 
 def _spread(count: int) -> list[float]:
-    """Spread ``count`` items side by side, right of the labels."""
     return [SIDE + (WIDTH - SIDE) * (at + 0.5) / count for at in range(count)]
 
 

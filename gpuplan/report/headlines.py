@@ -84,7 +84,6 @@ def network(plan: Plan) -> Headline:
 
 
 def _depending(found: Sequence[LinkVerdict], verdict: str) -> list[str]:
-    """List the dependents of the link with a verdict: vMotion, remote GPUs, training."""
     these = [item for item in found if item.verdict == verdict]
     depending = [item.name for item in these if item.kind == "vmotion"]
     if remote := [item.name for item in these if item.kind == "remote"]:
@@ -98,7 +97,6 @@ def _depending(found: Sequence[LinkVerdict], verdict: str) -> list[str]:
 
 
 def _few(names: Sequence[str]) -> str:
-    """Return one or two names, or the count of more."""
     return joined(names) if len(names) < 3 else said("headline.few", count=len(names))
 
 

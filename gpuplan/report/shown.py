@@ -75,7 +75,6 @@ def _table(table: Table, most: int = MOST_ROWS) -> str:
 
 
 def _folded(table: Table, words: str) -> str:
-    """Fold a table; a short one is initially open."""
     if not table.rows:
         return ""
     fold = "open" if len(table.rows) <= OPEN else ""

@@ -91,7 +91,6 @@ def grid_text(heads: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequen
 
 
 def _grid(heads: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence[int]) -> list[str]:
-    """Lay out the heads and each row, on several lines where a cell is folded."""
     lines = [[str(cell) for cell in row] for row in rows]
     widths = _widths(heads, lines, right)
     if any(heads):

@@ -6,11 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import fields
+from importlib.resources import files
 from io import BytesIO
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import docx
+import yaml
 from docx.enum.section import WD_SECTION
 from docx.enum.style import WD_STYLE_TYPE
 from docx.enum.text import WD_TAB_ALIGNMENT
@@ -26,7 +28,7 @@ from gpuplan.deliver.brand import PLAIN, Brand
 from gpuplan.deliver.document.blocks import Document, Figure
 from gpuplan.deliver.html import FILLED, clean, one_line, templates
 from gpuplan.deliver.office import same_bytes, set_properties
-from gpuplan.deliver.template import LOOKS, checked_template, usable_template
+from gpuplan.deliver.template import KEPT, checked_template, usable_template
 from gpuplan.locales import speaking
 from gpuplan.report.drawing import figure_png
 
@@ -41,29 +43,29 @@ OWN_STYLES = {
     "small": "gpuplan small table",
     "reference": "gpuplan reference",
 }
+LOOKS = yaml.safe_load(files("gpuplan.deliver.document").joinpath("looks.yaml").read_bytes())
+"""Looks of the styles: those of the usual file, those that a template lacks, and those of the contents."""
 PAPERS = {"": (210, 297), "a4": (210, 297), "letter": (215.9, 279.4)}
 """Paper -> its width and height in mm; A4 where none is chosen."""
 
 
-class _Look(NamedTuple):
-    """The look of a style, with sizes in points; spacing and weight are as they were where none is stated."""
-
-    size: float
-    colour: str
-    before: float
-    after: float
-    spacing: float | None = None
-    bold: bool | None = None
-
-    def give(self, style: Any) -> None:
-        """Give a style this look."""
-        style.font.size, form = Pt(self.size), style.paragraph_format
-        if self.colour:
-            style.font.color.rgb = RGBColor.from_string(self.colour)
-        if self.bold is not None:
-            style.font.bold = self.bold
-        form.space_before, form.space_after = Pt(self.before), Pt(self.after)
-        form.line_spacing = self.spacing
+def _give(
+    style: Any,
+    brand: Brand,
+    size: float,
+    colour: str,
+    before: float,
+    after: float,
+    spacing: float | None = None,
+    bold: bool | None = None,
+) -> None:
+    """Give a style a look; colour and weight are as they were where none is stated."""
+    style.font.size, form = Pt(size), style.paragraph_format
+    if colour:
+        style.font.color.rgb = RGBColor.from_string(getattr(brand, colour))
+    if bold is not None:
+        style.font.bold = bold
+    form.space_before, form.space_after, form.line_spacing = Pt(before), Pt(after), spacing
 
 
 def filled(template: str, **given: object) -> str:
@@ -77,18 +79,9 @@ def dress(word: Any, brand: Brand, paper: str) -> None:
     section.page_width, section.page_height = map(Mm, PAPERS[paper])
     section.left_margin = section.right_margin = Mm(22)
     section.top_margin, section.bottom_margin = Mm(20), Mm(20)
-    looks = {
-        "Normal": _Look(10, brand.ink, 0, 5, 1.08),
-        "Title": _Look(22, brand.accent, 0, 2, 1.0),
-        "Subtitle": _Look(10, brand.quiet, 0, 8, 1.08),
-        "Heading 1": _Look(18, brand.accent, 22, 8, 1.08),
-        "Heading 2": _Look(13, brand.accent, 14, 4, 1.08),
-        "Caption": _Look(9, brand.quiet, 6, 3, 1.08),
-        "List Bullet": _Look(10, brand.ink, 0, 3, 1.08),
-    }
-    for name, look in looks.items():
+    for name, look in LOOKS["usual"].items():
         style = word.styles[name]
-        look.give(style)
+        _give(style, brand, *look)
         heads = name.startswith(("Title", "Heading"))
         style.font.name, style.font.italic = brand.headings if heads else brand.text, False
         for theme in ("asciiTheme", "hAnsiTheme"):
@@ -117,25 +110,17 @@ def _numbered_headings(word: Any) -> None:
 def add_styles(word: Any, brand: Brand, *, own: bool) -> None:
     """Add the styles that a template lacks; those that it has stay as they are."""
     present = {style.name for style in word.styles}
-    looks = {
-        "lead": _Look(12, brand.ink, 0, 6, None, True),
-        "note": _Look(9, brand.quiet, 0, 6, None),
-        "cell": _Look(9, "", 0, 0, 1.0),
-        "small": _Look(8.5, "", 0, 0, 1.0),
-        "reference": _Look(8, brand.ink, 0, 2, 1.0),
-    }
-    for name, look in looks.items():
+    for name, look in LOOKS["added"].items():
         if OWN_STYLES[name] not in present:
             style = word.styles.add_style(OWN_STYLES[name], WD_STYLE_TYPE.PARAGRAPH)
             style.base_style = word.styles.default(WD_STYLE_TYPE.PARAGRAPH)
-            look.give(style)
-    if own:
-        for level, look in enumerate((_Look(10, "", 3, 1, 1.0, True), _Look(9, "", 0, 1, 1.0, False)), 1):
-            style = word.styles.add_style(f"toc {level}", WD_STYLE_TYPE.PARAGRAPH, builtin=True)
-            style.base_style = word.styles["Normal"]
-            form = style.paragraph_format
-            form.left_indent, form.line_spacing = Pt(18 * (level - 1)), 1.0
-            look.give(style)
+            _give(style, brand, *look)
+    for level, look in enumerate(LOOKS["contents"].values() if own else (), 1):
+        style = word.styles.add_style(f"toc {level}", WD_STYLE_TYPE.PARAGRAPH, builtin=True)
+        style.base_style = word.styles["Normal"]
+        form = style.paragraph_format
+        form.left_indent, form.line_spacing = Pt(18 * (level - 1)), 1.0
+        _give(style, brand, *look)
     for language in word.styles.element.iter(qn("w:lang")):
         language.set(qn("w:val"), "en-GB")
 
@@ -155,7 +140,7 @@ def emptied(word: Any) -> None:
     for child in [child for child in body if child is not last] + last.findall(qn("w:printerSettings")):
         child.getparent().remove(child)
     for key, relation in list(word.part.rels.items()):
-        if relation.reltype.rpartition("/")[2] not in LOOKS:
+        if relation.reltype.rpartition("/")[2] not in KEPT:
             del word.part.rels[key]
 
 
@@ -287,7 +272,6 @@ class _Writer:
         paragraph._p.extend(self._parts("footer.xml.j2", left="  \u00b7  ".join(filter(None, named)) + "\t"))
 
     def _count(self, kind: str) -> int:
-        """The number of the next table, figure or heading."""
         self.counts[kind] += 1
         return self.counts[kind]
 

@@ -150,7 +150,6 @@ def tornado_svg(plan: Plan, drivers: Sequence[Driver]) -> str | None:
 
 
 def _bar(drawing: Drawing, each: Driver, now: float, low: float, high: float, y: float) -> None:
-    """Draw the cost from now to either end of the range, with the ends of the input beside it."""
     for end, colour in ((low, LOW), (high, HIGH)):
         if abs(end - now) > 0.5:
             drawing.box(Area(min(now, end), y, abs(end - now), BAR), fill=colour, stroke=colour, rx=1)
@@ -211,7 +210,6 @@ def results(draft: Draft) -> Table:
 
 
 def _result(line: Line) -> str:
-    """A main result, as other chapters show it."""
     if line.unit == "%":
         return percent(line.value / 100)
     return watts(line.value) if line.unit == "W" else amount(line.value, line.unit)

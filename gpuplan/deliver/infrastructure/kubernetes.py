@@ -95,7 +95,6 @@ def kubernetes_files(plan: Plan, given: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _of_pods(shown: Mapping[str, Any]) -> dict[str, str]:
-    """Clusters of Kubernetes, the GPU Operator and a test pod for each group."""
     template = f"kubernetes/{shown['api']}.yaml"
     clusters = ((each.key, {**shown, "cluster": each}) for each in shown["kubernetes"])
     files = {f"clusters/{key}.yaml": written(template, values) for key, values in clusters}

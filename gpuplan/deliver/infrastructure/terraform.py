@@ -102,7 +102,6 @@ def _provider(plan: Plan, name: str) -> Provider | None:
 
 
 def _software(plan: Plan, part: str) -> tuple[str, str] | None:
-    """Value and note of a part for the vSphere version of a design."""
     wanted = (part, plan.scenario.platform.vsphere)
     rows = (row for row in plan.catalog.rows("software") if (row["part"], row["vsphere"]) == wanted)
     return next(((str(row["value"]), row["note"]) for row in rows), None)

@@ -133,7 +133,6 @@ def _panel(
 
 
 def _wrapped(sketch: Sketch, area: Box, *texts: str) -> Iterator[str]:
-    """Yield texts in the lines that they take in a panel."""
     for text in texts:
         line, *words = text.split(" ")
         for word in words:

@@ -126,7 +126,6 @@ def _nearest(size: float) -> int:
 
 
 def _rounded(size: int) -> int:
-    """Round a size as in speech: two digits of a large one."""
     return int(round(size, 2 - len(str(size)))) if size > 99 else size
 
 

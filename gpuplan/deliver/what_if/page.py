@@ -74,7 +74,6 @@ def what_if_page(found: WhatIf, *, brand: Brand = PLAIN) -> str:
 
 
 def _hash(text: str) -> str:
-    """Return the hash by which a browser recognises a permitted style or script."""
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 

@@ -190,7 +190,6 @@ class Teller:
         return said("whatif.workloads", what=what) if len(self.found.scenario.groups) > 1 else what
 
     def _left_out(self, answer: Answer) -> str:
-        """Say what this cost excludes beyond the design's exclusions."""
         excluded = self.designed.cost.excludes if self.designed.cost else ()
         more = [item for item in answer.cost.excludes if item not in excluded] if answer.cost else []
         return said("whatif.left out", names="; ".join(more)) if more else ""

@@ -167,7 +167,6 @@ OF_ONE_KIND = ("planned_hosts", "hosts_busy_w", "host_busy_w", "idle_share", "ho
 
 
 def _share(name: str, fact: Fact) -> _Factor:
-    """Return a factor that readers may change within limits."""
     value, label = float(fact.value), FACTORS[name]
     cell = Editable(value, **{"kind": "percent", **LIMITS.get(name, {"high": 1})})
     return _Factor(name, label, value, "1", fact.basis, fact.sources, fact.note, cell)

@@ -3,6 +3,7 @@
 import math
 import re
 import unicodedata
+from bisect import bisect
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -102,12 +103,9 @@ def shown(text: str, width: float, *, size: float = SIZE, bold: bool = False) ->
     most = int((HIGHEST - MARGIN) / (size * LINE))
     if len(text) <= most * width / 3 and lines(text, width, size=size, bold=bold) <= most:
         return text
-    low, high = 0, len(text)
-    while low < high:
-        middle = (low + high + 1) // 2
-        fits = lines(text[:middle] + "…", width, size=size, bold=bold) <= most
-        low, high = (middle, high) if fits else (low, middle - 1)
-    return text if low == len(text) else text[:low].rstrip() + "…"
+    ends = range(1, len(text) + 1)
+    end = bisect(ends, False, key=lambda n: lines(text[:n] + "…", width, size=size, bold=bold) > most)
+    return text if end == len(text) else text[:end].rstrip() + "…"
 
 
 def middle_cut(text: str, width: float) -> str:

@@ -181,7 +181,6 @@ def _input(plan: Plan, path: str) -> dict[str, Any]:
 
 
 def _words(plan: Plan, path: str, value: Any) -> str | None:
-    """Return the text of a value that is no number."""
     if isinstance(value, tuple):
         low, high = map(number, value)
         return said("table.range", low=low, high=high)

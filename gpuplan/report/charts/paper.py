@@ -134,7 +134,6 @@ def _above_floor(line: Sequence[tuple[float, float]]) -> list[tuple[float, float
 
 
 def _between(line: Sequence[tuple[float, float]], at: float) -> float:
-    """Height of a line at a place, on a logarithmic axis."""
     for (x1, y1), (x2, y2) in itertools.pairwise(line):
         if x1 <= at <= x2:
             return math.exp(math.log(y1) + (at - x1) / (x2 - x1) * math.log(y2 / y1))
@@ -148,7 +147,6 @@ def _svg(chart: Spec | None) -> str | None:
 
 @lru_cache(maxsize=16)  # drawing takes 0.2 s, and each file of a design has the same charts
 def _cleaned(written: str) -> str:
-    """Draw a chart that is given as JSON."""
     import vl_convert
 
     chart = json.loads(written)

@@ -73,7 +73,6 @@ def _left_out(found: Sequence[Alternative]) -> list[str]:
 
 
 def _beyond(one: Alternative, other: Alternative) -> str:
-    """Say what the cost of one excludes beyond another."""
     return "; ".join(item for item in one.excludes if item not in other.excludes)
 
 

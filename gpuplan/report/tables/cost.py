@@ -74,7 +74,6 @@ def _paid_in_advance(plan: Plan) -> Iterable[str]:
 
 
 def _in_a_year(year: int, part: CostPart) -> Cell:
-    """Return the payment for a part in a year, and a dash where there is none."""
     paid = part.yearly[year]
     return Cell(paid, words=None if paid else NOTHING)
 
@@ -213,7 +212,6 @@ def _price_of_one(material: Material) -> Cell:
 
 
 def _paid(material: Material) -> Cell:
-    """Return the total payment for a material, one-off or yearly; empty if nothing is paid."""
     if material.cost is None or material.status in STATUS:
         return Cell(material.cost, words=None if material.cost is None else NOTHING)
     paid = money(material.cost, "").strip()

@@ -37,14 +37,12 @@ def bars(found: Sequence[Mapping[str, Any]], now: float, currency: str) -> Table
 
 
 def _hosts_at(name: str, bar: Mapping[str, Any]) -> Cell:
-    """Return hosts at one end, and the VMs that they leave without a GPU there."""
     hosts, unplaced = bar[name], bar[name.replace("hosts", "unplaced")]
     words = NONE if hosts is None else number(hosts)
     return Cell(hosts, words=said("standing.beside", value=words, vms=unplaced) if unplaced else words)
 
 
 def _change(now: float, cost: float | None) -> str:
-    """Return a cost, and its difference from the current one."""
     if cost is None:
         return NONE
     share = round(100 * (cost / now - 1), 1) if now else 0.0

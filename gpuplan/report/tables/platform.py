@@ -229,21 +229,7 @@ def platform_rules(plan: Plan) -> tuple[PlatformRule, ...]:
     """The rules of DRS, HA, vMotion and licences that hold for a design, as ``data/words/platform_rules.csv`` lists them."""
     if not plan.pools:
         return ()
-    gpus = [plan.catalog.gpus[gpu] for gpu in plan.new_boards]
-    kinds = {pool.gpu_mode for pool in plan.pools}
-    found = {
-        "vgpu": "vgpu" in kinds,
-        "passthrough": "passthrough" in kinds,
-        "mig": any(group.mode == "mig" and group.vms_placed for group in plan.groups),
-        "sharing": any(pool.shared for pool in plan.pools),
-        "several clusters": len(plan.pools) > 1,
-        "vcf": plan.scenario.cost.platform_licence == "vcf",
-        "bundled": any(gpu.value("nvaie_years") for gpu in gpus),
-        "H100 or H200": any(name in gpu.name for gpu in gpus for name in ("H100", "H200", "H800")),
-        "NVSwitch": any(has_nvswitch(part.scenario, plan.catalog) for part in plan.parts),
-        **{str(gpu.value("architecture")): True for gpu in gpus},
-    }
-    order, facts = version_order(plan.catalog), frozenset(name for name, so in found.items() if so)
+    order, facts = version_order(plan.catalog), frozenset(name for name, so in _facts(plan).items() if so)
     now = order[plan.scenario.platform.vsphere]
     return tuple(
         _rule(plan.catalog.row("rules", row["rule"]), row["check"])
@@ -251,6 +237,23 @@ def platform_rules(plan: Plan) -> tuple[PlatformRule, ...]:
         if holds(listed_words(row["when"]), facts=facts)
         and order.get(row["vsphere_from"], now) <= now <= order.get(row["vsphere_until"], now)
     )
+
+
+def _facts(plan: Plan) -> dict[str, bool]:
+    gpus = [plan.catalog.gpus[gpu] for gpu in plan.new_boards]
+    kinds, boards = {pool.gpu_mode for pool in plan.pools}, " ".join(gpu.name for gpu in gpus)
+    return {
+        "vgpu": "vgpu" in kinds,
+        "passthrough": "passthrough" in kinds,
+        "mig": any(group.mode == "mig" and group.vms_placed for group in plan.groups),
+        "sharing": any(pool.shared for pool in plan.pools),
+        "several clusters": len(plan.pools) > 1,
+        "vcf": plan.scenario.cost.platform_licence == "vcf",
+        "bundled": any(gpu.value("nvaie_years") for gpu in gpus),
+        "H100 or H200": any(name in boards for name in ("H100", "H200", "H800")),
+        "NVSwitch": any(has_nvswitch(part.scenario, plan.catalog) for part in plan.parts),
+        **{str(gpu.value("architecture")): True for gpu in gpus},
+    }
 
 
 def _rule(row: Row, check: str) -> PlatformRule:

@@ -21,7 +21,6 @@ SHARED, NOT_TRIED = said("power on.shared"), said("power on.not tried")
 
 
 def _range(ends: tuple[float, float], words: Callable[[float], str], value: Any) -> Cell:
-    """Return a range by one of its ends."""
     return Cell(value, words=between(ends, words), low=ends[0], high=ends[1])
 
 
