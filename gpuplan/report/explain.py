@@ -65,16 +65,13 @@ def explain(plan: Plan, key: str) -> Explanation:
     line = plan.line(key)
     return Explanation(
         key=key,
-        label=line.label,
         value=amount(line.value, line.unit),
         condition=standing(plan).words if key.startswith(WHOLE) else "",
-        sentence=line.sentence,
         formula=formula_text(line),
         inputs=tuple(_row(plan, i) for i in line.inputs),
         sources=tuple(_source(plan, line, s) for s in line.sources),
-        basis=line.basis,
         basis_text=BASIS_TEXT[line.basis],
-        function=line.function,
+        **{name: getattr(line, name) for name in ("label", "sentence", "basis", "function")},
     )
 
 

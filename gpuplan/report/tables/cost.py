@@ -235,24 +235,14 @@ def prices(plan: Plan) -> Table:
 
 def price_dict(price: Price) -> dict[str, Any]:
     """Return a price with its certainty and its source."""
-    fact = price.fact
-    return {
-        "key": price.key,
-        "name": price.name,
-        "per": price.per,
-        "value": price.value,
-        "low": fact.low,
-        "high": fact.high,
-        "currency": fact.unit,
-        "basis": fact.basis,
-        "as_of": price.as_of,
-        "stated": price.stated,
-        "old": price.old,
-        "sources": list(fact.sources),
-        "locator": fact.locator,
-        "note": fact.note,
-        **({"valid_until": price.valid_until, "lapsed": price.lapsed} if price.valid_until else {}),
-    }
+    fact, until = price.fact, ("valid_until", "lapsed") if price.valid_until else ()
+    ends = {"low": fact.low, "high": fact.high, "currency": fact.unit, "basis": fact.basis}
+    origin = {"sources": list(fact.sources), "locator": fact.locator, "note": fact.note}
+    first, day, last = (
+        {name: getattr(price, name) for name in names}
+        for names in (("key", "name", "per", "value"), ("as_of", "stated", "old"), until)
+    )
+    return first | ends | day | origin | last
 
 
 def _known_price(price: Price) -> dict[str, Any]:

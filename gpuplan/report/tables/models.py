@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from gpuplan.analysis.llm_traffic import GroupTraffic
@@ -102,14 +103,12 @@ def waits(traffic: GroupTraffic, simulated: Sequence[tuple[int, Simulated]] = ()
         planned = said("table.waits.planned", replicas=row.replicas)
         return Cell(row.replicas, words=planned if row.replicas == traffic.replicas else None)
 
+    times: dict[str, Any] = {name: partial(_time, name) for name in ("mean_s", "p50_s", "p95_s", "p99_s")}
     return tabulate(
         "waits",
         rows,
         replicas=replicas,
-        mean_s=lambda row: _seconds(row.found.mean_s),
-        p50_s=lambda row: _seconds(row.found.p50_s),
-        p95_s=lambda row: _seconds(row.found.p95_s),
-        p99_s=lambda row: _seconds(row.found.p99_s),
+        **times,
         kept_share=lambda row: _value(row.found.kept_share),
         tokens_per_s=_speed,
         requests=lambda row: _in_all(row.found.requests),
@@ -121,8 +120,9 @@ def _value(found: float | Estimate) -> float:
     return found.value if isinstance(found, Estimate) else found
 
 
-def _seconds(found: float | Estimate) -> Cell:
+def _time(name: str, row: Row) -> Cell:
     """A time with its interval; none where more comes than can be done."""
+    found: float | Estimate = getattr(row.found, name)
     value = _value(found)
     if math.isinf(value):
         return Cell(None, words=said("table.waits.keeps growing"), tone="bad")
