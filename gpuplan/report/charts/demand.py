@@ -84,22 +84,19 @@ def _day_lines(everybody: float, planned: float) -> list[dict[str, Any]]:
 def day_chart(data: Spec, look: Look) -> Spec:
     """Mean GPUs by hour, stacked by group, a weekday beside a day of the weekend; lines at numbers of GPUs are named at the right."""
     days, groups, end = data["days"], data["groups"], DAY_WIDTH * len(data["days"]) - 2
-    lines = [line | {"x": end} for line in data["lines"]]
-    return drawn(
-        "day",
-        look,
-        data,
-        colours=named_colours("group", groups, look, orient="bottom", columns=2, labelLimit=290),
-        hour=said("chart.day.hour", place=data["place"]) if look.paper else None,
-        hours=[DAY_WIDTH * at + hour for at in range(len(days)) for hour in range(0, 24, 6)],
-        clock=f"datum.value % {DAY_WIDTH} == 24 ? '' : format(datum.value % {DAY_WIDTH}, '02d') + ':00'",
-        end=end,
-        mornings=[{"x": DAY_WIDTH * at, "day": day} for at, day in enumerate(days)],
-        levels=lines,
-        above=[line for line in lines if not line["below"]],
-        below_line=[line for line in lines if line["below"]],
-        paper_height=320 + 22 * -(-len(groups) // 2),
-    )
+    lines, starts = [line | {"x": end} for line in data["lines"]], [DAY_WIDTH * at for at in range(len(days))]
+    clock = f"datum.value % {DAY_WIDTH} == 24 ? '' : format(datum.value % {DAY_WIDTH}, '02d') + ':00'"
+    more = {
+        "end": end,
+        "clock": clock,
+        "hours": [start + hour for start in starts for hour in range(0, 24, 6)],
+    }
+    more["hour"] = said("chart.day.hour", place=data["place"]) if look.paper else None
+    more["mornings"] = [{"x": start, "day": day} for start, day in zip(starts, days, strict=True)]
+    more |= {"levels": lines, "above": [line for line in lines if not line["below"]]}
+    more |= {"below_line": [line for line in lines if line["below"]]}
+    colours = named_colours("group", groups, look, orient="bottom", columns=2, labelLimit=290)
+    return drawn("day", look, data, **more, colours=colours, paper_height=320 + 22 * -(-len(groups) // 2))
 
 
 def odds_rows(known: Methods, points: Sequence[CurvePoint]) -> dict[str, Any]:
@@ -125,24 +122,18 @@ def odds_chart(data: Spec, look: Look) -> Spec:
     target = {"chance": max(data["target"], LEAST_CHANCE), "gpus": last, "words": data["target_words"]}
     installed = {"chance": 1, "gpus": data["installed"], "words": data["installed_words"]}
     room = data["installed"] < (first + last) / 2  # for its words, at the right
+    more: Spec = {
+        part: _on_the_axis(data[part], ("chance", "low", "high"), FLOOR) for part in ("rows", "band")
+    }
+    more |= {"methods": names, "inks": inks, "dashes": dashes, "band_ink": LINE["bursty"][0]}
+    more |= {"least": LEAST_CHANCE, "chance_title": f"{CHANCE_TITLES[data['rule']]}, %"}
+    more |= {"target_end": [target], "installed_end": [installed]}
+    more["beside"] = {"align": "left", "dx": 4} if room else {"align": "right", "dx": -4}
+    more["seen"] = _on_the_axis(data["simulated"], ("chance",), LEAST_CHANCE)
+    more["about"] = said("chart.odds.about simulated" if data["simulated"] else "chart.odds.about")
     return drawn(
-        "odds",
-        look,
-        data,
-        **{part: _on_the_axis(data[part], ("chance", "low", "high"), FLOOR) for part in ("rows", "band")},
-        methods=names,
-        inks=inks,
-        dashes=dashes,
-        band_ink=LINE["bursty"][0],
-        clip=not look.paper,  # on paper the lines end where they leave the chart
-        least=LEAST_CHANCE,
-        chance_title=f"{CHANCE_TITLES[data['rule']]}, %",
-        target_end=[target],
-        installed_end=[installed],
-        beside={"align": "left", "dx": 4} if room else {"align": "right", "dx": -4},
-        seen=_on_the_axis(data["simulated"], ("chance",), LEAST_CHANCE),
-        about=said("chart.odds.about simulated" if data["simulated"] else "chart.odds.about"),
-    )
+        "odds", look, data, **more, clip=not look.paper
+    )  # on paper the lines end where they leave it
 
 
 def _on_the_axis(rows: Sequence[Spec], names: Sequence[str], least: float) -> list[Spec]:

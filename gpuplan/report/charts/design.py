@@ -161,15 +161,9 @@ def scaling_chart(data: Spec, look: Look) -> Spec:
     named = list({row["name"]: row["ink"] for row in rows}.items())
     key = {"orient": "bottom", "columns": 2, "labelLimit": 290, "symbolType": "stroke"}
     as_is = {"field": "ink", "type": "nominal", "scale": None}
-    return drawn(
-        "scaling",
-        look,
-        data,
-        efficiency=efficiency,
-        y=y,
-        colours=named_colours("name", named, look, **key) if look.paper else as_is,
-        thick=[row for row in rows if row["chosen"]],
-        thin=[row for row in rows if not row["chosen"]],
-        chosen=CHOSEN,
-        about=said("chart.scaling.about efficiency" if efficiency else "chart.scaling.about throughput"),
-    )
+    more: Spec = {"efficiency": efficiency, "y": y, "chosen": CHOSEN}
+    more["colours"] = named_colours("name", named, look, **key) if look.paper else as_is
+    more["thick"] = [row for row in rows if row["chosen"]]
+    more["thin"] = [row for row in rows if not row["chosen"]]
+    more["about"] = said("chart.scaling.about efficiency" if efficiency else "chart.scaling.about throughput")
+    return drawn("scaling", look, data, **more)

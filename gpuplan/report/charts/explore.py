@@ -57,22 +57,14 @@ def frontier_rows(found: Spec) -> Spec:
 def frontier_chart(data: Spec, look: Look) -> Spec:
     """Net present cost against capacity shortfall; the larger a point, the more likely requests wait."""
     rows = data["rows"]
-    names = [kind for kind in data["kinds"] if any(row["kind"] == kind for row in rows)]
+    names: list[str] = [kind for kind in data["kinds"] if any(row["kind"] == kind for row in rows)]
     most_h, most_waiting = (max(row[name] for row in rows) for name in ("short_h", "waiting"))
-    return drawn(
-        "frontier",
-        look,
-        data,
-        names=names,
-        points=[LOOKS[name][0] for name in names],
-        inks=[LOOKS[name][1] for name in names],
-        most_h=1.3 * most_h or 1,
-        most_waiting=max(1, most_waiting),
-        other_ink=COLOURS[0],
-        is_no_other=f"datum.kind != '{OTHER}'",
-        named=[row for row in rows if row["kind"] in (WINNER, ASKED)],
-        beside=f"datum.kind == '{WINNER}' ? -9 : 15",  # two designs may lie side by side
-    )
+    more: Spec = {"names": names, "points": [LOOKS[name][0] for name in names], "other_ink": COLOURS[0]}
+    more |= {"inks": [LOOKS[name][1] for name in names], "is_no_other": f"datum.kind != '{OTHER}'"}
+    more |= {"most_h": 1.3 * most_h or 1, "most_waiting": max(1, most_waiting)}
+    more["named"] = [row for row in rows if row["kind"] in (WINNER, ASKED)]
+    more["beside"] = f"datum.kind == '{WINNER}' ? -9 : 15"  # two designs may lie side by side
+    return drawn("frontier", look, data, **more)
 
 
 def tornado_rows(bars: Sequence[Spec], view: str, now: float, currency: str) -> Spec:
@@ -97,15 +89,9 @@ def tornado_rows(bars: Sequence[Spec], view: str, now: float, currency: str) -> 
 
 def tornado_chart(data: Spec, look: Look) -> Spec:
     """A bar for each input, from the answer at its low end to that at its high end, around the answer now."""
-    return drawn(
-        "tornado",
-        look,
-        data,
-        words={"labelExpr": MONEY} if data["view"] == "cost" else {"format": "d", "tickMinStep": 1},
-        two_lines=TWO_LINES,
-        ends=list(ENDS),
-        inks=list(ENDS.values()),
-        right=[row for row in data["rows"] if row["right"]],
-        left=[row for row in data["rows"] if not row["right"]],
-        step={"step": 24 if max(map(len, data["inputs"]), default=0) <= LINE else 32},
-    )
+    more: Spec = {"two_lines": TWO_LINES, "ends": list(ENDS), "inks": list(ENDS.values())}
+    more["words"] = {"labelExpr": MONEY} if data["view"] == "cost" else {"format": "d", "tickMinStep": 1}
+    more["right"] = [row for row in data["rows"] if row["right"]]
+    more["left"] = [row for row in data["rows"] if not row["right"]]
+    more["step"] = {"step": 24 if max(map(len, data["inputs"]), default=0) <= LINE else 32}
+    return drawn("tornado", look, data, **more)

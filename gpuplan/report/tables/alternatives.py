@@ -1,7 +1,9 @@
 """Tables of alternatives to a plan: priced alike, rent year by year, and other offers; and the conclusions."""
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import accumulate
+from typing import Any
 
 from gpuplan.analysis.alternatives import Alternative, with_cheapest_rent
 from gpuplan.analysis.alternatives import alternatives as compared
@@ -42,20 +44,17 @@ def alternatives(plan: Plan, known: Sequence[Alternative] | None = None) -> Tabl
     if any(option.key == "silos" for option in options) and (demand.rule == "stated" or hardware.existing):
         notes.append(said("table.silos are compared with"))
     notes += _left_out(options)
-    return tabulate(
-        "alternatives",
-        options,
-        currency,
-        name=lambda each: Cell(each.name, tone="strong" if each.chosen else ""),
-        hosts=lambda each: _counted(each.hosts),
-        gpus=lambda each: _counted(each.gpus),
-        range=_range,
-        difference=_difference,
-        hosts_at_end=lambda each: each.hosts[-1] if each.hosts else None,
-        gpus_at_end=lambda each: each.gpus[-1] if each.gpus else None,
-        excludes=lambda each: "; ".join(each.excludes),
-        notes=tuple(notes),
-    )
+    own: dict[str, Any] = {"range": _range, "difference": _difference}
+    own["name"] = lambda each: Cell(each.name, tone="strong" if each.chosen else "")
+    own |= {"hosts": lambda each: _counted(each.hosts), "gpus": lambda each: _counted(each.gpus)}
+    own |= {f"{what}_at_end": partial(_at_end, what) for what in ("hosts", "gpus")}
+    own["excludes"] = lambda each: "; ".join(each.excludes)
+    return tabulate("alternatives", options, currency, **own, notes=notes)
+
+
+def _at_end(what: str, each: Alternative) -> int | None:
+    counts: Sequence[int] = getattr(each, what)
+    return counts[-1] if counts else None
 
 
 def _left_out(found: Sequence[Alternative]) -> list[str]:

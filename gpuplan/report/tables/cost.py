@@ -181,21 +181,13 @@ def bill_of_materials(plan: Plan) -> Table:
     """Tabulate all materials of the design: quantity, rule, price and cost."""
     currency, materials = plan.scenario.cost.currency, plan.costs.materials if plan.costs else ()
     discounted = any(material.discount for material in materials)
-    return tabulate(
-        "materials",
-        materials,
-        currency,
-        name=lambda m: Cell(m.name, more={"note": m.part}),
-        quantity=lambda m: Cell(m.quantity, words=amount(m.quantity, m.unit) if m.quantity else ""),
-        status=Worded(lambda status: PAID.get(status, STATUS.get(status))),
-        unit_price=_price_of_one,
-        known=_price_known,
-        discount=Worded(lambda share: stated_percent(share) if share else ""),
-        cost=_paid,
-        currency=lambda _: currency,
-        hidden={"discount": not discounted},
-        notes=(said("table.unit prices are rounded"),),
-    )
+    own: dict[str, Any] = {"unit_price": _price_of_one, "known": _price_known, "cost": _paid}
+    own |= {"name": lambda m: Cell(m.name, more={"note": m.part}), "currency": lambda _: currency}
+    own["quantity"] = lambda m: Cell(m.quantity, words=amount(m.quantity, m.unit) if m.quantity else "")
+    own["status"] = Worded(lambda status: PAID.get(status, STATUS.get(status)))
+    own["discount"] = Worded(lambda share: stated_percent(share) if share else "")
+    notes, hidden = (said("table.unit prices are rounded"),), {"discount": not discounted}
+    return tabulate("materials", materials, currency, **own, hidden=hidden, notes=notes)
 
 
 def _price_known(material: Material) -> Cell:

@@ -148,19 +148,14 @@ def groups(plan: Plan) -> Table:
     """Tabulate the workload groups: how each reaches its GPUs, and how many it needs."""
     users = {group.id: group.people for group in plan.scenario.groups}
     clusters = pool_names(plan.pools)
-    return tabulate(
-        "groups",
-        plan.groups,
-        use_case=Worded(partial(catalog_name, plan.catalog, "use_cases")),
-        access=lambda g: MODE_NAMES[g.mode],
-        people=lambda g: users[g.id],
-        gpus_held=lambda g: plan.lines[f"groups.{g.id}.held_gpus"].value,
-        pool=lambda g: clusters.get(g.pool, ""),
-        vms_not_placed=lambda group: sum(missing.vms for missing in group.unplaced),
-        why=_why,
-        against=lambda g: " ".join(r.text for r in g.against),
-        sources=lambda g: tuple(dict.fromkeys(s for r in (*g.reasons, *g.against) for s in r.sources)),
-    )
+    own: dict[str, Any] = {"use_case": Worded(partial(catalog_name, plan.catalog, "use_cases")), "why": _why}
+    own |= {"access": lambda g: MODE_NAMES[g.mode], "people": lambda g: users[g.id]}
+    own["gpus_held"] = lambda g: plan.lines[f"groups.{g.id}.held_gpus"].value
+    own["pool"] = lambda g: clusters.get(g.pool, "")
+    own["vms_not_placed"] = lambda g: sum(missing.vms for missing in g.unplaced)
+    own["against"] = lambda g: " ".join(r.text for r in g.against)
+    own["sources"] = lambda g: tuple(dict.fromkeys(s for r in (*g.reasons, *g.against) for s in r.sources))
+    return tabulate("groups", plan.groups, **own)
 
 
 def _why(group: GroupPlan) -> str:

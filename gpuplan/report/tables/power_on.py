@@ -10,7 +10,7 @@ from gpuplan.plan.over_time.power_on import PowerOn, distinct, settings_now
 from gpuplan.plan.over_time.rules import alike
 from gpuplan.plan.over_time.tried import Tried, label
 from gpuplan.report.kinds import between
-from gpuplan.report.table import Cell, Table, tabulate
+from gpuplan.report.table import Cell, Table, filled, tabulate
 from gpuplan.report.tables.plan import group_names
 from gpuplan.wording import amount, joined, one_place, percent, said, stated_percent
 
@@ -47,20 +47,14 @@ def settings(found: Sequence[tuple[PowerOn, Hosts]]) -> Table:
             rows += [Row(trial, trial.tried(key), hosts) for key in keys]
     now = [row for row in rows if row.tried.key == "now"]
     meant = [FOR_DEMAND] if any(row.hosts for row in now) else []
-    return tabulate(
-        "power_on",
-        rows,
-        setting=lambda row: Cell(row.tried.key, words=label(row.tried.key)),
-        chance=lambda row: _share(row.tried.chance),
-        chance_high=lambda row: row.tried.chance[1],
-        interval_low=_interval,
-        interval_high=lambda row: _interval(row).high,
-        missing=lambda row: _missing(row.tried),
-        hosts=_hosts,
-        cluster_id=lambda row: row.made.pool.id,
-        heads={"hosts": said("table.power_on.hosts", share=stated_percent(share))},
-        notes=(*(by_size(row.made, len(now) > 1) for row in now), *meant, *[NOT_KNOWN] * bool(rows)),
-    )
+    own: dict[str, Any] = {"hosts": _hosts, "interval_low": _interval}
+    own["setting"] = lambda row: Cell(row.tried.key, words=label(row.tried.key))
+    own |= {"chance": lambda row: _share(row.tried.chance), "chance_high": lambda row: row.tried.chance[1]}
+    own |= {"interval_high": lambda row: _interval(row).high, "missing": lambda row: _missing(row.tried)}
+    own |= {"cluster_id": lambda row: row.made.pool.id}
+    heads = {"hosts": said("table.power_on.hosts", share=stated_percent(share))}
+    notes = (*(by_size(row.made, len(now) > 1) for row in now), *meant, *[NOT_KNOWN] * bool(rows))
+    return tabulate("power_on", rows, **own, heads=heads, notes=notes)
 
 
 def answer(made: PowerOn) -> str:
@@ -101,16 +95,19 @@ def _hosts(row: Row) -> Cell:
 def readings(found: Sequence[PowerOn]) -> Table:
     """Tabulate the possible behaviour of vSphere where sources differ or are silent, and its effect on the VMs."""
     known = (trial for trial in found if trial.known)
-    return tabulate(
-        "power_on_readings",
-        [(trial, *pair) for trial in known for pair in zip(trial.readings, trial.now.found, strict=True)],
-        pool=lambda row: row[0].pool.name,
-        reading=lambda row: row[1].words,
-        rules=lambda row: row[1].name,
-        started=lambda row: row[2].started / row[2].orders,
-        missing=lambda row: sum(row[2].missing_by_kind),
-        sources=lambda row: row[1].sources,
+    rows = (
+        (
+            trial.pool.name,
+            reading.words,
+            reading.name,
+            result.started / result.orders,
+            sum(result.missing_by_kind),
+            reading.sources,
+        )
+        for trial in known
+        for reading, result in zip(trial.readings, trial.now.found, strict=True)
     )
+    return filled("power_on_readings", rows)
 
 
 def named_orders(found: Sequence[PowerOn]) -> Table:
