@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from string import Formatter
 from typing import NamedTuple
 
+from gpuplan.facts import own_rows
 from gpuplan.locales import LOCALES, written_day
 from gpuplan.plan import Plan
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.known import unconfirmed
 from gpuplan.plan.prices import price_day
+from gpuplan.plan.weighing import listed
 from gpuplan.report.tables.alternatives import count_over_years
-from gpuplan.wording import NAMES, TEXTS, number, percent, priced, rounded_money, said, watts, whole
+from gpuplan.wording import NAMES, TEXTS, number, percent, priced, rounded_money, said, told, whole
 
 CHANGES = NAMES["what to do"]
 """Actions on messages whose checks address the person at the workbook, not the customer."""
@@ -90,8 +92,27 @@ class Figures(NamedTuple):
 
     def said(self, key: str, /, **more: object) -> str:
         """Return a text of ``data/words/report.csv`` with these figures, those of totals or cost, or values given."""
-        named = {name for _, name, _, _ in Formatter().parse(TEXTS[key]) if name}
-        return said(key, **{name: more[name] if name in more else self._value(name) for name in named})
+        return self.told(TEXTS[key], **more)
+
+    def told(self, text: str, /, **more: object) -> str:
+        """Return a text with figures filled in."""
+        named = {name.partition(".")[0] for _, name, _, _ in Formatter().parse(text) if name}
+        return told(text, {name: more[name] if name in more else self._value(name) for name in named})
+
+    def tiles(self, of: str) -> list[tuple[str, str, str]]:
+        """Return the key figures of a page, as ``data/words/tiles.csv`` lists them: label, value and note of each."""
+        has = self._facts()
+        rows = [
+            row for row in own_rows("words/tiles") if row["of"] == of and has.issuperset(listed(row["needs"]))
+        ]
+        parts = ((row["label"], row["value"], TEXTS.get(row["note"], row["note"])) for row in rows)
+        return [(said(label), self.told(value), self.told(note)) for label, value, note in parts]
+
+    def _facts(self) -> set[str]:
+        stated, cost = self.plan.scenario.deciding_total_gpus is not None, self.cost
+        facts = {"groups": self.plan.groups, "stated": stated, "cost": cost, "range": cost and cost.span}
+        racks = {"power": self.plan.power, "racks": self.plan.power and self.plan.power.racks}
+        return {name if so else f"no-{name}" for name, so in (facts | racks).items()}
 
     def _value(self, name: str) -> object:
         for of in (self, self.plan.totals, self.plan.placed):
@@ -130,6 +151,12 @@ class Figures(NamedTuple):
         return " and ".join(self.boards)
 
     @property
+    def hosts_over_years(self) -> str:
+        """Hosts at the start, and what they grow to."""
+        costs = self.plan.costs
+        return count_over_years(costs.hosts) if costs else number(self.plan.totals.hosts)
+
+    @property
     def cost(self) -> CostFigures | None:
         """Cost of the plan; None where it buys nothing."""
         return cost_figures(self.plan)
@@ -155,27 +182,6 @@ def lapsed_words(plan: Plan) -> str:
     if plan.costs is None or not plan.costs.lapsed:
         return ""
     return said("headline.lapsed", prices=len(plan.costs.lapsed), day=written_day(plan.costs.decided))
-
-
-def key_figures(plan: Plan) -> list[tuple[str, str, str]]:
-    """The answer at a glance: label, value and note of each figure."""
-    figures, totals, costs, power = Figures(plan), plan.totals, plan.costs, plan.power
-    hosts = count_over_years(costs.hosts) if costs else number(totals.hosts)
-    stated = plan.scenario.deciding_total_gpus is not None
-    demand = figures.said("summary.for a stated total" if stated else "summary.for a demand")
-    lost = figures.said("summary.with lost")
-    rows = [
-        (said("summary.hosts"), hosts, figures.said("summary.for the demand for")),
-        (said("summary.gpus"), number(totals.gpus), demand),
-        (said("summary.after a failure"), number(totals.gpus_after_failure), lost),
-        (said("summary.placement"), plan.verdict.short, plan.verdict.note),
-    ]
-    if power is not None:
-        key = "summary.power note in racks" if power.racks else "summary.power note"
-        rows.append((said("summary.power"), watts(power.typical_w), said(key, power=power)))
-    if costs is not None:
-        rows.append((said("summary.net present"), figures.money, figures.cost_about))
-    return rows
 
 
 def open_points(plan: Plan, messages: Sequence[Message]) -> tuple[int, int, int]:

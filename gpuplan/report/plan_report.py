@@ -8,7 +8,7 @@ from gpuplan.models.availability.failover import Outcome
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.hosts import Pool
-from gpuplan.report.figures import key_figures
+from gpuplan.report.figures import Figures
 from gpuplan.report.plan_data import as_json
 from gpuplan.report.table import Table, filled
 from gpuplan.report.tables import group_names, idle_text
@@ -29,7 +29,7 @@ def plan_text(plan: Plan) -> str:
     """The design as text: the answer, the groups, the hosts, the decisions and the messages."""
     return page(
         said("summary.title of a customer" if plan.scenario.customer else "summary.title", of=plan.scenario),
-        pairs((name, f"{value}  ({note})") for name, value, note in key_figures(plan)),
+        pairs((name, f"{value}  ({note})") for name, value, note in Figures(plan).tiles("summary")),
         groups(plan),
         serving(plan),
         tuning(plan),

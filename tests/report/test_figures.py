@@ -13,7 +13,6 @@ from gpuplan.report.figures import (
     Figures,
     as_of,
     cost_figures,
-    key_figures,
     paper_of,
     waits,
     what_to_do,
@@ -39,7 +38,7 @@ def test_the_customer_is_not_told_to_use_the_workbook(example: Plan) -> None:
 
 
 def test_the_key_figures_are_those_of_the_plan(example: Plan) -> None:
-    figures = {label: value for label, value, _ in key_figures(example)}
+    figures = {label: value for label, value, _ in Figures(example).tiles("summary")}
     assert figures["GPUs"] == str(example.totals.gpus)
     assert len(figures) == 4 + (example.power is not None) + (example.costs is not None)
 

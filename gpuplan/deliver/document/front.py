@@ -62,13 +62,7 @@ def recommendation(draft: Draft) -> str:
 
 def key_figures(draft: Draft) -> list[Block]:
     """Hosts, GPUs, availability and cost."""
-    totals, verdict = draft.plan.totals, draft.plan.verdict
-    hosts = (said("front.hosts"), number(totals.hosts), draft.said("front.spare"))
-    gpus = (said("front.gpus"), number(totals.gpus), draft.said("front.after"))
-    figures = [hosts, gpus, (said("front.availability"), verdict.short, verdict.note)]
-    if cost := draft.cost:
-        figures.append((said("front.cost"), cost.price, draft.said("front.range") if cost.span else ""))
-    return [KeyFigures(tuple(figures))]
+    return [KeyFigures(tuple(draft.tiles("document")))]
 
 
 def statements(draft: Draft) -> Iterator[str]:

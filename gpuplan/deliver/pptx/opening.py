@@ -57,22 +57,11 @@ def executive_slide(deck: Deck) -> Iterator[Slide]:
     body: Words | Listing = Words(["" if plan.costs else said("deck.executive.no cost")])
     if plan.costs and choices:
         body = Listing(_choices_table(deck, choices, plan.costs.currency), (3.7, 1.1, 1.6, 2, 6))
-    titles, tiles = [build, *map(deck.figures.said, shorter)], Tiles(_key_tiles(deck))
+    titles, tiles = (
+        [build, *map(deck.figures.said, shorter)],
+        Tiles([Tile(*tile) for tile in deck.figures.tiles("deck")]),
+    )
     yield Slide(titles, body, keys, more=[carried, *more], top=tiles, gap=22)
-
-
-def _key_tiles(deck: Deck) -> list[Tile]:
-    plan, figures, verdict = deck.plan, deck.figures, deck.plan.verdict
-    carried = "deck.tile.carried" if plan.groups else "deck.tile.carried total"
-    cost, over = figures.cost, ""
-    if cost:
-        over = figures.said("deck.tile.cost range" if cost.span else "deck.tile.cost")
-    return [
-        Tile(said("deck.tile.carries"), amount(figures.demand, "GPU"), figures.said(carried)),
-        Tile(said("deck.tile.hosts"), amount(plan.totals.hosts, "host"), figures.said("deck.tile.hosts for")),
-        Tile(said("front.availability"), verdict.short, verdict.note),
-        Tile(said("deck.tile.net present"), cost.price if cost else figures.money, over),
-    ]
 
 
 def _choices_table(deck: Deck, choices: tuple[Alternative, ...], currency: str) -> Table:
