@@ -16,7 +16,7 @@ import numpy as np
 from gpuplan.audit.columns import Known
 from gpuplan.audit.moments import count_once
 from gpuplan.audit.samples import SAMPLE_COLUMNS, UNDER_MIG
-from gpuplan.audit.table import Log, Rows, Table, unknown_keys
+from gpuplan.audit.table import Log, Table, unknown_keys
 from gpuplan.audit.trace import Collected, Names, Samples, TraceError, refusal
 from gpuplan.audit.values import Clock, is_missing, percent_of
 from gpuplan.catalog import load_catalog
@@ -58,6 +58,8 @@ SLICES = {"RTX PRO 6000": 4, "RTX PRO 5000": 2}
 """Compute slices of GPUs that are not in the catalog and have not 7, by a part of their name."""
 
 Labels = Mapping[str, str]
+SERIES = ("time", "value", "series")
+"""Columns of the table that each file is made: times, values, and numbers of the series."""
 
 
 def _counter(labels: Labels, given: Mapping[str, str]) -> str:
@@ -69,8 +71,10 @@ def _check_keys(given: Mapping[str, str]) -> None:
         raise TraceError(*problems)
 
 
-def _chosen(metrics: Sequence[str], labels: Sequence[Labels], places: Iterable[str]) -> str:
-    """Return the counter to read of those of some series; refuse unknown ones, and one that is blind under MIG there."""
+def _chosen(
+    metrics: Sequence[str], labels: Sequence[Labels], places: Sequence[str]
+) -> tuple[str, Sequence[int]]:
+    """Return the counter to read, and which series are of it; refuse unknown ones, and one that is blind under MIG."""
     for metric, place in zip(metrics, places, strict=True):
         if metric not in COUNTERS:
             key = "audit.no counter" if metric else "audit.series without name"
@@ -79,7 +83,7 @@ def _chosen(metrics: Sequence[str], labels: Sequence[Labels], places: Iterable[s
     of_mig = {metric for metric, of in zip(metrics, labels, strict=True) if _has_mig(of)}
     if chosen == BLIND_UNDER_MIG and chosen in of_mig:
         raise refusal("audit.blind under mig", counter=chosen, under_mig=UNDER_MIG)
-    return chosen
+    return chosen, [n for n, metric in enumerate(metrics) if metric == chosen]
 
 
 def _has_mig(labels: Labels) -> bool:
@@ -105,63 +109,49 @@ def _slices(model: str) -> int:
     return known or next((count for name, count in SLICES.items() if name in model), 7)
 
 
-class _Series:
-    """Samples of all series, each with the labels of its own; what labels mean is known when all are."""
-
-    def __init__(self) -> None:
-        self.rows = Collected("time_s", "percent", codes=("series",))
-        self.labels: list[Labels] = []
-
-    def add(self, labels: Labels) -> int:
-        """Return the code of one more series."""
-        self.labels.append(labels)
-        return len(self.labels) - 1
-
-    def take(self, rows: Rows, series: Sequence[int], metric: str) -> None:
-        """Append the samples of rows, each of a series."""
-        texts = rows.columns["value"]
+def _read(
+    table: Table,
+    labels: Sequence[Labels],
+    clock: Clock,
+    metric: str,
+    given: Mapping[str, str],
+    used: Mapping[str, str],
+    named: Sequence[str] = (),
+) -> Samples:
+    """Read a table of times, values and numbers of series, whose labels are complete when it has been read."""
+    log, read = Log(clock), Collected("time_s", "percent", codes=("series",))
+    for rows in table.rows({"time": 0, "value": 1, "series": 2}, log):
+        texts, series = rows.columns["value"], np.fromiter(map(int, rows.columns["series"]), int)
         rows.leave_out([is_missing(text) for text in texts], "audit.row.no value", texts)
         time = rows.time("time", "a time or value")
         percent = rows.read("value", partial(percent_of, scale=COUNTERS[metric]), "a time or value")
-        self.rows.add(rows.kept, time_s=time, percent=percent, series=series)
-
-    def done(
-        self,
-        log: Log,
-        metric: str,
-        given: Mapping[str, str],
-        columns: Mapping[str, str],
-        more: Sequence[str] = (),
-    ) -> Samples:
-        """Return the samples, in which each GPU counts once at a time."""
-        log.check(len(self.rows), "audit.none.samples")
-        log.clock.relative = False
-        names = defaultdict[str, Names](Names)
-        work = _work_labels(self.labels)
-        groups: Sequence[str] = (given["group"],) if given.get("group") else work
-        series = self.rows["series"]
-        gpu = _codes(names["gpu"], map(_gpu, self.labels))[series]
-        group = _codes(names["group"], (_of_work(labels, groups) for labels in self.labels))[series]
-        sharer = _codes(names["sharer"], (" ".join(_sharer(labels, work)) for labels in self.labels))[series]
-        parts = (mig_weight(of.get("GPU_I_PROFILE", ""), model=of.get("modelName", "")) for of in self.labels)
-        weight = np.fromiter(parts, float)[series]
-        rows = {"time_s": self.rows["time_s"], "percent": self.rows["percent"], "gpu": gpu, "weight": weight}
-        shared, of_each = count_once(rows, sharer, of_each=None if metric == BLIND_UNDER_MIG else False)
-        boards = _count_rest_of_boards(rows, names["gpu"])
-        unused = ", ".join(sorted({*more} - {metric}))
-        notes = {
-            "audit.note.not used": unused,
-            "audit.note.slices": any(map(_has_mig, self.labels)),
-            "audit.note.same gpu": shared,
-            "audit.note.shared sum": of_each,
-            "audit.note.boards": boards,
-            "audit.note.no gpu": not all(map(_stated_gpu, self.labels)),
-        }
-        reading = log.reading("prometheus", len(series), columns, notes, counter=metric)
-        shown = {name: tuple(codes.shown) for name, codes in names.items()}
-        return Samples(
-            **rows, group=group, groups=shown["group"], gpus=shown["gpu"], metric=metric, reading=reading
-        )
+        read.add(rows.kept, time_s=time, percent=percent, series=series)
+    log.check(len(read), "audit.none.samples")
+    log.clock.relative = False
+    names = defaultdict[str, Names](Names)
+    work = _work_labels(labels)
+    groups: Sequence[str] = (given["group"],) if given.get("group") else work
+    series = read["series"]
+    gpu = _codes(names["gpu"], map(_gpu, labels))[series]
+    group = _codes(names["group"], (_of_work(of, groups) for of in labels))[series]
+    sharer = _codes(names["sharer"], (" ".join(_sharer(of, work)) for of in labels))[series]
+    parts = (mig_weight(of.get("GPU_I_PROFILE", ""), model=of.get("modelName", "")) for of in labels)
+    weight = np.fromiter(parts, float)[series]
+    rows_of = {"time_s": read["time_s"], "percent": read["percent"], "gpu": gpu, "weight": weight}
+    shared, of_each = count_once(rows_of, sharer, of_each=None if metric == BLIND_UNDER_MIG else False)
+    notes = {
+        "audit.note.not used": ", ".join(sorted({*named} - {metric})),
+        "audit.note.slices": any(map(_has_mig, labels)),
+        "audit.note.same gpu": shared,
+        "audit.note.shared sum": of_each,
+        "audit.note.boards": _count_rest_of_boards(rows_of, names["gpu"]),
+        "audit.note.no gpu": not all(map(_stated_gpu, labels)),
+    }
+    reading = log.reading("prometheus", len(series), dict(used), notes, counter=metric)
+    shown = {name: tuple(codes.shown) for name, codes in names.items()}
+    return Samples(
+        **rows_of, group=group, groups=shown["group"], gpus=shown["gpu"], metric=metric, reading=reading
+    )
 
 
 def _codes(names: Names, texts: Iterable[str]) -> np.ndarray:
@@ -247,14 +237,10 @@ def read_answer(answer: Any, given: Mapping[str, str], clock: Clock) -> Samples:
     _check_keys(given)
     result = result_of(answer)
     labels = [{str(k): str(v) for k, v in series["metric"].items()} for series in result]
-    metrics = [_counter(of, given) for of in labels]
-    chosen = _chosen(metrics, labels, (f"series {n}" for n in range(1, len(metrics) + 1)))
-    log, samples = Log(clock), _Series()
-    for n, (of, metric, series) in enumerate(zip(labels, metrics, result, strict=True), 1):
-        if metric == chosen:
-            code, pairs = samples.add(of), series["values"]
-            samples.take(_pairs(pairs, n, log), [code] * len(pairs), chosen)
-    return samples.done(log, chosen, given, dict(given), metrics)
+    named = [_counter(of, given) for of in labels]
+    chosen, at = _chosen(named, labels, [f"series {n}" for n in range(1, len(labels) + 1)])
+    pairs = ((n + 1, [*_pair(pair), str(code)]) for code, n in enumerate(at) for pair in result[n]["values"])
+    return _read(Table(SERIES, pairs), [labels[n] for n in at], clock, chosen, given, given, named)
 
 
 def result_of(answer: Any) -> list[dict[str, Any]]:
@@ -282,15 +268,8 @@ def _is_series(series: Any) -> bool:
     return isinstance(series, dict) and all(isinstance(series.get(key), kind) for key, kind in fits.items())
 
 
-def _pairs(pairs: list[Any], line: int, log: Log) -> Rows:
-    """Return the samples of one series of an answer, without those that are no pairs."""
-    good = [isinstance(pair, list) and len(pair) == 2 for pair in pairs]
-    texts = [pair if so else ("", "") for pair, so in zip(pairs, good, strict=True)]
-    columns = {name: [str(text[at]) for text in texts] for at, name in enumerate(("time", "value"))}
-    rows = Rows(log, [line] * len(pairs), columns)
-    if not all(good):
-        rows.leave_out([not so for so in good], "audit.row.no pair", list(map(str, pairs)), fault=True)
-    return rows
+def _pair(pair: Any) -> list[str]:
+    return [str(part) for part in pair] if isinstance(pair, list) and len(pair) == 2 else ["", str(pair)]
 
 
 def read_table(table: Table, given: Mapping[str, str], clock: Clock) -> Samples:
@@ -300,67 +279,46 @@ def read_table(table: Table, given: Mapping[str, str], clock: Clock) -> Samples:
     if time_at is None:
         raise table.missing("audit.needs.prometheus")
     wide = {at: dict(LABEL.findall(name)) for at, name in enumerate(table.header) if "{" in name}
-    if wide:
-        return _read_wide(table, given, clock, time_at, wide)
-    return _read_long(table, given, clock, time_at)
+    if not wide:
+        return _read_long(table, given, clock, time_at)
+    named = [_counter(of, given) or table.header[at].split("{")[0].strip() for at, of in wide.items()]
+    chosen, at = _chosen(named, [*wide.values()], [f"column {at + 1}" for at in wide])
+    places = [[*wide][n] for n in at]
+    series = table.changed(
+        SERIES, lambda row: [[row[time_at], row[place], str(n)] for n, place in enumerate(places)]
+    )
+    used = {"time": table.header[time_at]}
+    return _read(series, [wide[place] for place in places], clock, chosen, given, used, named)
 
 
 def _place(table: Table, key: str, names: Known, given: Mapping[str, str]) -> int | None:
     return table.find({key: names}, {k: v for k, v in given.items() if k == key}).get(key)
 
 
-def _value_place(table: Table, given: Mapping[str, str], named: Sequence[int]) -> int:
-    """Return the column of the values: as given, by its usual name, or by that of the preferred counter."""
-    place = _place(table, "value", (("value",), ""), given)
-    if place is None and not named:
-        raise table.missing("audit.needs.prometheus value", names=", ".join(COUNTERS))
-    return min(named, key=lambda at: list(COUNTERS).index(table.header[at])) if place is None else place
-
-
 def _read_long(table: Table, given: Mapping[str, str], clock: Clock, time_at: int) -> Samples:
+    """Read a table with a sample per row: the value as given, by its usual name, or by that of the preferred counter."""
     named = [at for at, name in enumerate(table.header) if name in COUNTERS]
-    value_at = _value_place(table, given, named)
+    value_at = _place(table, "value", (("value",), ""), given)
+    if value_at is None:
+        if not named:
+            raise table.missing("audit.needs.prometheus value", names=", ".join(COUNTERS))
+        value_at = min(named, key=lambda at: list(COUNTERS).index(table.header[at]))
     if value_at in named and given.get("value") is None:
         given = {**given, "metric": table.header[value_at]}
     label_at = [at for at in range(len(table.header)) if at not in (time_at, value_at, *named)]
-    log, samples = Log(clock), _Series()
-    series: dict[tuple[str, ...], int] = {}
-    chosen = ""
-    for lines, cells in table.blocks(log):
-        keys = [tuple([row[at] for at in label_at]) for row in cells]
-        for line, key in zip(lines, keys, strict=True):
-            if key not in series:
-                labels = {table.header[at]: text for at, text in zip(label_at, key, strict=True)}
-                chosen = _same_counter(labels, given, line, chosen)
-                series[key] = samples.add(labels)
-        column = list(zip(*cells, strict=True))
-        columns = {"time": column[time_at], "value": column[value_at]}
-        samples.take(Rows(log, lines, columns), [series[key] for key in keys], chosen)
+    labels, codes = list[Labels](), dict[tuple[str, ...], str]()
+
+    def sample(row: list[str]) -> list[list[str]]:
+        key = tuple([row[at] for at in label_at])
+        if key not in codes:
+            codes[key] = str(len(labels))
+            labels.append({table.header[at]: text for at, text in zip(label_at, key, strict=True)})
+            metric, place = _counter(labels[-1], given), f"series {len(labels)}"
+            if metric in COUNTERS and metric != _counter(labels[0], given):
+                raise refusal("audit.several counters", where=place, value=show(metric))
+            _chosen([metric], labels[-1:], [place])
+        return [[row[time_at], row[value_at], codes[key]]]
+
+    series = table.changed(SERIES, sample)
     used = {"time": table.header[time_at], "value": table.header[value_at], **given}
-    return samples.done(log, chosen, given, used)
-
-
-def _same_counter(labels: Labels, given: Mapping[str, str], line: int, before: str) -> str:
-    """Return the counter of a series, which must be the same as before."""
-    metric, place = _counter(labels, given), f"line {line}"
-    if metric in COUNTERS and before not in ("", metric):
-        raise refusal("audit.several counters", where=place, value=show(metric))
-    return _chosen([metric], [labels], [place])
-
-
-def _read_wide(
-    table: Table, given: Mapping[str, str], clock: Clock, time_at: int, wide: Mapping[int, Labels]
-) -> Samples:
-    names = {at: table.header[at].split("{")[0].strip() for at in wide}
-    metric_of = {at: _counter(labels, given) or names[at] for at, labels in wide.items()}
-    metrics = list(metric_of.values())
-    chosen = _chosen(metrics, list(wide.values()), (f"column {at + 1}" for at in wide))
-    log, samples = Log(clock), _Series()
-    read = [at for at, metric in metric_of.items() if metric == chosen]
-    series = [samples.add(wide[at]) for at in read]
-    for lines, cells in table.blocks(log):
-        times = [row[time_at] for row in cells for _ in read]
-        columns = {"time": times, "value": [row[at] for row in cells for at in read]}
-        rows = Rows(log, [line for line in lines for _ in read], columns)
-        samples.take(rows, series * len(cells), chosen)
-    return samples.done(log, chosen, given, {"time": table.header[time_at]}, metrics)
+    return _read(series, labels, clock, _counter(labels[0], given) if labels else "", given, used)
