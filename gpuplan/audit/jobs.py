@@ -92,9 +92,8 @@ class JobRows(Collected):
         equal = 0 if named or again else len(self) - len(np.unique(self["row"]))
         if out.any():
             line, gpu_h = int(self["line"][out].min()), (self["gpus"] * self["duration_s"] / 3600)[out]
-            entry = log.add(said("audit.row.again"), int(out.sum()), (line, 0), "", fault=False)
-            entry.gpu_h = float(gpu_h[np.isfinite(gpu_h)].sum())
-            entry.unknown = int(np.isinf(gpu_h).sum())
+            known, why = np.isfinite(gpu_h), (said("audit.row.again"), False)
+            log.add(why, len(gpu_h), line, "", float(gpu_h[known].sum()), int((~known).sum()))
             self.keep(~out)
         duration, start = self["duration_s"], self["start_s"]
         endless = np.isinf(duration)

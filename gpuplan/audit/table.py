@@ -4,7 +4,6 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain, compress, islice
 from typing import Any, Self
@@ -39,39 +38,34 @@ Numbered = Iterable[tuple[int, list[str]]]
 """Number of the line, and cells, of each row."""
 
 
-@dataclass(slots=True)
-class _Left:
-    reason: str
-    fault: bool
-    """True if the file is at fault, False if the row merely contains no data."""
-    rows: int
-    first: tuple[int, int]
-    example: str
-    gpu_h: float = 0.0
-    unknown: int = 0
-    """Rows whose GPU-hours cannot be known."""
-
-
 class Log:
     """Counter of rows, and of those left out."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
         self.rows = 0
-        self.left: dict[tuple[str, bool], _Left] = {}
+        self.left: dict[tuple[str, bool], Skipped] = {}
+        """By the reason, and whether the file is at fault or the row merely contains no data."""
         self.latest_s = 0.0
         """Latest time read."""
         self.columns: Mapping[str, Column] = {}
         self.notes: tuple[str, ...] = ()
         self.weighed = False
 
-    def add(self, reason: str, rows: int, first: tuple[int, int], example: str, *, fault: bool) -> _Left:
+    def add(
+        self,
+        why: tuple[str, bool],
+        rows: int,
+        line: int = 0,
+        example: str = "",
+        gpu_h: float = 0.0,
+        unknown: int = 0,
+    ) -> None:
         """Leave out some rows; of those left out for the same reason the first stay the example."""
-        entry = self.left.get((reason, fault))
-        if entry is None:
-            entry = self.left[reason, fault] = _Left(reason, fault, 0, first, show(example))
-        entry.rows += rows
-        return entry
+        old = self.left.get(why) or Skipped(why[0], 0, line, show(example))
+        self.left[why] = old._replace(
+            rows=old.rows + rows, gpu_h=old.gpu_h + gpu_h, unknown=old.unknown + unknown
+        )
 
     def count(self, key: str) -> int:
         """Return the rows left out for a reason that is no fault."""
@@ -87,14 +81,13 @@ class Log:
         **values: object,
     ) -> Reading:
         """Return what could be read from the file, with the notes that apply: key -> what its text has as ``n``."""
-        left = sorted(self.left.values(), key=lambda e: (-e.rows, e.first[0], not e.fault, e.first))
-        parts = ((e.reason, e.rows, e.first[0], e.example, e.gpu_h, e.unknown * self.weighed) for e in left)
+        left = sorted(self.left.items(), key=lambda of: (-of[1].rows, of[1].first_line, not of[0][1]))
         zone, all_notes = self.clock.zone.key, {**notes, **self.clock.notes()}
         return Reading(
             format=format,
             rows=self.rows,
             used=used,
-            skipped=tuple(map(Skipped._make, parts)),
+            skipped=tuple(entry._replace(unknown=entry.unknown * self.weighed) for _, entry in left),
             notes=(*self.notes, *(said(key, n=n, zone=zone, **values) for key, n in all_notes.items() if n)),
             columns=columns,
             time_zone=zone,
@@ -105,14 +98,17 @@ class Log:
         """Refuse a file of which more than half is bad, or nothing is left: then by the key of ``none``."""
         if not self.rows:
             raise refusal("audit.no rows")
-        bad = sum(entry.rows for entry in self.left.values() if entry.fault)
+        bad = sum(entry.rows for (_, fault), entry in self.left.items() if fault)
         if used and 2 * bad <= self.rows:
             return
-        worst = [entry for entry in self.left.values() if entry.fault or 2 * bad <= self.rows]
-        shown = sorted(worst, key=lambda e: (-e.rows, e.fault, e.first))[:SHOWN_REASONS]
+        worst = [of for of in self.left.items() if of[0][1] or 2 * bad <= self.rows]
+        worst.sort(key=lambda of: (-of[1].rows, of[0][1], of[1].first_line))
         raise TraceError(
             Problem("", "", said("audit.bad rows" if bad else none, bad=bad, rows=self.rows)),
-            *(Problem(f"line {e.first[0]}", e.example, f"{e.reason} ({e.rows} rows)") for e in shown),
+            *(
+                Problem(f"line {entry.first_line}", entry.example, f"{entry.reason} ({entry.rows} rows)")
+                for _, entry in worst[:SHOWN_REASONS]
+            ),
         )
 
 
@@ -124,7 +120,7 @@ class Rows:
     ) -> None:
         self.columns, self.lines, self.cells = columns, lines, cells
         self.kept = np.ones(len(lines), dtype=bool)
-        self.left: list[tuple[_Left, np.ndarray]] = []
+        self.left: list[tuple[tuple[str, bool], np.ndarray]] = []
         """Reason for which rows were left out, and these rows; without those that did not run."""
         self._log = log
         log.rows += len(lines)
@@ -151,11 +147,11 @@ class Rows:
         out = self.kept & np.asarray(which, dtype=bool)
         if out.any():
             first = int(out.argmax())
-            place, example = (self.lines[first], first), examples[first] if examples else ""
-            entry = self._log.add(said(key, **values), int(out.sum()), place, example, fault=fault)
+            why = said(key, **values), fault
+            self._log.add(why, int(out.sum()), self.lines[first], examples[first] if examples else "")
             self.kept &= ~out
             if not void:
-                self.left.append((entry, out))
+                self.left.append((why, out))
 
     def hashes(self, *keys: str) -> list[int]:
         """Return a hash of each row's cells in those of the columns that there are."""
@@ -170,9 +166,9 @@ class Rows:
     def weigh(self, gpu_h: np.ndarray) -> None:
         """Count the GPU-hours of the rows left out; not a number where they are not known."""
         self._log.weighed = True
-        for entry, out in self.left:
-            entry.gpu_h += float(np.nansum(gpu_h[out]))
-            entry.unknown += int(np.isnan(gpu_h[out]).sum())
+        for why, out in self.left:
+            unknown = int(np.isnan(gpu_h[out]).sum())
+            self._log.add(why, 0, gpu_h=float(np.nansum(gpu_h[out])), unknown=unknown)
 
     def read(
         self, key: str, parse: Callable[[str], float], what: str = "", *, missing: float | None = None
@@ -298,8 +294,9 @@ class Table:
                 cells.append(row)
             else:
                 log.rows += 1
-                reason = said("audit.row.cells", width=width)
-                log.add(reason, 1, (line, 0), self.delimiter.join(row), fault=True).unknown += 1
+                log.add(
+                    (said("audit.row.cells", width=width), True), 1, line, self.delimiter.join(row), unknown=1
+                )
             rows += 1
             if rows >= MAX_ROWS:
                 raise refusal("audit.too many rows", where=f"line {line}", most=MAX_ROWS)
