@@ -45,12 +45,13 @@ for _row in own_rows("words/trace_columns"):
 
 
 def words_of(name: str) -> list[str]:
-    """Return the words of a column's name in small letters, without brackets, and ``%`` as a word.
+    """Return the words of a column's name in small letters, without brackets and accents, and ``%`` and ``#`` as words.
 
     >>> words_of("GPU Memory (MB)"), words_of("startTime_ms"), words_of("numGPUs"), words_of("GPU.Util [%]")
     (['gpu', 'memory', 'mb'], ['start', 'time', 'ms'], ['num', 'gpus'], ['gpu', 'util', 'percent'])
     """
-    plain = unicodedata.normalize("NFKC", name).replace("%", " percent ")
+    plain = re.sub("[\u0300-\u036f]", "", unicodedata.normalize("NFKD", name))
+    plain = plain.replace("%", " percent ").replace("#", " num ").replace("iB", "ib")
     split = re.sub(r"(?<=[a-z0-9])(?=[A-Z\u039c])|(?<=[A-Z])(?=[A-Z][a-z]{2})", " ", plain)
     small = re.sub(r"\bper[ _]cent\b", "percent", split.lower().replace("\u03bc", "u"))
     return re.findall(r"[a-z0-9]+", small)

@@ -1,7 +1,7 @@
 """Values of a trace: times, durations, GPUs and per cents as written, parsed or rejected with the reason."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import NamedTuple
@@ -49,6 +49,9 @@ SLASHED = re.compile(r"(\d\d?)([-/])(\d\d?)\2(\d{4})(?!\d)")
 HALF_DAY = re.compile(r"(\d\d?)(:\d\d(?::\d\d(?:[.,]\d+)?)?) ?([ap])\.?m\.?(?![a-z])", re.IGNORECASE)
 DURATION = re.compile(r"(-?)(?:(\d{1,9})(?:-| days?,? ))?(?:(\d{1,9}):)?(\d{1,9}):(\d\d(?:\.\d+)?)")
 PART = re.compile(r"(\d{1,12}(?:\.\d{1,9}|,\d{1,2})?)\s*([a-z]+)")
+PARTED = re.compile(r"[1-9]\d{0,2}(?:([.,' \u00a0\u202f])\d{3})(?:\1\d{3})*")
+AMOUNT = re.compile(r"(\d(?:[\d.,' \u00a0\u202f]{0,30}\d)?)\s*([a-z]*)", re.IGNORECASE)
+PLAIN = re.compile(r"\d{1,15}(?:[.,]\d{1,6})?")
 THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?")
 """Commas in a number that divide thousands, where they are no decimal commas."""
 SERIAL_DAYS = (36_526.0, 73_051.0)
@@ -80,6 +83,16 @@ def number_of(text: str) -> float:
         return float(text.replace(",", "."))
     except ValueError:
         raise BadValue("audit.value.number", text) from None
+
+
+def amount_of(text: str, units: Mapping[str, Unit]) -> tuple[float, Unit | None]:
+    """Parse a number, with thousands parted or not, and the unit after it, if there is one."""
+    match = AMOUNT.fullmatch(text.strip())
+    number, word = match.groups() if match else ("", "")
+    parted = PARTED.fullmatch(number)
+    if not (parted or PLAIN.fullmatch(number)) or (word and word.lower() not in units):
+        raise BadValue("audit.value.number", text)
+    return float(re.sub(r"\D", "", number) if parted else number.replace(",", ".")), units.get(word.lower())
 
 
 def duration_s(text: str, unit_s: float = 1.0) -> float:
