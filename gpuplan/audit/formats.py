@@ -16,7 +16,6 @@ from gpuplan.audit.files import FIRST_LINES, Lines, is_header
 from gpuplan.audit.kubernetes import pods
 from gpuplan.audit.prometheus import parsed
 from gpuplan.audit.schedulers import Line, Row, lsf, pbs, sge, slurm_jobs, sreport
-from gpuplan.audit.slurm import slurm_gpus
 from gpuplan.audit.table import Table
 from gpuplan.audit.trace import refusal
 from gpuplan.audit.values import DATE, DAY_S, BadValue, Clock, count_of, is_missing
@@ -176,7 +175,12 @@ def of_table(table: Table) -> Export:
     if not names:
         raise refusal("audit.file.empty")
     if "jobid" in names and names & SQUEUE:
-        return _squeue(table)
+        header = [re.sub("(?i)^end_time$", "time_limit", name) for name in table.header]
+        table = table.changed(header, lambda row: [row])
+        at = table.find(COLUMNS["sacct"], {}).keys()
+        if not at >= {"job", "start", "duration"} or not at & {"gpus", "requested"}:
+            raise table.missing("audit.advice.squeue")
+        return Export(table, "squeue", "sacct")
     if PAI_TASK.fullmatch(",".join(table.header)):
         return Export(table.below(PAI_COLUMNS), "pai", "jobs", said("audit.note.pai"))
     if names >= {"jobid", "stat", "finish_time"}:  # of bjobs
@@ -248,27 +252,6 @@ def by_gpu(table: Table) -> Export:
     note = said("audit.note.by gpu left" if left else "audit.note.by gpu", names=some_of(left))
     note += f"; {said('audit.note.by gpu shares')}" if shares else ""
     return Export(samples, "by-gpu", "samples", note)
-
-
-def _squeue(table: Table) -> Export:
-    """Return the jobs of squeue as those of sacct: with all their GPUs, and not started while they wait."""
-    at = table.find(COLUMNS["squeue"], {})
-    if not at.keys() >= {"JobID", "Start", "Elapsed"} or not at.keys() & {"tres", "of_job", "of_node"}:
-        raise table.missing("audit.advice.squeue")
-    same = [name for name in at if name[0].isupper()]
-
-    def job(row: list[str]) -> list[list[str]]:
-        value = {key: row[place] for key, place in at.items()}
-        gpus = next((value[key] for key in ("tres", "of_job") if not is_missing(value.get(key, ""))), "")
-        if not gpus and "of_node" in value:
-            nodes = re.fullmatch(r"\d{1,6}", value.get("nodes", "1").strip())
-            each = slurm_gpus(value["of_node"])
-            gpus = f"gres/gpu={each * int(nodes[0])}" if each and nodes else value["of_node"]
-        if value.get("State", "").upper() in ("PD", "PENDING"):
-            value["Start"] = ""
-        return [[*(value[name] for name in same), gpus]]
-
-    return Export(table.changed([*same, "AllocTRES"], job), "squeue", "sacct")
 
 
 def _spread(table: Table, at: Mapping[str, int]) -> Export:

@@ -20,6 +20,8 @@ SACCT_COLUMNS = COLUMNS["sacct"]
 TRES = re.compile(r"(?:^|,)gres/gpu(:[^=,]*)?=(\d{1,9})")
 GRES = re.compile(r"(?:^|,)(?:gres[:/])?gpu(?::(?=\d*[^\d:,(=])([^:,(=]+))?(?:[:=](\d{1,9}))?(?=[,(]|$)")
 SIZES = ("gpus", "requested")
+OF_NODE = {"reqgres", "tres_per_node", "gres"}
+"""Columns of the GPUs on each node."""
 SHARED = re.compile(r"(?:^|,)(?:gres[:/])?(?:shard|mps)(?=[:=,(]|$)")
 MIG_TYPE = re.compile(r"\d+g\.\d+gb")
 NODES = re.compile(r"\d{1,9}")
@@ -76,7 +78,7 @@ def read_sacct(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
         raise table.missing("audit.needs.sacct")
     if not at.keys() & {"duration", "end"}:
         raise table.missing("audit.needs.sacct duration")
-    for_each_node = "requested" in at and table.names[at["requested"]] == "reqgres"
+    for_each_node = "requested" in at and table.names[at["requested"]] in OF_NODE
     log, jobs = Log(clock), JobRows(partial(allocated, for_each_node=for_each_node))
     mig = False
     for rows in table.rows(at, log):
