@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
@@ -59,17 +59,12 @@ def words_of(name: str) -> list[str]:
 
 def stem_of(name: str, holds: str) -> tuple[str, Unit | None]:
     """Return a column's name in one word without its unit and words that say nothing, and the unit."""
-    words, units = words_of(name), UNITS.get(holds, {})
+    words = words_of(name)
     if holds == "tokens":
         return _tokens_of(words), None
-    if holds == "gpus" and {"per", "each"} & {*words[1:]}:
-        words = words[: next(n for n, word in enumerate(words) if n and word in ("per", "each"))]
-    last = words[-1] if words else ""
-    endings = [unit for unit in units if len(unit) > 1 and last.endswith(unit)]
-    glued = "" if last in units else max(endings, key=len, default="")
-    unit = units.get(glued or last)
-    if unit and len(words) + bool(glued) > 1:
-        words = [*words[:-1], last.removesuffix(glued)] if glued else words[: -2 if words[-2] == "in" else -1]
+    if holds == "gpus":
+        words = words[: next((n for n, word in enumerate(words) if n and word in ("per", "each")), None)]
+    words, unit = _without_unit(words, UNITS.get(holds, {}))
     while holds == "time" and len(words) > 1 and words[-1] in AFTER:
         words = words[:-1]
     if holds in ("time", "length") and len(words) > 1 and words[0] in BEFORE:
@@ -86,6 +81,15 @@ def _tokens_of(words: Sequence[str]) -> str:
     ]
     named = "".join(part for part in parts if part not in COUNTING)
     return f"{named} tokens" if {"token", "tok", "toks", "tokens", "len", "length"} & {*parts} else named
+
+
+def _without_unit(words: list[str], units: Mapping[str, Unit]) -> tuple[list[str], Unit | None]:
+    """Return words without the unit that is the last of them or the end of it, and the unit; a unit alone stays."""
+    *others, last = words or [""]
+    if last in units:
+        return (others[:-1] if others[-1:] == ["in"] else others) or words, units[last]
+    glued = max((unit for unit in units if len(unit) > 1 and last.endswith(unit)), key=len, default="")
+    return [*others, last.removesuffix(glued)] if glued else words, units.get(glued)
 
 
 def given_column(header: Sequence[str], text: str, names: Known) -> Column | None:

@@ -198,16 +198,8 @@ def of_table(table: Table) -> Export:
 
 def with_dates(table: Table, given: Mapping[str, str]) -> Table:
     """Return a table in which a column of dates is joined with those of its times of day, such as ``end_time``."""
-    words = [[word for word in words_of(name) if word not in OF_TIMES] for name in table.header]
-    hours = [
-        at for at in range(len(words)) if table.header[at] not in given.values() and _all(CLOCK, table, at)
-    ]
-    days = [at for at in range(len(words)) if hours and _all(DAY, table, at)]
-    day_of = {at: day for day in days for at in hours if words[at] == words[day]}
-    general = [day for day in days if not words[day]]
-    for at in hours if general else ():
-        if any("".join(words[at]) in COLUMNS["jobs"][key][0] for key in ("submit", "start", "end")):
-            day_of.setdefault(at, general[0])
+    words = ["_".join(word for word in words_of(name) if word not in OF_TIMES) for name in table.header]
+    day_of = _days_of(table, words, given)
     if not day_of:
         return table
     kept = [at for at in range(len(words)) if at not in day_of.values()]
@@ -216,8 +208,20 @@ def with_dates(table: Table, given: Mapping[str, str]) -> Table:
         whole = {at: " ".join((row[day], row[at])) for at, day in day_of.items() if not is_missing(row[at])}
         return [[whole.get(at, row[at]) for at in kept]]
 
-    header = ["_".join(words[at]) if at in day_of and words[at] else table.header[at] for at in kept]
+    header = [(words[at] if at in day_of else "") or table.header[at] for at in kept]
     return table.changed(header, joined)
+
+
+def _days_of(table: Table, words: Sequence[str], given: Mapping[str, str]) -> dict[int, int]:
+    """Return the column of dates of each column of times of day: one of the same words, for a job's one without any."""
+    hours = [
+        at for at, name in enumerate(table.header) if name not in given.values() and _all(CLOCK, table, at)
+    ]
+    days = {words[at]: at for at in range(len(words)) if hours and _all(DAY, table, at)}
+    of_jobs = {name for key in ("submit", "start", "end") for name in COLUMNS["jobs"][key][0]}
+    general = {at: days.get("") for at in hours if words[at].replace("_", "") in of_jobs}
+    found = {at: days.get(words[at], general.get(at)) for at in hours}
+    return {at: day for at, day in found.items() if day is not None}
 
 
 def _all(sign: re.Pattern[str], table: Table, at: int) -> bool:

@@ -377,19 +377,13 @@ class Table:
 
     def _order_dates(self, known: Mapping[str, Known]) -> None:
         """Find whether dates have the day or the month first, by the first value of any time that can be only one."""
-        times = {key: column for key, column in self.read.items() if known[key][1] == "time"}
-        orders = (column.unit for column in times.values())
-        stated = next((unit for unit in orders if unit and unit.name in ORDERS), None)
-        slashed = {
-            key: column.place
-            for key, column in times.items()
-            if not (column.unit and column.unit.name in ORDERS) and self._has_slashed(column.place)
-        }
-        if slashed and not stated and not self._ordered:
+        places = {key: column.place for key, column in self.read.items() if known[key][1] == "time"}
+        units = {key: unit for key in places if (unit := self.read[key].unit) and unit.name in ORDERS}
+        slashed = {key: at for key, at in places.items() if key not in units and self._has_slashed(at)}
+        if slashed and not units and not self._ordered:
             self._ordered = self._first_order([*slashed.values()])
-        for key, place in slashed.items():
-            unit = stated or self._ordered
-            self.read[key] = Column(place, unit, "order" if unit else "unclear")
+        unit = next(iter(units.values()), self._ordered)
+        self.read |= {key: Column(at, unit, "order" if unit else "unclear") for key, at in slashed.items()}
 
     def _has_slashed(self, place: int) -> bool:
         """True if most of the first values of a column are dates with the year last."""
@@ -413,20 +407,22 @@ class Table:
 
     def _look_for(self, names: Iterable[str], holds: str) -> Column | None:
         """Return the first column of a name whose values may be what it says; note which group holds other values."""
-        if holds not in self._stems:
-            self._stems[holds] = [stem_of(name, holds) for name in self.header]
-        stems, taken = self._stems[holds], {column.place for column in self.read.values()}
         for name, _, word in (option.partition(":") for option in names):
-            stem, stated = stem_of(name, holds)
-            for place, (other, unit) in enumerate(stems):
-                if other != stem or place in taken or (stated and unit != stated):
-                    continue
+            for place, unit in self._of_stem(*stem_of(name, holds), holds):
                 texts = self.values(place)
                 if holds == "name" and not holds_names(texts, name):
                     self.notes += (said("audit.note.not a group", name=show(self.header[place])),)
                 elif name != "gpu" or holds != "gpus" or any(text[:1].isdigit() for text in texts):
                     return Column(place, UNITS[holds][word] if word else unit)
         return None
+
+    def _of_stem(self, stem: str, stated: Unit | None, holds: str) -> list[tuple[int, Unit | None]]:
+        """Return the columns that are not taken and have a stem, and the stated unit if there is one."""
+        if holds not in self._stems:
+            self._stems[holds] = [stem_of(name, holds) for name in self.header]
+        taken = {column.place for column in self.read.values()}
+        found = ((place, unit) for place, (other, unit) in enumerate(self._stems[holds]) if other == stem)
+        return [(place, unit) for place, unit in found if place not in taken and stated in (None, unit)]
 
     def values(self, place: int) -> list[str]:
         """Return the first values of a column, without missing ones."""
