@@ -40,9 +40,7 @@ def read_table(rows: Iterable[Sequence[str]], sheet: str, draft: Draft) -> str:
     heads, *cells = islice(rows, MAX_ROWS + 2) or [[]]
     if len(cells) > MAX_ROWS:
         raise refusal("audit.hosts.rows", most=f"{MAX_ROWS:,}")
-    marks = _plain(sheet), _plain("".join(heads[:1]))
-    tabs = ((tab, of) for of, (names, _) in KNOWN["sheet"].items() for tab in names)
-    tab, of = next((of for of in tabs if marks[0].endswith(of[0]) or marks[1].startswith(of[0])), ("", ""))
+    of, tab = _sheet_of(_plain(sheet), _plain("".join(heads[:1])))
     names = [re.sub(rf"(?i)^{tab}|[ _]?(p(er|ro)|/)[ _]?(host|node|server)\b", "", head) for head in heads]
     table = Table(names, ((n, [*row]) for n, row in enumerate(cells, 2)))
     of = of or next((of for of, signs in SIGNS if signs <= table.find(KNOWN[of], {}).keys()), "")
@@ -61,6 +59,12 @@ def read_table(rows: Iterable[Sequence[str]], sheet: str, draft: Draft) -> str:
         }:
             _TAKE[of](values, sheet, number, draft)
     return ""
+
+
+def _sheet_of(sheet: str, first: str) -> tuple[str, str]:
+    """What a table is of by the name of its sheet, which its first header may begin with, and that name."""
+    tabs = [(of, tab) for of, (names, _) in KNOWN["sheet"].items() for tab in names]
+    return next(((of, tab) for of, tab in tabs if sheet.endswith(tab) or first.startswith(tab)), ("", ""))
 
 
 def _plain(text: str) -> str:
@@ -149,13 +153,12 @@ def _wrong(key: str, what: str, line: int, text: str, **values: object) -> Trace
 
 
 def _take_host(row: dict[str, Any], sheet: str, line: int, draft: Draft) -> None:
-    keys = ("hosts", "all_gpus", "board", "gpu_gib", "cores_milli")
-    hosts, all_gpus, board, memory, milli = (row.pop(key, None) for key in keys)
+    board, memory, milli = (row.pop(key, None) for key in ("board", "gpu_gib", "cores_milli"))
     name, state = row.pop("host", f"{sheet} {line}"), "maintenance" if row.pop("maintenance", False) else None
-    count = 1 if hosts is None else hosts
+    count, all_gpus = row.pop("hosts", 1), row.pop("all_gpus", None)
     gpus = row.pop("gpus", None if all_gpus is None else all_gpus // max(1, count))
     if all_gpus and all_gpus != gpus * count:
-        raise _wrong("audit.hosts.uneven", "all_gpus", line, f"{all_gpus}", hosts=hosts)
+        raise _wrong("audit.hosts.uneven", "all_gpus", line, f"{all_gpus}", hosts=count)
     asked = (gpus or 0) * count
     if asked > MANY_GPUS and asked + sum(map(len, draft.gpus.values())) > MAX_GPUS:
         raise _wrong("audit.value.gpus", "gpus", line, f"{gpus}", most=MAX_GPUS)

@@ -244,8 +244,7 @@ def by_gpu(table: Table) -> Export:
     others = [n for n in range(1, len(table.header)) if n not in at.values()]
     places = gpu_columns(table) or others
     left = [table.header[n] for n in others if n not in places]
-    values = [text for place in places for text in table.values(place)]
-    shares = all(map(SHARE.fullmatch, values)) and not all(map(str.isdecimal, values))
+    shares = _are_shares([text for place in places for text in table.values(place)])
 
     def of_row(row: list[str]) -> Iterator[list[str]]:
         begin = [row[0], *(row[n] for n in at.values())]
@@ -286,30 +285,39 @@ def _spread(table: Table, at: Mapping[str, int]) -> Export:
     return Export(table.changed(header, requests), "usage", "requests", said("audit.note.usage"))
 
 
+def _are_shares(values: Sequence[str]) -> bool:
+    return all(map(SHARE.fullmatch, values)) and not all(map(str.isdecimal, values))
+
+
 def of_json(text: io.TextIOWrapper) -> Any:
     """Return the table of the objects in a document or in lines of JSON; a document without them as it is."""
     document = parsed(text)
-    if isinstance(document, dict) and _are_objects(document.get("jobs")) and "job_id" in document["jobs"][0]:
-        return Export(_table(slurm_jobs(document)), "slurm-json", "sacct")
     objects = _objects(document)
-    names = {*(document if isinstance(document, dict) else (objects or [{}])[0])}
-    if any(names >= fields for fields in BENCHMARKS):
-        raise refusal("audit.advice.benchmark", where="line 1", value=show(", ".join(sorted(names)[:4])))
-    if "items" in names and not objects:
+    first = objects[0] if objects else {}
+    outer = document if isinstance(document, dict) else first
+    if any(outer.keys() >= fields for fields in BENCHMARKS):
+        raise refusal("audit.advice.benchmark", where="line 1", value=show(", ".join(sorted(outer)[:4])))
+    if "items" in outer and not objects:
         raise refusal("audit.advice.kubectl", where="items", value="[]")
     if not objects:
         return document
-    if {"kind", "metadata"} <= {*objects[0]}:
+    if "job_id" in first and {"tres", "tres_alloc_str"} & first.keys():
+        return Export(_table(slurm_jobs(objects, outer.get("last_update"))), "slurm-json", "sacct")
+    if {"kind", "metadata"} <= first.keys():
         return Export(_table([*pods(objects)]), "kubernetes", "jobs", said("audit.note.pods"))
     rows = [row for each in objects for row in _unfolded(each)]
-    if "attempts" in objects[0]:
-        for row in rows:
-            hosts = row.pop("detail", None)
-            row["gpus"] = str([host.get("gpus") for host in hosts]).count("gpu") if _are_objects(hosts) else 0
-        return Export(_table(rows), "philly", "jobs", said("audit.note.philly"))
-    if {"input_length", "hash_ids"} <= {*rows[0]}:
+    if "attempts" in first:
+        return Export(_table([*map(_attempt, rows)]), "philly", "jobs", said("audit.note.philly"))
+    if {"input_length", "hash_ids"} <= rows[0].keys():
         rows = [{"timestamp_ms" if key == "timestamp" else key: row[key] for key in row} for row in rows]
     return of_table(_table(rows))
+
+
+def _attempt(row: dict[str, Any]) -> dict[str, Any]:
+    """Return an attempt of Philly with the GPUs of all its hosts."""
+    hosts = row.pop("detail", None)
+    gpus = str([host.get("gpus") for host in hosts]).count("gpu") if _are_objects(hosts) else 0
+    return row | {"gpus": gpus}
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
@@ -322,9 +330,10 @@ def _cell(value: Any) -> str:
 
 
 def _objects(document: Any) -> Sequence[Mapping[str, Any]]:
-    """Return the objects of a list, or of the only list in a document, such as ``data`` or ``items``; none if it has none."""
+    """Return the objects of a list, of the ``jobs`` of a document, or of its only list, such as ``items``; none without."""
     if isinstance(document, dict):
         lists = [value for value in document.values() if _are_objects(value)]
+        lists = [document["jobs"]] if document.get("jobs") in lists else lists
         document = lists[0] if len(lists) == 1 else None
     return document if _are_objects(document) else []
 

@@ -206,23 +206,26 @@ def _requested(rows: Rows, times: str = "") -> np.ndarray:
 
 def _multiplier(table: Table, at: Mapping[str, int], given: Mapping[str, str]) -> str:
     """Return the count that multiplies GPUs, if any: as given, or as the names of columns say; and say where it is doubtful."""
-    counts = [key for key in MULTIPLIERS if key in at]
     if "times" in given:
         return "times" if given["times"] else ""
+    counts = [key for key in MULTIPLIERS if key in at]
     name = table.header[at["gpus" if "gpus" in at else "gpu_milli"]]
-    words = words_of(name)
+    several = bool(counts) and any(text.strip() != "1" for text in table.values(at[counts[0]]))
+    times, note = _of_what(words_of(name), counts, several=several)
     values = {"name": show(name), "count": show(table.header[at[counts[0]]]) if counts else ""}
-    note = times = ""
+    table.notes += (said(note, **values),) if note else ()
+    return times
+
+
+def _of_what(words: Sequence[str], counts: Sequence[str], *, several: bool) -> tuple[str, str]:
+    """Return the count of what a column has the GPUs of, by the words of its name, and the key of a note."""
     if "per" in words or words[-1:] == ["each"]:
         preferred = PER.get(words[-1], "times")
         times = preferred if preferred in counts else "".join(counts[:1])
-        note = "" if counts else "audit.note.gpus per"
-    elif counts[:1] == ["times"] and not OF_JOB & {*words} and words != ["gpu", "num"]:
-        note, times = "audit.note.gpus of each", "times"
-    elif counts and any(text.strip() != "1" for text in table.values(at[counts[0]])):
-        note = "audit.note.gpus of job"
-    table.notes += (said(note, **values),) if note else ()
-    return times
+        return times, "" if counts else "audit.note.gpus per"
+    if counts[:1] == ["times"] and not OF_JOB & {*words} and words != ["gpu", "num"]:
+        return "times", "audit.note.gpus of each"
+    return "", "audit.note.gpus of job" if several else ""
 
 
 def _check_lengths(table: Table, at: Mapping[str, int], clock: Clock) -> None:
@@ -241,15 +244,7 @@ def _check_lengths(table: Table, at: Mapping[str, int], clock: Clock) -> None:
 
 def read_jobs(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
     """Read the jobs of a file with one job per row; jobs that still run end with the file."""
-    at = table.find(JOB_COLUMNS, given)
-    timed = at.keys() & {"submit", "start", "interval"}
-    if not at.keys() & {"gpus", "gpu_milli"} or not timed or not at.keys() & {"duration", "end", "work"}:
-        raise table.missing("audit.needs.jobs")
-    counts = table.values(at["gpus"]) if "gpus" in at and table.delimiter == "," else []
-    if ids := [text for text in counts if IDS.fullmatch(text)]:
-        raise refusal("audit.ids of gpus", where=table.header[at["gpus"]], value=show(ids[0]))
-    if timed != {"interval"}:
-        at.pop("interval", None)
+    at = _columns(table, given)
     _check_lengths(table, at, clock)
     times = _multiplier(table, at, given)
     unused = {*MULTIPLIERS} - {times} | ({"work"} if at.keys() & {"duration", "end"} else set())
@@ -263,16 +258,30 @@ def read_jobs(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
         jobs.take(rows, now[1:] if "interval" in at else None)
     log.check(len(jobs), "audit.none.jobs")
     clock.relative = clock.relative or "interval" in at
+    days = all(key in at and table.dates_only(at[key]) for key in ("start", "end"))
     notes = {
         **jobs.cut(log, table.again, named="job" in at),
-        "audit.note.only dates": "duration" not in at
-        and all(key in at and table.dates_only(at[key]) for key in ("start", "end")),
+        "audit.note.only dates": "duration" not in at and days,
         "audit.note.rounded up": int(((jobs["gpus"] > 1) & (jobs["gpus"] % 1 > 0)).sum()),
         "audit.note.no group of jobs": "group" not in at,
         "audit.note.intervals": "interval" in at,
         "audit.note.only starts": "start" in at and "submit" not in at,
     }
     return jobs.done(log.reading("jobs", len(jobs), table.columns(at), notes))
+
+
+def _columns(table: Table, given: Mapping[str, str]) -> dict[str, int]:
+    """Return the columns of jobs; refuse a table without what is needed, or with lists of devices as their number."""
+    at = table.find(JOB_COLUMNS, given)
+    timed = at.keys() & {"submit", "start", "interval"}
+    if not at.keys() & {"gpus", "gpu_milli"} or not timed or not at.keys() & {"duration", "end", "work"}:
+        raise table.missing("audit.needs.jobs")
+    counts = table.values(at["gpus"]) if "gpus" in at and table.delimiter == "," else []
+    if ids := next(filter(IDS.fullmatch, counts), ""):
+        raise refusal("audit.ids of gpus", where=table.header[at["gpus"]], value=show(ids))
+    if timed != {"interval"}:
+        at.pop("interval", None)
+    return at
 
 
 def read_requests(table: Table, given: Mapping[str, str], clock: Clock) -> Requests:

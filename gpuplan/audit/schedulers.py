@@ -26,6 +26,11 @@ LSF_EVENT = re.compile(
     r"\w{3} (\w{3} +\d\d? \d\d:\d\d:\d\d)( \d{4})?: (Submitted|Dispatched|Start\w+|Completed|Done|Exited)(.*)"
 )
 LSF_FIELDS = {"Job": "job_id", "User": "user", "Project": "project", "Queue": "queue"}
+SLURM_FIELDS = {"JobID": ("job_id",), "User": ("user", "user_name"), "Account": ("account",)}
+SLURM_FIELDS |= {"Partition": ("partition",)}
+SLURM_TIMES = (("submission", "submit_time"), ("start", "start_time"), ("end", "end_time"))
+SLURM_GPUS = {"allocated": ("AllocTRES", "tres_alloc_str"), "requested": ("ReqTRES", "tres_req_str")}
+"""Keys of a job in the JSON of sacct and of squeue."""
 UNIT_H = {"seconds": 1 / 3600, "minutes": 1 / 60, "hours": 1.0}
 
 
@@ -119,37 +124,28 @@ def _lsf_event(row: list[str], event: str, time: str, text: str) -> None:
         row[7] = str(int(each) * (int(tasks[1]) if by_task and tasks else max(1, len(hosts))))
 
 
-def slurm_jobs(document: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Return the jobs of ``sacct --json`` or ``squeue --json`` with the names that a table of sacct has."""
-    now = _stated(document.get("last_update"))
-    jobs = [job for job in document["jobs"] if isinstance(job, dict)]
-    return [_slurm_job(job, now) for job in jobs]
+def slurm_jobs(jobs: Iterable[Mapping[str, Any]], until: Any) -> list[dict[str, str]]:
+    """Return the jobs of ``sacct --json`` or ``squeue --json`` with the names of sacct; the latter has a time of its own."""
+    return [_slurm_job(job, _stated(until)) for job in jobs]
 
 
-def _slurm_job(job: Mapping[str, Any], now: int) -> dict[str, str]:
-    time = within(job, "time", kind=dict)
+def _slurm_job(job: Mapping[str, Any], until: int) -> dict[str, str]:
+    times = within(job, "time", kind=dict)
     state = within(job, "state", kind=dict).get("current") or job.get("job_state") or ""
     state = str(state[0] if isinstance(state, list) else state)
-    submit, start, end = (
-        _stated(time.get(new, job.get(old)))
-        for new, old in (("submission", "submit_time"), ("start", "start_time"), ("end", "end_time"))
-    )
-    end = 0 if state == "RUNNING" else end
-    elapsed = _stated(time.get("elapsed")) or (max(0, (end or now) - start) if start and (end or now) else 0)
-    lists = {key: within(job, "tres", key, kind=list) for key in ("allocated", "requested")}
-    tres = {key: ",".join(filter(None, map(_resource, some))) for key, some in lists.items()}
+    submit, start, end = (_stated(times.get(new, job.get(old))) for new, old in SLURM_TIMES)
+    end = end if state != "RUNNING" else 0
+    so_far = max(0, (end or until) - start) if start and (end or until) else 0
+    numbers = {"Submit": submit, "Start": start * (state != "PENDING"), "End": end}
+    numbers["ElapsedRaw"] = _stated(times.get("elapsed")) or so_far
+    lists = {
+        key: ",".join(filter(None, map(_resource, within(job, "tres", key, kind=list)))) for key in SLURM_GPUS
+    }
     return {
-        "JobID": str(job.get("job_id", "")),
-        "User": str(job.get("user") or job.get("user_name") or ""),
-        "Account": str(job.get("account") or ""),
-        "Partition": str(job.get("partition") or ""),
+        **{name: str(next(filter(None, map(job.get, keys)), "")) for name, keys in SLURM_FIELDS.items()},
+        **{name: str(number or "") for name, number in numbers.items()},
+        **{name: lists[key] or str(job.get(old) or "") for key, (name, old) in SLURM_GPUS.items()},
         "State": state,
-        "Submit": str(submit or ""),
-        "Start": str(start or "") if state != "PENDING" else "",
-        "End": str(end or ""),
-        "ElapsedRaw": str(elapsed or ""),
-        "AllocTRES": tres["allocated"] or str(job.get("tres_alloc_str") or ""),
-        "ReqTRES": tres["requested"] or str(job.get("tres_req_str") or ""),
     }
 
 
@@ -186,17 +182,20 @@ def sreport(lines: Iterable[Line]) -> Table:
     raise refusal("audit.told", told=told, advice=said("audit.advice.sreport"))
 
 
-def _used(texts: Sequence[str]) -> Iterator[tuple[str, float]]:
-    """Yield account and use of GPUs; of users where the table has them, as the rows of accounts are their sums."""
+def _cells(texts: Sequence[str]) -> list[list[str]]:
+    """Return the cells of the table of sreport, its header first."""
     heads = (n for n, line in enumerate(texts) if "TRES Name" in line and "Used" in line)
-    at = next(heads, len(texts))
-    head, *rows = texts[at:] or [""]
-    if "|" in head:
-        cells = [line.split("|") for line in (head, *rows)]
-    else:
+    head, *rows = texts[next(heads, len(texts)) :] or [""]
+    cells = [line.split("|") for line in (head, *rows)]
+    if "|" not in head:
         places = [match.span() for match in re.finditer(r"-+", "".join(rows[:1]))]
         cells = [[line[a:b] for a, b in places] for line in (head, *rows[1:])]
-    names, *table = ([cell.strip() for cell in row] for row in cells)
+    return [[cell.strip() for cell in row] for row in cells]
+
+
+def _used(texts: Sequence[str]) -> Iterator[tuple[str, float]]:
+    """Yield account and use of GPUs; of users where the table has them, as the rows of accounts are their sums."""
+    names, *table = _cells(texts)
     for row in table:
         of = dict(zip(names, row, strict=False))
         if of.get("TRES Name") == "gres/gpu" and ("Login" not in of or of["Login"]):
