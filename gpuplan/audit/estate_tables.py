@@ -1,7 +1,7 @@
 """Tables of an estate: lists of hosts, the sheets of RVTools and Live Optics, and what nvidia-smi writes as CSV."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from statistics import median
 from typing import Any
@@ -48,17 +48,23 @@ def read_table(rows: Iterable[Sequence[str]], sheet: str, draft: Draft) -> str:
     columns = _columns(table, of, tab) if of else {}
     if not columns:
         return ", ".join(shown[:20])
-    lines = list(_lines(cells, columns, draft if of == "host" else None))
-    holds = {what: "text" if what == "model" else KNOWN[of][what][1] for what in columns}
-    gib = {what: _gib(of, what, table, lines, draft) for what in columns if holds[what] == "memory"}
     if of == "host" and not tab:
         draft.unread += [name for at, name in enumerate(shown) if at not in columns.values()][:20]
-    for number, row in lines:
-        if values := {
-            what: _value(text, what, holds[what], number, gib.get(what, 1)) for what, text in row.items()
-        }:
-            _TAKE[of](values, sheet, number, draft)
+    lines = list(_lines(cells, columns, draft if of == "host" else None))
+    _take_lines(of, lines, table, sheet, draft)
     return ""
+
+
+def _take_lines(of: str, lines: Sequence[_Line], table: Table, sheet: str, draft: Draft) -> None:
+    known = KNOWN[of] | {"model": ((), "text")}
+    read = {what: known[what][1] for what in table.read if what in known}
+    gib = {what: _gib(of, what, table, lines, draft) for what, holds in read.items() if holds == "memory"}
+    for number, row in lines:
+        values = {
+            what: _value(text, what, known[what][1], number, gib.get(what, 1)) for what, text in row.items()
+        }
+        if values:
+            _TAKE[of](values, sheet, number, draft)
 
 
 def _sheet_of(sheet: str, first: str) -> tuple[str, str]:
@@ -87,26 +93,35 @@ def _columns(table: Table, of: str, tab: str) -> dict[str, int]:
     return columns
 
 
-def _lines(
-    cells: Iterable[Sequence[str]], columns: Mapping[str, int], hosts: Draft | None
-) -> Iterator[_Line]:
-    """The rows of a table; of a list of hosts those of totals are counted, and those of a host that is there already."""
+def _lines(cells: Sequence[Sequence[str]], columns: Mapping[str, int], hosts: Draft | None) -> list[_Line]:
+    """The rows of a table; of a list of hosts without totals, and without those of a host that is there already."""
     rows = [
         {what: row[at].strip() for what, at in columns.items() if at < len(row) and not is_missing(row[at])}
         for row in cells
     ]
+    lines = list(enumerate(rows, 2))
+    if hosts is None:
+        return lines
     named = any({"host", "kind"} & row.keys() for row in rows)
-    for number, (row, texts) in enumerate(zip(rows, cells, strict=True), 2):
-        words = [text for text in texts if not is_missing(text)]
-        sums = named and not {"host", "kind"} & row.keys() and all(map(_is_number, words))
-        if hosts and words and (_plain(words[0]) in KNOWN["total"]["total"][0] or sums):
-            hosts.left["estate.note.totals"] += 1
-        elif hosts and {"host", "gpus"} <= row.keys() and (*texts,) in hosts.rows:  # else a row for each GPU
-            hosts.left["estate.note.again"] += 1
-        else:
-            if hosts:
-                hosts.rows.add((*texts,))
-            yield number, row
+    return [
+        line
+        for line, texts in zip(lines, cells, strict=True)
+        if not _is_left(line[1], texts, hosts, named=named)
+    ]
+
+
+def _is_left(row: Mapping[str, str], texts: Sequence[str], draft: Draft, *, named: bool) -> bool:
+    """True for a row of totals, and for one of a host that is there already; these are counted."""
+    words = [text for text in texts if not is_missing(text)]
+    sums = named and not {"host", "kind"} & row.keys() and all(map(_is_number, words))
+    if words and (_plain(words[0]) in KNOWN["total"]["total"][0] or sums):
+        draft.left["estate.note.totals"] += 1
+        return True
+    if {"host", "gpus"} <= row.keys() and (*texts,) in draft.rows:  # else a row for each GPU
+        draft.left["estate.note.again"] += 1
+        return True
+    draft.rows.add((*texts,))
+    return False
 
 
 def _is_number(text: str) -> bool:

@@ -299,8 +299,12 @@ def of_json(text: io.TextIOWrapper) -> Any:
         raise refusal("audit.advice.benchmark", where="line 1", value=show(", ".join(sorted(outer)[:4])))
     if "items" in outer and not objects:
         raise refusal("audit.advice.kubectl", where="items", value="[]")
-    if not objects:
-        return document
+    return _of_objects(objects, outer) if objects else document
+
+
+def _of_objects(objects: Sequence[Mapping[str, Any]], outer: Mapping[str, Any]) -> Export:
+    """Return the table of objects in a document, by the fields of the first."""
+    first = objects[0]
     if "job_id" in first and {"tres", "tres_alloc_str"} & first.keys():
         return Export(_table(slurm_jobs(objects, outer.get("last_update"))), "slurm-json", "sacct")
     if {"kind", "metadata"} <= first.keys():

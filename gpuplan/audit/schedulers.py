@@ -130,9 +130,7 @@ def slurm_jobs(jobs: Iterable[Mapping[str, Any]], until: Any) -> list[dict[str, 
 
 
 def _slurm_job(job: Mapping[str, Any], until: int) -> dict[str, str]:
-    times = within(job, "time", kind=dict)
-    state = within(job, "state", kind=dict).get("current") or job.get("job_state") or ""
-    state = str(state[0] if isinstance(state, list) else state)
+    times, state = within(job, "time", kind=dict), _state(job)
     submit, start, end = (_stated(times.get(new, job.get(old))) for new, old in SLURM_TIMES)
     end = end if state != "RUNNING" else 0
     so_far = max(0, (end or until) - start) if start and (end or until) else 0
@@ -147,6 +145,11 @@ def _slurm_job(job: Mapping[str, Any], until: int) -> dict[str, str]:
         **{name: lists[key] or str(job.get(old) or "") for key, (name, old) in SLURM_GPUS.items()},
         "State": state,
     }
+
+
+def _state(job: Mapping[str, Any]) -> str:
+    state = within(job, "state", kind=dict).get("current") or job.get("job_state")
+    return str(state[0] if isinstance(state, list) and state else state)
 
 
 def _stated(value: Any) -> int:
