@@ -47,7 +47,8 @@ def pods(objects: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
             "end": end,
         }
         node = labels.get(within(pod, "spec", "nodeName"), {})
-        yield from ({**job, "part": n, "gpus": gpus} for n, gpus in enumerate(_gpus(pod, node) or [0]))
+        for n, gpus in enumerate(_gpus(pod, node) or [0], 1):
+            yield {**job, "name": f"{job['name']} {n}", "gpus": gpus}
 
 
 def _gpus(pod: Mapping[str, Any], labels: Mapping[str, str]) -> list[float | str]:
