@@ -9,7 +9,6 @@ from zoneinfo import ZoneInfo
 
 from gpuplan.audit.columns import COLUMNS
 from gpuplan.audit.estate import Estate
-from gpuplan.audit.estate_tables import GIB
 from gpuplan.audit.estate_use import WHOLE, EstateUse, profile_row
 from gpuplan.audit.files import refusing
 from gpuplan.audit.formats import Export, with_dates
@@ -17,7 +16,7 @@ from gpuplan.audit.prometheus import LABEL, result_of
 from gpuplan.audit.reading import export_of
 from gpuplan.audit.table import Log, Table
 from gpuplan.audit.trace import Collected
-from gpuplan.audit.values import BadValue, Clock
+from gpuplan.audit.values import UNITS, BadValue, Clock
 from gpuplan.catalog import Catalog
 from gpuplan.units import MIB_PER_GIB
 
@@ -212,9 +211,10 @@ def mib_of(text: str) -> float:
     (2048.0, 812.0)
     """
     amount = AMOUNT.fullmatch(text.strip())
-    if not amount or amount[2].lower() not in GIB:
+    unit = UNITS["memory"].get(amount[2].lower()) if amount else None
+    if not amount or not unit:
         raise BadValue("audit.value.number", text)
-    return float(amount[1]) * GIB[amount[2].lower()] * MIB_PER_GIB
+    return float(amount[1]) * unit.factor * MIB_PER_GIB
 
 
 def _short(name: str) -> str:
