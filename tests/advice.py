@@ -13,7 +13,7 @@ from gpuplan import Plan, ScenarioError, check_plan, load_catalog, make_plan
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.hardware import fit_of
 from gpuplan.plan.layouts import most_hosts_fact
-from gpuplan.scenario import HOST_KEYS, file_rows, from_dict
+from gpuplan.scenario import EXISTING_HOSTS, from_dict
 
 CATALOG = load_catalog()
 Ways = Callable[[Plan, Message], Iterator[Any]]
@@ -210,7 +210,7 @@ def _less(plan: Plan, message: Message) -> Iterator[Any]:
 
 
 def _dated(plan: Plan, message: Message) -> Iterator[Any]:
-    kinds = file_rows(plan.scenario.hardware.existing or "", HOST_KEYS)
+    kinds = EXISTING_HOSTS.file_rows(plan.scenario.hardware.existing or "")
     until = {"platform_licensed_until": "2030-06-30", "gpu_software_until": "perpetual"}
     yield {"hardware.existing": [kind | until for kind in kinds]}
 

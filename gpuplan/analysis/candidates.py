@@ -10,7 +10,7 @@ from gpuplan.analysis.variants import on_board
 from gpuplan.catalog import Catalog
 from gpuplan.plan.hardware import fit_of
 from gpuplan.plan.prices import PriceList, catalog_factor
-from gpuplan.scenario import KINDS_PATH, NEW_KEYS, Group, Scenario, file_rows, new_hosts_text, views
+from gpuplan.scenario import KINDS_PATH, NEW_HOSTS, Group, Scenario, new_hosts_text, views
 from gpuplan.wording import MODE_NAMES, amount, said
 
 SHARING = ("as asked", "vgpu", "passthrough", "mig", "bitfusion")
@@ -70,7 +70,7 @@ class KindCandidate(Candidate):
 
     def apply(self, scenario: Scenario, catalog: Catalog, *, alike: bool = False) -> Scenario:
         """Return the scenario with these hosts, the demand of their groups in GPUs of their board."""
-        rows = file_rows(scenario.hardware.kinds or "", NEW_KEYS)
+        rows = NEW_HOSTS.file_rows(scenario.hardware.kinds or "")
         mine = next(row for row in rows if row["name"] == self.of)
         if mine["gpu"] != self.gpu and not alike:
             scenario = on_board(scenario, catalog, self.gpu, self.of)

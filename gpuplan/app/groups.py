@@ -14,18 +14,18 @@ from gpuplan.plan.hardware import fit_of
 from gpuplan.plan.llm import INPUTS, RETRIEVAL, SERVING, TUNING
 from gpuplan.plan.llm.asks import BEHIND, planned
 from gpuplan.scenario import (
+    EXISTING_HOSTS,
     GROUP_FIELD_BY_NAME,
-    HOST_KEYS,
     KINDS_PATH,
-    NEW_KEYS,
-    VM_KEYS,
+    NEW_HOSTS,
+    VMS_WITHOUT_GPU,
     Group,
+    Listed,
     Origin,
     Problem,
     Scenario,
     ScenarioError,
     field_of,
-    file_rows,
     from_dict,
     new_hosts,
     parse_value,
@@ -42,10 +42,10 @@ WHERE = ("hardware.gpu", "hardware.server", "availability.host_failures")
 """Inputs for the location; one that is left open is suggested."""
 PER_HOST = "hardware.gpus_per_host"
 SUGGESTED = Origin("assumed", "gpuplan-method", note=said("screen.groups.suggested"))
-ROWS: Mapping[str, Mapping[str, str]] = {
-    "hardware.existing": HOST_KEYS,
-    "hardware.other_vms": VM_KEYS,
-    KINDS_PATH: NEW_KEYS,
+ROWS: Mapping[str, Listed[Any]] = {
+    "hardware.existing": EXISTING_HOSTS,
+    "hardware.other_vms": VMS_WITHOUT_GPU,
+    KINDS_PATH: NEW_HOSTS,
 }
 COUNT = {"hardware.existing": "hosts", "hardware.other_vms": "vms", KINDS_PATH: "gpus_per_host"}
 """Column that every row needs."""
@@ -234,11 +234,13 @@ def cell_at(path: str) -> Cell | None:
     """Return the cell that a path such as ``hardware.existing.2.hosts`` names."""
     whole = next((rows for rows in ROWS if path.startswith(f"{rows}.")), "")
     row, _, key = path.removeprefix(f"{whole}.").partition(".")
-    return Cell(whole, int(row), key) if row.isdigit() and key in ROWS.get(whole, {}).values() else None
+    return (
+        Cell(whole, int(row), key) if whole and row.isdigit() and key in ROWS[whole].keys.values() else None
+    )
 
 
 def rows_of(scenario: Scenario, path: str) -> list[dict[str, Any]]:
-    return file_rows(scenario.get(path) or "", ROWS[path])
+    return ROWS[path].file_rows(scenario.get(path) or "")
 
 
 def _new_row(scenario: Scenario, path: str) -> dict[str, Any]:

@@ -2,10 +2,11 @@
 
 import datetime
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
+K = TypeVar("K")
 MAX_KINDS = 50
 OTHER_VMS = "vms-without-gpu-"
 """Prefix of the ids of VMs without a GPU; no id of a group starts with it."""
@@ -113,77 +114,59 @@ class OtherVms(NamedTuple):
     memory_gib: int = 0
 
 
-def hosts_text(given: Any) -> str | None:
-    """Kinds of hosts as ``R740: 4 x 2 v100-pcie-32gb, 96 vCPUs, 384 GiB; 2 hosts``, from such text or from a list of mappings."""
-    rows = _rows(given, _HOSTS, HOST_KEYS)
-    if rows is None or any(row["hosts"] is None or (row["gpu"] and not row["gpus"]) for row in rows):
-        return None
-    return "; ".join(_host_words(HostKind(**row | {"name": row["name"] or ""})) for row in rows)
+class Listed(Generic[K]):
+    """An input that lists kinds of hosts or of VMs, as typed text or as a list of mappings in a file.
 
+    ``pattern`` is a kind as typed, ``words`` a kind in that form without its name, and ``unnamed`` what a kind without a
+    name is called, with its number; where that is empty each has a name of its own.
+    """
 
-def new_hosts_text(given: Any) -> str | None:
-    """Further kinds of new hosts as ``serving: 8 x h200-nvl-141gb in dell-xe9680, vsan``, from text or a list of mappings."""
-    rows = _rows(given, _NEW, NEW_KEYS)
-    if rows is None or not all(row["name"] and row["gpus"] and row["gpu"] for row in rows):
-        return None
-    ids = [slug(row["name"]) for row in rows]
-    return (
-        "; ".join(_new_words(NewHosts(**row)) for row in rows)
-        if all(ids) and len({*ids}) == len(ids)
-        else None
-    )
+    def __init__(
+        self,
+        keys: Mapping[str, str],
+        pattern: re.Pattern[str],
+        kind: Callable[..., K],
+        is_complete: Callable[[Mapping[str, Any]], object],
+        words: Callable[[K], str],
+        unnamed: str = "",
+    ) -> None:
+        self.keys, self.pattern, self.kind, self.unnamed = keys, pattern, kind, unnamed
+        self.is_complete, self.words = is_complete, words
 
+    def text(self, given: Any) -> str | None:
+        """The kinds in one form, from such text or from a list of mappings; None where one is not valid."""
+        rows = self._rows(given)
+        if rows is None or not all(map(self.is_complete, rows)):
+            return None
+        ids = {slug(row["name"] or "") for row in rows}
+        if not self.unnamed and ("" in ids or len(ids) < len(rows)):
+            return None
+        return "; ".join(
+            f"{row['name'] or ''}: {self.words(self._kind(row, ''))}".removeprefix(": ") for row in rows
+        )
 
-def vms_text(given: Any) -> str | None:
-    """Kinds of VMs without a GPU as ``Web: 12 x 4 vCPUs, 16 GiB``, from such text or from a list of mappings."""
-    rows = _rows(given, _VMS, VM_KEYS)
-    if rows is None or any(row["vms"] is None or not (row["vcpus"] or row["memory_gib"]) for row in rows):
-        return None
-    return "; ".join(
-        _named(row["name"], f"{row['vms']} x {_cpu_and_memory(row['vcpus'], row['memory_gib'])}")
-        for row in rows
-    )
+    def kinds(self, text: str | None) -> tuple[K, ...]:
+        """The kinds of a stored text."""
+        rows = enumerate(self._rows(text or "") or [], 1)
+        return tuple(self._kind(row, row["name"] or f"{self.unnamed} {at}") for at, row in rows)
 
+    def file_rows(self, text: str) -> list[dict[str, Any]]:
+        """The same as a file lists it, without empty values."""
+        return [
+            {self.keys[name]: value for name, value in row.items() if value is not None}
+            for row in self._rows(text) or []
+        ]
 
-@lru_cache(maxsize=1024)
-def host_kinds(text: str | None) -> tuple[HostKind, ...]:
-    """The kinds of hosts of such an input."""
-    rows = _rows(text or "", _HOSTS, HOST_KEYS) or []
-    return tuple(HostKind(**row | {"name": row["name"] or f"Hosts {at}"}) for at, row in enumerate(rows, 1))
+    def _kind(self, row: Mapping[str, Any], name: str) -> K:
+        return self.kind(**{key: value for key, value in row.items() if value is not None} | {"name": name})
 
-
-@lru_cache(maxsize=1024)
-def new_hosts(text: str | None) -> tuple[NewHosts, ...]:
-    """The further kinds of new hosts of such an input."""
-    return tuple(NewHosts(**row) for row in _rows(text or "", _NEW, NEW_KEYS) or [])
-
-
-@lru_cache(maxsize=1024)
-def other_vms(text: str | None) -> tuple[OtherVms, ...]:
-    """The kinds of VMs of such an input."""
-    rows = _rows(text or "", _VMS, VM_KEYS) or []
-    return tuple(
-        OtherVms(row["name"] or f"VMs {at}", row["vms"], row["vcpus"] or 0, row["memory_gib"] or 0)
-        for at, row in enumerate(rows, 1)
-    )
-
-
-def file_rows(text: str, keys: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the same as a file lists it, without empty values."""
-    pattern = _HOSTS if keys is HOST_KEYS else _NEW if keys is NEW_KEYS else _VMS
-    return [
-        {keys[name]: value for name, value in row.items() if value is not None}
-        for row in _rows(text, pattern, keys) or []
-    ]
-
-
-def _rows(given: Any, pattern: re.Pattern[str], keys: Mapping[str, str]) -> list[dict[str, Any]] | None:
-    """Return a row of attributes for each kind; None if one cannot be read or is out of bounds."""
-    typed = _typed(given, pattern) if isinstance(given, str) else _listed(given, keys)
-    if typed is None or len(typed) > MAX_KINDS:
-        return None
-    rows = [{name: _value(name, row.get(name)) for name in keys} for row in typed]
-    return None if any(_WRONG in row.values() for row in rows) else rows
+    def _rows(self, given: Any) -> list[dict[str, Any]] | None:
+        """Return a row of attributes for each kind; None if one cannot be read or is out of bounds."""
+        typed = _typed(given, self.pattern) if isinstance(given, str) else _listed(given, self.keys)
+        if typed is None or len(typed) > MAX_KINDS:
+            return None
+        rows = [{name: _value(name, row.get(name)) for name in self.keys} for row in typed]
+        return None if any(_WRONG in row.values() for row in rows) else rows
 
 
 def _typed(text: str, pattern: re.Pattern[str]) -> list[dict[str, Any]] | None:
@@ -227,17 +210,14 @@ def _host_words(kind: HostKind) -> str:
         for name, words in DAYS.items()
         if (day := getattr(kind, name))
     ]
-    more = filter(None, (counted, _cpu_and_memory(kind.vcpus, kind.memory_gib), *days))
-    return _named(kind.name, ", ".join(more))
+    return ", ".join(filter(None, (counted, _cpu_and_memory(kind.vcpus, kind.memory_gib), *days)))
 
 
 def _new_words(kind: NewHosts) -> str:
     server = f" in {kind.server}" if kind.server else ""
     sizes = _cpu_and_memory(kind.vcpus, kind.memory_gib)
     cluster = f"cluster {kind.cluster}" if kind.cluster else ""
-    return ", ".join(
-        filter(None, (f"{kind.name}: {kind.gpus} x {kind.gpu}{server}", sizes, kind.storage, cluster))
-    )
+    return ", ".join(filter(None, (f"{kind.gpus} x {kind.gpu}{server}", sizes, kind.storage, cluster)))
 
 
 def slug(name: str) -> str:
@@ -259,5 +239,27 @@ def date_text(given: str) -> str | None:
         return None
 
 
-def _named(name: str | None, words: str) -> str:
-    return f"{name}: {words}" if name else words
+EXISTING_HOSTS = Listed(
+    HOST_KEYS,
+    _HOSTS,
+    HostKind,
+    lambda row: row["hosts"] and (row["gpus"] or not row["gpu"]),
+    _host_words,
+    "Hosts",
+)
+"""Existing hosts, as ``R740: 4 x 2 v100-pcie-32gb, 96 vCPUs, 384 GiB; 2 hosts``."""
+NEW_HOSTS = Listed(NEW_KEYS, _NEW, NewHosts, lambda row: row["gpus"] and row["gpu"], _new_words)
+"""Further kinds of new hosts, as ``serving: 8 x h200-nvl-141gb in dell-xe9680, vsan``."""
+VMS_WITHOUT_GPU = Listed(
+    VM_KEYS,
+    _VMS,
+    OtherVms,
+    lambda row: row["vms"] and (row["vcpus"] or row["memory_gib"]),
+    lambda kind: f"{kind.vms} x {_cpu_and_memory(kind.vcpus, kind.memory_gib)}",
+    "VMs",
+)
+"""VMs without a GPU, as ``Web: 12 x 4 vCPUs, 16 GiB``."""
+hosts_text, new_hosts_text, vms_text = EXISTING_HOSTS.text, NEW_HOSTS.text, VMS_WITHOUT_GPU.text
+host_kinds = lru_cache(maxsize=1024)(EXISTING_HOSTS.kinds)
+new_hosts = lru_cache(maxsize=1024)(NEW_HOSTS.kinds)
+other_vms = lru_cache(maxsize=1024)(VMS_WITHOUT_GPU.kinds)

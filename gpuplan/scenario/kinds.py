@@ -15,15 +15,12 @@ from typing import Any, NamedTuple
 from gpuplan.locales import SPOKEN, written
 from gpuplan.scenario.hosts_and_vms import (
     DAYS,
-    HOST_KEYS,
+    EXISTING_HOSTS,
     MAX_KINDS,
-    NEW_KEYS,
-    VM_KEYS,
+    NEW_HOSTS,
+    VMS_WITHOUT_GPU,
+    Listed,
     date_text,
-    file_rows,
-    hosts_text,
-    new_hosts_text,
-    vms_text,
 )
 from gpuplan.scenario.hours_and_sites import MAX_SITES, hours_text, sites_text
 from gpuplan.scenario.problems import Problem, ScenarioError, show
@@ -37,9 +34,9 @@ MISSING = ("NAType", "NaTType")
 """Types of the missing values of pandas; NaN is the third."""
 COUNTS = {
     "kinds": MAX_KINDS,
-    "host_keys": ", ".join(HOST_KEYS.values()),
-    "new_keys": ", ".join(NEW_KEYS.values()),
-    "vm_keys": ", ".join(VM_KEYS.values()),
+    "host_keys": ", ".join(EXISTING_HOSTS.keys.values()),
+    "new_keys": ", ".join(NEW_HOSTS.keys.values()),
+    "vm_keys": ", ".join(VMS_WITHOUT_GPU.keys.values()),
     "sites": MAX_SITES,
 }
 """Numbers and names of what is listed, in the words of allowed values."""
@@ -262,20 +259,7 @@ def _cells(spec: Field, given: Any) -> tuple[tuple[str, Any], ...] | None:
     return cells if fit and 0 < len(cells) <= spec.high else None
 
 
-def _listed(read: Callable[[Any], str | None]) -> Callable[[Field, Any], str | None]:
-    """Return a reader of kinds that are typed or listed in a file, and stored as text; no kinds are no value."""
-    return lambda _, given: read(given) or None
-
-
 # ---- how each kind is in the schema, and in a file
-
-
-def _rows_schema(
-    keys: Mapping[str, str], words: tuple[str, ...] = ("name", "gpu", "server", "storage", *DAYS)
-) -> Callable[[Field], dict[str, Any]]:
-    fields = {key: {"type": "string" if name in words else "integer"} for name, key in keys.items()}
-    rows = {"type": "object", "additionalProperties": False, "properties": fields}
-    return lambda _: {"anyOf": [{"type": "array", "maxItems": MAX_KINDS, "items": rows}, {"type": "string"}]}
 
 
 def _string(pattern: str = "") -> Callable[[Field], dict[str, Any]]:
@@ -314,6 +298,19 @@ class Kind(NamedTuple):
     written: Callable[[Any], Any] = lambda value: value
 
 
+def _listed(listed: Listed[Any]) -> Kind:
+    """The kind of an input that lists hosts or VMs; an empty list is no value."""
+    words = ("name", "gpu", "server", "storage", "cluster", *DAYS)
+    fields = {key: {"type": "string" if name in words else "integer"} for name, key in listed.keys.items()}
+    rows = {"type": "object", "additionalProperties": False, "properties": fields}
+    array = {"type": "array", "maxItems": MAX_KINDS, "items": rows}
+    return Kind(
+        lambda _, given: listed.text(given) or None,
+        lambda _: {"anyOf": [array, {"type": "string"}]},
+        written=listed.file_rows,
+    )
+
+
 _LENGTH = _limited("string", "minLength", "maxLength")
 _BOUNDS = _limited("number", "minimum", "maximum")
 
@@ -327,13 +324,9 @@ KINDS: Mapping[str, Kind] = {
     "range": Kind(_range, _range_schema),
     "hours": Kind(_typed(hours_text), _string(f"^{_CLOCK} *[-\u2013] *{_CLOCK}$")),
     "sites": Kind(_typed(sites_text), lambda _: {"type": "string", "minLength": 1}),
-    "hosts": Kind(
-        _listed(hosts_text), _rows_schema(HOST_KEYS), written=lambda text: file_rows(text, HOST_KEYS)
-    ),
-    "new hosts": Kind(
-        _listed(new_hosts_text), _rows_schema(NEW_KEYS), written=lambda text: file_rows(text, NEW_KEYS)
-    ),
-    "vms": Kind(_listed(vms_text), _rows_schema(VM_KEYS), written=lambda text: file_rows(text, VM_KEYS)),
+    "hosts": _listed(EXISTING_HOSTS),
+    "new hosts": _listed(NEW_HOSTS),
+    "vms": _listed(VMS_WITHOUT_GPU),
     "cells": Kind(
         _cells,
         lambda _: {"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]}},

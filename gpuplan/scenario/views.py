@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gpuplan.scenario.hosts_and_vms import (
+    EXISTING_HOSTS,
     FIRST,
-    HOST_KEYS,
-    NEW_KEYS,
+    NEW_HOSTS,
     NewHosts,
-    file_rows,
     host_kinds,
     hosts_text,
     new_hosts,
@@ -62,7 +61,7 @@ def _view(scenario: Scenario, kind: NewHosts | None, kinds: list[NewHosts]) -> S
     first, existing = scenario.hardware, _existing(scenario, kind, kinds)
     if kind is None:
         return _with(scenario, replace(first, kinds=None, existing=existing))
-    stated: dict[str, Any] = {NEW_KEYS[name]: value for name, value in kind._asdict().items()}
+    stated: dict[str, Any] = {NEW_HOSTS.keys[name]: value for name, value in kind._asdict().items()}
     stated.pop("cluster")
     shared = {"vcpus_per_core": first.vcpus_per_core, "existing": existing, "of": stated.pop("name")}
     hardware = KindHardware(**stated, **shared)
@@ -74,7 +73,7 @@ def _existing(scenario: Scenario, mine: NewHosts | None, kinds: list[NewHosts]) 
     owned, rows = scenario.hardware.existing, []
     if not owned:
         return None
-    for there, row in zip(host_kinds(owned), file_rows(owned, HOST_KEYS), strict=True):
+    for there, row in zip(host_kinds(owned), EXISTING_HOSTS.file_rows(owned), strict=True):
         boards = [kind for kind in kinds if kind.gpu == there.gpu != scenario.hardware.gpu]
         if (boards[0] if boards else None) == mine:
             rows.append(row)

@@ -27,7 +27,7 @@ from gpuplan.report.table import Cell, Worded, screen, tabulate
 from gpuplan.report.tables import platform
 from gpuplan.scenario import (
     DAYS,
-    HOST_KEYS,
+    EXISTING_HOSTS,
     KINDS_PATH,
     field_of,
     host_kinds,
@@ -51,7 +51,7 @@ COUNTED = {
 }
 """Whether CPU and memory are stated for hosts and VMs -> what placement counts."""
 EXISTING = "hardware.existing"
-OWN, DATED = ("name", "hosts", "vms"), [HOST_KEYS[name] for name in DAYS]
+OWN, DATED = ("name", "hosts", "vms"), [EXISTING_HOSTS.keys[name] for name in DAYS]
 """Columns that no new host has a value for, and those of days."""
 
 

@@ -1,6 +1,7 @@
 """Checks of boards: limits of a GPU, its wiring and its software on vSphere, and boards no longer sold."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from gpuplan.locales import written_day
 from gpuplan.plan.access import GroupPlan
@@ -100,14 +101,9 @@ def unlisted_profiles(plan: Plan) -> Iterator[Message]:
     if len(rows) == 1 and rows[0].basis == "derived" and (groups := placed(plan, "vgpu")):
         parts = {group.id for group in plan.sized.groups if share_each(group) < 1}
         cut = some_of([group.name for group in groups if group.id in parts])
-        yield message(
-            plan,
-            "vgpu-profiles-unlisted",
-            gpu=gpu.name,
-            profile=rows[0]["profile"],
-            whole=said("check.cut", groups=cut) if cut else "",
-            sources=rows[0].sources,
-        )
+        whole = said("check.cut", groups=cut) if cut else ""
+        words = {"gpu": gpu.name, "profile": rows[0]["profile"], "whole": whole}
+        yield message(plan, "vgpu-profiles-unlisted", sources=rows[0].sources, **words)
 
 
 def inference_software(plan: Plan) -> Iterator[Message]:
@@ -129,9 +125,8 @@ def no_longer_sold(plan: Plan) -> Iterator[Message]:
         if plan.pools and item.value("end_of_sale"):
             since = item.fact("end_of_sale")
             where = "hardware.gpu" if item is items[0] else "network.leaf"
-            yield message(
-                plan, "no-longer-sold", name=item.name, since=since.value, path=where, sources=since.sources
-            )
+            words: dict[str, Any] = {"item": item, "path": where, "sources": since.sources}
+            yield message(plan, "no-longer-sold", since=since.value, **words)
 
 
 def lead_times(plan: Plan) -> Iterator[Message]:

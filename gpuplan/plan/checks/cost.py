@@ -33,16 +33,10 @@ def cost_basis(plan: Plan) -> Iterator[Message]:
     }
     for code, doubted in doubts.items():
         if prices := list(filter(doubted, costs.prices)):
-            yield message(
-                plan,
-                code,
-                prices=len(prices),
-                all=counted(len(costs.prices), "price"),
-                as_of=written_day(costs.decided),
-                names="; ".join(price.name for price in prices),
-                key=prices[0].key,
-                sources=_cited(source for price in prices for source in price.fact.sources),
-            )
+            words = {"names": "; ".join(price.name for price in prices), "as_of": written_day(costs.decided)}
+            words |= {"all": counted(len(costs.prices), "price"), "key": prices[0].key}
+            sources = _cited(source for price in prices for source in price.fact.sources)
+            yield message(plan, code, prices=len(prices), sources=sources, **words)
 
 
 def host_price(plan: Plan) -> Iterator[Message]:
@@ -66,14 +60,10 @@ def private_ai(plan: Plan) -> Iterator[Message]:
     if not settings.private_ai or plan.counts is None or plan.counts.ai_add_on:
         return
     least = catalog.products["private-ai-foundation"].fact("min_vsphere")
-    yield message(
-        plan,
-        "private-ai-left-out",
-        least=catalog.vsphere[str(least.value)].name,
-        licence=NAMES["cost.platform_licence"][settings.platform_licence],
-        version=catalog.vsphere[plan.scenario.platform.vsphere].name,
-        sources=least.sources,
-    )
+    words = {"licence": NAMES["cost.platform_licence"][settings.platform_licence]}
+    words["least"] = catalog.vsphere[str(least.value)].name
+    words["version"] = catalog.vsphere[plan.scenario.platform.vsphere].name
+    yield message(plan, "private-ai-left-out", sources=least.sources, **words)
 
 
 def _cited(sources: Iterator[str] | Sequence[str]) -> tuple[str, ...]:
@@ -127,9 +117,8 @@ def rack_loss(plan: Plan) -> Iterator[Message]:
     if use is not None and (lost := worst_loss(plan)):
         of = lost.rack.hosts[0].of
         home = next(part for part in plan.by_kind if part.scenario.hardware.of == of)
-        words, pool, note = _rack_words(home)[0], lost.pool, said("check.planning value") if assumed else ""
-        words |= {"rack": lost.rack.number, "lost": lost.hosts, "gpus": lost.gpus, "vms": lost.vms}
-        words |= {"hosts": pool.hosts, "pool": pool.name, "spare": pool.hosts_for_failures, "assumed": note}
+        words, note = _rack_words(home)[0], said("check.planning value") if assumed else ""
+        words |= {"lost": lost, "assumed": note}
         words["leaves"] = said("check.both leaves") if lost.rack.both_leaves else ""
         yield message(plan, "rack-loss", **words, per_rack=use.kinds[of].per_rack)
 

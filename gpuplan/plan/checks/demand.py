@@ -15,7 +15,6 @@ from gpuplan.wording import (
     MODE_NAMES,
     counted,
     number,
-    percent,
     said,
     some_of,
     stated_percent,
@@ -37,16 +36,7 @@ def left_over(plan: Plan) -> Iterator[Message]:
     names = {group.id: group.name for group in plan.groups}
     for one in plan.leftover.groups if plan.leftover else ():
         level = "note" if one.share >= 1 else "warn"
-        yield message(
-            plan,
-            "runs-on-what-is-left",
-            level=level,
-            group=names[one.group],
-            id=one.group,
-            asked=number(round(one.asked_gpu_h)),
-            given=number(round(one.gpu_h)),
-            after=number(round(one.gpu_h_after_failure)),
-        )
+        yield message(plan, "runs-on-what-is-left", level=level, group=names[one.group], left=one)
 
 
 def unplaced(plan: Plan) -> Iterator[Message]:
@@ -113,14 +103,12 @@ def busiest_hours(plan: Plan) -> Iterator[Message]:
         if len(demand.needed) > 1 and demand.pool in names:
             mix = demand.needed[demand.chosen].mix
             others = max(n for at, n in enumerate(demand.hosts) if at != demand.chosen)
-            yield message(
-                plan,
-                "sized-for-busiest-hours",
-                pool=names[demand.pool],
-                hours=week_hours(mix.quarters),
-                hosts=others,
-                id=mix.asks[0].group,
-            )
+            words: dict[str, Any] = {
+                "pool": names[demand.pool],
+                "hours": week_hours(mix.quarters),
+                "hosts": others,
+            }
+            yield message(plan, "sized-for-busiest-hours", id=mix.asks[0].group, **words)
 
 
 def lent_between_modes(plan: Plan) -> Iterator[Message]:
@@ -156,15 +144,13 @@ def bursts(plan: Plan) -> Iterator[Message]:
         low, _, high = peakedness_range(plan.scenario, plan.catalog, odds)
         least, most = odds.least("bursty", low), odds.least("bursty", high)
         if least > want.gpus:
-            yield message(
-                plan,
-                "bursts-need-more",
-                gpus=want.gpus,
-                method=METHOD_NAMES[want.method].lower(),
-                least=least,
-                most=most,
-                sources=burst_fact(plan.catalog).sources,
-            )
+            words: dict[str, Any] = {
+                "method": METHOD_NAMES[want.method].lower(),
+                "least": least,
+                "most": most,
+            }
+            sources = burst_fact(plan.catalog).sources
+            yield message(plan, "bursts-need-more", gpus=want.gpus, sources=sources, **words)
 
 
 def targets(plan: Plan) -> Iterator[Message]:
@@ -175,14 +161,5 @@ def targets(plan: Plan) -> Iterator[Message]:
         if result is None or (result.held and not result.more):
             continue
         code = "target-takes-hosts" if result.held else "target-not-reached"
-        yield message(
-            plan,
-            code,
-            pool=pool.name,
-            target=target,
-            hosts=pool.hosts_for_demand,
-            best=pool.hosts_for_demand - result.more,
-            more=result.more,
-            first=percent(result.at_first),
-            chance=percent(result.value),
-        )
+        best = pool.hosts_for_demand - result.more
+        yield message(plan, code, pool=pool, target=target, result=result, best=best)

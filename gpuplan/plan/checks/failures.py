@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 from math import inf
+from typing import Any
 
 from gpuplan.catalog import Item
-from gpuplan.locales import written
 from gpuplan.models.availability import HOURS_PER_YEAR
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.checks.message import Message, about, message, placed
@@ -49,13 +49,9 @@ def maintenance_bet(plan: Plan) -> Iterator[Message]:
         yield message(plan, "maintenance-takes-gpus", hours=hours(chosen.exposed_h))
         return
     more = next((p for p in plan.postures if p.host_failures == chosen.host_failures + 1), None)
-    yield message(
-        plan,
-        "maintenance-bet",
-        hours=hours(chosen.exposed_h),
-        chance=chosen.chance,
-        beside=said("check.next posture", failures=more.host_failures, chance=more.chance) if more else "",
-    )
+    beside = said("check.next posture", failures=more.host_failures, chance=more.chance) if more else ""
+    exposed = hours(chosen.exposed_h)
+    yield message(plan, "maintenance-bet", hours=exposed, chance=chosen.chance, beside=beside)
 
 
 def vmotion_need(plan: Plan) -> Iterator[Message]:
@@ -112,9 +108,7 @@ def stun_over_limit(plan: Plan) -> Iterator[Message]:
     rule = plan.catalog.row("rules", "vmotion-stun-limit")
     longest = max((g.stun_s or 0 for g in slow), default=0)
     sources = (*_measured(plan).fact("limit_s").sources, *rule.sources)
-    yield from about(
-        plan, "stun-over-limit", slow, stun_s=written(longest, ".0f"), limit=limit, sources=sources
-    )
+    yield from about(plan, "stun-over-limit", slow, stun_s=longest, limit=limit, sources=sources)
 
 
 def stun_worst_case(plan: Plan) -> Iterator[Message]:
@@ -125,16 +119,8 @@ def stun_worst_case(plan: Plan) -> Iterator[Message]:
     worst_mb = worst["frame_buffer_gb"] * MIB_PER_GIB
     near = [g for g in _estimated(plan) if (g.stun_s or 0) <= limit and g.frame_buffer_mb >= worst_mb]
     if worst["stun_s"] * 2 > limit:
-        yield from about(
-            plan,
-            "stun-worst-case",
-            near,
-            planned=written(max((group.stun_s or 0 for group in near), default=0), ".0f"),
-            gpu_gb=written(worst["frame_buffer_gb"], "g"),
-            vm_gb=written(worst["vm_memory_gb"], "g"),
-            stun_s=written(worst["stun_s"], "g"),
-            sources=worst.sources,
-        )
+        planned = max((group.stun_s or 0 for group in near), default=0)
+        yield from about(plan, "stun-worst-case", near, planned=planned, worst=worst, sources=worst.sources)
 
 
 def stun_extrapolated(plan: Plan) -> Iterator[Message]:
@@ -150,16 +136,10 @@ def stun_extrapolated(plan: Plan) -> Iterator[Message]:
     largest = max(on_line, key=lambda row: float(row["frame_buffer_gb"]))
     most_mb = largest["frame_buffer_gb"] * MIB_PER_GIB
     beyond = [g for g in _estimated(plan) if g.frame_buffer_mb > most_mb]
-    yield from about(
-        plan,
-        "stun-extrapolated",
-        beyond,
-        most_gb=written(largest["frame_buffer_gb"], "g"),
-        on=f"{catalog.vsphere[largest['vsphere']].name}, a {catalog.gpus[largest['gpu']].name}",
-        link=written(largest["link_gbit_s"], "g"),
-        remedy=_stun_remedy(plan),
-        sources=measured.fact("fixed_s").sources,
-    )
+    on = f"{catalog.vsphere[largest['vsphere']].name}, a {catalog.gpus[largest['gpu']].name}"
+    words: dict[str, Any] = {"test": largest, "on": on, "remedy": _stun_remedy(plan)}
+    sources = measured.fact("fixed_s").sources
+    yield from about(plan, "stun-extrapolated", beyond, sources=sources, **words)
 
 
 def stun_not_known(plan: Plan) -> Iterator[Message]:
@@ -167,17 +147,10 @@ def stun_not_known(plan: Plan) -> Iterator[Message]:
     unknown = [group for group in placed(plan) if group.stun_not_known]
     if unknown:
         before, peak = (_measured(plan).fact(name) for name in ("before_share", "peak_gbit_s"))
-        yield from about(
-            plan,
-            "stun-not-known",
-            unknown,
-            level="warn" if _needing(plan) & {group.id for group in unknown} else "",
-            vsphere=plan.catalog.vsphere[plan.scenario.platform.vsphere].name,
-            low=float(before.low or 0),
-            high=float(before.high or 0),
-            peak=written(peak.value, "g"),
-            remedy=_stun_remedy(plan),
-        )
+        level = "warn" if _needing(plan) & {group.id for group in unknown} else ""
+        words: dict[str, Any] = {"before": before, "peak": peak, "remedy": _stun_remedy(plan)}
+        words["vsphere"] = plan.catalog.vsphere[plan.scenario.platform.vsphere].name
+        yield from about(plan, "stun-not-known", unknown, level=level, **words)
 
 
 def vmotion_link(plan: Plan) -> Iterator[Message]:

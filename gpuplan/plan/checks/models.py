@@ -12,9 +12,7 @@ from gpuplan.wording import (
     amount,
     counted,
     joined,
-    kept_share,
     rough,
-    rough_range,
     said,
     share_words,
     some_of,
@@ -30,28 +28,16 @@ def replicas_together(plan: Plan) -> Iterator[Message]:
         most = most_on_a_host(plan, serving.id)
         least = -(-serving.replicas // max(1, plan.totals.hosts - plan.totals.hosts_for_failures))
         if serving.replicas > 1 and most > max(1, least):
-            left = serving.replicas - most
-            yield message(
-                plan,
-                "replicas-together",
-                group=serving.name,
-                id=serving.id,
-                most=most,
-                replicas=serving.replicas,
-                left=left or "none",
-            )
+            words: dict[str, Any] = {"most": most, "left": serving.replicas - most or "none"}
+            yield message(plan, "replicas-together", serving=serving, **words)
 
 
 def most_on_a_host(plan: Plan, group: str) -> int:
     """Return the most VMs of a group on any one host."""
     hosts = [host for pool in plan.pools for host in pool.placement]
-    counts = (
-        Counter(
-            slot.group
-            for slot in {(slot.group, slot.vm): slot for load in host for slot in load.slots}.values()
-        )
-        for host in hosts
-    )
+    counts = [
+        Counter(name for name, _ in {(s.group, s.vm) for load in host for s in load.slots}) for host in hosts
+    ]
     return max((count[group] for count in counts), default=0)
 
 
@@ -79,15 +65,7 @@ def tuning_ends_late(plan: Plan) -> Iterator[Message]:
     """Jobs that do not end within their hours."""
     for job in plan.llm.tuning.values():
         if job.ends_late:
-            yield message(
-                plan,
-                "tuning-ends-late",
-                group=job.name,
-                id=job.id,
-                hours=rough(job.hours.value),
-                ends=rough_range(job.hours.low, job.hours.high),
-                window=job.window_h,
-            )
+            yield message(plan, "tuning-ends-late", job=job)
 
 
 def precision_unpacked(plan: Plan) -> Iterator[Message]:
@@ -108,18 +86,13 @@ def promises(plan: Plan) -> Iterator[Message]:
         missed, likely = ([t for t in serving.targets if t.standing == name] for name in (MISSED, LIKELY))
         words: dict[str, Any] = {"group": serving.name, "id": serving.id}
         if missed and serving.replicas:
-            words |= {
-                "nearest": _promises(missed, "planned"),
-                "ways": "".join(serving.ways),
-                "input": missed[0].name,
-            }
+            words |= {"nearest": _promises(missed, "planned"), "ways": "".join(serving.ways)}
+            words["input"] = missed[0].name
             yield message(plan, "promise-missed", promises=_promises(missed), **words)
         if likely and serving.replicas:
             surely = said("llm.never surely")
             if (size := serving.surely) and size.found:
-                surely = said(
-                    "llm.surely", replicas=size.found.replicas, gpus=size.gpus, in_all=size.gpus_in_all
-                )
+                surely = said("llm.surely", size=size)
             words |= {"surely": surely, "count": len(likely)}
             yield message(plan, "promise-likely", promises=_promises(likely), **words)
 
@@ -151,25 +124,15 @@ def sessions_not_kept(plan: Plan) -> Iterator[Message]:
     for made in plan.llm.serving.values():
         kept = made.size.sessions
         if made.reuse and made.replicas and kept < KEEPS and made.reuse.session.turns > 1:
-            yield message(
-                plan,
-                "sessions-not-kept",
-                group=made.name,
-                id=made.id,
-                kept=kept_share(kept),
-                hits=share_words(made.reuse.hits(kept)),
-                full=share_words(made.reuse.hits(1.0)),
-                replicas=made.replicas,
-                least=made.size.for_all_sessions,
-            )
+            hits, full = (share_words(made.reuse.hits(share)) for share in (kept, 1.0))
+            yield message(plan, "sessions-not-kept", made=made, hits=hits, full=full)
 
 
 def drafts_do_harm(plan: Plan) -> Iterator[Message]:
     """Speculative decoding that makes answers slower at the planned load, or that keeps prompts from being reused."""
     for made in plan.llm.serving.values():
         if made.draft_gain < 1 and made.replicas:
-            slower, requests = share_words(1 / made.draft_gain - 1), rough(made.found.requests)
-            words = {"group": made.name, "id": made.id, "requests": requests, "slower": slower}
-            yield from about(plan, "speculation-slower", [made], **words)
+            slower = share_words(1 / made.draft_gain - 1)
+            yield message(plan, "speculation-slower", made=made, slower=slower)
     drafted = [made for made in plan.llm.serving.values() if made.reuse and made.reuse.drafted]
     yield from about(plan, "drafts-without-reuse", drafted)

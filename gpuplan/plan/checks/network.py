@@ -1,14 +1,13 @@
 """Checks of the network: remote GPUs, training on several hosts, switches and ports."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from gpuplan.facts import SCENARIO_SOURCE
 from gpuplan.locales import written
 from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.network import kept_by_preset
 from gpuplan.plan.plan import Plan
-from gpuplan.plan.remote_gpus import NO_FASTER_LINK
+from gpuplan.plan.remote_gpus import NO_FASTER_LINK, RemoteUse
 from gpuplan.plan.switches import Switches
 from gpuplan.plan.training.use import TrainingUse
 from gpuplan.wording import TRANSPORT_NAMES, capital, percent, said
@@ -24,20 +23,8 @@ def remote_gpus(plan: Plan) -> Iterator[Message]:
     """Report the speed that the network leaves to remote GPUs, group by group, and the vendor's rules."""
     for use in plan.network.remote:
         if use.verdict != "good":
-            workload = f"groups.{use.id}.workload" if use.changes[0].startswith(NO_FASTER_LINK) else ""
-            yield message(
-                plan,
-                "network-slows-remote",
-                level=LEVEL[use.verdict],
-                path=workload,
-                group=use.name,
-                workload=use.workload_name,
-                kept=use.kept,
-                low=use.kept_low,
-                high=use.kept_high,
-                changes=capital("; ".join(use.changes)),
-                sources=use.sources,
-            )
+            path = f"groups.{use.id}.workload" if use.changes[0].startswith(NO_FASTER_LINK) else ""
+            yield _slowed(plan, "network-slows-remote", use, path=path)
     for rule in plan.network.rules:
         if not rule.met:
             code = "latency-not-measured" if rule.met is None else rule.code
@@ -69,31 +56,21 @@ def training_network(plan: Plan) -> Iterator[Message]:
     if named and job.verdict == "bad":
         yield _slowed(plan, "job-not-carried", job, said("check.smaller job"))
     if named and job.hosts != plan.scenario.training.hosts:
-        stated = plan.scenario.training.hosts
-        yield message(plan, "job-needs-hosts", workload=job.workload_name, stated=stated, fewest=job.hosts)
+        yield message(plan, "job-needs-hosts", job=job, stated=plan.scenario.training.hosts)
     if named and plan.pools and (job.hosts > hosts or job.gpus_per_host > per_host):
-        words: Any = {"wanted": job.hosts, "each": job.gpus_per_host, "hosts": hosts, "per_host": per_host}
-        yield message(plan, "job-larger-than-design", **words)
+        yield message(plan, "job-larger-than-design", job=job, hosts=hosts, per_host=per_host)
     for use in groups:
         if use.verdict != "good":
             yield _slowed(plan, "network-slows-training", use)
 
 
-def _slowed(plan: Plan, code: str, use: TrainingUse, otherwise: str = "") -> Message:
-    """Training on GPUs that keep too little of their speed."""
-    return message(
-        plan,
-        code,
-        level=LEVEL[use.verdict],
-        group=use.name,
-        workload=use.workload_name,
-        hosts=use.hosts,
-        reached=use.efficiency,
-        low=use.efficiency_low,
-        high=use.efficiency_high,
-        changes=capital("; ".join(use.changes) or otherwise),
-        sources=tuple(source for source in use.sources if source != SCENARIO_SOURCE),
-    )
+def _slowed(
+    plan: Plan, code: str, use: RemoteUse | TrainingUse, otherwise: str = "", *, path: str = ""
+) -> Message:
+    """The message about work that the network slows."""
+    sources = tuple(source for source in use.sources if source != SCENARIO_SOURCE)
+    changes = capital("; ".join(use.changes) or otherwise)
+    return message(plan, code, level=LEVEL[use.verdict], path=path, use=use, changes=changes, sources=sources)
 
 
 def fabric(plan: Plan) -> Iterator[Message]:

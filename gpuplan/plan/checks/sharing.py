@@ -12,7 +12,7 @@ from gpuplan.plan.plan import Plan
 from gpuplan.plan.prices import price_day
 from gpuplan.plan.sharing import several_vgpus_confirmed, share_each, smallest_profile
 from gpuplan.units import exact
-from gpuplan.wording import joined, said, share_words
+from gpuplan.wording import joined, said
 
 
 def mixed_sizes(plan: Plan) -> Iterator[Message]:
@@ -65,17 +65,9 @@ def guarantees(plan: Plan) -> Iterator[Message]:
                 short.setdefault((group.profile, shares[group.id]), []).append(group)
     for (profile, share), groups in short.items():
         slices = int(rows[profile]["compute_slices"])
-        yield from about(
-            plan,
-            "guarantee-not-kept",
-            groups,
-            share=share,
-            profile=profile,
-            slices=slices,
-            every=every,
-            percent=share_words(slices / every),
-            remedy=_remedy(plan, groups[0], share, slices / every),
-        )
+        words: dict[str, Any] = {"share": share, "profile": profile, "slices": slices, "every": every}
+        words |= {"percent": slices / every, "remedy": _remedy(plan, groups[0], share, slices / every)}
+        yield from about(plan, "guarantee-not-kept", groups, **words)
 
 
 def _remedy(plan: Plan, group: GroupPlan, share: float, has: float) -> str:

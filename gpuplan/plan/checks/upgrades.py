@@ -4,7 +4,7 @@ import itertools
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gpuplan.models.power_on.rehearsal import DOWN
 from gpuplan.plan.checks.message import Message, message
@@ -40,17 +40,11 @@ def upgrades(plan: Plan) -> Iterator[Message]:
         names = {group.id: group.name for group in plan.groups}
         free = list(itertools.islice(_by_settings(plan, rehearsed), 1))
         remedies = free or _by_change(plan, rehearsed, set(down))
-        yield message(
-            plan,
-            "upgrade-shuts-down",
-            level="note" if free else "",
-            path=remedies[0][0] if remedies else "",
-            pool=pool.name,
-            vms=sum(down.values()),
-            groups=some_of([f"{names.get(id, id)} ({n})" for id, n in down.most_common()]),
-            order=_no_order(rehearsed),
-            remedy=_remedy([words for _, words in remedies]),
-        )
+        words: dict[str, Any] = {"pool": pool.name, "vms": sum(down.values()), "order": _no_order(rehearsed)}
+        words["groups"] = some_of([f"{names.get(id, id)} ({n})" for id, n in down.most_common()])
+        words["remedy"] = _remedy([words for _, words in remedies])
+        level, path = "note" if free else "", remedies[0][0] if remedies else ""
+        yield message(plan, "upgrade-shuts-down", level=level, path=path, **words)
 
 
 def _no_order(rehearsed: Rehearsed) -> str:
@@ -143,10 +137,9 @@ def orders(plan: Plan) -> Iterator[Message]:
     for start in distinct(plan.power_on):
         if not start.now.all_start:
             setting = start.setting(start.best.key)
-            path = setting.path if setting else "availability.sized_for"
-            yield message(
-                plan, "power-on-orders", path=path, pool=start.pool.name, ways=_ways(start), **start.words
-            )
+            path, ways = setting.path if setting else "availability.sized_for", _ways(start)
+            words = {"pool": start.pool.name, "ways": ways} | start.words
+            yield message(plan, "power-on-orders", path=path, **words)
 
 
 def _ways(made: PowerOn) -> str:
