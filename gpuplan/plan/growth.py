@@ -70,14 +70,9 @@ def growth_of(
 def _bare(scenario: Scenario, modes: Mapping[str, str]) -> Scenario:
     """Return a scenario without inputs that change no host once access is set: network, cost, reliability, notes, origins."""
     usual = {name: getattr(Availability(), name) for name in RELIABILITY}
-    return Scenario(
-        groups=tuple(replace(g, access=modes.get(g.id) or g.access) for g in scenario.groups),
-        demand=scenario.demand,
-        hardware=scenario.hardware,
-        availability=replace(scenario.availability, **usual),
-        platform=scenario.platform,
-        origins=(),
-    )
+    groups = tuple(replace(g, access=modes.get(g.id) or g.access) for g in scenario.groups)
+    availability = replace(scenario.availability, **usual)
+    return scenario.only("demand", "hardware", "platform", groups=groups, availability=availability)
 
 
 def grow(scenario: Scenario, year: int, peaks_gpus: Mapping[str, float]) -> Scenario:

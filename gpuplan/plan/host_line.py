@@ -16,7 +16,7 @@ from gpuplan.plan.hardware import boards, server_of
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.inputs import derived, resting_on, sources_of
 from gpuplan.plan.prices import catalog_factor, sockets, stated_or
-from gpuplan.plan.trail import Line, Trail
+from gpuplan.plan.trail import Given, Line, Trail
 from gpuplan.scenario import Scenario, other_vms
 from gpuplan.wording import amount, number, said, stated_percent, watts
 
@@ -104,6 +104,16 @@ class Sizes:
             f"host_line/{what}_sold", sizes, "", None, None, "measured", self.sources, "table host_examples"
         )
 
+    def order(
+        self, trail: Trail, key: str, inputs: Given, sold: Sequence[int], *, when: str = ""
+    ) -> tuple[Line, int]:
+        """The line of the cores or the memory to order, the next larger of the sizes that are sold; and that size."""
+        what, function = ("cores", ordered_cores) if "sockets" in inputs else ("memory", ordered_memory_gib)
+        name = "sizes" if what == "cores" else "sizes_gib"
+        values: dict[str, Any] = {name: sold, **{parameter: fact.value for parameter, fact in inputs.items()}}
+        ordered = function(**values)
+        return trail.record(key, function, ordered, {**inputs, name: self.sold(what)}, when=when), ordered
+
     def words(self) -> dict[str, str]:
         """Words that rules of several parts have in common."""
         return {
@@ -165,8 +175,6 @@ def host_line(
 
 
 class _Ordered:
-    """The parts of a new GPU host."""
-
     def __init__(
         self,
         trail: Trail,
@@ -190,7 +198,6 @@ class _Ordered:
         return bool(groups) and all(groups) and all(getattr(other, name) for other in others)
 
     def _behind(self, name: str) -> list[Fact]:
-        """Facts that the groups state about this."""
         paths = (f"groups.{group.id}.{name}" for group in self.scenario.groups)
         return [self.scenario.fact(path) for path in paths if self.scenario.get(path)]
 
@@ -219,10 +226,7 @@ class _Ordered:
         when, inputs = self._asked_cores()
         stated = self.scenario.cost.cores_per_socket
         sold = sizes.cores if stated is None else ()
-        plain: dict[str, Any] = {name: fact.value for name, fact in inputs.items()}
-        cores = ordered_cores(**plain, sockets=int(cpus.value), sizes=sold)
-        recorded = {**inputs, "sockets": cpus, "sizes": sizes.sold("cores")}
-        line = self.trail.record("host_line.cores", ordered_cores, cores, recorded, when=when)
+        line, cores = sizes.order(self.trail, "host_line.cores", inputs | {"sockets": cpus}, sold, when=when)
         words = sizes.words() | {
             "sockets": cpus.value,
             "taken": self._taken(self.vcpus, "vCPUs", added),
@@ -280,13 +284,10 @@ class _Ordered:
             "kept_share": sizes.kept_memory,
             "kept_gib": sizes.kept_gib,
         }
-        plain: dict[str, Any] = {name: fact.value for name, fact in inputs.items()}
         server = server_of(self.scenario, self.catalog)
         holds = int((server and server.value("max_memory_gb")) or 0)
         sold = sizes.memory if not holds else (*(size for size in sizes.memory if size < holds), holds)
-        ordered = ordered_memory_gib(**plain, sizes_gib=sold)
-        recorded = {**inputs, "sizes_gib": sizes.sold("memory")}
-        line = self.trail.record("host_line.memory", ordered_memory_gib, ordered, recorded)
+        line, ordered = sizes.order(self.trail, "host_line.memory", inputs, sold)
         words["memory"] = number(ordered)
         short = NOT_SOLD * (ordered > max(sold))
         if short:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from gpuplan.catalog import Catalog, Row
 from gpuplan.facts import Brief, Fact
 from gpuplan.models import cost
-from gpuplan.models.host_line import ordered_cores, ordered_disks, ordered_memory_gib
+from gpuplan.models.host_line import ordered_disks
 from gpuplan.models.management import domain_hosts, share_of_host, vsan_raw_gb
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.host_line import HostPart, Sizes
@@ -51,6 +51,11 @@ class Appliance:
     """True if it runs on the GPU cluster, not in the management domain."""
     basis: str
     sources: tuple[str, ...]
+
+    def fact(self, name: str, unit: str) -> Fact:
+        """A total of its nodes as a fact."""
+        note, key = f"{self.nodes} x {self.name} {self.size}".rstrip(), f"domain/{self.id}_{name}"
+        return Fact(key, getattr(self, name), unit, None, None, self.basis, self.sources, "", note)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -110,8 +115,6 @@ def release(scenario: Scenario) -> tuple[int, int]:
 
 
 class _Domain:
-    """Makes the management domain of a scenario."""
-
     def __init__(self, trail: Trail, scenario: Scenario, catalog: Catalog) -> None:
         self.trail, self.scenario, self.catalog = trail, scenario, catalog
         settings = self.given = scenario.management
@@ -209,11 +212,7 @@ class _Domain:
         """vCPUs, memory and disk of all appliances of the domain."""
         lines = []
         for name, unit in (("vcpus", "1"), ("memory_gb", "GB"), ("disk_gb", "GB")):
-            facts = {
-                a.id: Fact(f"domain/{a.id}_{name}", getattr(a, name), unit, None, None, a.basis, a.sources, "",
-                           f"{a.nodes} x {a.name} {a.size}".rstrip())
-                for a in here
-            }  # fmt: skip
+            facts = {a.id: a.fact(name, unit) for a in here}
             lines.append(self.trail.add_up(f"domain.{name}", cost.total_cost, facts))
         return lines
 
@@ -242,20 +241,14 @@ class _Domain:
         processors, cores = self._processors(vcpus, hosts, words)
         words |= {"raw": number(round(float(raw.value) / 1000, 1))}
         part, memory_gib = self._memory(memory, hosts, words)
-        disks = 0
         if self.vsan:
-            disks = ordered_disks(
-                share_of_host(raw.value, hosts=hosts),
-                disk_gb=sizes.value("disk_gb"),
-                least=sizes.value("least_disks"),
-            )
-        data = sizes.part("management-data", "vsan" * self.vsan, words | {"disks": disks}, [raw], raw.key)
+            of_host = share_of_host(raw.value, hosts=hosts)
+            disk_gb, least = sizes.value("disk_gb"), sizes.value("least_disks")
+            words["disks"] = ordered_disks(of_host, disk_gb=disk_gb, least=least)
+        data = sizes.part("management-data", "vsan" * self.vsan, words, [raw], raw.key)
         boot = sizes.fact("boot_disks")
-        return (
-            (processors, part, sizes.part("boot", "", {"boot": boot.value}, [boot]), data),
-            cores,
-            memory_gib,
-        )
+        parts = (processors, part, sizes.part("boot", "", {"boot": boot.value}, [boot]), data)
+        return parts, cores, memory_gib
 
     def _processors(self, vcpus: Line, hosts: int, words: dict[str, object]) -> tuple[HostPart, int]:
         """Processors of one host: as stated, or of the next size."""
@@ -264,24 +257,13 @@ class _Domain:
             fact = self.scenario.fact("management.cores_per_host")
             return sizes.part("management-processors", "stated", {"cores": stated}, [fact]), stated
         share = share_of_host(float(vcpus.value), hosts=hosts)
-        need = resting_on([vcpus], "domain/vcpus_each", share, hosts=hosts - 1)
-        two = derived("domain/sockets", 2)
-        inputs: dict[str, Fact | Line] = {
-            "vcpus": need,
-            "sockets": two,
+        inputs = {
+            "vcpus": resting_on([vcpus], "domain/vcpus_each", share, hosts=hosts - 1),
+            "sockets": derived("domain/sockets", 2),
             "vcpus_per_core": sizes.ratio,
             "kept_share": sizes.kept_cores,
         }
-        cores = ordered_cores(
-            share,
-            sockets=2,
-            sizes=sizes.cores,
-            vcpus_per_core=float(sizes.ratio.value),
-            kept_share=float(sizes.kept_cores.value),
-        )
-        line = self.trail.record(
-            "domain.cores", ordered_cores, cores, {**inputs, "sizes": sizes.sold("cores")}
-        )
+        line, cores = sizes.order(self.trail, "domain.cores", inputs, sizes.cores)
         return sizes.part("management-processors", "", words | {"cores": cores}, [line], line.key), 2 * cores
 
     def _memory(self, memory: Line, hosts: int, words: dict[str, object]) -> tuple[HostPart, int]:
@@ -291,21 +273,12 @@ class _Domain:
             fact = self.scenario.fact("management.memory_gib_per_host")
             return sizes.part("management-memory", "stated", {"memory": number(stated)}, [fact]), stated
         share = share_of_host(float(memory.value), hosts=hosts)
-        need = resting_on([memory], "domain/memory_each", share, hosts=hosts - 1)
-        ordered = ordered_memory_gib(
-            share,
-            sizes_gib=sizes.memory,
-            kept_share=float(sizes.kept_memory.value),
-            kept_gib=float(sizes.kept_gib.value),
-        )
-        inputs: dict[str, Fact | Line] = {
-            "vms_gib": need,
+        inputs = {
+            "vms_gib": resting_on([memory], "domain/memory_each", share, hosts=hosts - 1),
             "kept_share": sizes.kept_memory,
             "kept_gib": sizes.kept_gib,
         }
-        line = self.trail.record(
-            "domain.memory", ordered_memory_gib, ordered, {**inputs, "sizes_gib": sizes.sold("memory")}
-        )
+        line, ordered = sizes.order(self.trail, "domain.memory", inputs, sizes.memory)
         words = words | {"memory": number(ordered), "needed": number(share)}
         least = self._fact("least_memory_gib")
         if self.release >= SIZED_FOR and int(least.value) > ordered:

@@ -65,41 +65,22 @@ def vendor_rules(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPla
     if not remote:
         return ()
     network = scenario.network
-    rules = {r.id: r for r in catalog.rows("rules")}
     limit = float(catalog.assumptions["network-planning"].fact("round_trip_us").value)
-    latency = network.latency_us
+    latency, link = network.latency_us, network.link_gbit_s
+    in_time = None if latency is None else latency <= limit
     key = "network.rule latency not measured" if latency is None else "network.rule latency"
     stated = "" if latency is None else written(latency, "g")
-    verdicts = [
-        Verdict(
-            "bitfusion-latency",
-            None if latency is None else latency <= limit,
-            said(key, most=written(limit, "g"), stated=stated),
-            "network.latency_us",
-            rules["bitfusion-latency"]["source"],
-        )
-    ]
+    timely = said(key, most=written(limit, "g"), stated=stated)
     several = [g.name for g in remote if g.gpus_each >= 2]
     key = "network.rule bandwidth" if several else "network.rule bandwidth of none"
-    verdicts.append(
-        Verdict(
-            "bitfusion-bandwidth",
-            network.link_gbit_s >= 10 or not several,
-            said(key, names=", ".join(several), speed=network.link_gbit_s),
-            "network.link_gbit_s",
-            rules["bitfusion-bandwidth"]["source"],
-        )
+    wide, fast = said(key, names=", ".join(several), speed=link), said("network.rule production", speed=link)
+    path, rule = "network.link_gbit_s", catalog.row("rules", "bitfusion-bandwidth").sources
+    of_time = catalog.row("rules", "bitfusion-latency").sources
+    return (
+        Verdict("bitfusion-latency", in_time, timely, "network.latency_us", of_time),
+        Verdict("bitfusion-bandwidth", link >= 10 or not several, wide, path, rule),
+        Verdict("bitfusion-production", link >= 40, fast, path, rule),
     )
-    verdicts.append(
-        Verdict(
-            "bitfusion-production",
-            network.link_gbit_s >= 40,
-            said("network.rule production", speed=network.link_gbit_s),
-            "network.link_gbit_s",
-            rules["bitfusion-bandwidth"]["source"],
-        )
-    )
-    return tuple(verdicts)
 
 
 def network_use(
@@ -123,20 +104,14 @@ def network_use(
         if over is not None:
             basis = weakest((speed.per_s.basis, over.basis))
             speed = speed.but(said("advice.over the network", kept=over.kept), basis)
-        job = replace(
-            job,
-            speed=speed,
-            native_s=job.native_s / share,
-            compute_s=job.native_s / share / (over.kept if over is not None else 1.0),
-        )
+        native_s, kept = job.native_s / share, over.kept if over is not None else 1.0
+        job = replace(job, speed=speed, native_s=native_s, compute_s=native_s / kept)
         hosts = scenario.fact(f"groups.{plan.id}.vms_each")
         training.append(TrainingWork(preset, job, plan.id, plan.name, hosts))
+    together = [training_use(scenario, catalog, work, trail) for work in training]
     return NetworkUse(
         tuple(remote),
-        (
-            *(training_use(scenario, catalog, work, trail) for work in training),
-            _own_job(trail, scenario, catalog),
-        ),
+        (*together, _own_job(trail, scenario, catalog)),
         vendor_rules(scenario, catalog, groups),
         max((r.on_host_gbit_s for r in remote), default=0.0),
         _job_entered(scenario),
@@ -226,9 +201,7 @@ def _busiest_host(plan: GroupPlan, pools: Sequence[Pool], needs: Mapping[str, fl
 
 def kept_by_preset(scenario: Scenario, catalog: Catalog) -> tuple[tuple[str, float, str], ...]:
     """Name of each preset, the native speed kept by a single user of a remote GPU on the link, and the verdict."""
-    return _kept_by_preset(
-        Scenario(network=scenario.network, hardware=scenario.hardware, origins=()), catalog
-    )
+    return _kept_by_preset(scenario.only("network", "hardware"), catalog)
 
 
 @lru_cache(maxsize=16)  # without it the checks of a plan take almost twice as long

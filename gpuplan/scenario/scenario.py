@@ -118,6 +118,10 @@ class Scenario(Brief):
         decides = self.demand.rule == "stated" or not self.groups
         return self.demand.stated_gpus if decides else None
 
+    def only(self, *parts: str, **others: Any) -> Scenario:
+        """A scenario with these parts of this one, and defaults: what a result depends on that is remembered."""
+        return Scenario(**{name: getattr(self, name) for name in parts}, **others, origins=())
+
     def get(self, path: str) -> Any:
         """The value of the input at ``path``, such as ``hardware.gpu`` or ``groups.research.people``."""
         group = self._check(path)

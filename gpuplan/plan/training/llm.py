@@ -91,13 +91,11 @@ def fitted_values(catalog: Catalog) -> Fitted:
 
 def matmul_tflops(catalog: Catalog, gpu: str, precision: str) -> float:
     """Dense rate of a board in a precision; ValueError where it has none."""
-    item = catalog.gpus[gpu]
-    name = "fp8_tensor_tflops" if precision == "fp8" else "fp16_tensor_tflops"
-    rate = item.value(name)
+    item, in_fp8 = catalog.gpus[gpu], precision == "fp8"
+    rate = item.value("fp8_tensor_tflops" if in_fp8 else "fp16_tensor_tflops")
     if rate is None:
-        if precision == "fp8":
-            raise ValueError(said("limit.training in FP8", gpu=item.name))
-        raise ValueError(said("limit.training precision", gpu=item.name, precision=precision.upper()))
+        key = "limit.training in FP8" if in_fp8 else "limit.training precision"
+        raise ValueError(said(key, gpu=item.name, precision=precision.upper()))
     return float(rate)
 
 
@@ -113,22 +111,15 @@ def tuning(
 
     ValueError where no number of GPUs holds it, where it does not fit on those stated, or where the board lacks the precision.
     """
-    bare = Scenario(
-        hardware=scenario.hardware,
-        network=scenario.network,
-        training=scenario.training,
-        format=scenario.format,
-        origins=(),
-    )
+    bare = scenario.only("hardware", "network", "training", "format")
     use = _tuned(bare, catalog, work, hosts, gpus_per_host)
     if isinstance(use, str):
         raise ValueError(use)
     return use
 
 
-@lru_cache(
-    maxsize=512
-)  # chart, table, knee, years of growth and candidates ask for the same: a third of the time
+# Chart, table, knee, years of growth and candidates ask for the same: a third of the time.
+@lru_cache(maxsize=512)
 def _tuned(
     scenario: Scenario, catalog: Catalog, work: LlmTraining, hosts: int | None, gpus_per_host: int | None
 ) -> LlmTrainingUse | str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, weakest
@@ -85,7 +86,7 @@ def llm_job_use(scenario: Scenario, catalog: Catalog, trail: Trail) -> TrainingU
         hosts = derived(f"{PATH}/hosts", fewest, "fewest hosts of a job", stated=training.hosts)
         use = job_of(scenario, catalog, fewest)
         assert use is not None
-    row = catalog.row("llm_models", use_model(scenario))
+    row = catalog.row("llm_models", str(scenario.training.model))
     low, typical, high = _efficiency(catalog, use)
     mfu = _lines(trail.about(PATH, name=name), scenario, catalog, use, hosts)
     tokens = round(use.run.batch * use.run.sequence_tokens / use.run.gpus)
@@ -124,12 +125,6 @@ def llm_job_use(scenario: Scenario, catalog: Catalog, trail: Trail) -> TrainingU
         memory_gib=use.memory.total_gib,
         spread=spread_words(use.run),
     )
-
-
-def use_model(scenario: Scenario) -> str:
-    """Id of the language model that is trained."""
-    assert scenario.training.model is not None
-    return scenario.training.model
 
 
 def spread_words(run: TrainingRun) -> str:
@@ -179,13 +174,13 @@ def _changes(scenario: Scenario, catalog: Catalog, use: LlmTrainingUse) -> tuple
     good = float(catalog.assumptions["network-planning"].fact("good_share").value)
     if round(use.efficiency, 2) >= good or use.hosts == 1:
         return ()
+    others = {name: words for name, words in NAMES["sharding"].items() if name != use.run.sharding}
     spread = [
         (
             said("advice.sharding", how=words),
             replace(scenario, training=replace(scenario.training, sharding=name)),
         )
-        for name, words in NAMES["sharding"].items()
-        if name != use.run.sharding
+        for name, words in others.items()
     ]
     ways = []
     for share, choices in ((0.95, _networks(scenario, use)), (1.0, spread)):
@@ -230,25 +225,14 @@ def _faster(
 
 
 def _lines(here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTrainingUse, hosts: Fact) -> float:
-    """The lines of the job, from computing to hours; gives back the MFU."""
     run, times, fit = use.run, use.times, catalog.assumptions[ITEM]
     compute = _compute_line(here, scenario, catalog, use)
-    exchanged = here.record(
-        "exchange_s",
-        step_times,
-        times.exchange_s,
-        {
-            "hosts": hosts,
-            "link_gbit_s": scenario.fact("network.link_gbit_s"),
-            "transport": scenario.fact("network.transport"),
-            "exposed_share": fit.fact("exposed_share"),
-        },
-        words={
-            "spread": spread_words(run),
-            "inside": number(round(run.over.intra_host_gb_s, 1)),
-            "links": run.over.links,
-        },
-    )
+    inputs: dict[str, Fact | Line] = {"hosts": hosts}
+    inputs |= {name: scenario.fact(f"network.{name}") for name in ("link_gbit_s", "transport")}
+    inputs["exposed_share"] = fit.fact("exposed_share")
+    inside = number(round(run.over.intra_host_gb_s, 1))
+    words = {"spread": spread_words(run), "inside": inside, "links": run.over.links}
+    exchanged = here.record("exchange_s", step_times, times.exchange_s, inputs, words=words)
     others = [
         said(key, time=round(value, 4))
         for value, key in (
@@ -258,56 +242,49 @@ def _lines(here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTrainingUs
         )
         if value
     ]
-    counts = {
-        "micro_batches": derived("network.job/micro_batches", times.micro_batches),
-        "stages": derived("network.job/stages", run.pipeline),
-        "gpus": derived(f"{PATH}/gpus", run.gpus, "GPUs of a job"),
-        "tensor_s": derived("network.job/tensor_s", times.tensor_s),
-        "step_exchange_s": derived("network.job/step_exchange_s", times.step_exchange_s),
-        "optimizer_s": derived("network.job/optimizer_s", times.optimizer_s),
-    }
+    gpus = derived(f"{PATH}/gpus", run.gpus, "GPUs of a job")
+    counts = {**_derived(micro_batches=times.micro_batches, stages=run.pipeline), "gpus": gpus}
+    counts |= _derived(
+        **{name: getattr(times, name) for name in ("tensor_s", "step_exchange_s", "optimizer_s")}
+    )
     shares = {name: fit.fact(name) for name in ("exposed_share", "interleaved", "straggler_share")}
     shares["overlap_share"] = catalog.assumptions[NETWORK_ITEM["ring"]].fact("overlap_share")
-    step = here.compute(
-        "step_s",
-        llm_step_s,
-        {"compute_s": compute, "exchange_s": exchanged, **counts, **shares},
-        when="llm",
-        words={"others": f", and {', '.join(others)}" if others else ""},
-    )
-    return _answers(here, scenario, catalog, use, step, counts["gpus"])
+    inputs = {"compute_s": compute, "exchange_s": exchanged, **counts, **shares}
+    more = {"others": f", and {', '.join(others)}" if others else ""}
+    step = here.compute("step_s", llm_step_s, inputs, when="llm", words=more)
+    return _answers(here, scenario, catalog, use, step, gpus)
+
+
+def _derived(**values: Any) -> dict[str, Fact]:
+    """Values of the job as inputs of its lines."""
+    return {name: derived(f"{PATH}/{name}", value) for name, value in values.items()}
 
 
 def _compute_line(here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTrainingUse) -> Line:
-    """The line of the computing of one micro-batch: model, board and the fit."""
     run, gpu = use.run, catalog.gpus[scenario.hardware.gpu]
-    row, fit = catalog.row("llm_models", use_model(scenario)), catalog.assumptions[ITEM]
-    rate = "fp8_tensor_tflops" if run.board.fp8 else "fp16_tensor_tflops"
-    inputs: dict[str, Fact | Line] = {
-        "tokens": derived("network.job/tokens", run.micro_batch * run.sequence_tokens),
-        "sequence_tokens": derived("network.job/sequence_tokens", run.sequence_tokens),
-        "attention_size": derived("network.job/attention_size", run.model.attention_size),
-        "tied_embeddings": derived("network.job/tied_embeddings", run.model.tied_embeddings),
-        "parts": derived("network.job/parts", run.parts),
-        "stages": derived("network.job/stages", run.pipeline),
-        "method": derived("network.job/method", run.method),
-        "recompute": derived("network.job/recompute", run.recompute),
-        "eager": derived("network.job/eager", run.eager),
-    }
-    for name in ("active_parameters", "layers", "hidden_size", "vocabulary"):
-        inputs[name] = row.fact(name)
-    inputs["tensor_tflops"], inputs["matmul_tflops"] = gpu.fact("fp16_tensor_tflops"), gpu.fact(rate)
+    row, fit = catalog.row("llm_models", str(scenario.training.model)), catalog.assumptions[ITEM]
+    inputs = _derived(
+        tokens=run.micro_batch * run.sequence_tokens,
+        sequence_tokens=run.sequence_tokens,
+        attention_size=run.model.attention_size,
+        tied_embeddings=run.model.tied_embeddings,
+        parts=run.parts,
+        stages=run.pipeline,
+        method=run.method,
+        recompute=run.recompute,
+        eager=run.eager,
+    )
+    inputs |= {name: row.fact(name) for name in ("active_parameters", "layers", "hidden_size", "vocabulary")}
+    inputs["tensor_tflops"] = gpu.fact("fp16_tensor_tflops")
+    inputs["matmul_tflops"] = gpu.fact("fp8_tensor_tflops" if run.board.fp8 else "fp16_tensor_tflops")
     inputs["memory_bandwidth_gb_s"] = gpu.fact("memory_bandwidth_gb_s")
-    shares = matmul_shares(run.board, fitted_values(catalog))
-    for name, fact, share in zip(
-        ("matmul_share", "head_share"),
-        ("fp8_share" if run.board.fp8 else "matmul_share", "matmul_share"),
-        shares,
-        strict=True,
-    ):
+    of_matmul = "fp8_share" if run.board.fp8 else "matmul_share"
+    shares = zip(
+        ("matmul_share", "head_share"), matmul_shares(run.board, fitted_values(catalog)), strict=True
+    )
+    for (name, share), fact in zip(shares, (of_matmul, "matmul_share"), strict=True):
         inputs[name] = replace(fit.fact(fact), value=share, low=None, high=None, note=said("advice.board"))
-    for name in COMPUTING:
-        inputs[name] = fit.fact(name)
+    inputs |= {name: fit.fact(name) for name in COMPUTING}
     again = ", activations computed again" if run.recompute else ""
     return here.compute("compute_s", micro_batch_s, inputs, words={"again": again})
 
@@ -318,30 +295,20 @@ def _answers(
     """Add lines for the job's throughput per second, MFU, memory and hours; return the MFU."""
     run, fit = use.run, catalog.assumptions[NETWORK_ITEM["ring"]]
     tokens = round(run.batch * run.sequence_tokens / run.gpus)
-    alone = derived("network.job/alone_s", tokens / use.alone, how=use.how)
+    alone = derived(f"{PATH}/alone_s", tokens / use.alone, how=use.how)
     seen = {name: number(fit.fact(f"unseen_{name}").value) for name in ("rows", "inside")}
-    here.record(
-        "efficiency",
-        scaling_efficiency,
-        use.efficiency,
-        {"alone_s": alone, "step_s": step},
-        when="llm",
-        words=seen,
-    )
-    batch = derived("network.job/batch_per_gpu", tokens)
+    behind: dict[str, Fact | Line] = {"alone_s": alone, "step_s": step}
+    here.record("efficiency", scaling_efficiency, use.efficiency, behind, when="llm", words=seen)
+    batch = derived(f"{PATH}/batch_per_gpu", tokens)
     together: dict[str, Fact | Line] = {"gpus": gpus, "batch_per_gpu": batch, "step_s": step}
     here.compute("per_s", training_throughput, together)
-    shape: dict[str, Fact | Line] = {
-        "active_parameters": catalog.row("llm_models", use_model(scenario)).fact("active_parameters"),
-        **{
-            name: derived(f"{PATH}/{name}", getattr(run.model, name), "shape of a model")
-            for name in ("layers", "attention_size")
-        },
-        "sequence_tokens": derived("network.job/sequence_tokens", run.sequence_tokens),
-        "matmul_tflops": derived("network.job/matmul_tflops", run.board.matmul_tflops),
-    }
-    rate = derived("network.job/tokens_per_gpu", round(use.tokens_per_gpu, 1))
-    mfu = here.compute("mfu", model_flops_share, {"tokens_per_gpu": rate, **shape})
+    row = catalog.row("llm_models", str(scenario.training.model))
+    inputs = _derived(tokens_per_gpu=round(use.tokens_per_gpu, 1))
+    inputs["active_parameters"] = row.fact("active_parameters")
+    for name in ("layers", "attention_size"):
+        inputs[name] = derived(f"{PATH}/{name}", getattr(run.model, name), "shape of a model")
+    inputs |= _derived(sequence_tokens=run.sequence_tokens, matmul_tflops=run.board.matmul_tflops)
+    mfu = here.compute("mfu", model_flops_share, inputs)
     memory = catalog.gpus[scenario.hardware.gpu].fact("memory_gib")
     parts = {
         name: number(round(getattr(use.memory, f"{name}_gib"), 1))

@@ -217,7 +217,6 @@ def alone(job: Job, path: str) -> Fact:
 
 
 def _compute(job: Job, path: str) -> Fact:
-    """The same in this design."""
     here = alone(job, path)
     note = here.note
     if job.compute_s != job.native_s:

@@ -11,6 +11,7 @@ from gpuplan.facts import Fact
 from gpuplan.locales import written
 from gpuplan.models.network.links import TRANSPORTS, tcp_rate_gbit_s
 from gpuplan.plan.hardware import architecture_of
+from gpuplan.plan.prices import stated_or
 from gpuplan.scenario import Group, Scenario
 from gpuplan.wording import said
 
@@ -88,9 +89,8 @@ def _bandwidth(catalog: Catalog, gpu: str) -> float:
     return float(catalog.gpus[gpu].value(name) or catalog.gpus[REFERENCE].value(name) or 1)
 
 
-@lru_cache(
-    maxsize=64
-)  # reads all published measurements for each group: without it an edit takes a fifth longer
+# Reads all published measurements for each group: without it an edit takes a fifth longer.
+@lru_cache(maxsize=64)
 def _measured(catalog: Catalog, network: str, phase: str) -> Known:
     """GPU -> the median published speed of one GPU on a network, all in mixed precision if any of it is."""
     rows: dict[str, list[Row]] = {}
@@ -155,10 +155,8 @@ def network_bases(scenario: Scenario) -> tuple[str, ...]:
 
 def round_trip(scenario: Scenario, catalog: Catalog) -> Fact:
     """Round trip between client and GPU: measured, or the most that the vendor recommends."""
-    stated = scenario.fact("network.latency_us")
-    return (
-        stated if stated.value is not None else catalog.assumptions["network-planning"].fact("round_trip_us")
-    )
+    usual = catalog.assumptions["network-planning"].fact("round_trip_us")
+    return stated_or(scenario, "network.latency_us", usual)
 
 
 def nvlink_gb_s(catalog: Catalog, gpu: str) -> Fact | None:

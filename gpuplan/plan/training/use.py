@@ -115,13 +115,7 @@ def training_use(
     count = int(hosts.value)
     if not training.own and scenario.training.links is not None:
         scenario = replace(scenario, training=replace(scenario.training, links=None))
-    bare = Scenario(
-        network=scenario.network,
-        training=scenario.training,
-        hardware=Hardware(gpu=scenario.hardware.gpu),
-        format=scenario.format,
-        origins=(),
-    )
+    bare = scenario.only("network", "training", "format", hardware=Hardware(gpu=scenario.hardware.gpu))
     (low, typical, high), step, worth, changes = _trained(bare, catalog, job, count)
     gpus = count * job.gpus_per_host
     settings = scenario.training
@@ -131,7 +125,7 @@ def training_use(
         hours = training_time_h(
             samples, epochs=settings.epochs, gpus=gpus, batch_per_gpu=job.batch, step_s=step
         )
-    fit = catalog.assumptions[ITEM[settings.aggregation]]
+    fit = catalog.assumptions[ITEM[settings.aggregation]].fact("exposed_share")
     bases = [speed.per_s.basis, "fitted", hosts.basis, *network_bases(scenario)]
     if scenario.network.transport == "tcp":
         bases.append(tcp_rate(scenario, catalog).basis)
@@ -175,13 +169,12 @@ def training_use(
         verdict=verdict_of(catalog, typical),
         basis=weakest(bases),
         changes=changes,
-        sources=tuple(dict.fromkeys((*speed.per_s.sources, *fit.fact("exposed_share").sources))),
+        sources=tuple(dict.fromkeys((*speed.per_s.sources, *fit.sources))),
     )
 
 
-@lru_cache(
-    maxsize=256
-)  # candidates that differ elsewhere share it: without it `explore` takes a seventh longer
+# Candidates that differ elsewhere share it: without it `explore` takes a seventh longer.
+@lru_cache(maxsize=256)
 def _trained(
     scenario: Scenario, catalog: Catalog, job: Job, hosts: int
 ) -> tuple[tuple[float, float, float], float, int, tuple[str, ...]]:
@@ -208,33 +201,27 @@ def _training_changes(
     def reached(scenario: Scenario, job: Job = job) -> float:
         return scaling_efficiency(job.native_s, step_s=step_time_s(scenario, catalog, job, hosts))
 
+    def says(key: str, way: str, share: float) -> str:
+        return said(f"advice.{key}", way=way, share=whole_percent(share))
+
     network, servers = scenario.network, scenario.training.aggregation == "parameter-server"
     best, best_share = "", typical
     for key, transport in (("advice.link", network.transport), ("advice.link with RDMA", "roce")):
         for link in (link for link in LINKS if link >= network.link_gbit_s):
             now = reached(replace(scenario, network=replace(network, link_gbit_s=link, transport=transport)))
             if now >= good - 0.005:
-                return (said("advice.would reach", way=said(key, link=link), share=whole_percent(now)),)
+                return (says("would reach", said(key, link=link), now),)
             if now > best_share + 0.01:
                 best, best_share = said(key, link=link), now
-    if best:
-        changes = [said("advice.best reached", way=best, share=whole_percent(best_share))]
-    elif servers:
-        server = float(catalog.assumptions[ITEM["parameter-server"]].fact("server_gbit_s").value)
-        changes = [said("advice.slow server", speed=f"{server:g}")]
-    else:
-        changes = [said("advice.no faster link")]
+    speed = catalog.assumptions[ITEM["parameter-server"]].value("server_gbit_s")
+    first = said("advice.slow server", speed=f"{speed:g}") if servers else said("advice.no faster link")
     double = replace(job, native_s=2 * job.native_s, compute_s=2 * job.compute_s, batch=2 * job.batch)
     others = {said("advice.double batch"): reached(scenario, double)}
     if servers:
         ring = replace(scenario, training=replace(scenario.training, aggregation="ring"))
         others[said("advice.allreduce")] = reached(ring)
-    changes += [
-        said("advice.would reach", way=way, share=whole_percent(share))
-        for way, share in others.items()
-        if share > typical + 0.02
-    ]
-    return tuple(changes)
+    better = [says("would reach", way, share) for way, share in others.items() if share > typical + 0.02]
+    return says("best reached", best, best_share) if best else first, *better
 
 
 def _step_line(trail: Trail, scenario: Scenario, catalog: Catalog, training: TrainingWork) -> Line:
