@@ -78,7 +78,6 @@ class Brief(Carded):
         return f"{type(self).__name__}({text if len(text) < LONGEST_REPR else text[:LONGEST_REPR] + '...'})"
 
     def _told(self) -> Iterable[str]:
-        """Return the names of the fields to show."""
         return (field.name for field in fields(self) if field.repr)  # type: ignore[arg-type]  # dataclasses only
 
 
@@ -91,25 +90,14 @@ def _brief(value: object) -> str:
 
 
 def data_root() -> Path:
-    """Folder of the shipped data: inside the package when installed, beside it in a working copy.
-
-    Returns:
-        Path: The folder with the catalog's CSV files and ``scenarios``.
-    """
+    """Folder of the shipped data: inside the package when installed, beside it in a working copy."""
     package = Path(__file__).resolve().parent
     packaged = package / "data"
     return packaged if packaged.is_dir() else package.parent / "data"
 
 
 def own_rows(name: str) -> list[dict[str, str]]:
-    """The rows of a table of gpuplan's own words, in the language chosen; a folder of the user's (``--catalog``) does not change them.
-
-    Parameters:
-        name: Name of a file of `data_root` without its ending.
-
-    Returns:
-        list[dict[str, str]]: Its cells by column.
-    """
+    """The rows of a table of gpuplan's own words, in the language chosen; a folder of the user's (``--catalog``) does not change them."""
     with (data_root() / f"{name}.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     for at, texts in TRANSLATION.get(name, {}).items():
@@ -118,14 +106,7 @@ def own_rows(name: str) -> list[dict[str, str]]:
 
 
 def did_you_mean(key: object, known: Iterable[str]) -> str:
-    """Return close names, to find a typing error at once: alike as a whole, or in one part.
-
-    Parameters:
-        key: The requested name.
-        known (iterable of str): The known names.
-
-    Returns:
-        str: Up to three close names as the end of a message; empty where none is close.
+    """Up to three close names as the end of a message, alike as a whole or in one part; empty where none is close.
 
     >>> did_you_mean("researcher", ["researchers", "developers"])
     '; did you mean researchers?'
@@ -142,15 +123,7 @@ def did_you_mean(key: object, known: Iterable[str]) -> str:
 
 
 def did_you_mean_file(path: Path, known: Iterable[str] = ()) -> str:
-    """Return close names among the known ones and the files beside a missing file.
-
-    Parameters:
-        path: The requested file.
-        known (iterable of str): Names that can be given instead of a file.
-
-    Returns:
-        str: Close names, as from `did_you_mean`.
-    """
+    """The same for a missing file, among the files beside it and the names that can be given instead of a file."""
     folder = path.parent
     beside = sorted(file.name for file in folder.iterdir()) if folder.is_dir() else []
     if path.name in beside:
@@ -159,16 +132,7 @@ def did_you_mean_file(path: Path, known: Iterable[str] = ()) -> str:
 
 
 def weakest(bases: Iterable[str]) -> str:
-    """Return the weakest of some bases, the basis of a result that rests on all of them.
-
-    Parameters:
-        bases: One or more of `BASES`.
-
-    Returns:
-        str: The last of them in the order of `BASES`.
-
-    Raises:
-        ValueError: If there is none, or one that is not a basis.
+    """The weakest of some bases, the basis of a result that rests on all of them; ValueError if there is none.
 
     >>> weakest(["published", "assumed", "measured"])
     'assumed'
@@ -188,17 +152,7 @@ def _check_basis(basis: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A document that facts come from.
-
-    Parameters:
-        id: Short name used in the `source` columns.
-        title, producer: Its title and its author.
-        url: Web address or repository path with commit; empty where none is known.
-        published: ISO date, to the precision that is known; empty where undated.
-        accessed: ISO date on which it was read.
-        kind: vendor, standard, measurement, press, database, code or third-party.
-        note: Caveats for the reader.
-    """
+    """A document that facts come from; ``data/schema.csv`` describes its columns."""
 
     id: str
     title: str
@@ -212,20 +166,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A value with unit, range, basis and sources.
+    """A value with unit, range, basis and sources; a ValueError where these make no sense.
 
-    Parameters:
-        key: Address of the fact, such as ``gpus/v100-pcie-32gb/memory_gib``.
-        value (str, int, float or bool): The value; numbers are finite.
-        unit: Unit as written in `gpuplan.units`; ``1`` for a count or ratio, empty for text.
-        low, high: Range of a number, both or neither; the value lies inside it.
-        basis: One of `BASES`.
-        sources: Ids of the sources, at least one; ``scenario`` for what the customer stated.
-        locator: Page, table or section inside the source.
-        note: Disagreements and limits.
-
-    Raises:
-        ValueError: If the basis is unknown, there is no source, or a number or its range makes no sense.
+    The unit is as in `gpuplan.units`, ``1`` for a count or ratio, empty for text. ``low`` and ``high`` come together, with the
+    value between them. ``sources`` are ids, at least one, ``scenario`` for what the customer stated.
 
     >>> Fact("gpus/t4-16gb/tdp_w", 70, "W", None, None, "published", ("techpowerup",)).value
     70

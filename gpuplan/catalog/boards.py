@@ -50,11 +50,7 @@ def boards_named(
 ) -> tuple[str, ...]:
     """Boards that a name may mean, ids of the catalog; none if no board has it, several if it does not tell them apart.
 
-    Parameters:
-        catalog: The catalog with the boards.
-        name: As printed, such as ``NVIDIA H100 80GB HBM3``, or an id.
-        memory_gib: Memory as the driver or the hypervisor shows it, if known. [GiB]
-        pci_id: PCI device id, or device and subsystem such as ``25B6:14A9``, if known.
+    The memory is as the driver or the hypervisor shows it; the PCI id may have a subsystem, as ``25B6:14A9``.
     """
     exact, by_pci = _printed(catalog)
     device = by_pci.get(pci_id.upper()) or by_pci.get(pci_id.upper().partition(":")[0], ())
@@ -70,10 +66,7 @@ def boards_named(
 def boards_like(catalog: Catalog, name: str, *, of_runs: bool = False) -> list[str]:
     """Boards whose words a name has, without the names of the catalog that follow no rule; those that share most of them.
 
-    Parameters:
-        catalog: The catalog with the boards.
-        name: As printed.
-        of_runs: Also boards of published runs that no host is ordered with.
+    With ``of_runs`` also boards of published runs that no host is ordered with.
     """
     words, fits = _words(_inner(name)), []
     for id, (required, allowed, own) in _vocabularies(catalog).items():
@@ -84,12 +77,7 @@ def boards_like(catalog: Catalog, name: str, *, of_runs: bool = False) -> list[s
 
 
 def told_apart_by(catalog: Catalog, boards: Sequence[str]) -> str:
-    """What tells boards of one name apart, in words: memory size, PCI device id, or the full name.
-
-    Parameters:
-        catalog: The catalog with the boards.
-        boards: Ids of the boards.
-    """
+    """What tells boards of one name apart, in words: memory size, PCI device id, or the full name."""
     sizes = {catalog.gpus[id].value("memory_gib") for id in boards}
     own = {of[0] for of in _printed(catalog)[1].values() if len(of) == 1}
     ways = ["memory"] * (len(sizes) == len(boards)) + ["pci"] * (own >= {*boards}) + ["name"]
@@ -97,12 +85,7 @@ def told_apart_by(catalog: Catalog, boards: Sequence[str]) -> str:
 
 
 def profile_named(catalog: Catalog, text: str) -> Profile | None:
-    """Read the name of a vGPU profile, such as ``nvidia_h100xm-80c`` or ``GRID A100D-3-40C``, or of a device group; None if it is none.
-
-    Parameters:
-        catalog: The catalog with the profiles.
-        text: As a hypervisor, a driver or a guest prints it.
-    """
+    """Read the name of a vGPU profile, such as ``nvidia_h100xm-80c`` or ``GRID A100D-3-40C``, or of a device group; None if it is none."""
     match = _VGPU.fullmatch(text.strip().lower())
     if match is None:
         return None

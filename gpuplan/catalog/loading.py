@@ -28,17 +28,10 @@ _Files = Sequence[Mapping[str, Path]]
 
 
 def load_catalog(*folders: str | Path) -> Catalog:
-    """Read the shipped catalog, with the user's own folders laid over it.
+    """The shipped catalog, frozen, with the user's own folders of tables laid over it; without folders always the same object.
 
-    Parameters:
-        *folders: Folders with any of the tables. A row with a known key (item and parameter, or id) replaces the shipped one;
-            other rows are added. Later folders win.
-
-    Returns:
-        Catalog: Frozen; without folders always the same object.
-
-    Raises:
-        CatalogError: If a file does not fit the schema, names an unknown source, or is no table.
+    A row with a known key (item and parameter, or id) replaces the shipped one, other rows are added; later folders win. A
+    CatalogError names what does not fit the schema, an unknown source, or a file that is no table.
     """
     if not folders:
         return _base_catalog(data_root())

@@ -14,8 +14,6 @@ from gpuplan.scenario import UNASSIGNED
 
 
 class _Callable(ModuleType):
-    """``gpuplan.plan("enterprise")`` makes a plan, and stays the module."""
-
     def __call__(self, asked: Asked, catalog: Catalog | None = None) -> Plan:
         """The plan of a scenario, of an example or a file by its name, or of a design."""
         return planned(asked, catalog)

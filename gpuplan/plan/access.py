@@ -36,7 +36,6 @@ class Reason:
         return filled(self.sentence, self.words)
 
     def _asdict(self) -> dict[str, object]:
-        """As data."""
         said = {"code": self.code, "text": self.text, "basis": self.basis}
         return {**said, "sources": self.sources, "locator": self.locator}
 
@@ -191,7 +190,6 @@ def allocate(
 
 
 def _reason(catalog: Catalog, code: str, words: Mapping[str, object]) -> Reason:
-    """A reason in words."""
     row = catalog.row("access_rules", code)
     return Reason(code, str(row["text"]), row.basis, row.sources, row.locator, words)
 

@@ -137,7 +137,6 @@ def costs(trail: Trail, counts: Counts, use: PowerUse, growth: Growth, domain: M
 
 
 def _cash_lines(trail: Trail, parts: Sequence[CostPart], flows: Flows, currency: str) -> tuple[Line, ...]:
-    """A line for each part, for each year, and for their sum."""
     facts: dict[str, dict[int, Fact]] = {}
     for part in parts:
         key, behind = part.key, flows.facts[part.name]

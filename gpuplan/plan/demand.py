@@ -288,7 +288,6 @@ def peakedness_fact(scenario: Scenario, catalog: Catalog, value: float) -> Fact:
 def _group_lines(
     trail: Trail, scenario: Scenario, group: Group, want: Needed, inputs: Mapping[str, Fact | Line]
 ) -> GroupDemand:
-    """Return the demand of a group in the mix for which its pool is sized."""
     here = trail.about(f"groups.{group.id}", name=group.name)
     active = here.record(
         "active",

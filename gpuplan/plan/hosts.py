@@ -268,7 +268,6 @@ def cluster_of_pool(
 def _pool(
     here: Trail, scenario: Scenario, requests: Requests, cluster: Named, laid: Layout, whole: Layout
 ) -> Pool:
-    """Build a cluster with its spare hosts, and the effect of failures on it."""
     groups, ids = requests.groups, {request.group for request in laid.asked}
     needed, layout, rooms = laid.needed, laid.hosts, laid.rooms
     boards = {room.board for room in rooms}
@@ -322,7 +321,6 @@ def _pool(
 
 
 def _parts(trail: Trail, scenario: Scenario, kind: str, asked: Requests) -> dict[str, Line]:
-    """GPUs that each member of a pool demands, with their lines."""
     members = asked.members[kind]
     groups = [group for group in asked.groups if group.id in members]
     parts = {group.id: trail[f"groups.{group.id}.demand_gpus"] for group in groups}
@@ -353,7 +351,6 @@ def _hosts_by_gpus(here: Trail, laid: Layout, demanded: Line) -> None:
 
 
 def _demand_lines(here: Trail, scenario: Scenario, demanded: Line, laid: Layout) -> None:
-    """Lines from the demand of a pool to the hosts that carry it."""
     per_host, needed = scenario.fact("hardware.gpus_per_host"), laid.needed
     place = placement.place_mixed if laid.mixed else placement.place
     for share in needed.shared:
@@ -404,7 +401,6 @@ def _demand_lines(here: Trail, scenario: Scenario, demanded: Line, laid: Layout)
 
 
 def _host_lines(here: Trail, scenario: Scenario, for_demand: Line, laid: Layout) -> None:
-    """Add lines from the hosts for the demand of a cluster to its hosts and GPUs, before and after a failure."""
     per_host = scenario.fact("hardware.gpus_per_host")
     rooms, existing = laid.rooms, len(laid.existing)
     failures = scenario.fact("availability.host_failures")

@@ -226,7 +226,6 @@ class Layout(Brief):
 
 
 def _sets(hosts: Sequence[int], count: int) -> Iterator[tuple[int, ...]]:
-    """List each way to take this many hosts, by the number of each kind."""
     if not hosts:
         yield from [()] * (not count)
         return

@@ -24,7 +24,6 @@ def shape_of_row(row: Row) -> Shape:
 
 @lru_cache(maxsize=1)
 def _published() -> dict[str, tuple[tuple[str, str], ...]]:
-    """Model -> (precision, parts at 16 bits) of its published checkpoints."""
     by_model: dict[str, tuple[tuple[str, str], ...]] = {}
     for row in own_rows("llm_checkpoints"):
         by_model[row["model"]] = (*by_model.get(row["model"], ()), (row["precision"], row["kept"]))

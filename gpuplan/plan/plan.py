@@ -135,7 +135,6 @@ class Plan(Carded):
 
     @cached_property
     def _analysed(self) -> dict[str, Any]:
-        """Cache of the results of analyses of this plan, by name."""
         return {}
 
     def once(self, name: str, work: Callable[[], T]) -> T:
@@ -458,12 +457,10 @@ class Plan(Carded):
 
     @cached_property
     def _known(self) -> dict[str, Line]:
-        """The lines of all chapters that were read."""
         return {}
 
     @cached_property
     def _trails(self) -> dict[str, Trail]:
-        """The trail of each chapter that was read."""
         return {}
 
     def _trail(self, chapter: str) -> Trail:
@@ -540,7 +537,6 @@ class Plan(Carded):
         return self._given_to(made, chapters)
 
     def _given_to(self, made: Plan, chapters: Sequence[str]) -> Plan:
-        """Another plan with some chapters of this one."""
         vars(made).update({chapter: getattr(self, chapter) for chapter in chapters})
         for chapter in chapters:
             if chapter in self._trails:

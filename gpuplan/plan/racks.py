@@ -107,7 +107,6 @@ def worst_loss(plan: Plan) -> RackLoss | None:
 
 
 def _places(plan: Plan, use: PowerUse, switches: Switches | None) -> Iterator[Place]:
-    """Yield the hosts in their racks, each site and each kind in racks of its own, each site on its own fabrics."""
     rack, pairs, clusters = 0, _pairs(switches.fabrics if switches else ()), dict[str, tuple[Pool, int]]()
     for pool in plan.pools:
         for at, share in enumerate(pool.shares):

@@ -213,7 +213,6 @@ def call(function: Callable[..., Any], values: Mapping[str, Any]) -> Any:
 
 
 def _arguments(taker: Callable[..., Any], values: dict[str, Any]) -> dict[str, Any]:
-    """Take the arguments of a function or a record out of the values."""
     parameters = _parameters(taker)
     arguments = {name: values.pop(name) for name in parameters if name in values}
     for name, (record, usual) in parameters.items():

@@ -65,7 +65,6 @@ def scenario_problems(scenario: Scenario, catalog: Catalog, sized: Callable[[], 
 
 
 def _unknown_ids(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
-    """Choices that are no id of their table."""
     works = {row.id: row for row in catalog.rows("network_workloads")}
     use_cases = {row.id: row for row in catalog.rows("use_cases")}
     models = {row.id: row for row in catalog.rows("llm_models")}
@@ -148,7 +147,6 @@ def _similar(given: str, known: Iterable[str]) -> list[str]:
 
 
 def _no_training(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
-    """A training job with a preset that does not train."""
     phases = {row.id: row["phase"] for row in catalog.rows("network_workloads")}
     workload = scenario.training.workload
     if phases.get(workload, "training") != "training":
@@ -181,7 +179,6 @@ def _too_many_gpus_in_a_host(scenario: Scenario, catalog: Catalog) -> Iterator[P
 
 
 def _divided_boards(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
-    """GPUs of a host that are no whole number of boards."""
     hardware = scenario.hardware
     hosts = [("gpus_per_host", hardware.gpu, hardware.gpus_per_host)]
     hosts += [
@@ -195,7 +192,6 @@ def _divided_boards(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
 
 
 def _unknown_boards(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
-    """Existing hosts with a GPU that the catalog does not have."""
     for kind in host_kinds(scenario.hardware.existing):
         if kind.gpu is not None and kind.gpu not in catalog.gpus:
             near = _similar(kind.gpu, catalog.gpus)
@@ -400,7 +396,6 @@ MUST_BE_KNOWN = (
 
 
 def _sums_in_switches(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
-    """Sums in switches that do not sum."""
     how, transport = scenario.training.aggregation, scenario.network.transport
     if how == "in-network" and transport != "infiniband":
         yield problem("training.aggregation", show(how), "limit.sum in switches", transport=transport)
@@ -424,7 +419,6 @@ OF_THE_VMS = (_group_problems, too_many)
 
 
 def _vm_problems(scenario: Scenario, group: Group) -> Iterator[Problem]:
-    """Report requests of a group's VM that no host can meet."""
     at, hosts = f"groups.{group.id}", _hosts(scenario)
     most = max(room.gpus for room in hosts)
     if group.gpus_each > most:
@@ -439,7 +433,6 @@ def _vm_problems(scenario: Scenario, group: Group) -> Iterator[Problem]:
 
 
 def _hosts(scenario: Scenario) -> list[Room]:
-    """Capacity of a new host, and of an existing one of each kind."""
     kinds = (kind_room(scenario, kind) for kind in host_kinds(scenario.hardware.existing))
     return [room_of(scenario, scenario.hardware.gpus_per_host), *kinds]
 
@@ -474,7 +467,6 @@ def request_problems(
 
 
 def _path(request: Request, name: str) -> str:
-    """Path of an input of the group of a request."""
     return "hardware.other_vms" if request.group.startswith(OTHER_VMS) else f"groups.{request.group}.{name}"
 
 

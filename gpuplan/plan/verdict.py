@@ -162,7 +162,6 @@ class Verdict:
 
     @property
     def _restart(self) -> tuple[Pool | None, Restart]:
-        """The cluster with the gravest outcome, and that."""
         if self.restarts is None:
             return None, Restart("unchecked" if self._starts else "")
         found = [(pool, self.restarts[pool.id]) for pool in self.pools if pool.id in self.restarts]

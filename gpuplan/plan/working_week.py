@@ -104,7 +104,6 @@ class Week(Brief):
 
     @cached_property
     def _on_duty(self) -> list[int]:
-        """People on duty in each quarter of an hour."""
         return [int(here) for here in np.array(self.people) @ self.on]
 
     @cached_property
@@ -158,7 +157,6 @@ def work_fact(scenario: Scenario, catalog: Catalog, group: Group) -> Fact:
 
 
 def _seasons(group: Group, gpus: float, work_h: float, catalog: Catalog) -> dict[str, Week]:
-    """Season -> when a group is on duty."""
     zones = [zone_of(name, catalog) for name, _ in sites_people(group.sites)]
     return {
         season: _week(group, gpus, tuple(offset_min(zone, monday) for zone in zones), work_h)
@@ -210,7 +208,6 @@ def _mixes(by_season: tuple[tuple[str, tuple[Week, ...]], ...]) -> tuple[Mix, ..
 
 
 def _different(by_season: tuple[tuple[str, tuple[Week, ...]], ...]) -> list[Mix]:
-    """The mixes of all seasons, each once."""
     by_asks: dict[tuple[Ask, ...], Mix] = {}
     seen: list[np.ndarray] = []
     for season, groups in by_season:

@@ -80,8 +80,6 @@ from gpuplan.scenario.views import KINDS_PATH, clusters_of_kinds, is_mixed, path
 
 
 class _Callable(ModuleType):
-    """``gpuplan.scenario("enterprise")`` opens a scenario, and stays the module."""
-
     def __call__(self, name: str | Path) -> Scenario:
         """An example by its name, or a file."""
         return load_scenario(name)

@@ -159,7 +159,6 @@ def _group(id: str, given: Mapping[Any, Any], origins: dict[str, Origin], proble
 
 
 def _name_unknown(data: Mapping[Any, Any], known: set[str], prefix: str, problems: _Problems) -> None:
-    """Name the fields that there are not."""
     if len(problems) >= MAX_UNKNOWN:
         return
     if len(data) > MAX_UNKNOWN:
@@ -307,7 +306,6 @@ def wrong_values(scenario: Scenario) -> list[Problem]:
 
 
 def _wrong_record(prefix: str, names: tuple[str, ...], record: Any) -> Iterable[Problem]:
-    """Find the errors in the fields of one section or group of a scenario."""
     values = tuple(getattr(record, name) for name in names)
     try:
         return _wrong_fields(prefix, names, values, tuple(map(type, values)))

@@ -29,13 +29,9 @@ def decode_scenario(content: bytes) -> Scenario:
 
 
 def load_scenario(path: str | Path) -> Scenario:
-    """A scenario from a file, or by name one of the examples shipped with gpuplan.
+    """A scenario from a YAML or JSON file, or by name one of the examples, such as ``starter``.
 
-    Parameters:
-        path: A YAML or JSON file, or ``starter``, ``enterprise``, ``current``.
-
-    Raises:
-        ScenarioError: If the file is missing, too large, or not a scenario.
+    A ScenarioError says that the file is missing, too large, or not a scenario.
     """
     path = scenario_path(path)
     try:

@@ -170,14 +170,12 @@ class Listed(Generic[K]):
 
 
 def _typed(text: str, pattern: re.Pattern[str]) -> list[dict[str, Any]] | None:
-    """Read the kinds from typed text."""
     parts = [part.strip() for part in re.split(r"[;\n]", text) if part.strip()]
     kinds = [match.groupdict() for part in parts if (match := pattern.fullmatch(part))]
     return kinds if len(kinds) == len(parts) else None
 
 
 def _listed(given: Any, keys: Mapping[str, str]) -> list[dict[str, Any]] | None:
-    """Read the kinds that a file lists."""
     if not isinstance(given, Sequence) or not all(
         isinstance(one, Mapping) and set(one) <= {*keys.values()} for one in given
     ):
@@ -186,7 +184,6 @@ def _listed(given: Any, keys: Mapping[str, str]) -> list[dict[str, Any]] | None:
 
 
 def _value(name: str, given: Any) -> Any:
-    """Return one attribute of a kind as stored."""
     if given is None or given == "":
         return None
     if name in DAYS:

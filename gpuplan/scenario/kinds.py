@@ -75,7 +75,6 @@ class Field:
 
 
 def _bound(value: float) -> str:
-    """A bound in words."""
     return written(value, f"{',' if abs(value) >= SPOKEN.get().grouped_from else ''}.10g")
 
 
@@ -197,7 +196,6 @@ def _number_hint(spec: Field, given: Any) -> str:
 
 
 def _within(spec: Field, given: Any) -> Fraction | None:
-    """A number between the bounds of its field."""
     number = (
         None if _grouped_digits(spec, given) else exact_number(given, percent=spec.kind in ("share", "gpus"))
     )

@@ -40,6 +40,5 @@ def json_schema() -> dict[str, Any]:
 
 
 def _mapping(properties: dict[str, Any], *required: str) -> dict[str, Any]:
-    """A mapping with these fields and no others."""
     needed = {"required": list(required)} if required else {}
     return {"type": "object", "additionalProperties": False, **needed, "properties": properties}

@@ -73,12 +73,10 @@ def _whole_as_vgpus(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
 
 
 def _note(text: str) -> dict[str, str]:
-    """A note of gpuplan itself."""
     return {"text": text, "source": "gpuplan-method"}
 
 
 def _given(data: Mapping[Any, Any], section: str, name: str) -> Any:
-    """Return an input as a file states it, or its default."""
     stated = data.get(section)
     default = FIELD_BY_PATH[f"{section}.{name}"].default
     return stated.get(name, default) if isinstance(stated, Mapping) else default
@@ -150,7 +148,6 @@ def renamed(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
 
 
 def _moved(path: Any, keys: Mapping[str, str]) -> Any:
-    """The path of today."""
     if not isinstance(path, str):
         return path
     head = "ranges." * path.startswith("ranges.")

@@ -75,12 +75,10 @@ def vmotion_need(plan: Plan) -> Iterator[Message]:
 
 
 def _needing(plan: Plan) -> set[str]:
-    """Groups that need vMotion, by id."""
     return {group.id for group in plan.scenario.groups if group.vmotion == "needed"}
 
 
 def _stunned(plan: Plan) -> list[tuple[GroupPlan, float]]:
-    """Groups with VMs whose stun is known, and the stun."""
     return [(group, group.stun_s) for group in placed(plan) if group.stun_s is not None]
 
 

@@ -67,7 +67,6 @@ def training_network(plan: Plan) -> Iterator[Message]:
 def _slowed(
     plan: Plan, code: str, use: RemoteUse | TrainingUse, otherwise: str = "", *, path: str = ""
 ) -> Message:
-    """The message about work that the network slows."""
     sources = tuple(source for source in use.sources if source != SCENARIO_SOURCE)
     changes = capital("; ".join(use.changes) or otherwise)
     return message(plan, code, level=LEVEL[use.verdict], path=path, use=use, changes=changes, sources=sources)

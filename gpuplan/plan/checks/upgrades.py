@@ -91,7 +91,6 @@ def _changes(plan: Plan, now: Rehearsed) -> list[Change]:
 
 
 def _changed(plan: Plan, now: Rehearsed, changes: Sequence[Change]) -> Rehearsed:
-    """The cluster with some settings changed."""
     scenario = plan.set_up
     for change in changes:
         scenario = scenario.with_value(change.path, change.value)

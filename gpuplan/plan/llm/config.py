@@ -237,7 +237,6 @@ def _mlps(fields: _Fields, hidden: int, kinds: Sequence[str]) -> tuple[int, int,
 
 
 def _sparse(fields: _Fields, layers: int) -> int:
-    """Return the number of layers with routed experts."""
     if listed := fields.listed("mlp_layer_types", layers):
         return listed.count("sparse")
     if isinstance(fields.get("moe_layer_freq"), list):

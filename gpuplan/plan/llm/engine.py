@@ -164,7 +164,6 @@ def _draft(asks: Asks) -> Draft:
 
 
 def _adapters(asks: Asks) -> Adapters:
-    """Return the adapters of a group's engine."""
     count, rank = (int(asks.value(name)) for name in ("adapters", "adapter_rank"))
     return Adapters(count, rank, float(asks.value("adapter_speed_share"))) if count else Adapters()
 
@@ -212,12 +211,10 @@ def _runs(catalog: Catalog) -> frozenset[tuple[str, str]]:
 
 @lru_cache(maxsize=4)
 def _longest_run(catalog: Catalog) -> float:
-    """Tokens of the longest prompt of all published runs."""
     return max(float(row["isl"] or 0) for row in catalog.rows("llm_runs"))
 
 
 def _unseen(catalog: Catalog, gpu: Item, model: Row, tokens_in: float) -> str:
-    """Name the part for which no run was published."""
     runs, longest = _runs(catalog), _longest_run(catalog)
     if (gpu.id, model.id) in runs:
         return said("llm.beyond runs", tokens=longest) if tokens_in > longest else ""

@@ -127,7 +127,6 @@ def _kept(asks: Asks, asked: Asked, **changes: Any) -> Size | None:
 
 
 def _least(asks: Asks, engine: Engine, asked: Asked) -> Size | None:
-    """Return the smallest sizing that keeps all promises; None if there is none."""
     return smallest(sizes_of(engine, asked, longest(asks)))
 
 

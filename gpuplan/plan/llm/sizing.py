@@ -141,7 +141,6 @@ def size_of(engine: Engine, gpus: float, asked: Asked, longest: int = 0) -> Size
 
 
 def _size_at(engine: Engine, gpus: float, asked: Asked, longest: int) -> Size:
-    """Size a replica on this many GPUs for the requests, the longest included."""
     if not asked.load.requests_per_second:
         asked = asked._replace(load=replace(asked.load, requests_per_second=SELDOM))
     result, most, late = sized(engine.on(gpus), asked)

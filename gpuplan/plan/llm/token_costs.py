@@ -83,7 +83,6 @@ def _token_cost(
     by_season: Mapping[str, Mapping[str, Week]],
     busy: float,
 ) -> TokenCost:
-    """Return the cost of one group's tokens, with a line for each figure."""
     at = f"groups.{made.id}"
     here, total = trail.about(at, name=made.name), trail[f"{at}.cost"]
     running = sum(float(season[made.id].loads.mean()) for season in by_season.values()) / len(by_season)

@@ -128,7 +128,6 @@ def tuning_of(asks: Asks) -> Tuning:
 
 
 def _sizes(asks: Asks, work: LlmTraining, found: LlmTrainingUse) -> Iterator[JobSize]:
-    """The same job on other GPUs of one host."""
     scenario = asks.scenario
     for gpus in (1, 2, 4, 8, 16):
         if gpus > scenario.hardware.gpus_per_host or (found.hosts, found.gpus_per_host) == (1, gpus):
