@@ -241,23 +241,21 @@ def kept(
     if not any(promise.mixes):
         return [replace(laid, kept=Kept(0.0, 0.0, True)) for laid in first]
 
-    @cache
-    def clusters_with(more: int) -> list[Layout]:
-        return lay(more) if more else first
-
-    @cache
-    def tried(more: int) -> Kept:
-        clusters = clusters_with(more)
-        hosts = tuple((number, offer) for number, laid in enumerate(clusters) for offer in offers(laid)[0])
-        result = _kept(hosts, promise.among(clusters))
-        return result._replace(more=sum(laid.more for laid in clusters) - sum(laid.more for laid in first))
-
+    clusters = cache(lambda more: lay(more) if more else first)
+    before = sum(laid.more for laid in first)
+    tried = cache(lambda more: _tried(promise, clusters(more), before))
     most = sum(request.vms for request in asked if request.gpus or request.family)
     more = 0 if tried(0).held else least(lambda hosts: tried(hosts).held, 0, most)
     if not tried(more).held and tried(more).value >= tried(0).value:
         more = 0
     result = tried(more)._replace(at_first=tried(0).value)
-    return [replace(laid, kept=result) for laid in clusters_with(more)]
+    return [replace(laid, kept=result) for laid in clusters(more)]
+
+
+def _tried(promise: Promise, clusters: Sequence[Layout], before: int) -> Kept:
+    """The result on these clusters, which had so many hosts beyond the best arrangement before."""
+    hosts = tuple((number, offer) for number, laid in enumerate(clusters) for offer in offers(laid)[0])
+    return _kept(hosts, promise.among(clusters))._replace(more=sum(laid.more for laid in clusters) - before)
 
 
 def _kept(hosts: tuple[Host, ...], promise: Promise) -> Kept:

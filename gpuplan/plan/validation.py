@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from gpuplan.catalog import Catalog, Item, zone_of
-from gpuplan.facts import Value
+from gpuplan.facts import SCENARIO_SOURCE, Value
 from gpuplan.locales import written
 from gpuplan.models import demand
 from gpuplan.models.placement import Request, Room
@@ -65,9 +65,10 @@ def scenario_problems(scenario: Scenario, catalog: Catalog, sized: Callable[[], 
 
 
 def _unknown_ids(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
-    works = {row.id: row for row in catalog.rows("network_workloads")}
-    use_cases = {row.id: row for row in catalog.rows("use_cases")}
-    models = {row.id: row for row in catalog.rows("llm_models")}
+    works, use_cases, models = (
+        {row.id: row for row in catalog.rows(table)}
+        for table in ("network_workloads", "use_cases", "llm_models")
+    )
     groups = [f"groups.{group.id}" for group in scenario.groups]
     tables: list[tuple[str, str, Mapping[str, Any]]] = [
         ("hardware.gpu", "gpus", catalog.gpus),
@@ -75,8 +76,7 @@ def _unknown_ids(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
         ("hardware.server", "servers", catalog.servers),
         ("training.workload", "network_workloads", works),
         ("training.model", "llm_models", models),
-        ("network.leaf", "switches", catalog.switches),
-        ("network.spine", "switches", catalog.switches),
+        *((f"network.{switch}", "switches", catalog.switches) for switch in ("leaf", "spine")),
         *((f"{group}.workload", "network_workloads", works) for group in groups),
         *((f"{group}.use_case", "use_cases", use_cases) for group in groups),
         *((f"{group}.{name}", "llm_models", models) for group in groups for name in ("model", "reranker")),
@@ -90,19 +90,19 @@ def _unknown_ids(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
 
 def _unlisted(path: str, value: str, near: Sequence[str], table: str, many: int) -> Problem:
     """A choice that is no id of its table, with the nearest ones."""
-    if near:
-        return problem(path, show(value), "limit.unlisted near", near=", ".join(near), table=table, many=many)
-    return problem(path, show(value), "limit.unlisted", table=table, many=many)
+    key = "limit.unlisted near" if near else "limit.unlisted"
+    return problem(path, show(value), key, near=", ".join(near), table=table, many=many)
 
 
 def _unknown_kinds(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
     """Kinds of hosts with boards or servers that the catalog does not have, and groups on kinds that there are not."""
-    kinds, path = new_hosts(scenario.hardware.kinds), KINDS_PATH
-    for kind in kinds:
-        for value, table in ((kind.gpu, "gpus"), (kind.server, "servers")):
-            ids = catalog.items(table)
-            if value is not None and value not in ids:
-                yield _unlisted(path, value, _similar(value, ids), table, len(ids))
+    kinds = new_hosts(scenario.hardware.kinds)
+    for value, table in (
+        (value, table) for kind in kinds for value, table in ((kind.gpu, "gpus"), (kind.server, "servers"))
+    ):
+        ids = catalog.items(table)
+        if value is not None and value not in ids:
+            yield _unlisted(KINDS_PATH, value, _similar(value, ids), table, len(ids))
     names = [kind.name for kind in kinds]
     for group in scenario.groups:
         if group.hosts and group.hosts not in (*names, scenario.hardware.of):
@@ -154,20 +154,16 @@ def _no_training(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
         yield problem("training.workload", workload, "limit.no training", ids=trains)
 
 
-def _unknown_origins(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
-    for path, origin in scenario.origins:
-        if origin.source != "scenario":
-            yield from _unknown_source(f"origins.{path}", origin.source, catalog)
-
-
-def _unknown_notes(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
-    for number, note in enumerate(scenario.notes, 1):
-        yield from _unknown_source(f"notes.{number}", note.source, catalog)
-
-
-def _unknown_source(at: str, source: str, catalog: Catalog) -> Iterator[Problem]:
-    if source not in catalog.sources:
-        yield problem(f"{at}.source", show(source), "limit.source")
+def _unknown_sources(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
+    cited = [
+        (f"origins.{path}", origin.source)
+        for path, origin in scenario.origins
+        if origin.source != SCENARIO_SOURCE
+    ]
+    cited += [(f"notes.{number}", note.source) for number, note in enumerate(scenario.notes, 1)]
+    for at, source in cited:
+        if source not in catalog.sources:
+            yield problem(f"{at}.source", show(source), "limit.source")
 
 
 def _too_many_gpus_in_a_host(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
@@ -332,11 +328,9 @@ def _unpriced(key: str, path: str, given: Any, catalog: Catalog) -> Iterator[Pro
     """Report a price, or a range of one, whose key prices nothing."""
     if not is_priced(key, catalog):
         known = price_keys(catalog)
-        plain = ", ".join(sorted(k for k in known if "/" not in k))
-        if near := ", ".join(_similar(key, known)):
-            yield problem(path, show(given), "limit.unpriced near", keys=plain, near=near)
-        else:
-            yield problem(path, show(given), "limit.unpriced", keys=plain)
+        plain, near = ", ".join(sorted(k for k in known if "/" not in k)), ", ".join(_similar(key, known))
+        wrong = "limit.unpriced near" if near else "limit.unpriced"
+        yield problem(path, show(given), wrong, keys=plain, near=near)
 
 
 def _active(scenario: Scenario, catalog: Catalog, group: Group) -> int:
@@ -382,16 +376,8 @@ def _cluster_size(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
 
 
 MUST_BE_KNOWN = (
-    *(
-        _unknown_ids,
-        _unknown_boards,
-        _unknown_kinds,
-        _no_training,
-        _other_models,
-        _unknown_origins,
-        _price_problems,
-    ),
-    _unknown_notes,
+    *(_unknown_ids, _unknown_boards, _unknown_kinds, _no_training, _other_models, _unknown_sources),
+    _price_problems,
 )
 
 
@@ -450,19 +436,13 @@ def request_problems(
         stuck = too_large([by_group[id] for id in ids], new)
         nowhere = [one for one in stuck if all(too_large((one,), room) for room in rooms)]
         problems += [_on_no_host(request, (new, *rooms)) for request in nowhere]
-        if stuck and not nowhere:
-            most = placed_most(stuck, rooms, ())
-            problems += [
-                problem(
-                    _path(request, name := "gpus_each" if request.gpus else "vcpus_each"),
-                    getattr(request, name.removesuffix("_each")),
-                    "limit.existing hosts hold",
-                    held=held,
-                    vms=request.vms,
-                )
-                for request, held in zip(stuck, most.placed, strict=True)
-                if held < request.vms
-            ]
+        held = placed_most(stuck, rooms, ()).placed if stuck and not nowhere else ()
+        for request, placed in zip(stuck, held, strict=False):
+            if placed < request.vms:
+                name = "gpus" if request.gpus else "vcpus"
+                path, size = _path(request, f"{name}_each"), getattr(request, name)
+                words = {"held": placed, "vms": request.vms}
+                problems.append(problem(path, size, "limit.existing hosts hold", **words))
     return problems
 
 
