@@ -9,9 +9,9 @@ from gpuplan.catalog import Catalog
 from gpuplan.models.llm.pace import Pace, Traffic
 from gpuplan.models.llm.traffic import Answers, replica_curve
 from gpuplan.plan import Plan
-from gpuplan.plan.llm.arrivals import arrivals_of, known_answers, known_replicas, pace_of
 from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.llm.engine import engine_of
+from gpuplan.plan.llm.sizing import arrivals_of, known_answers, known_replicas, pace_of
 from gpuplan.plan.working_week import weeks
 from gpuplan.scenario import Scenario
 from gpuplan.simulation.batching import Simulated, play, simulate, summary

@@ -35,6 +35,10 @@ class Item(Brief):
             words = {"item": f"{self.table}/{self.id}", "parameter": parameter, "names": names}
             raise CatalogError(said("catalog.item has", **words)) from None
 
+    def given(self, *parameters: str) -> dict[str, Fact]:
+        """The facts of some parameters by their names, as the inputs of a line."""
+        return {parameter: self.fact(parameter) for parameter in parameters}
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Row(Brief):

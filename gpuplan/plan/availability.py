@@ -15,7 +15,8 @@ from gpuplan.plan.clusters import Division
 from gpuplan.plan.hosts import Named
 from gpuplan.plan.inputs import derived
 from gpuplan.plan.layouts import Layout
-from gpuplan.plan.trail import Line, Trail
+from gpuplan.plan.prices import stated_or
+from gpuplan.plan.trail import Inputs, Line, Trail
 from gpuplan.scenario import Scenario
 from gpuplan.wording import said
 
@@ -53,12 +54,8 @@ def postures_of(
         return ()
     here = scenario.availability.host_failures
     facts = {name: reliability_fact(scenario, catalog, name) for name in RELIABILITY}
-    up = trail.compute(
-        "availability.host_up",
-        availability.host_availability,
-        mtbf_h=facts["mtbf_h"],
-        repair_h=facts["repair_h"],
-    )
+    failing = {name: facts[name] for name in ("mtbf_h", "repair_h")}
+    up = trail.compute("availability.host_up", availability.host_availability, failing)
     postures = []
     for failures in sorted({0, 1, 2, here, here + 1}):
         divided = chosen if failures == here else divided_for(failures)
@@ -72,8 +69,7 @@ RELIABILITY = ("mtbf_h", "repair_h", "maintenance_h_per_host")
 
 def reliability_fact(scenario: Scenario, catalog: Catalog, name: str) -> Fact:
     """Return how often a host fails, its outage or its maintenance time: stated, or the catalog's value."""
-    stated = scenario.fact(f"availability.{name}")
-    return stated if stated.value is not None else catalog.assumptions["host-reliability"].fact(name)
+    return stated_or(scenario, f"availability.{name}", catalog.assumptions["host-reliability"].fact(name))
 
 
 def _posture(
@@ -92,11 +88,10 @@ def _posture(
         branch = trail.about(f"postures.n{failures}.{cluster.id}", name=f"N+{failures}, {cluster.name}")
         needed = _needed_line(trail, branch, cluster, laid)
         hosts = _posture_hosts(trail, branch, scenario, cluster, laid, failures, needed)
-        each_h = facts["maintenance_h_per_host"]
-        maintenance = branch.compute(
-            "maintenance_h", availability.maintenance_hours_h, hosts=hosts, maintenance_h_per_host=each_h
-        )
-        inputs: dict[str, Fact | Line] = {**facts, "availability": up, "maintenance_h": maintenance}
+        spent: Inputs = {"hosts": hosts}
+        spent["maintenance_h_per_host"] = facts["maintenance_h_per_host"]
+        maintenance = branch.compute("maintenance_h", availability.maintenance_hours_h, spent)
+        inputs: Inputs = {**facts, "availability": up, "maintenance_h": maintenance}
         if laid.other_hosts:
             lines = _mixed_hosts_lines(branch, cluster, laid, hosts, inputs)
         else:
@@ -176,17 +171,16 @@ def _posture_hosts(
     """Hosts of a cluster in another posture than the chosen one: placed again, if hosts differ."""
     if failures == scenario.availability.host_failures:
         return here.repeat("hosts", trail[f"pools.{cluster.id}.hosts"])
-    tolerance = scenario.fact("availability.host_failures")
-    accepted = scenario.fact("availability.maintenance_failure_accepted")
-    spare = here.compute(
-        "spare",
-        availability.spare_hosts,
-        when="accepted" if accepted.value else "not accepted",
-        host_failures=replace(
-            tolerance, value=failures, basis="derived", sources=("gpuplan-method",), note="for comparison"
-        ),
-        maintenance_failure_accepted=accepted,
-    )
+    tolerated = scenario.given("availability", "host_failures", "maintenance_failure_accepted")
+    other: dict[str, Any] = {
+        "value": failures,
+        "basis": "derived",
+        "sources": ("gpuplan-method",),
+        "note": "for comparison",
+    }
+    tolerated["host_failures"] = replace(tolerated["host_failures"], **other)
+    when = "accepted" if tolerated["maintenance_failure_accepted"].value else "not accepted"
+    spare = here.compute("spare", availability.spare_hosts, tolerated, when=when)
     if laid.mixed:
         count = len(laid.hosts)
         return here.record("hosts", placement.place_mixed, count, when="placed again", hosts_lost=spare)

@@ -137,35 +137,27 @@ def costs(trail: Trail, counts: Counts, use: PowerUse, growth: Growth, domain: M
 
 
 def _cash_lines(trail: Trail, parts: Sequence[CostPart], flows: Flows, currency: str) -> tuple[Line, ...]:
+    when = {year: f"year {year}" if year else "at the start" for year in range(flows.years + 1)}
     facts: dict[str, dict[int, Fact]] = {}
     for part in parts:
-        key, behind = part.key, flows.facts[part.name]
-        facts[part.name] = {
-            year: replace(
-                resting_on(
-                    behind,
-                    f"cost/{key}/year_{year}",
-                    paid,
-                    "cost of a part in a year",
-                    part=part.name,
-                    when=when,
-                ),
-                unit=currency,
-            )
-            for year, paid in enumerate(part.yearly)
-            for when in [f"year {year}" if year else "at the start"]
-            if paid
-        }
-        named = {f"year_{year}": fact for year, fact in facts[part.name].items()}
+        key, behind, yearly = part.key, flows.facts[part.name], facts.setdefault(part.name, {})
+        for year, paid in enumerate(part.yearly):
+            words = {"part": part.name, "when": when[year]}
+            if paid:
+                fact = resting_on(
+                    behind, f"cost/{key}/year_{year}", paid, "cost of a part in a year", **words
+                )
+                yearly[year] = replace(fact, unit=currency)
+        named = {f"year_{year}": fact for year, fact in yearly.items()}
         trail.add_up(f"cost.parts.{key}", cost.total_cost, named, name=part.name)
     lines = tuple(
         trail.add_up(
             f"cost.years.{year}",
             cost.total_cost,
             {name: yearly[year] for name, yearly in facts.items() if year in yearly},
-            when=f"in year {year}" if year else "at the start",
+            when=f"in {when[year]}" if year else when[year],
         )
-        for year in range(flows.years + 1)
+        for year in when
     )
     by_key = {line.key: line for line in lines}
     trail.add_up("cost.total", cost.total_cost, by_key, years=counted(flows.years, "year"))

@@ -19,7 +19,7 @@ from gpuplan.plan.inputs import derived
 from gpuplan.plan.layouts import placed_mixed
 from gpuplan.plan.requests import existing_hosts, group_requests, members_of, room_of, rooms_of
 from gpuplan.plan.sizing_rule import FUNCTIONS, Needed, burst_fact, needed, target_fact
-from gpuplan.plan.trail import Line, Trail
+from gpuplan.plan.trail import Inputs, Line, Trail
 from gpuplan.plan.validation import request_problems
 from gpuplan.plan.weighing import Weighed
 from gpuplan.plan.working_week import Ask, Mix, mixes, peak_jobs, weeks, work_fact
@@ -55,21 +55,14 @@ def demand_of(trail: Trail, scenario: Scenario, catalog: Catalog, shape: Callabl
     if not added_up:
         hours = pool_demands(scenario, catalog, shape())
         wanted = demand_lines(trail, scenario, catalog, hours, wanted)
-    by_groups = trail.add_up(
-        "demand.groups_gpus",
-        demand.total_demand_gpus,
-        {group_id: lines.gpus for group_id, lines in wanted.items()},
-    )
+    gpus_of = {group_id: lines.gpus for group_id, lines in wanted.items()}
+    by_groups = trail.add_up("demand.groups_gpus", demand.total_demand_gpus, gpus_of)
     if scenario.deciding_total_gpus is None:
         planned = trail.repeat("demand.gpus", by_groups)
     else:
-        planned = trail.compute(
-            "demand.gpus",
-            demand.planned_demand_gpus,
-            when="stated" if scenario.groups else "stated alone",
-            groups_gpus=by_groups,
-            stated_gpus=scenario.fact("demand.stated_gpus"),
-        )
+        inputs: Inputs = {"groups_gpus": by_groups, "stated_gpus": scenario.fact("demand.stated_gpus")}
+        when = "stated" if scenario.groups else "stated alone"
+        planned = trail.compute("demand.gpus", demand.planned_demand_gpus, inputs, when=when)
     return Demand(wanted, hours, by_groups, planned)
 
 
@@ -83,14 +76,9 @@ def group_demand(
         people, share = scenario.fact(f"{at}.people"), scenario.fact(f"{at}.active_share")
         active = here.compute(key, demand.active_people, when="people", people=people, active_share=share)
     else:
-        active = here.record(
-            key,
-            working_hours.jobs_underway,
-            peak_jobs(scenario, catalog, group),
-            when="jobs",
-            jobs_per_day=scenario.fact(f"{at}.jobs_per_day"),
-            work_h=work_fact(scenario, catalog, group),
-        )
+        peak, work_h = peak_jobs(scenario, catalog, group), work_fact(scenario, catalog, group)
+        inputs = {"jobs_per_day": scenario.fact(f"{at}.jobs_per_day"), "work_h": work_h}
+        active = here.record(key, working_hours.jobs_underway, peak, inputs, when="jobs")
     return vm_lines(trail, scenario, group, active, peak=not planned)
 
 
@@ -169,18 +157,11 @@ def pool_demands(scenario: Scenario, catalog: Catalog, shape: Shaped) -> tuple[P
     demands = []
     for pool, together in shape.mixes.items():
         wants = [needed(scenario, catalog, mix) for mix in together]
-        hosts = [
-            _hosts(
-                scenario,
-                [
-                    shape.requests[g]._replace(vms=vms)
-                    for g, n in want.requests.items()
-                    if (vms := group_vms(groups[g], n))
-                ],
-                shape.there.get(pool, ()),
-            )
-            for want in wants
-        ]
+        there, hosts = shape.there.get(pool, ()), []
+        for want in wants:
+            counts = {id: group_vms(groups[id], n) for id, n in want.requests.items()}
+            vms = [shape.requests[id]._replace(vms=count) for id, count in counts.items() if count]
+            hosts.append(_hosts(scenario, vms, there))
         chosen = max(range(len(wants)), key=lambda i: (hosts[i], wants[i].gpus, -i))
         demands.append(PoolDemand(pool, tuple(wants), tuple(hosts), chosen))
     return tuple(demands)
@@ -249,25 +230,22 @@ def _load_line(trail: Trail, scenario: Scenario, catalog: Catalog, group: Group,
 
 def _target_lines(
     trail: Trail, scenario: Scenario, catalog: Catalog, pool: str, want: Needed, groups: Mapping[str, Group]
-) -> dict[str, Fact | Line]:
+) -> Inputs:
     """Add lines from the load of a pool to its GPU demand; return the inputs of the groups' lines."""
     here = trail.about(f"pools.{pool}")
     parts = {}
     for ask in want.mix.asks:
-        key = f"groups/{ask.group}/GPUs that one takes"
-        parts[ask.group] = trail.about(f"groups.{ask.group}", name=groups[ask.group].name).record(
-            "busy_gpus",
-            demand.group_demand_gpus,
-            ask.load * ask.gpus,
-            load=_load_line(trail, scenario, catalog, groups[ask.group], ask),
-            gpus=derived(key, ask.gpus, "GPUs of one request"),
-        )
+        key, there = f"groups/{ask.group}/GPUs that one takes", groups[ask.group]
+        load = _load_line(trail, scenario, catalog, there, ask)
+        behind: Inputs = {"load": load, "gpus": derived(key, ask.gpus, "GPUs of one request")}
+        of_group, gpus = trail.about(f"groups.{ask.group}", name=there.name), ask.load * ask.gpus
+        parts[ask.group] = of_group.record("busy_gpus", demand.group_demand_gpus, gpus, behind)
     named = {f"part{n}": part for n, part in enumerate(parts.values())}
     sum_of = {"sum": " + ".join(f"{{{name}}}" for name in named)}
     busy = here.record("busy_gpus", demand.total_demand_gpus, want.mix.gpus, named, words=sum_of)
     if not want.method:
         return {}
-    inputs: dict[str, Fact | Line] = {"busy_gpus": busy, "chance": target_fact(scenario)}
+    inputs: Inputs = {"busy_gpus": busy, "chance": target_fact(scenario)}
     if scenario.demand.rule == "wait-time":
         inputs["wait_min"] = scenario.fact("demand.wait_min")
     if want.peakedness is not None:
@@ -289,12 +267,7 @@ def _group_lines(
     trail: Trail, scenario: Scenario, group: Group, want: Needed, inputs: Mapping[str, Fact | Line]
 ) -> GroupDemand:
     here = trail.about(f"groups.{group.id}", name=group.name)
-    active = here.record(
-        "active",
-        demand.planned_requests if want.method else demand.active_people,
-        want.requests[group.id],
-        inputs,
-        when="target" if want.method else "mean",
-        load=here["busy_load"],
-    )
+    function: Callable[..., Any] = demand.planned_requests if want.method else demand.active_people
+    when, behind = "target" if want.method else "mean", {**inputs, "load": here["busy_load"]}
+    active = here.record("active", function, want.requests[group.id], behind, when=when)
     return vm_lines(trail, scenario, group, active)

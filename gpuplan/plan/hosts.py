@@ -17,7 +17,7 @@ from gpuplan.plan.layouts import Layout, LossLevel, loss_level
 from gpuplan.plan.over_time.rules import policy_facts
 from gpuplan.plan.requests import Requests, spare_hosts
 from gpuplan.plan.sizing_rule import target_fact
-from gpuplan.plan.trail import Given, Line, Trail
+from gpuplan.plan.trail import Given, Inputs, Line, Trail
 from gpuplan.scenario import UNASSIGNED, Scenario
 from gpuplan.simulation.jobs import simulate
 from gpuplan.units import exact
@@ -272,16 +272,10 @@ def _pool(
     needed, layout, rooms = laid.needed, laid.hosts, laid.rooms
     boards = {room.board for room in rooms}
     for loss in laid.failures:  # a line for each kind of host that can be lost
-        number = loss.hosts[0]
-        here.record(
-            f"failure.{number}",
-            failover.after_failure,
-            loss.restarted,
-            words={"number": number},
-            restarted=counted_vms("plan/VMs_restarted", loss.restarted),
-            moved=counted_vms("plan/VMs_moved", loss.moved),
-            unplaced=counted_vms("plan/VMs_unplaced", loss.unplaced),
-        )
+        number, outcomes = loss.hosts[0], ("restarted", "moved", "unplaced")
+        inputs = {name: counted_vms(f"plan/VMs_{name}", getattr(loss, name)) for name in outcomes}
+        words = {"number": number}
+        here.record(f"failure.{number}", failover.after_failure, loss.restarted, inputs, words=words)
     return Pool(
         id=cluster.id,
         kind=cluster.kind,
@@ -326,12 +320,10 @@ def _parts(trail: Trail, scenario: Scenario, kind: str, asked: Requests) -> dict
     parts = {group.id: trail[f"groups.{group.id}.demand_gpus"] for group in groups}
     stated = scenario.fact("demand.stated_gpus")
     if UNASSIGNED in members:
+        unassigned = float(asked.by_group[UNASSIGNED].vms)
+        behind: Inputs = {"groups_gpus": trail["demand.groups_gpus"], "stated_gpus": stated}
         parts[UNASSIGNED] = trail.record(
-            "demand.unassigned_gpus",
-            demand.planned_demand_gpus,
-            float(asked.by_group[UNASSIGNED].vms),
-            groups_gpus=trail["demand.groups_gpus"],
-            stated_gpus=stated,
+            "demand.unassigned_gpus", demand.planned_demand_gpus, unassigned, behind
         )
     for plan in (group for group in groups if group.vms_placed < group.vms):
         admitted = demand.group_demand_gpus(plan.vms_placed, gpus_each=plan.gpus_each)
@@ -354,79 +346,49 @@ def _demand_lines(here: Trail, scenario: Scenario, demanded: Line, laid: Layout)
     per_host, needed = scenario.fact("hardware.gpus_per_host"), laid.needed
     place = placement.place_mixed if laid.mixed else placement.place
     for share in needed.shared:
+        when = "" if share.gpus == share.bound else "heuristic"
+        words: dict[str, object] = {"family": share.family, "least": share.bound}
         here.record(
-            f"shared.{share.family}",
-            place,
-            share.gpus,
-            when="" if share.gpus == share.bound else "heuristic",
-            words={"family": share.family, "least": share.bound},
-            gpus_demanded=demanded,
+            f"shared.{share.family}", place, share.gpus, when=when, words=words, gpus_demanded=demanded
         )
     occupied = here.record("gpus_occupied", place, needed.gpus_occupied, gpus_demanded=demanded)
     counted = here.compute("count_hosts", placement.count_hosts, gpus=demanded, gpus_per_host=per_host)
-    when, words = _proof(needed, laid.mixed, len(laid.existing))
-    fewest = here.record(
-        "hosts_at_best" if laid.more else "hosts_for_demand",
-        place,
-        laid.fewest,
-        when=when,
-        words=words,
-        gpus_occupied=occupied,
-        gpus_per_host=per_host,
-        count_hosts=counted,
-    )
+    when, proof = _proof(needed, laid.mixed, len(laid.existing))
+    key = "hosts_for_demand"
+    inputs: Inputs = {"gpus_occupied": occupied, "gpus_per_host": per_host, "count_hosts": counted}
+    best = "hosts_at_best" if laid.more else key
+    fewest = here.record(best, place, laid.fewest, inputs, when=when, words=proof)
+    words = {"more": laid.more}
     if laid.more and laid.kept and laid.kept.more:
         result = laid.kept
-        here.record(
-            "hosts_for_demand",
-            simulate,
-            laid.used,
-            when="target" if result.held else "target, not reached",
-            words={"more": laid.more, "first": percent(result.at_first), "chance": percent(result.value)},
-            hosts_at_best=fewest,
-            target=target_fact(scenario),
-            policy=scenario.fact("platform.assignment"),
-        )
+        when = "target" if result.held else "target, not reached"
+        words |= {"first": percent(result.at_first), "chance": percent(result.value)}
+        inputs = {"hosts_at_best": fewest, "target": target_fact(scenario)}
+        inputs["policy"] = scenario.fact("platform.assignment")
+        here.record(key, simulate, laid.used, inputs, when=when, words=words)
     elif laid.more:
-        here.record(
-            "hosts_for_demand",
-            power_on.power_on_orders,
-            laid.used,
-            when="orders" if laid.reached else "orders, not reached",
-            words={"more": laid.more},
-            hosts_at_best=fewest,
-            share=scenario.fact("availability.orders_share"),
-            **policy_facts(scenario),
-        )
+        when = "orders" if laid.reached else "orders, not reached"
+        inputs = {"hosts_at_best": fewest, "share": scenario.fact("availability.orders_share")}
+        inputs |= policy_facts(scenario)
+        here.record(key, power_on.power_on_orders, laid.used, inputs, when=when, words=words)
 
 
 def _host_lines(here: Trail, scenario: Scenario, for_demand: Line, laid: Layout) -> None:
     per_host = scenario.fact("hardware.gpus_per_host")
     rooms, existing = laid.rooms, len(laid.existing)
-    failures = scenario.fact("availability.host_failures")
-    accepted = scenario.fact("availability.maintenance_failure_accepted")
-    when = "accepted" if accepted.value else "not accepted"
+    tolerated = scenario.given("availability", "host_failures", "maintenance_failure_accepted")
+    when = "accepted" if tolerated["maintenance_failure_accepted"].value else "not accepted"
+    key = "hosts_for_failures"
     if laid.mixed or laid.shared:
-        spare = here.record(
-            "hosts_for_failures",
-            placement.place_mixed,
-            len(rooms) - for_demand.value,
-            when=f"{when}, {'shared' if laid.shared else 'placed again'}",
-            host_failures=failures,
-            hosts_for_demand=for_demand,
-        )
+        behind: Inputs = {"host_failures": tolerated["host_failures"], "hosts_for_demand": for_demand}
+        count, when = len(rooms) - for_demand.value, f"{when}, {'shared' if laid.shared else 'placed again'}"
+        spare = here.record(key, placement.place_mixed, count, behind, when=when)
     else:
-        spare = here.compute(
-            "hosts_for_failures",
-            availability.spare_hosts,
-            when=when,
-            host_failures=failures,
-            maintenance_failure_accepted=accepted,
-        )
+        spare = here.compute(key, availability.spare_hosts, tolerated, when=when)
     hosts = here.compute(
         "hosts", availability.total_hosts, hosts_for_demand=for_demand, hosts_for_failures=spare
     )
-    inputs: dict[str, Fact | Line] = {"hosts": hosts, "gpus_per_host": per_host}
+    inputs: Inputs = {"hosts": hosts, "gpus_per_host": per_host}
     if existing:
         fact = scenario.fact("hardware.existing")
         inputs["existing_hosts"] = replace(fact, value=existing, unit="host")

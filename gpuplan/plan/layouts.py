@@ -16,6 +16,7 @@ from gpuplan.models.availability.survey import Loss, failure_survey
 from gpuplan.models.placement.apart import set_apart
 from gpuplan.plan.llm.asks import RETRIEVAL, SERVING
 from gpuplan.plan.over_time.rules import Enough, more_hosts, readings_of
+from gpuplan.plan.prices import stated_or
 from gpuplan.plan.requests import Requests, remembered, room_of, spare_hosts
 from gpuplan.scenario import Scenario
 
@@ -44,8 +45,8 @@ class LossLevel:
 
 def most_hosts_fact(scenario: Scenario, catalog: Catalog) -> Fact:
     """Most hosts of one cluster: stated, or the limit of vSphere."""
-    stated = scenario.fact("availability.hosts_per_cluster")
-    return stated if stated.value is not None else catalog.assumptions["vi-cluster"].fact("max_hosts")
+    limit = catalog.assumptions["vi-cluster"].fact("max_hosts")
+    return stated_or(scenario, "availability.hosts_per_cluster", limit)
 
 
 def most_hosts(scenario: Scenario, catalog: Catalog) -> int:

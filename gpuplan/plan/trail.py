@@ -97,6 +97,8 @@ GAP = re.compile(r"\{\w+\}")
 """A gap, filled in later."""
 
 Given = Mapping[str, Fact | Line]
+Inputs = dict[str, Fact | Line]
+"""Inputs of a line that are put together one after another."""
 
 
 class Trail:

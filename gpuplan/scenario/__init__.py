@@ -14,6 +14,7 @@ from gpuplan.scenario.files import (
     MAX_VALUES,
     decode_scenario,
     example_names,
+    json_schema,
     load_scenario,
     parse_scenario,
     scenario_path,
@@ -58,7 +59,6 @@ from gpuplan.scenario.kinds import Field, as_python, parse_value
 from gpuplan.scenario.problems import Problem, ScenarioError, one_line, pick, problem, show, shown_name
 from gpuplan.scenario.reading import Limits, read_data
 from gpuplan.scenario.scenario import MAPS, UNASSIGNED, Scenario
-from gpuplan.scenario.schema import json_schema
 from gpuplan.scenario.sections import (
     CONFIRMED,
     DEFAULT,

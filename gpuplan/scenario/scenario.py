@@ -168,6 +168,10 @@ class Scenario(Brief):
         except TypeError:  # a list or the like, which cannot be remembered
             return _fact.__wrapped__(path, value, "", self.origin(path))
 
+    def given(self, head: str, *names: str) -> dict[str, Fact]:
+        """The inputs of a section or a group by their names, as the inputs of a line."""
+        return {name: self.fact(f"{head}.{name}") for name in names}
+
     def label(self, path: str) -> str:
         """The input at ``path`` in words, with the group, the price or the range that it belongs to."""
         head, _, rest = path.partition(".")

@@ -230,3 +230,50 @@ def test_the_largest_scenario_is_opened_again() -> None:
 
 def test_the_place_of_a_mistake_is_shown_with_its_line() -> None:
     assert '(line 2, column 9: "custo: x: y")' in problem("name: x\ncusto: x: y").message
+
+
+SCHEMA = jsonschema.Draft202012Validator(json_schema())
+"""Made once: whether the schema itself is valid takes longer to check than a scenario."""
+
+
+def test_the_schema_is_one_and_accepts_the_examples() -> None:
+    jsonschema.Draft202012Validator.check_schema(json_schema())
+    for name in example_names():
+        SCHEMA.validate(load_scenario(name).to_dict())
+    SCHEMA.validate({})
+    json.dumps(json_schema(), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        [],
+        {"colour": "red"},
+        {"schema": 3},
+        {"name": ""},
+        {"name": []},
+        {"hardware": {"gpus_per_host": 17}},
+        {"hardware": {"gpus_per_host": 2.5}},
+        {"hardware": {"x": 1}},
+        {"availability": {"maintenance_failure_accepted": "yes"}},
+        {"network": {"link_gbit_s": 26}},
+        {"demand": {"stated_gpus": 0}},
+        {"groups": {}},
+        {"groups": [{}]},
+        {"groups": [{"id": "A"}]},
+        {"groups": [{"id": "unassigned"}]},
+        {"groups": [{"id": "a", "people": -1}]},
+        {"groups": [{"id": "a", "active_share": 1.5}]},
+        {"groups": [{"id": "a", "gpus_each": 1.5}]},
+        {"groups": [{"id": "a", "gpus_each": "x"}]},
+        {"groups": [{"id": "a", "access": "magic"}]},
+        {"groups": [{"id": f"g{n}"} for n in range(101)]},
+        {"notes": [{"text": "x"}]},
+        {"origins": {"hardware": {"basis": "sure", "source": "x"}}},
+    ],
+)
+def test_the_schema_refuses_what_the_reader_refuses(data: Any) -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        SCHEMA.validate(data)
+    with pytest.raises(ScenarioError):
+        from_dict(data)

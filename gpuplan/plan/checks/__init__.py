@@ -10,13 +10,11 @@ from dataclasses import replace
 from gpuplan.facts import Several
 from gpuplan.locales import spoken
 from gpuplan.plan.checks import (
-    basis,
     boards,
     cost,
     demand,
     failures,
     hosts,
-    licences,
     models,
     network,
     owned,
@@ -46,9 +44,9 @@ CHECKS = (
     models.drafts_do_harm, models.shares_not_measured, boards.gpu_support, boards.inference_software,
     boards.board_on_version, boards.nvswitch_partitions, boards.nvswitch_support, boards.bridges,
     boards.unlisted_profiles, boards.no_longer_sold, boards.lead_times, hosts.mig_restart, demand.stated_total,
-    basis.beside_ranges, basis.scenario_notes, sharing.version, cost.cost, cost.peak, cost.rack_limits,
-    cost.rack_loss, licences.not_sold, licences.owned, licences.order_size, cost.private_ai, cost.cost_basis,
-    cost.host_price, basis.assumed,
+    cost.beside_ranges, cost.scenario_notes, sharing.version, cost.cost, cost.peak, cost.rack_limits,
+    cost.rack_loss, cost.not_sold, cost.owned, cost.order_size, cost.private_ai, cost.cost_basis,
+    cost.host_price, cost.assumed,
 )  # fmt: skip
 """Checks in the order of their messages, the most serious first."""
 OF_HOSTS = (

@@ -1,4 +1,4 @@
-"""Checks of the cost: items left out, old or assumed prices, growth, racks and use."""
+"""Checks of the cost and of what it rests on: items left out, old or assumed prices, licences, growth, racks, planning values."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -7,12 +7,16 @@ from typing import Any
 from gpuplan.facts import SCENARIO_SOURCE
 from gpuplan.locales import written, written_day
 from gpuplan.models.power import hosts_per_rack
+from gpuplan.plan.bill_of_materials import BY_CORE
 from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.inputs import Input
+from gpuplan.plan.owned_licences import bundled_years
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.prices import MEMORY, catalog_factor
 from gpuplan.plan.racks import worst_loss
-from gpuplan.wording import NAMES, counted, said, watts
+from gpuplan.plan.sharing import version_order
+from gpuplan.scenario import FIELD_BY_PATH, field_of
+from gpuplan.wording import NAMES, counted, joined, said, some_of, stated_percent, watts
 
 
 def cost_basis(plan: Plan) -> Iterator[Message]:
@@ -137,3 +141,101 @@ def peak(plan: Plan) -> Iterator[Message]:
         yield message(plan, "host-peak-summed", **words)
     elif line.inputs[0].key.startswith("gpus/"):
         yield message(plan, "host-peak-of-class", **words)
+
+
+def assumed(plan: Plan) -> Iterator[Message]:
+    """Report results that rest on planning values."""
+    behind = (fact for line in plan.asked_lines.values() for fact in line.given.values())
+    keys = {fact.key for fact in behind if fact.basis == "assumed"}
+    assumed = sorted(key for key in keys if _is_input(plan, key))
+    if assumed and plan.pools:
+        yield message(plan, "inputs-assumed", inputs=len(assumed), path=_path_of(plan, assumed[0]))
+
+
+def beside_ranges(plan: Plan) -> Iterator[Message]:
+    """Report ranges of the scenario that do not contain the planned value."""
+    for path, (low, high) in plan.scenario.ranges:
+        now = plan.planned(path)
+        if now is not None and not low <= now <= high:
+            worded = stated_percent if field_of(path).kind == "share" else _plain
+            ends, label = f"{worded(low)} to {worded(high)}", plan.scenario.label(path)
+            yield message(plan, "range-beside-value", label=label, now=worded(now), ends=ends, key=path)
+
+
+def _plain(value: float) -> str:
+    return written(value, ".10g")
+
+
+def _is_input(plan: Plan, key: str) -> bool:
+    """True for an input or a planning value that replaces an empty one, not for a figure in between."""
+    return key not in plan.lines and (
+        "/" not in key or key.startswith("prices.") or key.partition("/")[0] in plan.catalog.titles
+    )
+
+
+def _path_of(plan: Plan, key: str) -> str:
+    """Return the input that a planning value replaces, or the key itself if it is an input."""
+    if key == "assumptions/duration-of-work/work_h":
+        return f"groups.{next(g.id for g in plan.sized.groups if g.work_h is None)}.work_h"
+    if key.startswith("assumptions/bursts/"):
+        return "demand.peakedness"
+    path = key.replace("assumptions/host-reliability/", "availability.").replace("factors/", "cost.")
+    path = path.replace("assumptions/gpu-host/", "hardware.")
+    return path if path in FIELD_BY_PATH or path.startswith(("groups.", "prices.")) else ""
+
+
+def scenario_notes(plan: Plan) -> Iterator[Message]:
+    """Report the notes of the scenario itself."""
+    for note in plan.scenario.notes:
+        yield Message("source-note", "note", note.text, "", "", (note.source,), note.locator)
+
+
+def not_sold(plan: Plan) -> Iterator[Message]:
+    """Licences by the processor that the design would have to buy."""
+    counts, catalog = plan.counts, plan.catalog
+    if counts is None or plan.scenario.cost.platform_licence != "socket":
+        return
+    hosts = plan.totals.hosts - counts.licensed(0)
+    order, version = version_order(catalog), catalog.vsphere[plan.scenario.platform.vsphere]
+    later = order[version.id] > order[str(catalog.products["vsphere"].value("perpetual_last_vsphere"))]
+    if hosts or later:
+        licences = counts.of(counts.at_start())["platform"]
+        words: dict[str, Any] = {}
+        words["bought"] = said("check.licences to buy", licences=licences, hosts=hosts) if hosts else ""
+        words["version"] = said("check.not on version", version=version.name) if later else ""
+        yield message(plan, "licence-not-sold", level="stop" if later else "", **words)
+
+
+def owned(plan: Plan) -> Iterator[Message]:
+    """Licences of existing hosts that are assumed to be missing, as no day is stated and none is confirmed."""
+    counts, settings = plan.counts, plan.scenario.cost
+    if counts is None or plan.scenario.is_confirmed("hardware.existing"):
+        return
+    kinds: dict[str, None] = {}
+    what: dict[str, None] = {}
+    for kind, pool, _ in counts.owned:
+        bundled = bundled_years(plan.scenario, plan.catalog, kind)
+        dated = kind.software_until or (bundled and kind.boards_since)
+        shared = settings.gpu_licence != "owned" and pool in counts.needs_licence
+        if settings.platform_licence != "owned" and not kind.platform_until:
+            kinds[kind.name] = what[said("check.no platform date")] = None
+        if shared and not dated:
+            kinds[kind.name] = what[said("check.no board date" if bundled else "check.no software date")] = (
+                None
+            )
+    if kinds:
+        yield message(plan, "owned-licences-unknown", what=joined(list(what)), kinds=some_of(list(kinds)))
+
+
+def order_size(plan: Plan) -> Iterator[Message]:
+    """Platform cores that a minimum order or a pack would raise, on both of which sources disagree."""
+    counts, choice = plan.counts, plan.scenario.cost.platform_licence
+    if counts is None or choice not in BY_CORE:
+        return
+    start = counts.at_start()
+    cores = counts.core_licences({kind: kind.hosts(start) - kind.licensed(0) for kind in counts.kinds})
+    least, pack = int(counts.least_order.value), int(plan.catalog.products["vcf"].fact("core_pack").value)
+    order = max(cores, least)
+    packs = math.ceil(order / pack) * pack
+    if cores and packs > cores:
+        yield message(plan, "licence-order", cores=cores, order=order, packs=packs, least=least, pack=pack)

@@ -97,6 +97,10 @@ class Asks:
         """Its value."""
         return self.fact(name).value
 
+    def given(self, *names: str) -> dict[str, Any]:
+        """Some inputs as those of a line."""
+        return {name: self.fact(name) for name in names}
+
     def having(self, name: str, value: float) -> "Asks":
         """Return the same group with another input, of three digits."""
         scenario = self.scenario.with_value(f"groups.{self.group.id}.{name}", float(f"{value:.3g}"))

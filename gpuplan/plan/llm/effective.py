@@ -127,42 +127,27 @@ def serving_lines(here: Trail, asks: Asks, engine: Engine, made: Serving) -> Non
     """Add a line for each number from the users to the replicas, which replace people in later lines."""
     requests = _requests_line(here, asks, made)
     speed: Any = _behind(asks.catalog, "llm-serving", *SPEEDS)
-    tokens: Any = {name: asks.fact(name) for name in ("tokens_in", "tokens_out")}
+    tokens: Any = asks.given("tokens_in", "tokens_out")
     where: Any = {"gpus": _gpus_line(here, asks, engine, made)}
     if made.reuse:
         session_lines(here, asks, engine, made.reuse, made.size, made.replicas)
     beside = engine_lines(here, asks, engine, where["gpus"])
     usage, count = made.held, max(1.0, made.gpus)
-    weights = here.record(
-        "weights_gib",
-        memory.weights_gib,
-        usage.weights_gib * count - (beside.value if beside else 0.0),
-        {"kept": engine.kept} if BITS[engine.weights] < 16 else {},
-        words={"parts": NAMES["parts at 16 bits"][str(engine.kept.value)]},
-        parameters=engine.fact("total_parameters"),
-        precision=asks.said("weights", engine.weights, said("llm.bits")),
-    )
-    room = here.record(
-        "cache_gib",
-        memory.held,
-        usage.cache_gib * count,
-        {**where, "beside": beside} if beside else where,
-        when="beside" if beside else "",
-        weights=weights,
-        memory_gib=engine.gpu.fact("memory_gib"),
-        overheads=_behind(asks.catalog, "llm-memory", "usable_share", "activation_gib", "runtime_gib")[
-            "llm-memory"
-        ],
-    )
+    kept: Any = {"kept": engine.kept} if BITS[engine.weights] < 16 else {}
+    kept["parameters"] = engine.fact("total_parameters")
+    kept["precision"] = asks.said("weights", engine.weights, said("llm.bits"))
+    gib = usage.weights_gib * count - (beside.value if beside else 0.0)
+    words = {"parts": NAMES["parts at 16 bits"][str(engine.kept.value)]}
+    weights = here.record("weights_gib", memory.weights_gib, gib, kept, words=words)
+    room_of: Any = {**where, "beside": beside} if beside else {**where}
+    room_of |= {"weights": weights, "memory_gib": engine.gpu.fact("memory_gib")}
+    overheads = _behind(asks.catalog, "llm-memory", "usable_share", "activation_gib", "runtime_gib")
+    room_of["overheads"] = overheads["llm-memory"]
+    when = "beside" if beside else ""
+    room = here.record("cache_gib", memory.held, usage.cache_gib * count, room_of, when=when)
     most = made.limits
-    by_memory = here.record(
-        "requests_by_memory",
-        memory.requests_at_once,
-        most.memory,
-        tokens,
-        room=room,
-        layers=engine.fact("layers"),
-    )
+    held: Any = {**tokens, "room": room, "layers": engine.fact("layers")}
+    by_memory = here.record("requests_by_memory", memory.requests_at_once, most.memory, held)
     promised = {**tokens, **where, **speed}
     by_speed, by_first = (
         here.record(f"requests_by_{name}", replicas.limits, count, promised, promise=asks.fact(promise))
@@ -172,16 +157,10 @@ def serving_lines(here: Trail, asks: Asks, engine: Engine, made: Serving) -> Non
         )
     )
     engine_first = most.by == "engine"
-    per_replica = here.record(
-        "replica_requests",
-        replicas.limits,
-        most.requests,
-        {"sequences": sequences_of(asks, engine.gpu)} if engine_first else {},
-        when="engine" if engine_first else "",
-        memory=by_memory,
-        speed=by_speed,
-        first_token=by_first,
-    )
+    limits: Any = {"sequences": sequences_of(asks, engine.gpu)} if engine_first else {}
+    limits |= {"memory": by_memory, "speed": by_speed, "first_token": by_first}
+    when = "engine" if engine_first else ""
+    per_replica = here.record("replica_requests", replicas.limits, most.requests, limits, when=when)
     decided: Any = {"least": asks.fact("least_replicas")}
     if made.in_time:
         share = in_percent(asks.fact("kept_share"))
@@ -217,15 +196,14 @@ def _part(name: str, fact: Fact) -> str:
 
 def _requests_line(here: Trail, asks: Asks, made: Serving) -> Line:
     """Add concurrent requests: of the active users at the promised pace, or of a stated arrival rate, by Little's law."""
-    at = f"groups.{made.id}"
     token_ms, first_ms = made.found.time_per_token_ms.value, made.found.first_token_ms.value
     stay_s = (first_ms + token_ms * (made.asks["tokens_out"] - 1)) / 1e3
     stay = derived(f"groups/{made.id}/stay", stay_s, "stay of a request")
     inputs: Any = {"stay": replace(stay, basis="fitted")}
     when, words = "rate", {}
     if asks.group.requests_per_s is None:
-        inputs |= {name: asks.scenario.fact(f"{at}.{name}") for name in ("people", "active_share")}
-        waits = {name: asks.fact(name) for name in ("tool_s", "think_s")}
+        inputs |= asks.given("people", "active_share")
+        waits = asks.given("tool_s", "think_s")
         active = demand.active_people(asks.group.people, active_share=asks.group.active_share)
         rate = made.load.requests_per_second  # at the pace that is planned: a missed promise is not kept
         when, words = "people", {"round": written(active / rate if rate else round_s(asks), ".3g")}
@@ -239,10 +217,7 @@ def _requests_line(here: Trail, asks: Asks, made: Serving) -> Line:
 def _gpus_line(here: Trail, asks: Asks, engine: Engine, made: Serving) -> Line:
     """GPUs of a replica: stated, or the size with which all replicas take the fewest."""
     stated = asks.group.replica_gpus is not None
-    inputs: Any = (
-        {"stated": asks.fact("replica_gpus")} if stated else {"model": engine.fact("total_parameters")}
-    )
-    words = {"why": "" if stated else why_size(made)}
-    return here.record(
-        "replica_gpus", memory.splits, made.gpus, inputs, when="stated" if stated else "", words=words
-    )
+    fact = asks.fact("replica_gpus") if stated else engine.fact("total_parameters")
+    inputs, words = {"stated" if stated else "model": fact}, {"why": "" if stated else why_size(made)}
+    when = "stated" if stated else ""
+    return here.record("replica_gpus", memory.splits, made.gpus, inputs, when=when, words=words)

@@ -9,11 +9,20 @@ from gpuplan.locales import written
 from gpuplan.models.llm import memory, serving
 from gpuplan.models.llm.replicas import Replicas
 from gpuplan.models.llm.shape import BITS, Range
-from gpuplan.plan.llm.arrivals import pace_of
 from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.llm.engine import Engine, engine_of
 from gpuplan.plan.llm.sessions import LEVELS, session_of
-from gpuplan.plan.llm.sizing import SELDOM, Asked, Size, asked_of, reusing, size_of, sizes_of, smallest
+from gpuplan.plan.llm.sizing import (
+    SELDOM,
+    Asked,
+    Size,
+    asked_of,
+    pace_of,
+    reusing,
+    size_of,
+    sizes_of,
+    smallest,
+)
 from gpuplan.scenario import ScenarioError
 from gpuplan.wording import amount, said, stated_percent
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from gpuplan.catalog import Row
+from gpuplan.facts import Fact
 from gpuplan.models import demand
 from gpuplan.models.llm import retrieval
 from gpuplan.models.llm.memory import GIB
@@ -93,31 +94,17 @@ def retrieval_of(asks: Asks, here: Trail) -> Retrieval:
     planning = catalog.assumptions["llm-retrieval"]
     queries = _queries_line(here, asks)
     busy_share = planning.fact("busy_share")
-    busy = (
-        sum(
-            retrieval.busy_gpus(
-                float(queries.value),
-                request_tokens=model.tokens_a_query,
-                throughput=model.tokens_per_s,
-                busy_share=float(busy_share.value),
-            )
-            for model in models
-        )
-        if queries.value
-        else 0.0
+    used = {"busy_share": float(busy_share.value)}
+    needs = ((model.tokens_a_query, model.tokens_per_s) for model in models if queries.value)
+    busy = 0.0 + sum(
+        retrieval.busy_gpus(float(queries.value), request_tokens=tokens, throughput=rate, **used)
+        for tokens, rate in needs
     )
-    work = here.record(
-        "rag_gpus",
-        retrieval.busy_gpus,
-        busy,
-        queries=queries,
-        compute_share=planning.fact("compute_share"),
-        busy_share=busy_share,
-        passage_tokens=asks.fact("passage_tokens"),
-        candidates=asks.fact("candidates"),
-        rate=catalog.gpus[asks.scenario.hardware.gpu].fact("fp16_tensor_tflops"),
-        words={"models": " and ".join(model.name for model in models)},
-    )
+    inputs: dict[str, Fact | Line] = {"queries": queries, **planning.given("compute_share", "busy_share")}
+    inputs |= asks.given("passage_tokens", "candidates")
+    inputs["rate"] = catalog.gpus[asks.scenario.hardware.gpu].fact("fp16_tensor_tflops")
+    words = {"models": " and ".join(model.name for model in models)}
+    work = here.record("rag_gpus", retrieval.busy_gpus, busy, inputs, words=words)
     least = int(asks.value("least_replicas"))
     gpus = _share(asks, models, busy, least)
     count = max(least, math.ceil(busy / gpus - 1e-9)) if queries.value else 0
@@ -128,26 +115,16 @@ def retrieval_of(asks: Asks, here: Trail) -> Retrieval:
         "rag_replicas", retrieval.busy_gpus, count, work=work, size=size, least=asks.fact("least_replicas")
     )
     index = _index_line(here, asks, rows[0])
-    vms = here.record(
-        "rag_database_vms",
-        retrieval.database_vms,
-        retrieval.database_vms(
-            float(index.value),
-            vm_memory_gib=float(asks.value("database_gib")),
-            copies=int(planning.fact("copies").value),
-            usable_share=float(planning.fact("index_share").value),
-        ),
-        index=index,
-        memory=asks.fact("database_gib"),
-        copies=planning.fact("copies"),
-        usable=planning.fact("index_share"),
-    )
+    memory, copies, usable = asks.fact("database_gib"), planning.fact("copies"), planning.fact("index_share")
+    sizes: Any = {"copies": copies.value, "usable_share": usable.value}
+    count_vms = retrieval.database_vms(float(index.value), vm_memory_gib=float(memory.value), **sizes)
+    inputs = {"index": index, "memory": memory, "copies": copies, "usable": usable}
+    vms = here.record("rag_database_vms", retrieval.database_vms, count_vms, inputs)
     at = f"groups.{group.id}"
     here.stand_in(f"{at}.people", replicas)
     here.stand_in(f"{at}.gpus_each", size)
-    here.stand_in(
-        f"{at}.active_share", here.record("replicas_running", retrieval.busy_gpus, 1.0, replicas=replicas)
-    )
+    all_run = here.record("replicas_running", retrieval.busy_gpus, 1.0, replicas=replicas)
+    here.stand_in(f"{at}.active_share", all_run)
     passages = int(asks.value("documents"))
     return Retrieval(
         id=group.id,
@@ -207,55 +184,28 @@ def _share(asks: Asks, models: tuple[Encoder, ...], busy: float, least: int) -> 
 
 def _queries_line(here: Trail, asks: Asks) -> Line:
     """Queries a second: stated, or from the active users."""
-    if asks.group.requests_per_s is not None:
-        return here.record(
-            "queries",
-            demand.active_people,
-            asks.group.requests_per_s,
-            stated=asks.fact("requests_per_s"),
-            when="stated",
-        )
+    stated = asks.group.requests_per_s
+    if stated is not None:
+        behind = {"stated": asks.fact("requests_per_s")}
+        return here.record("queries", demand.active_people, stated, behind, when="stated")
     active = demand.active_people(asks.group.people, active_share=asks.group.active_share)
-    people, share = (
-        asks.scenario.fact(f"groups.{asks.group.id}.{name}") for name in ("people", "active_share")
-    )
     gap = asks.fact("query_gap_s")
-    return here.record(
-        "queries",
-        demand.active_people,
-        active / float(gap.value),
-        people=people,
-        active_share=share,
-        gap=gap,
-        when="people",
-    )
+    inputs = {**asks.given("people", "active_share"), "gap": gap}
+    return here.record("queries", demand.active_people, active / float(gap.value), inputs, when="people")
 
 
 def _index_line(here: Trail, asks: Asks, row: Row) -> Line:
     """Memory of one copy of the index."""
     planning = asks.catalog.assumptions["llm-retrieval"]
-    width = row["hidden_size"]
     dimensions = row.fact("hidden_size")
-    if not width:
+    if not dimensions.value:
         note = said("llm.width unknown")
         dimensions = replace(dimensions, value=1024, basis="assumed", note=note)
-    inputs = {
-        name: planning.fact(name)
-        for name in ("dimension_bytes", "neighbours", "neighbour_bytes", "headroom_share")
-    }
-    return here.compute(
-        "rag_index_gib", retrieval.index_gib, inputs, vectors=asks.fact("documents"), dimensions=dimensions
-    )
+    inputs: dict[str, Fact | Line] = {"vectors": asks.fact("documents"), "dimensions": dimensions}
+    names = ("dimension_bytes", "neighbours", "neighbour_bytes", "headroom_share")
+    return here.compute("rag_index_gib", retrieval.index_gib, {**planning.given(*names), **inputs})
 
 
 def why_share(made: Retrieval) -> str:
     """Word the size of the work and of the database."""
-    return said(
-        "llm.why share",
-        busy=rough(made.busy_gpus),
-        indexing=rough(made.indexing_h),
-        index=rough(made.index_gib),
-        vms=made.database_vms,
-        vcpus=made.database_vcpus,
-        memory=made.database_gib,
-    )
+    return said("llm.why share", made=made)

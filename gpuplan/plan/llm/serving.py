@@ -11,12 +11,22 @@ from gpuplan.models.llm.memory import Held
 from gpuplan.models.llm.replicas import Limits, Load, Promise, Replicas
 from gpuplan.models.llm.shape import Range
 from gpuplan.models.llm.speculation import speculation_gain
-from gpuplan.plan.llm.arrivals import Arrivals, pace_of
 from gpuplan.plan.llm.asks import Asks, as_vms
 from gpuplan.plan.llm.engine import Engine, unpacked
 from gpuplan.plan.llm.promises import LIKELY, MET, MISSED, Target, longest, nearest, surely, targets, ways_out
 from gpuplan.plan.llm.sessions import Reuse, check_session
-from gpuplan.plan.llm.sizing import Asked, Size, asked_of, load_of, reusing, size_of, sizes_of, smallest
+from gpuplan.plan.llm.sizing import (
+    Arrivals,
+    Asked,
+    Size,
+    asked_of,
+    load_of,
+    pace_of,
+    reusing,
+    size_of,
+    sizes_of,
+    smallest,
+)
 from gpuplan.scenario import sites_people
 from gpuplan.wording import number, said, stated_percent
 

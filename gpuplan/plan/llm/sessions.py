@@ -116,7 +116,7 @@ def check_session(asks: Asks, most: int) -> None:
 def session_lines(here: Trail, asks: Asks, engine: Engine, reuse: Reuse, size: Any, replicas: int) -> None:
     """Add a line for the hits of a group, what is still read of a prompt, and the sessions that a replica keeps."""
     names = ("tokens_in", "turns", "tool_s", "think_s", *(["turn_tokens"] if asks.group.turn_tokens else []))
-    inputs: dict[str, Any] = {name: asks.fact(name) for name in names}
+    inputs: dict[str, Any] = asks.given(*names)
     if hits := _hits_of(asks):
         inputs["measured"] = hits
     kept, session = size.sessions, reuse.session

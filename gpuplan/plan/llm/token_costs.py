@@ -105,15 +105,10 @@ def _token_cost(
     ratio = float(asks["tokens_in"]) / float(asks["tokens_out"])
     prices = {}
     for way, part, tokens in (("in", share.value, out.value * ratio), ("out", 1 - share.value, out.value)):
-        prices[way] = here.record(
-            f"million_{way}",
-            million_tokens_cost,
-            million_tokens_cost(float(total.value) / costs.years, share=part, tokens=tokens),
-            cost=total,
-            share=share,
-            tokens=out,
-            words={"years": costs.years, "ratio": f" x {written(ratio, 'g')}" if way == "in" else ""},
-        )
+        cost = million_tokens_cost(float(total.value) / costs.years, share=part, tokens=tokens)
+        words = {"years": costs.years, "ratio": f" x {written(ratio, 'g')}" if way == "in" else ""}
+        inputs = {"cost": total, "share": share, "tokens": out}
+        prices[way] = here.record(f"million_{way}", million_tokens_cost, cost, inputs, words=words)
     month, people = None, None
     if asks["requests_per_s"] is None and asks["people"]:
         people = asks["people"] * grown

@@ -146,8 +146,7 @@ def is_open(scenario: Scenario, path: str) -> bool:
 
 def policy_facts(scenario: Scenario) -> dict[str, Fact]:
     """The inputs that the readings follow."""
-    names = ("gpu_policy", "drs_consolidation", "nvlink_groups")
-    return {name: scenario.fact(f"platform.{name}") for name in names}
+    return scenario.given("platform", "gpu_policy", "drs_consolidation", "nvlink_groups")
 
 
 def ends(values: Sequence[Number]) -> tuple[Number, Number]:

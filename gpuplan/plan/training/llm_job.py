@@ -228,7 +228,7 @@ def _lines(here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTrainingUs
     run, times, fit = use.run, use.times, catalog.assumptions[ITEM]
     compute = _compute_line(here, scenario, catalog, use)
     inputs: dict[str, Fact | Line] = {"hosts": hosts}
-    inputs |= {name: scenario.fact(f"network.{name}") for name in ("link_gbit_s", "transport")}
+    inputs |= scenario.given("network", "link_gbit_s", "transport")
     inputs["exposed_share"] = fit.fact("exposed_share")
     inside = number(round(run.over.intra_host_gb_s, 1))
     words = {"spread": spread_words(run), "inside": inside, "links": run.over.links}
@@ -247,7 +247,7 @@ def _lines(here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTrainingUs
     counts |= _derived(
         **{name: getattr(times, name) for name in ("tensor_s", "step_exchange_s", "optimizer_s")}
     )
-    shares = {name: fit.fact(name) for name in ("exposed_share", "interleaved", "straggler_share")}
+    shares = fit.given("exposed_share", "interleaved", "straggler_share")
     shares["overlap_share"] = catalog.assumptions[NETWORK_ITEM["ring"]].fact("overlap_share")
     inputs = {"compute_s": compute, "exchange_s": exchanged, **counts, **shares}
     more = {"others": f", and {', '.join(others)}" if others else ""}
@@ -284,7 +284,7 @@ def _compute_line(here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTra
     )
     for (name, share), fact in zip(shares, (of_matmul, "matmul_share"), strict=True):
         inputs[name] = replace(fit.fact(fact), value=share, low=None, high=None, note=said("advice.board"))
-    inputs |= {name: fit.fact(name) for name in COMPUTING}
+    inputs |= fit.given(*COMPUTING)
     again = ", activations computed again" if run.recompute else ""
     return here.compute("compute_s", micro_batch_s, inputs, words={"again": again})
 

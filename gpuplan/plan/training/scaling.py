@@ -166,9 +166,7 @@ def step_model(scenario: Scenario, catalog: Catalog, job: Job, hosts: Fact, path
     how = summed_by(scenario, int(hosts.value))
     fit, network = catalog.assumptions[ITEM[how]], catalog.row("neural_networks", job.network)
     late = replace(network.fact("late_share"), note=said("training.late"))
-    shares = {"compute_s": _compute(job, path), "late_share": late} | {
-        name: fit.fact(name) for name in SHARES
-    }
+    shares = {"compute_s": _compute(job, path), "late_share": late} | fit.given(*SHARES)
     moved = _moved(scenario, catalog, job, hosts, path)
     if how == "parameter-server":
         size_mb = network["largest_tensor_parameters"] * GRADIENT_BYTES[scenario.training.gradients] / 1e6
@@ -267,7 +265,7 @@ def all_links(scenario: Scenario, path: str = PATH) -> Fact:
 def collective_facts(scenario: Scenario, catalog: Catalog, path: str = PATH) -> dict[str, Fact | Line]:
     """Return the network inputs and fitted parameters of a collective between hosts with NVLink."""
     fit, links = catalog.assumptions["collectives"], scenario.fact("training.links")
-    facts: dict[str, Fact | Line] = {name: fit.fact(name) for name in COLLECTIVE}
+    facts: dict[str, Fact | Line] = {**fit.given(*COLLECTIVE)}
     facts["step_latency_us"] = _latency(fit.fact("step_latency_us"), scenario, path)
     facts["links"] = links if links.value is not None else replace(links, value=1, note="all ports")
     facts["link_gbit_s"] = scenario.fact("network.link_gbit_s")

@@ -13,12 +13,11 @@ from random_cases import cases
 from gpuplan import Plan, ScenarioError, check_plan, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.models.llm.replicas import Promise
-from gpuplan.plan.llm.arrivals import arrivals_of
 from gpuplan.plan.llm.asks import BEHIND, Asks
 from gpuplan.plan.llm.engine import Engine, engine_of
 from gpuplan.plan.llm.serving import Serving
 from gpuplan.plan.llm.sessions import LEVELS, Reuse, reuse_of, session_of
-from gpuplan.plan.llm.sizing import Asked, load_of, promised_stay_s, size_of
+from gpuplan.plan.llm.sizing import Asked, arrivals_of, load_of, promised_stay_s, size_of
 from gpuplan.scenario import GROUP_FIELD_BY_NAME
 
 AGENTS: dict[str, Any] = {"use_kind": "agent", "tokens_in": None, "tokens_out": None}

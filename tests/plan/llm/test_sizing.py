@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_cases import examples
 
-from gpuplan.catalog import load_catalog
+from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.models.llm.replicas import Load, Promise
-from gpuplan.plan.llm.arrivals import arrivals_of
+from gpuplan.plan import make_plan
 from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.llm.engine import Engine, engine_of
-from gpuplan.plan.llm.sizing import Asked, size_of
+from gpuplan.plan.llm.sizing import Asked, arrivals_of, size_of
 
 
 def asked_of(rate: float, first_s: float, speed: float, **given: float) -> tuple[Engine, Asked]:
@@ -73,3 +73,17 @@ def test_without_load_it_is_sized_for_requests_that_seldom_meet() -> None:
     none = asked._replace(load=replace(asked.load, requests_per_second=0.0))
     found = size_of(engine, 4, none).found
     assert found and found.replicas == 1 and found.requests == pytest.approx(0, abs=0.1)
+
+
+def test_users_ask_again_once_they_have_thought_and_read_at_the_promised_pace(catalog: Catalog) -> None:
+    made = make_plan(assistant(think_s=28.05), catalog).llm.serving["assistant"]
+    assert made.load.requests_per_second == pytest.approx(400 * 0.12 / (28.05 + 2 + 399 / 20))
+    stated = make_plan(assistant(requests_per_s=3), catalog).llm.serving["assistant"]
+    assert stated.load.requests_per_second == 3
+
+
+def test_what_is_promised_is_as_stated_or_planned_with(catalog: Catalog) -> None:
+    scenario = assistant(first_token_s=1.5, kept_share=0.9)
+    found = arrivals_of(Asks(scenario, catalog, scenario.groups[0]))
+    assert (found.first_token_s, found.share) == (1.5, 0.9)
+    assert found.chunk_tokens == catalog.assumptions["llm-use"].fact("chunk_tokens").value
