@@ -7,7 +7,7 @@ from typing import Any
 from gpuplan.app import header
 from gpuplan.app.groups import Answers
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps import compare, deliver, explore, hardware, models
+from gpuplan.app.steps import compare, deliver, estate, explore, hardware, models
 from gpuplan.audit.step import EVENTS as AUDIT_EVENTS
 from gpuplan.scenario import MAX_FILE_BYTES, shown_name
 from gpuplan.wording import said
@@ -25,6 +25,8 @@ def _look(workbook: Workbook, content: Content) -> None:
     what, value = str(content["what"]), str(content["value"])
     if what.startswith("audit-"):
         workbook.auditing.option(what.removeprefix("audit-"), value)
+    elif what.startswith("match-"):
+        estate.match_by_hand(workbook, what.removeprefix("match-"), value)
     else:
         workbook.look(what, value)
 

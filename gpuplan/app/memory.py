@@ -8,9 +8,10 @@ from typing import Any
 from gpuplan.app.history import MOST, Link, link_of
 from gpuplan.app.plan_view import Watched
 from gpuplan.app.state import Before, Workbook
+from gpuplan.app.steps.estate import reopen
 from gpuplan.wording import said
 
-AS_IT_IS = ("started", "click", "typing", "customer", "step", "tabs", "workload", "drawer")
+AS_IT_IS = ("started", "click", "typing", "customer", "step", "tabs", "workload", "drawer", "matched")
 MOST_DRAFTS = 100
 
 
@@ -32,9 +33,13 @@ def memory_of(workbook: Workbook) -> tuple[dict[str, Any], dict[str, str]]:
         "presenting": list(workbook.before_presenting or ()),
         "drafts": {path: draft.text for path, draft in workbook.drafts.items()},
         "typed_in": {path: draft.at for path, draft in workbook.drafts.items()},
+        "estate": list((workbook.inventory_file or ())[:2]),
     }
     links = (*past, *future, *(kept.link for kept in aside), planned, now)
-    return memory, {link.id: link.fragment for link in links}
+    fragments = {link.id: link.fragment for link in links}
+    if workbook.inventory_file and workbook.inventory_file[2]:
+        fragments[workbook.inventory_file[0]] = workbook.inventory_file[2]
+    return memory, fragments
 
 
 def resume(workbook: Workbook, memory: Any, designs: Any, address: str) -> None:
@@ -62,6 +67,9 @@ def resume(workbook: Workbook, memory: Any, designs: Any, address: str) -> None:
         _type(workbook, has["drafts"], has["typed_in"])
         workbook.typing, workbook.click, workbook.drawer = has["typing"], has["click"], has["drawer"]
         workbook.tabs, workbook.workload = has["tabs"], has["workload"]
+        workbook.matched = has["matched"]
+        for id, name in [has["estate"]] if has["estate"] else ():
+            reopen(workbook, name, next((link.fragment for link in links([id, ""])), ""))
         if workbook.started:
             workbook.go(has["step"])
             workbook.before_presenting = Before(*has["presenting"]) if has["presenting"] else None
@@ -138,9 +146,10 @@ SHAPES: dict[str, tuple[Any, Any]] = {
     **dict.fromkeys(("past", "future"), ([(str, str)], [])),
     "kept": ([(str, str, str)], []),
     **dict.fromkeys(("failed", "maintenance"), ({str: [int]}, {})),
-    **dict.fromkeys(("drafts", "typed_in", "tabs"), ({str: str}, {})),
+    **dict.fromkeys(("drafts", "typed_in", "tabs", "matched"), ({str: str}, {})),
     "click": (lambda given: given in ("fail", "maintain"), "fail"),
     "watched": (_or_empty((str, str, str, lambda seed: type(seed) is int and 0 <= seed < 2**31, int)), []),
+    "estate": (_or_empty((str, str)), []),
     "presenting": (_or_empty((str, {str: str}, bool)), []),
 }
 """Shape of each part of a memory, and its replacement if it is damaged."""

@@ -69,6 +69,10 @@ class Workbook(KeptDesigns):
         """Picture of the inventory from which the existing hosts were taken."""
         self.inventory: Estate | None = None
         """The same, to compare the design with."""
+        self.inventory_file: tuple[str, str, str] | None = None
+        """Id, name and packed content of its file, from which a page that is loaded again has it; no content if that is long."""
+        self.matched: dict[str, str] = {}
+        """Workload, or cluster of the design, by patterns of names in the inventory, as chosen by hand."""
         self.before_presenting: Before | None = None
 
     @property
@@ -197,7 +201,8 @@ class Workbook(KeptDesigns):
         self.started = True
         self.unread, self.opened, self.looked = (), frozenset(), {}
         self.failed = self.maintenance = {}
-        self.estate = self.inventory = None
+        self.estate = self.inventory = self.inventory_file = None
+        self.matched = {}
         self.watched, self.workload, self.drawer, self.notice = None, "", "", ("", "")
         trying = (self.exploring, self.sensitivity, self.powering_on)
         for work in (self.simulating, self.auditing, *trying, self.delivering):

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, Required, TypedDict
 
 Chip = tuple[str, int]
-State = Literal["", "failed", "maintenance", "landing", "spare"]
+State = Literal["", "failed", "maintenance", "landing", "spare", "stuck"]
 Texts = Sequence[str]
 
 # fmt: off
@@ -98,7 +98,7 @@ Panel = TypedDict("Panel", {
     "notes": Sequence[Note]}, total=False)
 Fold = TypedDict("Fold", {
     "shown": bool, "key": str, "title": str, "hint": str, "open": bool, "stale": bool, "text": Texts,
-    "tables": Tables})
+    "tables": Tables, "selects": NotRequired[Sequence[Select]]})
 Form = TypedDict("Form", {
     "title": Required[str], "fields": Required[Fields], "fold": bool, "hint": str, "shown": bool,
     "stale": bool, "text": str, "tables": Tables, "button": Ask | None}, total=False)
@@ -183,7 +183,8 @@ GpuPiece = TypedDict("GpuPiece", {
     "text": Required[str], "weight": Required[float], "colour": int, "gap": Literal["free", "rest"],
     "new": bool}, total=False)
 Gpu = TypedDict("Gpu", {
-    "parts": Sequence[GpuPiece], "free": float, "rest": float, "title": str, "new": NotRequired[bool]})
+    "parts": Sequence[GpuPiece], "free": float, "rest": float, "title": str, "new": NotRequired[bool],
+    "stuck": NotRequired[bool]})
 Host = TypedDict("Host", {
     "number": int, "at": str, "head": str, "state": State, "word": str, "short": NotRequired[str],
     "title": str, "name": str, "gpus": Sequence[Gpu], "all_down": NotRequired[bool], "back": NotRequired[int]})
@@ -196,7 +197,7 @@ Verdict = TypedDict("Verdict", {
 Pool = TypedDict("Pool", {
     "id": str, "name": str, "about": str, "zoom": Literal["large", "compact", "kinds"], "wide": bool,
     "worst": Worst, "legend": Sequence[Named], "verdict": Verdict | None, "power_on": str, "watch": bool,
-    "more": int, "hosts": Sequence[Host]})
+    "more": int, "hosts": Sequence[Host], "signs": NotRequired[Mapping[str, str]]})
 Cluster = TypedDict("Cluster", {"id": str, "text": str, "name": str, "state": State, "on": bool})
 Hosts = TypedDict("Hosts", {
     "clusters": Sequence[Cluster], "pools": Sequence[Pool] | None, "click": Literal["fail", "maintain"],

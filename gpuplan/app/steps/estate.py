@@ -1,24 +1,34 @@
 """The estate that was read from an inventory: its hosts as tiles, with the VMs on each GPU."""
 
+from base64 import b64decode, b64encode
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import partial
+from hashlib import blake2b
+from io import BytesIO
 from typing import Any
+from zlib import compress, decompressobj, error
 
-from gpuplan.app.cards import COLOURS, Body, Card, details
+from gpuplan.app.cards import COLOURS, Body, Card, details, select
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.host_picture import COMPACT, DOWN, LARGE
 from gpuplan.audit.drift import drift_of
 from gpuplan.audit.drift_report import after_failures, evacuations, matched, told_of
 from gpuplan.audit.estate import Estate, EstateHost
-from gpuplan.audit.estate_report import Inventory, gpu_words, profile_words
-from gpuplan.audit.estate_use import GpuUse
+from gpuplan.audit.estate_report import gpu_words, profile_words
+from gpuplan.audit.estate_use import EstateUse, GpuUse, use_of
+from gpuplan.audit.inventories import read_estate
 from gpuplan.audit.planned import design_of
 from gpuplan.report.table import screen
-from gpuplan.wording import said
+from gpuplan.scenario import shown_name
+from gpuplan.wording import NAMES, said
 
 MOST = 5 * COMPACT
 """Most hosts of a cluster that are drawn."""
+MOST_FILE_BYTES = 10_000_000
+"""Most bytes of a file of hosts: some 100,000 rows."""
+MOST_KEPT, MOST_MATCHED, MOST_MENUS = 500_000, 100, 6
+"""Characters of a packed file that a page keeps, names matched by hand, and menus for names that match none."""
 
 
 @partial(Card, "hosts")
@@ -28,28 +38,81 @@ def estate_data(workbook: Workbook) -> dict[str, Any]:
     return {"clusters": [], "pools": workbook.estate, **no_clicks}
 
 
+def show_estate(workbook: Workbook, estate: Estate, name: str, content: bytes) -> None:
+    """Show the estate of a file, if it has VMs, and keep the file for when the page is loaded again."""
+    use, packed = use_of(estate, workbook.catalog), b64encode(compress(content, 9)).decode()
+    workbook.estate, workbook.inventory, workbook.inventory_file = None, None, None
+    if estate.vms:
+        workbook.estate, workbook.inventory = pictured(estate, use), estate
+        kept = packed if len(packed) <= MOST_KEPT else ""
+        workbook.inventory_file = blake2b(content, digest_size=8).hexdigest(), name, kept
+
+
+def reopen(workbook: Workbook, name: str, packed: str) -> None:
+    """Show the estate of a file that the page has kept; where it has not, say that the file must be opened again."""
+    try:
+        content = decompressobj().decompress(b64decode(packed), MOST_FILE_BYTES)
+        show_estate(
+            workbook, read_estate([(name, BytesIO(content))], workbook.catalog), shown_name(name), content
+        )
+    except (ValueError, error):
+        workbook.say("warn", said("screen.estate.again", name=shown_name(name)))
+
+
+def match_by_hand(workbook: Workbook, pattern: str, of: str) -> None:
+    """Take names of VMs as those of a workload, or a cluster as one of the design; of nothing, as before."""
+    if workbook.inventory:
+        rest = {key: value for key, value in workbook.matched.items() if key != pattern}
+        workbook.matched = dict([*([(pattern[:80], of)] if of else []), *rest.items()][:MOST_MATCHED])
+        workbook.look("match", pattern)
+
+
 @details("drift", lambda workbook: workbook.inventory)
 def drift_data(workbook: Workbook, estate: Estate) -> Body:
-    """Return what differs between the design and the estate, and whether it tolerates host failures."""
-    of = told_of(drift_of(design_of(workbook.plan), estate, {}))
-    return {"text": [*matched(of), *after_failures(of), *evacuations(of)], "tables": [screen(of.table)]}
+    """Return what differs between the design and the estate, whether it tolerates host failures, and menus for names that match none."""
+    design, pools = design_of(workbook.plan), {pool.id: pool.name for pool in workbook.plan.pools}
+    groups = {id: group.name for id, group in design.groups.items()}
+    known = {pattern: of for pattern, of in workbook.matched.items() if of in groups or of in pools}
+    drift = drift_of(design, estate, known)
+    told = told_of(drift)
+    unclear = [
+        each.vm.name.rstrip("0123456789") for each in drift.matches.vms if each.by in ("several", "unplanned")
+    ]
+    stems = [f"{stem}*" for stem, _ in Counter(unclear).most_common(MOST_MENUS)]
+    clusters = {host.cluster for host in estate.hosts if host.cluster and host.gpus and len(pools) > 1}
+    names = dict.fromkeys([*known, *sorted(clusters - drift.matches.clusters.keys()), *stems], "")
+    none = {"": said("screen.estate.not matched")}
+    menus = [
+        select(f"match-{name}", name, known.get(name, ""), none | (pools if name in clusters else groups))
+        for name in names
+    ]
+    return {
+        "text": [
+            *matched(told),
+            *after_failures(told),
+            *evacuations(told),
+            *[said("screen.estate.match")] * bool(menus),
+        ],
+        "tables": [screen(told.table)],
+        "selects": menus,
+    }
 
 
-def pictured(inventory: Inventory) -> list[dict[str, Any]]:
-    """Return the hosts of an inventory by cluster, as a picture."""
+def pictured(estate: Estate, use: EstateUse) -> list[dict[str, Any]]:
+    """Return the hosts of an estate by cluster, as a picture."""
     clusters: dict[str, list[EstateHost]] = {}
-    for host in inventory.estate.hosts:
+    for host in estate.hosts:
         clusters.setdefault(host.cluster or "", []).append(host)
-    profiles = sorted({profile for use in inventory.use.gpus for _, profile in use.vms})
+    profiles = sorted({profile for each in use.gpus for _, profile in each.vms})
     colours = {profile: 1 + at % COLOURS for at, profile in enumerate(profiles)}
-    return [_cluster(inventory, name, hosts, colours) for name, hosts in clusters.items()]
+    return [_cluster(use, name, hosts, colours) for name, hosts in clusters.items()]
 
 
 def _cluster(
-    inventory: Inventory, name: str, hosts: Sequence[EstateHost], colours: Mapping[str, int]
+    use: EstateUse, name: str, hosts: Sequence[EstateHost], colours: Mapping[str, int]
 ) -> dict[str, Any]:
-    gpus = {host.name: [use for use in inventory.use.gpus if use.host == host.name] for host in hosts}
-    vms = Counter(profile for uses in gpus.values() for use in uses for _, profile in use.vms)
+    gpus = {host.name: [each for each in use.gpus if each.host == host.name] for host in hosts}
+    vms = Counter(profile for uses in gpus.values() for each in uses for _, profile in each.vms)
     legend = [
         {
             "letter": "",
@@ -59,8 +122,11 @@ def _cluster(
         }
         for p, n in sorted(vms.items())
     ]
-    use = {"evacuation": inventory.use.evacuation, "restart": inventory.use.restart}
-    safe = {key: sum(not of.get(host.name) for host in hosts) for key, of in use.items()}
+    here = {host.name for host in hosts}
+    safe = {
+        key: sum(not vms for at, vms in getattr(use, key).items() if at in here)
+        for key in ("evacuation", "restart")
+    }
     zoom = "large" if len(hosts) <= LARGE else "compact"
     return {
         "id": f"estate-{name}",
@@ -71,19 +137,34 @@ def _cluster(
         "worst": {"beside": "", "buttons": []},
         "legend": legend,
         "verdict": None,
-        "power_on": said("screen.estate.answer", of=len(hosts), **safe),
+        "power_on": " ".join(
+            [said("screen.estate.answer", of=len(here & use.evacuation.keys()), **safe), *_blocked(use, here)]
+        ),
         "watch": False,
         "more": max(0, len(hosts) - MOST),
-        "hosts": [_tile(host, gpus[host.name], colours, zoom) for host in hosts[:MOST]],
+        "hosts": [_tile(host, gpus[host.name], use, colours, zoom) for host in hosts[:MOST]],
+        "signs": NAMES["sign of a host of an estate"],
     }
 
 
-def _tile(host: EstateHost, uses: Sequence[GpuUse], colours: Mapping[str, int], zoom: str) -> dict[str, Any]:
-    busy = sum(bool(use.vms) for use in uses)
-    state = ("" if busy else "spare") if host.takes_vms else "maintenance"
+def _blocked(use: EstateUse, here: Set[str]) -> Iterator[str]:
+    """Yield the hosts that cannot be evacuated, by reason."""
+    whys: dict[str, Counter[str]] = {}
+    for host, blocked in use.evacuation.items():
+        for each in blocked if host in here else ():
+            whys.setdefault(each.why, Counter())[host.partition(".")[0]] += 1
+    for why, hosts in whys.items():
+        yield said("screen.estate.blocked", hosts=list(hosts), why=NAMES["estate"][why], vms=hosts.total())
+
+
+def _tile(
+    host: EstateHost, uses: Sequence[GpuUse], use: EstateUse, colours: Mapping[str, int], zoom: str
+) -> dict[str, Any]:
+    busy, stuck = sum(bool(each.vms) for each in uses), use.evacuation.get(host.name, ())
+    state = ("stuck" if stuck else "" if busy else "spare") if host.takes_vms else "maintenance"
     word = said("screen.hosts.used" if busy else "screen.hosts.spare", gpus=busy, of=len(uses))
-    word = word if host.takes_vms else DOWN[state]
-    short = host.name.partition(".")[0]
+    word = DOWN[state] if state in DOWN else said("screen.estate.stuck", vms=len(stuck)) if stuck else word
+    short, vms = host.name.partition(".")[0], {each.vm for each in stuck}
     return {
         "number": 0,
         "at": short,
@@ -93,7 +174,9 @@ def _tile(host: EstateHost, uses: Sequence[GpuUse], colours: Mapping[str, int], 
         "short": word,
         "title": said("screen.hosts.host is", host=short, state=word),
         "name": said("screen.hosts.host is", host=host.name, state=word),
-        "gpus": [_gpu(use, colours, zoom) for use in uses],
+        "gpus": [
+            _gpu(each, colours, zoom) | {"stuck": any(vm in vms for vm, _ in each.vms)} for each in uses
+        ],
     }
 
 

@@ -9,10 +9,8 @@ from gpuplan.app.cards import Body, Card, Contents, attributes, details, panel, 
 from gpuplan.app.forms import form
 from gpuplan.app.groups import COUNT, rows_of
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.estate import pictured
+from gpuplan.app.steps.estate import MOST_FILE_BYTES, show_estate
 from gpuplan.app.steps.failures import shown_clusters
-from gpuplan.audit.estate_report import Inventory
-from gpuplan.audit.estate_use import use_of
 from gpuplan.audit.hosts import existing_of
 from gpuplan.audit.inventories import read_estate
 from gpuplan.audit.trace import TraceError, refusal
@@ -37,10 +35,6 @@ from gpuplan.scenario import (
 )
 from gpuplan.widgets import contract
 from gpuplan.wording import NAMES, said
-
-MOST_FILE_BYTES = 10_000_000
-"""Most bytes of a file of hosts: some 100,000 rows."""
-
 
 hardware_form, sharing_form = form("hardware"), form("sharing")
 COUNTED = {
@@ -133,8 +127,7 @@ def take_hosts(workbook: Workbook, name: str, content: bytes) -> None:
         workbook.say("stop", said("screen.hardware.no GPU known", name=shown, left=left))
         return
     workbook.edit(EXISTING, imported.existing)
-    inventory = Inventory(estate, use_of(estate, catalog), imported, catalog)
-    workbook.estate, workbook.inventory = (pictured(inventory), estate) if estate.vms else (None, None)
+    show_estate(workbook, estate, shown, content)
     taken = sum(kind.hosts for kind in host_kinds(imported.existing))
     text = said("screen.hardware.imported", name=shown, hosts=taken, left=left)
     workbook.say("warn" if imported.left_out or imported.unread else "note", text)

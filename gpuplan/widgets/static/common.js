@@ -364,6 +364,11 @@ function keptFields(send) {
 const statedTotal = (stated, send) => stated && h("p", { class: `gp-total${stated.tone ? " gp-stated" : ""}` }, stated.text, stated.ways.map((way) => [" ",
   h("button", { type: "button", class: "gp-link", "data-at": way.at, onclick: () => send("set", { path: way.path, value: way.value, live: false }) }, way.text)]));
 
+// A menu of a heading, by which a view is chosen.
+const menu = (s, send) => h("label", { class: "gp-look" }, s.label,
+  h("select", { "data-at": `look-${s.what}`, onchange: (event) => send("look", { what: s.what, value: event.target.value }) },
+    s.options.map((o) => h("option", { value: o.value, selected: o.value === s.value }, o.text))));
+
 const chip = (letter, colour) => h("span", { class: `gp-chip gp-c${colour}`, "aria-hidden": "true" }, letter);
 
 // A sign and a word, whatever the colour.

@@ -1,12 +1,12 @@
 // The hosts with who is on which GPU: large, small, or one tile for all that are alike. A click takes a host down.
-const SIGNS = { failed: "\u2715", maintenance: "\u2016", landing: "+", spare: "\u25cb" };
+const SIGNS = { failed: "\u2715", maintenance: "\u2016", landing: "+", spare: "\u25cb", stuck: "!" };
 
 // Clusters that are chosen by a button each; more are a list.
 const MOST_BUTTONS = 16;
 
 function gpu(g) {
   const parts = g.parts.map((p) => h("i", { class: `gp-${p.gap ?? `c${p.colour}`}${p.new ? " new" : ""}`, style: `flex:${p.weight}` }, p.text));
-  return h("span", { class: `gp-gpu${g.new ? " new" : ""}`, title: g.title }, parts,
+  return h("span", { class: `gp-gpu${g.new ? " new" : ""}${g.stuck ? " stuck" : ""}`, title: g.title }, parts,
     g.free ? h("i", { class: "gp-free", style: `flex:${g.free}` }) : null, g.rest ? h("i", { class: "gp-rest", style: `flex:${g.rest}` }) : null);
 }
 
@@ -42,7 +42,7 @@ function section(pool, data, send, model, one) {
     h("h2", {}, pool.name, h("small", {}, pool.worst.beside ? "" : pool.about), h("span", { class: "gp-worst" }, pool.worst.beside && pool.worst.buttons.length ? h("span", {}, `${pool.worst.beside}:`) : null, pool.worst.buttons.map(worst))),
     h("div", { class: `gp-hosts gp-${pool.zoom}${pool.wide ? " gp-wide8" : ""}`, style: `--short-row: ${even(pool.hosts.length, pool.wide ? 3 : 5)}; --long-row: ${even(pool.hosts.length, 5)}` }, pool.hosts.map((host) => tile(pool, host, send))),
     pool.more ? h("p", { class: "gp-small" }, `and ${pool.more} more kinds of hosts`) : null,
-    pool.zoom === "compact" ? h("p", { class: "gp-small gp-signs" }, Object.entries(v ? { failed: "failed", maintenance: "in maintenance", landing: "gets VMs", spare: "spare" } : { landing: "gets a VM", spare: "empty" })
+    pool.zoom === "compact" ? h("p", { class: "gp-small gp-signs" }, Object.entries(pool.signs ?? (v ? { failed: "failed", maintenance: "in maintenance", landing: "gets VMs", spare: "spare" } : { landing: "gets a VM", spare: "empty" }))
       .map(([state, word]) => h("span", {}, h("b", { "aria-hidden": "true" }, SIGNS[state]), ` ${word}`))) : null,
     touched.size ? null : legend(others),
     v ? h("p", { class: `gp-verdict gp-${v.tone}`, role: "status" }, h("b", {}, v.lead), " ", v.text, " ",

@@ -6,9 +6,6 @@ export default drawn((data, send, model) => {
     : p.visit ? h("button", { type: "button", class: "gp-link", "data-at": `visit-${p.visit}`, onclick: () => send("visit", { path: p.visit }) }, p.text)
     : p.strong ? h("b", {}, p.text) : p.waiting ? h("span", { class: "gp-waiting" }, p.text) : p.text;
   const said = (paragraphs) => (paragraphs ?? []).map((parts) => h("p", { class: "gp-said" }, parts.map(piece)));
-  const select = (s) => h("label", { class: "gp-look" }, s.label,
-    h("select", { "data-at": `look-${s.what}`, onchange: (event) => send("look", { what: s.what, value: event.target.value }) },
-      s.options.map((o) => h("option", { value: o.value, selected: o.value === s.value }, o.text))));
   const act = (a) => h("button", { type: "button", class: "gp-head-act", "data-at": a.key, disabled: a.off, onclick: () => send(a.event) }, a.text);
   const figure = (f) => h("div", { class: "gp-fact" }, h("small", {}, f.label), h("div", {},
     f.key ? h("button", { type: "button", class: "gp-why gp-why-big", "data-at": f.key, title: "Why this number?", "aria-label": `Why ${f.value}, ${f.label}?`, onclick: () => send("why", { key: f.key }) }, f.value)
@@ -19,7 +16,7 @@ export default drawn((data, send, model) => {
   const curve = (c) => h("li", {}, svg("svg", { width: 28, height: 12, "aria-hidden": "true", fill: c.ink, stroke: c.ink, "stroke-width": 0 },
     svg("line", { x1: 0, x2: 28, y1: 6, y2: 6, "stroke-width": c.width, "stroke-dasharray": c.dash.join(" ") }), points[c.point]()), c.name);
   return h("div", { class: data.stale ? "gp-stale" : "" },
-    data.title ? h("h2", { tabindex: -1, "data-near": true }, data.title, data.hint ? h("small", {}, data.hint) : null, (data.selects ?? []).map(select), (data.acts ?? []).map(act)) : null,
+    data.title ? h("h2", { tabindex: -1, "data-near": true }, data.title, data.hint ? h("small", {}, data.hint) : null, (data.selects ?? []).map((s) => menu(s, send)), (data.acts ?? []).map(act)) : null,
     data.legend ? h("ul", { class: "gp-curves" }, data.legend.map(curve)) : null, said(data.text), data.figures ? h("div", { class: "gp-facts" }, data.figures.map(figure)) : null, tables(data.tables ?? [], send, model), data.parts ? h("ul", { class: "gp-legend" }, data.parts.map((p) => h("li", {}, chip(...p.chip), h("b", {}, p.name), h("em", {}, p.text)))) : null, data.list ? h("ul", { class: "gp-list" }, data.list.map((text) => h("li", {}, text))) : null, said(data.after),
     data.button ? h("button", { type: "button", "data-at": data.button.key, onclick: () => send("fold", { key: data.button.key, open: true }) }, data.button.text) : null,
     (data.notes ?? []).map((note) => h("p", { class: "gp-small gp-said" }, note.text, h("cite", {}, note.cite))));

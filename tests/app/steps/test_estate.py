@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import drifts
 from estates import L40S, card, export, host, vgpu, vm, workbook
 
 from gpuplan import Catalog
+from gpuplan.app.events import EVENTS
+from gpuplan.app.memory import memory_of, resume
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.estate import drift_data, estate_data
 from gpuplan.app.steps.hardware import take_hosts
@@ -24,7 +27,7 @@ def test_an_inventory_gives_the_existing_hosts_and_a_picture(catalog: Catalog) -
     assert book.notice[0] == "note"
     assert str(book.scenario.hardware.existing).startswith("1 x 2 l40s-48gb")
     (pool,) = json.loads(json.dumps(estate_data(book)))["pools"]
-    assert [tile["state"] for tile in pool["hosts"]] == ["", "maintenance"]
+    assert [tile["state"] for tile in pool["hosts"]] == ["stuck", "maintenance"]
     used, empty = pool["hosts"][0]["gpus"]
     assert [part["weight"] for part in used["parts"]] == [16 * 1024] * 2
     assert (used["free"], used["rest"]) == (16 * 1024, 0)
@@ -32,6 +35,55 @@ def test_an_inventory_gives_the_existing_hosts_and_a_picture(catalog: Catalog) -
     assert len(pool["legend"]) == 1
     book.open_example("starter")
     assert estate_data(book)["pools"] is None
+
+
+def test_hosts_that_cannot_be_evacuated_are_marked(catalog: Catalog) -> None:
+    book = Workbook(catalog)
+    book.open_example("enterprise")
+    cards = [card("0000:4a:00.0", L40S, 1), card("0000:61:00.0", L40S, 2)]
+    vms = [vm(1, 1, vgpu("nvidia_l40s-48c")), vm(2, 1, vgpu("nvidia_l40s-16c", migrates=False)), vm(3, 2)]
+    take_hosts(book, "vcenter.json", json.dumps(export([host(1, cards), host(2)], vms)).encode())
+    (pool,) = estate_data(book)["pools"]
+    assert [tile["state"] for tile in pool["hosts"]] == ["stuck", "spare"]
+    assert [gpu["stuck"] for gpu in pool["hosts"][0]["gpus"]] == [True, True]
+    assert pool["power_on"].count("esx1") == 2
+
+
+def test_a_page_that_is_loaded_again_has_its_estate_and_what_was_matched_by_hand(catalog: Catalog) -> None:
+    book = Workbook(catalog)
+    book.open_example("assistant")
+    now = drifts.drift("assistant")
+    names = {each.name: f"srv-{at:03}" for at, each in enumerate(now.estate.vms)}
+    estate = replace(now.estate, vms=tuple(replace(each, name=names[each.name]) for each in now.estate.vms))
+    design = book.scenario
+    take_hosts(book, "vcenter.json", json.dumps(drifts.exported(estate, catalog)).encode())
+    book.use(design, "")
+    book.opened |= {"drift"}
+    before = drift_data(book)
+    (menu,) = before["selects"]
+    assert menu["what"] == "match-srv-*" and {each["value"] for each in menu["options"]} >= {
+        "",
+        "search",
+        "developers",
+    }
+    EVENTS["look"](book, {"what": menu["what"], "value": "developers"})
+    after = drift_data(book)
+    assert after["selects"][0]["value"] == "developers" and after["tables"] != before["tables"]
+    memory, designs = json.loads(json.dumps(memory_of(book)))
+    again = Workbook(catalog)
+    resume(again, memory, designs, "")
+    again.opened |= {"drift"}
+    assert (again.inventory, again.estate, again.matched) == (
+        book.inventory,
+        book.estate,
+        {"srv-*": "developers"},
+    )
+    assert drift_data(again) == after
+    lost = Workbook(catalog)
+    resume(lost, memory, {key: text for key, text in designs.items() if key != memory["estate"][0]}, "")
+    assert lost.inventory is None and lost.notice[0] == "warn" and "vcenter.json" in lost.notice[1]
+    EVENTS["look"](book, {"what": menu["what"], "value": ""})
+    assert book.matched == {} and drift_data(book) == before
 
 
 def test_a_list_of_hosts_has_no_picture_and_a_workbook_without_gpus_changes_nothing(catalog: Catalog) -> None:

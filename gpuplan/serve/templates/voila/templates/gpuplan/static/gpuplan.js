@@ -135,7 +135,7 @@
     sessionStorage.removeItem(`gpuplan:design:${id}`);
   }
   const needed = (of) => [of?.design, of?.planned, of?.kept].flat(2);
-  const undone = (of) => [of?.past, of?.future].flat(2);
+  const undone = (of) => [of?.past, of?.future, of?.estate].flat(2);
   const named = (of) => [...needed(of), ...undone(of)].filter((id) => held.has(id));
 
   // Makes room: the oldest design that is there for undo only, of other entries first.
