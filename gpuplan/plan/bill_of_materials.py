@@ -226,7 +226,7 @@ class Counts:
             **{
                 f"spare-gpus{suffix}": self.scenario.cost.spare_gpus if total else 0 for suffix in self.boards
             },
-            "adapters": sum(new.values()) * self.fabric.adapters,
+            "adapters": sum(new[k.suffix] * self.fabric.ports_of(k.name).adapters for k in self.kinds),
             "leaf": 0,
             "spine": 0,
             "host-cables": 0,
@@ -246,7 +246,8 @@ class Counts:
             quantities |= {
                 "leaf": built.leaves,
                 "spine": built.spines,
-                "host-cables": built.host_cables,
+                "host-cables": built.host_cables
+                - sum(kind.hosts(hosts) * self.fewer_cables(kind) for kind in self.kinds),
                 "switch-cables": built.between_switches,
             }
         return quantities
@@ -260,6 +261,15 @@ class Counts:
         """True if the hosts of any year take more than one fabric."""
         years = (self._switches(sum(hosts.values())) for hosts in growth)
         return any(switches is not None and len(switches.fabrics) > 1 for switches in years)
+
+    def fewer_cables(self, kind: KindCounts) -> int:
+        """Return the cables to leaves that a host of a kind has fewer than leaves are sized for."""
+        most, mine = self.fabric.ports, self.fabric.ports_of(kind.name)
+        return (
+            most.total - mine.total
+            if self.scenario.network.transport != "infiniband"
+            else most.shared - mine.shared
+        )
 
     def _switches(self, hosts: int) -> Switches | None:
         """Return the switches for this many hosts."""
@@ -408,10 +418,12 @@ def _hardware(made: _Bill, counts: Counts, growth: Sequence[Mapping[str, int]]) 
     switches = fabric.switches
     network = {
         "new": sum(many[f"servers{kind.suffix}"] for kind in counts.kinds),
-        "adapters": fabric.adapters,
+        "adapters": " / ".join(
+            dict.fromkeys(str(fabric.ports_of(kind.name).adapters) for kind in counts.kinds)
+        ),
         "link": scenario.network.link_gbit_s,
         "hosts": fabric.gpu_hosts + fabric.compute_hosts,
-        "ports": fabric.ports.total,
+        "ports": said("bill.up to ports" if fabric.kinds else "bill.ports", ports=fabric.ports.total),
         "leaf": switches.leaf_name if switches else "",
         "leaf_id": switches.leaf if switches else "",
         "spine": spine_name,

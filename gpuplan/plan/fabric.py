@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from operator import attrgetter
+from types import MappingProxyType
 from typing import NamedTuple
 
 from gpuplan.catalog import Catalog, Item
@@ -67,6 +68,11 @@ class Ports(NamedTuple):
         """All ports."""
         return self.shared + self.rdma
 
+    @property
+    def adapters(self) -> int:
+        """Adapters with two ports; at least two, the teamed ports spread over them."""
+        return max(2, -(-self.total // 2))
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:
@@ -97,7 +103,7 @@ class Cabling(Brief):
     """GPU hosts of each site where clusters are by site, each with its own switches; otherwise all."""
     compute_hosts: int
     ports: Ports
-    """Of a GPU host."""
+    """Of a GPU host, of the kind with most where kinds differ; leaves are sized for these."""
     compute_ports: Ports | None
     """Ports of a compute host; None if none is on these switches."""
     distributed_switches: int
@@ -106,13 +112,24 @@ class Cabling(Brief):
     reason: str
     """Reason for having no switches."""
     adapters: int
-    """Adapters with two ports in each GPU host; at least two, the teamed ports spread over them."""
+    """Of such a host."""
     settings: tuple[Setting, ...]
     failures: tuple[Failure, ...]
+    kinds: Mapping[str, Ports]
+    """Kind of GPU hosts -> ports of a host, where kinds differ."""
+
+    def ports_of(self, kind: str) -> Ports:
+        """Ports of a GPU host of a kind."""
+        return self.kinds.get(kind, self.ports)
 
 
 def cabling(
-    trail: Trail, scenario: Scenario, catalog: Catalog, pools: Sequence[Pool], use: NetworkUse
+    trail: Trail,
+    scenario: Scenario,
+    catalog: Catalog,
+    pools: Sequence[Pool],
+    use: NetworkUse,
+    of_kinds: Mapping[str, NetworkUse] = MappingProxyType({}),
 ) -> Cabling | None:
     """Ports, switches and cables of a design; None without GPU hosts."""
     hosts = sum(p.hosts for p in pools)
@@ -121,6 +138,8 @@ def cabling(
     network = scenario.network
     ports = _ports(trail, scenario, catalog, use)
     compute = _compute_ports(scenario, catalog, use, hosts)
+    kinds = {of: _ports(Trail({}), scenario, catalog, one) for of, one in of_kinds.items()}
+    kinds = kinds if len({*kinds.values()}) > 1 else {}
     bound = _bound(scenario, use)
     clusters: dict[str, list[int]] = {}
     for pool in pools:
@@ -147,9 +166,10 @@ def cabling(
         max_oversubscription=float(bound.value),
         switches=switches,
         reason=reason,
-        adapters=max(2, -(-ports.total // 2)),
+        adapters=ports.adapters,
         settings=tuple(_settings(scenario, catalog, switches)),
         failures=tuple(_failures(scenario, ports, switches)),
+        kinds=kinds,
     )
 
 
@@ -488,7 +508,7 @@ def _failures(scenario: Scenario, ports: Ports, switches: Switches | None) -> It
         return whole_percent(bandwidth_left(of, lost))
 
     transport = scenario.network.transport
-    holds, on_adapter = {"always", transport}, -(-ports.shared // max(2, -(-ports.total // 2)))
+    holds, on_adapter = {"always", transport}, -(-ports.shared // ports.adapters)
     words: dict[str, object] = {
         "shared": left(ports.shared),
         "s": "s" * (ports.shared > 2),

@@ -297,7 +297,8 @@ class _Ordered:
     def connected(self, fabric: Cabling) -> Iterator[HostPart]:
         """List adapters by the network plan, and the boot device of the host."""
         link = self.scenario.network.link_gbit_s
-        yield self.sizes.part("adapters", "", {"adapters": fabric.adapters, "link": link})
+        adapters = fabric.ports_of(self.scenario.hardware.of).adapters
+        yield self.sizes.part("adapters", "", {"adapters": adapters, "link": link})
         boot = self.sizes.fact("boot_disks")
         yield self.sizes.part("boot", "", {"boot": boot.value}, [boot])
 

@@ -281,14 +281,19 @@ class MixedPlan(Plan):
         other = self.scenario.with_value("availability.host_failures", failures)
         return self._divided(_joined(part.divided_for(failures) for part in self.parts), self._shared(other))
 
+    @cached_property
+    def uses(self) -> Mapping[str, NetworkUse]:
+        """Effect of the network on the groups of each kind of hosts."""
+        trail, of_kinds = self._trail("network"), dict[str, NetworkUse]()
+        for part in reversed(self.parts):
+            use = network_use(trail, part.sized, self.catalog, part.groups, part.pools)
+            of_kinds = {part.scenario.hardware.of: use, **of_kinds}
+        return of_kinds
+
     @chapter
     def network(self) -> NetworkUse:
         """Effect of the network on the groups of all kinds, and on the training job, which runs on the first kind."""
-        trail = self._trail("network")
-        uses = [
-            network_use(trail, part.sized, self.catalog, part.groups, part.pools)
-            for part in reversed(self.parts)
-        ][::-1]
+        uses = [*self.uses.values()]
         rules = {rule.code: rule for use in uses for rule in use.rules}
         return NetworkUse(
             tuple(remote for use in uses for remote in use.remote),

@@ -333,7 +333,13 @@ class Plan(Carded):
     @chapter
     def cabling(self) -> Cabling | None:
         """Ports, switches and cables; None without GPU hosts."""
-        return cabling(self._trail("cabling"), self.sized, self.catalog, self.pools, self.network)
+        use, trail = self.network, self._trail("cabling")
+        return cabling(trail, self.sized, self.catalog, self.pools, use, self.uses)
+
+    @property
+    def uses(self) -> Mapping[str, NetworkUse]:
+        """Effect of the network on the groups of each kind of hosts; none where there is one kind."""
+        return {}
 
     @chapter
     def held_gpus(self) -> Mapping[str, Line]:

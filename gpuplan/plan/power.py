@@ -241,7 +241,7 @@ def _host_lines(
         "boards": derived("power/boards", per_host),
         "base_w": factor(scenario, catalog, "host_base_w"),
         "board_w": board_w,
-        "adapters": derived("power/adapters", fabric.adapters),
+        "adapters": derived("power/adapters", fabric.ports_of(scenario.hardware.of).adapters),
         "adapter_w": catalog_factor(catalog, "nic_w"),
         "psu_efficiency": efficiency,
     }

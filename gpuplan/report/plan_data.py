@@ -56,7 +56,7 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
         "inventory": plain(plan.inventory),
         "sharing_modes": plain(sharing_modes(plan.scenario, plan.catalog)),
         "network": plain(plan.network),
-        "cabling": plain(plan.cabling),
+        "cabling": _without(plain(plan.cabling), "kinds") if plan.cabling else None,
         "power": power_dict(plan.power),
         **({"kinds": [_kind(part) for part in plan.by_kind]} if plan.parts[1:] else {}),
         "management": plain(plan.management),
@@ -88,6 +88,7 @@ def _kind(part: Plan) -> dict[str, Any]:
         "sharing_modes": plain(sharing_modes(part.scenario, part.catalog)),
         "host_line": plain(part.host_line),
         "power": use and _without(plain(use), "lines"),
+        "ports": plain(part.cabling.ports_of(hardware.of)) if part.cabling else None,
     }
 
 

@@ -376,3 +376,30 @@ def test_all_clusters_have_the_same_settings_of_vsphere(catalog: Catalog) -> Non
     assert plan.set_up.platform.gpu_policy == policy
     assert all(start.now.all_start for start in plan.power_on.values())
     assert {pool.id for pool in plan.pools} == {*plan.rehearsed}
+
+
+def test_hosts_of_each_kind_have_the_ports_of_their_own_traffic(catalog: Catalog) -> None:
+    """Remote GPUs on one kind take ports, cables and adapters of its hosts alone."""
+    shared: dict[str, Any] = {
+        "platform": {"vsphere": "7.0u3", "bitfusion": True},
+        "network": {"link_gbit_s": 10},
+    }
+    remote = {"id": "a", "people": 200, "gpus_each": 0.25, "access": "bitfusion", "active_share": 1.0}
+    local = {"id": "b", "people": 8, "gpus_each": 1, "access": "passthrough", "active_share": 1.0}
+    one, two = {"gpu": "v100-pcie-32gb", "gpus_per_host": 8}, {"gpu": "a100-pcie-80gb", "gpus_per_host": 4}
+    apart = [
+        make_plan(from_dict(shared | {"groups": [group], "hardware": hardware}), catalog)
+        for group, hardware in ((remote, one), (local, two))
+    ]
+    kinds = one | {"kinds": [{"name": "Other", **two}]}
+    both = make_plan(
+        from_dict(shared | {"groups": [remote, local | {"hosts": "Other"}], "hardware": kinds}), catalog
+    )
+    assert both.cabling and all(plan.cabling for plan in apart)
+    ports = [plan.cabling.ports for plan in apart if plan.cabling]
+    assert [both.cabling.ports_of(kind) for kind in ("", "Other")] == ports
+    assert ports[0].total > ports[1].total and ports[0].adapters > ports[1].adapters
+    for key in ("adapters", "host-cables"):
+        assert sum(bought(both, key).values()) == sum(sum(bought(plan, key).values()) for plan in apart)
+    alone = [plan.power.host_peak_w for plan in apart if plan.power]
+    assert both.power and [kind.peak_w for kind in both.power.kinds.values()] == pytest.approx(alone)

@@ -163,12 +163,15 @@ def cabling(fabric: Cabling) -> Table:
     hosts = amount(fabric.gpu_hosts, "GPU host")
     if fabric.compute_hosts:
         hosts += f", {amount(fabric.compute_hosts, 'compute host')}"
-    rows = [(said("table.cabling.hosts"), hosts), (said("table.cabling.ports"), _ports(fabric.ports))]
+    rows = [(said("table.cabling.hosts"), hosts)]
+    kinds = {f" ({of})" * bool(of): ports for of, ports in {"": fabric.ports, **fabric.kinds}.items()}
+    rows += [(said("table.cabling.ports") + of, _ports(ports)) for of, ports in kinds.items()]
     if fabric.compute_ports:
         rows.append((said("table.cabling.compute ports"), _ports(fabric.compute_ports)))
-    adapters = (said("table.cabling.adapters"), said("table.with two ports each", fabric=fabric))
+    for of, ports in kinds.items():
+        rows.append((said("table.cabling.adapters") + of, said("table.with two ports each", fabric=ports)))
     distributed = (said("table.cabling.distributed"), number(fabric.distributed_switches))
-    rows += [adapters, distributed, *_switches(fabric)]
+    rows += [distributed, *_switches(fabric)]
     return filled("cabling", rows)
 
 
