@@ -32,9 +32,10 @@ from gpuplan.scenario import (
     one_line,
     other_vms,
     shown_name,
+    views,
 )
 from gpuplan.widgets import contract
-from gpuplan.wording import NAMES, said
+from gpuplan.wording import NAMES, joined, said
 
 hardware_form, sharing_form = form("hardware"), form("sharing")
 COUNTED = {
@@ -214,20 +215,25 @@ def _cell(
 def allowed_data(workbook: Workbook) -> dict[str, Any]:
     """Return every way to share GPUs, whether this GPU on this version supports it, and the rule with its source."""
     catalog, scenario = workbook.catalog, workbook.scenario
-    if scenario.hardware.gpu not in catalog.gpus or scenario.platform.vsphere not in catalog.vsphere:
+    kinds = {view.hardware.gpu: view for view in views(scenario)}
+    if not kinds.keys() <= catalog.gpus.keys() or scenario.platform.vsphere not in catalog.vsphere:
         scenario = workbook.plan.scenario  # a link may name hardware missing from this catalog
-    words = NAMES["verdict on sharing"]
-    gpu, version = catalog.gpus[scenario.hardware.gpu], catalog.vsphere[scenario.platform.vsphere]
+        kinds = {view.hardware.gpu: view for view in views(scenario)}
+    words, version = NAMES["verdict on sharing"], catalog.vsphere[scenario.platform.vsphere]
+    names = {gpu: catalog.gpus[gpu].name for gpu in kinds}
     return {
-        "title": said("screen.hardware.allows", gpu=gpu.name, version=version.name),
+        "title": said("screen.hardware.allows", gpu=joined([*names.values()]), version=version.name),
         "modes": [
-            attributes(mode, "id", "name", "verdict", "text")
+            attributes(mode, "verdict", "text")
             | {
+                "id": f"{gpu}-{mode.id}" if len(kinds) > 1 else mode.id,
+                "name": f"{names[gpu]}: {mode.name}" if len(kinds) > 1 else mode.name,
                 # Bitfusion can no longer be bought
                 "word": words["owned" if (mode.id, mode.verdict) == ("bitfusion", "yes") else mode.verdict],
                 "source": source_titles(workbook, mode.sources),
             }
-            for mode in sharing_modes(scenario, catalog)
+            for gpu, view in kinds.items()
+            for mode in sharing_modes(view, catalog)
         ],
     }
 

@@ -1,5 +1,6 @@
 """Assumptions behind the numbers of a plan, in words: inputs, planning values, and those yet to be confirmed."""
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -11,7 +12,7 @@ from gpuplan.plan.known import inputs, unconfirmed
 from gpuplan.report.table import Table, columns, listed
 from gpuplan.report.tables.explore import value_words
 from gpuplan.report.tables.plan import catalog_name
-from gpuplan.scenario import FIELD_BY_PATH, field_of, table_path
+from gpuplan.scenario import FIELD_BY_PATH, KINDS_PATH, field_of, table_path
 from gpuplan.units import SUFFIX
 from gpuplan.wording import NAMES, amount, bare_amount, capital, counted, money, number, said, stated_percent
 
@@ -77,6 +78,11 @@ def input_words(plan: Plan, path: str, value: Any) -> str:
     spec = field_of(path)
     if spec.table:
         return catalog_name(plan.catalog, spec.table, str(value))
+    if path == KINDS_PATH:
+        names = {
+            item.id: item.name for table in ("gpus", "servers") for item in plan.catalog.items(table).values()
+        }
+        return re.sub(r"[\w.-]*\w", lambda id: names.get(id[0], id[0]), str(value))
     kind = table_path(path)
     if kind in CHOICE_NAMES:
         return CHOICE_NAMES[kind].get(str(value), str(value))

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from approved import has_approved, is_approved
+from kinds_of_hosts import design
 
 pytest.importorskip("altair")
 pytest.importorskip("traitlets")
@@ -31,6 +32,7 @@ from gpuplan.app.steps.hardware import (
     take_hosts,
 )
 from gpuplan.catalog import Catalog
+from gpuplan.report.tables.known import input_words
 from gpuplan.scenario import from_dict, host_kinds
 from gpuplan.wording import NAMES
 
@@ -219,3 +221,14 @@ def test_further_kinds_of_hosts_are_named_where_the_grid_is_folded(catalog: Cata
         catalog, from_dict({"groups": [{"id": "a"}], "hardware": {"kinds": "large: 8 x h200-nvl-141gb"}})
     )
     assert kinds_grid(book)["hint"] == "large: 8 GPUs"
+
+
+def test_the_boards_of_all_kinds_are_named_with_what_each_allows(catalog: Catalog) -> None:
+    book = Workbook(catalog, from_dict(design()))
+    data = plain(allowed_data(book))
+    assert {"l40s-48gb-mig", "h200-nvl-141gb-mig"} <= {mode["id"] for mode in data["modes"]}
+    assert all(name in data["title"] for name in ("L40S", "H200 NVL"))
+    stated = input_words(book.plan, "hardware.kinds", book.scenario.hardware.kinds)
+    assert stated == "Large: 8 x H200 NVL 141GB, cluster first"
+    (row, _) = kinds_grid(book)["rows"]
+    assert [cell["value"] for cell in row["cells"] if cell["path"].endswith(".cluster")] == ["first"]
