@@ -1,18 +1,23 @@
 """Hosts to buy by year and by failure tolerance, the design against its GPU-hours rented from a cloud, and the cost of tokens on either."""
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
+from operator import attrgetter
 from typing import NamedTuple
 
 from gpuplan.analysis.demand import gpus_without_spare
 from gpuplan.analysis.variants import Standing, outcome_of, standing
 from gpuplan.catalog import Row
+from gpuplan.facts import weakest
 from gpuplan.models import cost, renting
 from gpuplan.models.llm.token_cost import million_tokens_cost, user_month_cost
 from gpuplan.plan import Plan
 from gpuplan.plan.growth import group_peaks, grow
 from gpuplan.plan.llm.token_costs import TokenCost
+from gpuplan.plan.prices import price_day
 from gpuplan.scenario import ScenarioError
 from gpuplan.wording import joined, said
 
@@ -77,11 +82,47 @@ def stated_rent(plan: Plan) -> float | None:
 
 
 def rentals(plan: Plan) -> tuple[RentRow, ...]:
-    """Offers of the GPU of the plan in its currency, the cheapest first."""
+    """Offers of the GPUs of the plan in its currency, the cheapest first; of several boards the cheapest of each, by terms of all."""
+    by_board = {gpu: _of_board(plan, gpu) for gpu in plan.new_boards}
+    if len(by_board) == 1:
+        return by_board.popitem()[1]
+    for gpu in by_board:
+        if (stated := plan.scenario.get(f"prices.rent/{gpu}")) is not None:
+            about = (f"rent/{gpu}", plan.catalog.gpus[gpu].name, "", "on-demand", 1, float(stated))
+            by_board[gpu] = (RentRow(*about, price_day(plan.scenario, plan.catalog), "derived", ()),)
+    terms = [
+        term for term in TERMS if all(any(row.term == term for row in rows) for rows in by_board.values())
+    ]
+    return tuple(
+        sorted((_of_boards(plan, term, by_board) for term in terms), key=attrgetter("gpu_hour_price"))
+    )
+
+
+def _of_board(plan: Plan, gpu: str) -> tuple[RentRow, ...]:
+    """Return the offers of a board, the cheapest first."""
     rate = plan.scenario.cost.usd_rate or 1.0
-    boards = plan.new_boards  # of several ones no offer has all
-    rows = [row for row in plan.catalog.rows("rentals") if (row["gpu"],) == boards]
-    return tuple(sorted((_offer(row, rate) for row in rows), key=lambda row: (row.gpu_hour_price, row.id)))
+    rows = [_offer(row, rate) for row in plan.catalog.rows("rentals") if row["gpu"] == gpu]
+    return tuple(sorted(rows, key=lambda row: (row.gpu_hour_price, row.id)))
+
+
+def _of_boards(plan: Plan, term: str, by_board: Mapping[str, Sequence[RentRow]]) -> RentRow:
+    """Return the cheapest offers of a term as one, at their mean price by GPU-hours over the analysis period."""
+    hours: dict[str, float] = defaultdict(float)
+    for part in filter(lambda part: part.pools, plan.parts):
+        new, needed = part.scenario.hardware, sum(pool.hosts_for_demand for pool in part.pools)
+        busy = sum(plan.growth.kinds.get(new.of, ()))
+        hours[new.gpu] += busy if term in USED else needed * new.gpus_per_host
+    rows = {gpu: _cheapest(plan, rows, term) for gpu, rows in by_board.items()}
+    price = sum(rows[gpu].gpu_hour_price * n for gpu, n in hours.items()) / sum(hours.values())
+    sources = dict.fromkeys(chain.from_iterable(row.sources for row in rows.values()))
+    names = {
+        name: joined([*dict.fromkeys(getattr(row, name) for row in rows.values())])
+        for name in ("id", "name", "provider")
+    }
+    oldest, basis = min(row.as_of for row in rows.values()), weakest(row.basis for row in rows.values())
+    return RentRow(
+        **names, term=term, gpus=1, gpu_hour_price=price, as_of=oldest, basis=basis, sources=tuple(sources)
+    )
 
 
 def _offer(row: Row, rate: float) -> RentRow:
@@ -191,7 +232,9 @@ def token_prices(plan: Plan) -> tuple[TokenPrice, ...]:
 def _prices(plan: Plan, each: TokenCost) -> Iterator[TokenPrice]:
     for load in (each.load_share, *(load for load in LOADS if abs(load - each.load_share) > 0.005)):
         yield _by_year(each, "design", load, each.year_cost, "")
-    stated, offer = stated_rent(plan), next((row for row in rentals(plan) if row.term == "on-demand"), None)
+    home = next(part for part in plan.parts if each.id in part.llm.serving)
+    offers = _of_board(plan, home.scenario.hardware.gpu)
+    stated, offer = stated_rent(home), next((row for row in offers if row.term == "on-demand"), None)
     price = offer.gpu_hour_price if stated is None and offer else stated
     if price is not None:
         paid = renting.rent_cost(each.gpu_hours, hour_price=price)

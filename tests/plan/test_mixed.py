@@ -11,6 +11,7 @@ from random_cases import cases
 
 from gpuplan import make_plan
 from gpuplan.analysis.customer import customer_scenario
+from gpuplan.analysis.rent_or_buy import rent_or_buy
 from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.deliver.priced_items import PricedItems
 from gpuplan.plan import Plan
@@ -403,3 +404,28 @@ def test_hosts_of_each_kind_have_the_ports_of_their_own_traffic(catalog: Catalog
         assert sum(bought(both, key).values()) == sum(sum(bought(plan, key).values()) for plan in apart)
     alone = [plan.power.host_peak_w for plan in apart if plan.power]
     assert both.power and [kind.peak_w for kind in both.power.kinds.values()] == pytest.approx(alone)
+
+
+def test_a_mixed_design_is_rented_at_the_prices_of_its_boards(catalog: Catalog) -> None:
+    """The rent of each year is that of the two designs apart, for hours used and for all hours."""
+    first = {"groups": [{"id": "a", "people": 20, "gpus_each": 1}], "hardware": {"gpu": "a100-pcie-80gb"}}
+    kind = {"gpu": "h100-nvl-94gb", "gpus_per_host": 4}
+    second = {"groups": [{"id": "b", "people": 9, "gpus_each": 1}], "hardware": kind}
+    kinds = [kind | {"name": "Other"}]
+    groups = [*first["groups"], *({**group, "hosts": "Other"} for group in second["groups"])]
+    both = make_plan(from_dict({"groups": groups, "hardware": first["hardware"] | {"kinds": kinds}}), catalog)
+    apart = [make_plan(from_dict(each), catalog) for each in (first, second)]
+    for term in ("on-demand", "reserved-1-year"):
+        rents = [rent_or_buy(plan, term) for plan in apart]
+        mixed = rent_or_buy(both, term)
+        assert mixed and mixed.row and all(rent and rent.row for rent in rents)
+        if {rent.term for rent in rents if rent} == {mixed.term}:
+            sums = [sum(year) for year in zip(*(rent.rent_cash for rent in rents if rent), strict=True)]
+            assert mixed.rent_cash == pytest.approx(sums)
+    stated = both.with_scenario(
+        both.scenario.with_value("prices.rent/a100-pcie-80gb", 1.0).with_value(
+            "prices.rent/h100-nvl-94gb", 1.0
+        )
+    )
+    rent = rent_or_buy(stated)
+    assert rent and rent.gpu_hour_price == pytest.approx(1.0)
