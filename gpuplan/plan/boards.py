@@ -142,20 +142,18 @@ def lack(catalog: Catalog, group: Group, own: str, other: str) -> str:
     models = group.use_case in USES
     double = bool(catalog.row("use_cases", group.use_case)["double_precision"])
     missing = _formats(catalog, own) - _formats(catalog, other)
-    if (relative(mine, theirs, "memory_gib") or 0) < 1:
-        return "memory"
-    if not double and any(models or name in FORMATS for name in missing):
-        return "precision"
-    if double and (relative(mine, theirs, "fp64_tflops") or 0) < 1:
-        return "fp64"
     linked = [float(item.value("nvlink_gb_s") or 0) for item in (mine, theirs)]
-    if group.gpus_each > 1 and linked[1] < linked[0]:
-        return "nvlink"
     work = ALIKE if models else work_of(catalog, group, own, other)
-    both = relative_speeds(mine, theirs) if work == ALIKE else None
-    if work == ALIKE and both is None:
-        return "unknown"
-    return "speed" if (min(both) if both else work.ratio) < 1 - 1e-9 else ""
+    speeds = relative_speeds(mine, theirs) if work == ALIKE else (work.ratio,)
+    lacking = {
+        "memory": (relative(mine, theirs, "memory_gib") or 0) < 1,
+        "precision": not double and bool(missing if models else missing.intersection(FORMATS)),
+        "fp64": double and (relative(mine, theirs, "fp64_tflops") or 0) < 1,
+        "nvlink": group.gpus_each > 1 and linked[1] < linked[0],
+        "unknown": not speeds,
+        "speed": min(speeds or (1.0,)) < 1 - 1e-9,
+    }
+    return next((name for name, lacks in lacking.items() if lacks), "")
 
 
 def _formats(catalog: Catalog, gpu: str) -> frozenset[str]:

@@ -149,10 +149,7 @@ def _by_board(
     hosts leaves a place for. A group without a home goes with the largest.
     """
     own, left, clusters = whole.room.board, list(whole.asked), list[Cluster]()
-    sizes = Counter[str]()
-    for request in left:
-        sizes[homes[request.group] or ""] += request.vms * max(1, request.gpus)
-    largest = max(filter(None, sizes), key=lambda home: sizes[home], default="")
+    largest = _largest(homes, {r.group: r.vms * max(1, r.gpus) for r in left})
     home_of = {group: home or largest for group, home in homes.items()}
     for board in sorted({room.board for room in whole.existing} - {own}):
         there = [request for request in left if board in request.boards and request.vms]
@@ -188,7 +185,7 @@ def _on_board(
         some = rooms
         if len(together) > 1:
             taken = _taken(wanted, rooms, whole.room, spare)
-            some = tuple(room for at, room in enumerate(rooms) if at in taken)
+            some = _split(rooms, taken)[0]
             some = some if _held(wanted, some, levels, lost) == wanted else rooms
         made.append(Cluster(placed(wanted, some, whole.room, spare), home))
         rooms = tuple(sorted((Counter(rooms) - Counter(some)).elements()))
@@ -219,18 +216,24 @@ def _homes(scenario: Scenario, requests: Requests, kind: str, split: str) -> tup
     if split == "by-group":
         return tuple(None if m.startswith(OTHER_VMS) else m for m in members)
     apart = scenario.availability.tenants_apart in ("host", "cluster")
-    tenants = {group.id: group.tenant or "" if apart else "" for group in scenario.groups}
-    if not any(tenants.values()):
+    tenants = {group.id: group.tenant or "" for group in scenario.groups}
+    if not (apart and any(tenants.values())):
         return _sites(scenario, requests, members, split)
     homes, gpus = dict[str, str](), {group.id: group.demand_gpus for group in requests.groups}
     for tenant in dict.fromkeys(tenants[m] for m in members if m in tenants):
         mine = [m for m in members if tenants.get(m) == tenant]
-        sites, at = _sites(scenario, requests, mine, split), defaultdict[str, float](float)
-        for member, site in zip(mine, sites, strict=True):
-            at[site or ""] += gpus[member] if site else 0.0
-        largest = max(at, key=lambda site: at[site])
-        homes |= {m: f"{site or largest}\n{tenant}" for m, site in zip(mine, sites, strict=True)}
+        at = dict(zip(mine, _sites(scenario, requests, mine, split), strict=True))
+        largest = _largest(at, {m: gpus[m] for m in mine})
+        homes |= {m: f"{site or largest}\n{tenant}" for m, site in at.items()}
     return tuple(map(homes.get, members))  # what is no group's goes with most of the demand
+
+
+def _largest(homes: Mapping[str, str | None], gpus: Mapping[str, float]) -> str:
+    """Return the home with most GPUs of these groups."""
+    sizes: dict[str, float] = defaultdict(float)
+    for group, count in gpus.items():
+        sizes[homes[group] or ""] += count if homes[group] else 0.0
+    return max(sizes, key=lambda home: sizes[home], default="")
 
 
 def _sites(
@@ -269,15 +272,8 @@ def _clusters(
 
     Those of owned ``boards`` are there already.
     """
-    together: dict[str, list[Request]] = defaultdict(list)
-    first = dict[str, int]()
-    for home, level, request in zip(homes, levels, asked, strict=True):
-        if home is not None:
-            together[home].append(request)
-            first[home] = min(level, first.get(home, level))
-    owned: dict[str, list[Layout]] = defaultdict(list)
-    for layout, home in boards:
-        owned[home].append(layout)
+    together, first = _by_home(asked, homes, levels)
+    for _, home in boards:
         together[home]  # which may have no other host
     stuck = {home: too_large(requests, room) for home, requests in together.items()}
 
@@ -291,19 +287,44 @@ def _clusters(
     for at, home in enumerate(sorted(together, key=lambda h: (not stuck.get(h), first.get(h, LAST))), 1):
         requests, rooms = tuple(together[home]), left
         if at < len(together) and left:
-            taken = _taken(requests, left, room, within.spare)
-            rooms = tuple(old_room for n, old_room in enumerate(left) if n in taken)
-            left = tuple(old_room for n, old_room in enumerate(left) if n not in taken)
-        every = (*requests, *(r for one in owned[home] for r in one.asked))
-        lay = partial(_few_large, tuple(owned[home]), requests, rooms, room, within)
+            rooms, left = _split(left, _taken(requests, left, room, within.spare))
+        there = tuple(layout for layout, of in boards if of == home)
+        every = _asked(requests, there)
+        lay = partial(_few_large, there, requests, rooms, room, within)
         if (promise := within.promise) is not None:
-            nowhere = promise.groups - {
-                r.group for r in (*asked, *(r for one, _ in boards for r in one.asked))
-            }
-            mine = {request.group for request in every}
-            promise = promise.of_groups(mine | nowhere if home == largest else mine)
+            everywhere = _asked(asked, [layout for layout, _ in boards]) if home == largest else None
+            promise = _of_cluster(promise, every, everywhere)
         clusters += [Cluster(layout, home) for layout in kept(promise, every, lay)]
     return tuple(_numbered(clusters))
+
+
+def _by_home(
+    asked: Sequence[Request], homes: Sequence[str | None], levels: Sequence[int]
+) -> tuple[defaultdict[str, list[Request]], dict[str, int]]:
+    """Return the requests of each home, and the best priority of a group in it."""
+    together, first = defaultdict[str, list[Request]](list), dict[str, int]()
+    for home, level, request in zip(homes, levels, asked, strict=True):
+        if home is not None:
+            together[home].append(request)
+            first[home] = min(level, first.get(home, level))
+    return together, first
+
+
+def _asked(requests: Sequence[Request], owned: Sequence[Layout]) -> tuple[Request, ...]:
+    """Return these requests and those on owned hosts."""
+    return (*requests, *(request for layout in owned for request in layout.asked))
+
+
+def _of_cluster(promise: Promise, asked: Sequence[Request], everywhere: Sequence[Request] | None) -> Promise:
+    """Return what is promised to the groups of a cluster; with all requests given, to groups without a VM, too."""
+    nowhere = set[str]() if everywhere is None else promise.groups - {r.group for r in everywhere}
+    return promise.of_groups({request.group for request in asked} | nowhere)
+
+
+def _split(rooms: Sequence[Room], taken: set[int]) -> tuple[tuple[Room, ...], tuple[Room, ...]]:
+    """Return the rooms at these positions, and the others."""
+    both = [[room for at, room in enumerate(rooms) if (at in taken) == wanted] for wanted in (True, False)]
+    return tuple(both[0]), tuple(both[1])
 
 
 def _taken(requests: tuple[Request, ...], left: tuple[Room, ...], room: Room, spare: int) -> set[int]:
@@ -341,16 +362,7 @@ def _few_large(
     fewest = availability.cluster_count(len(used) + more, spare_hosts=spare, most_hosts=most)
     clusters = max(fewest, -(-len(whole.needed.hosts) // most))
     while True:
-        dealt, first = [], 0
-        sizes = cluster_hosts(len(used), clusters=min(clusters, len(used)))
-        for size, beside in zip(sizes, _idle_hosts(idle, sizes), strict=True):
-            chunk = used[first : first + size]
-            part = _part(whole, sorted((*chunk, *beside)), spare)
-            while clusters >= len(used) and beside and len(part.hosts) > most:
-                beside = beside[: max(0, len(beside) - len(part.hosts) + most)]
-                part = _part(whole, sorted((*chunk, *beside)), spare)
-            dealt.append(part if enough is None else for_orders(part, enough, spare))
-            first += size
+        dealt = _dealt(whole, used, idle, clusters, within)
         for _ in range(more):
             least = min(range(len(dealt)), key=lambda at: len(dealt[at].hosts))
             full = len(dealt[least].hosts) >= most and clusters >= len(used)
@@ -358,6 +370,24 @@ def _few_large(
         if clusters >= len(used) or all(len(part.hosts) <= most for part in dealt):
             return [*boards, *dealt]
         clusters += 1
+
+
+def _dealt(
+    whole: Layout, used: Sequence[int], idle: Sequence[int], clusters: int, within: Within
+) -> list[Layout]:
+    """Deal out the hosts of a placement to so many clusters, and idle ones as long as there is room for them."""
+    spare, most, enough, _ = within
+    dealt, first = [], 0
+    sizes = cluster_hosts(len(used), clusters=min(clusters, len(used)))
+    for size, beside in zip(sizes, _idle_hosts(idle, sizes), strict=True):
+        chunk = used[first : first + size]
+        part = _part(whole, sorted((*chunk, *beside)), spare)
+        while clusters >= len(used) and beside and len(part.hosts) > most:
+            beside = beside[: max(0, len(beside) - len(part.hosts) + most)]
+            part = _part(whole, sorted((*chunk, *beside)), spare)
+        dealt.append(part if enough is None else for_orders(part, enough, spare))
+        first += size
+    return dealt
 
 
 def _idle_hosts(idle: Sequence[int], sizes: Sequence[int]) -> list[list[int]]:

@@ -1,7 +1,7 @@
 """Inventory: the demand that fits on existing hosts, by priority of the groups, and the hosts to buy for the rest."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gpuplan.models import placement
@@ -73,13 +73,12 @@ def inventory_of(
         if (pool, kind_room(scenario, kind)) in taken
     }
     gpus, vms, proven = _running(scenario, requests, pools, levels)
-    other = {kind for kind in kinds if kind.gpu not in (None, scenario.hardware.gpu)}
-
-    def on(hosts: Collection[HostKind], *groups: str) -> int:
-        return sum(n for (kind, group), n in vms.items() if kind in hosts and (not groups or group in groups))
-
+    own_boards, on = (None, scenario.hardware.gpu), Counter[HostKind | tuple[str, bool]]()
+    for (kind, group), count in vms.items():
+        on[kind] += count
+        on[group, kind.gpu in own_boards] += count
     groups = tuple(
-        GroupUse(r.group, levels.get(r.group, 1), r.vms, on({*kinds} - other, r.group), on(other, r.group))
+        GroupUse(r.group, levels.get(r.group, 1), r.vms, on[r.group, True], on[r.group, False])
         for r in requests.by_group.values()
     )
     uses = tuple(
@@ -90,7 +89,7 @@ def inventory_of(
             kind.gpus or scenario.hardware.gpus_per_host,
             kind in joined,
             gpus[kind],
-            on({kind}),
+            on[kind],
         )
         for kind in sorted(dict.fromkeys(kinds), key=lambda kind: kind not in joined)
     )

@@ -82,19 +82,14 @@ def leftover_of(
     if not asking:
         return None
     apart = scenario.availability.tenants_apart in ("host", "cluster")
-    tenants = {group.id: group.tenant or "" if apart else "" for group in scenario.groups}
-    home = {plan.id: (plan.pool, tenants[plan.id]) for plan in groups}
+    home = _homes(scenario, groups, apart)
     asked, there = weeks(scenario, catalog, groups), _capacities(pools, apart)
-    totals = {group.id: np.zeros(3) for group in asking}
+    totals, theirs = {group.id: np.zeros(3) for group in asking}, {home[group.id] for group in asking}
     seasons: list[list[Left]] = []
     for season, by_group in planned.items():
         needs = {group.id: _needs(group, asked[season][group.id]) for group in asking}
-        busy: dict[Home, np.ndarray] = defaultdict(lambda: np.zeros(QUARTERS_PER_WEEK))
-        for id, week in by_group.items():
-            of_reserved = needs[id][0] if id in needs else 0.0
-            busy[home[id]] = busy[home[id]] + week.loads * week.gpus + of_reserved
-        lefts = [{at: np.maximum(gpus - busy[at], 0.0) for at, gpus in one.items()} for one in there]
-        theirs = {home[group.id] for group in asking}
+        busy = _busy(by_group, needs, home)
+        lefts = [_left(one, busy) for one in there]
         seasons.append([{at: gpus for at, gpus in left.items() if at in theirs} for left in lefts])
         for group in asking:
             totals[group.id] += _given(lefts, home[group.id], needs[group.id][1]) / len(planned)
@@ -105,6 +100,27 @@ def leftover_of(
         here.record("left_gpu_h", served_gpus, one.gpu_h, asked=wanted_h)
         here.record("left_gpu_h_after_failure", served_gpus, one.gpu_h_after_failure, asked=wanted_h)
     return Leftover(served, *seasons[0])
+
+
+def _homes(scenario: Scenario, groups: Sequence[GroupPlan], apart: bool) -> dict[str, Home]:
+    """Return where each group runs."""
+    tenants = {group.id: group.tenant or "" if apart else "" for group in scenario.groups}
+    return {plan.id: (plan.pool, tenants[plan.id]) for plan in groups}
+
+
+def _busy(
+    planned: Mapping[str, Week], needs: Mapping[str, tuple[np.ndarray, np.ndarray]], home: Mapping[str, Home]
+) -> Mapping[Home, np.ndarray]:
+    """Return the GPUs that planned VMs use where they run, those of reserved VMs of jobs that may be stopped included."""
+    busy: dict[Home, np.ndarray] = defaultdict(lambda: np.zeros(QUARTERS_PER_WEEK))
+    for id, week in planned.items():
+        busy[home[id]] = busy[home[id]] + week.loads * week.gpus + (needs[id][0] if id in needs else 0.0)
+    return busy
+
+
+def _left(gpus: Mapping[Home, int], busy: Mapping[Home, np.ndarray]) -> dict[Home, np.ndarray]:
+    """Return the GPUs that are not in use."""
+    return {at: np.maximum(count - busy[at], 0.0) for at, count in gpus.items()}
 
 
 def _needs(group: Group, week: Week) -> tuple[np.ndarray, np.ndarray]:

@@ -7,6 +7,7 @@ power and cost are worked out once for all hosts.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Any, TypeVar
 
 from gpuplan.catalog import Catalog
@@ -246,22 +247,19 @@ class MixedPlan(Plan):
     @chapter
     def inventory(self) -> Inventory | None:
         """Split of the demand between existing hosts and hosts to buy."""
-        parts = [part.inventory for part in self.parts]
-        found, trail = [each for each in parts if each], self._trail("inventory")
-        if not found:
+        found, trail = {n: one.inventory for n, one in enumerate(self.parts)}, self._trail("inventory")
+        uses = list(filter(None, found.values()))
+        if not uses:
             return None
-        owning = {pool.id for part in self.parts if part.inventory for pool in part.pools}
-        bought = {
-            pool.id: self._known[f"pools.{pool.id}.hosts"] for pool in self.pools if pool.id not in owning
-        }
-        for key, more in (("inventory.gpus_used", {}), ("inventory.hosts_to_buy", bought)):
-            owned = {str(at): part._known[key] for at, part in enumerate(self.parts) if part.inventory}
+        bought = (pool.id for n, one in enumerate(self.parts) if not found[n] for pool in one.pools)
+        new = {id: self._known[f"pools.{id}.hosts"] for id in bought}
+        for key, more in (("inventory.gpus_used", {}), ("inventory.hosts_to_buy", new)):
+            owned = {str(n): self.parts[n]._known[key] for n, one in found.items() if one}
             trail.add_up(key, availability.sum_over_pools, owned | more)
-        groups = {use.id: use for each in found for use in each.groups}
         return Inventory(
-            tuple(kind for each in found for kind in each.kinds),
-            tuple(groups.values()),
-            all(each.proven for each in found),
+            tuple(chain.from_iterable(each.kinds for each in uses)),
+            tuple(chain.from_iterable(each.groups for each in uses)),
+            all(each.proven for each in uses),
             sum(pool.hosts - pool.existing_hosts for pool in self.pools),
         )
 

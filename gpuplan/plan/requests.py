@@ -307,19 +307,8 @@ def existing_hosts(
     left.sort(key=lambda kind: kind_room(scenario, kind))
     if not by_pool or not left:
         return {}
-    home, priority = _home(by_pool, groups), {group.id: group.priority for group in scenario.groups}
-    taken: dict[str, list[HostKind]] = {pool: [] for pool in by_pool}
-    new = room_of(scenario, scenario.hardware.gpus_per_host)
-    every = {pool: [asked[g] for g in ids] for pool, ids in by_pool.items()}
-    turns = _claims(every, _turns(by_pool, home, priority), priority, new) if len(every) > 1 else []
-    for pool, requests in turns:
-        able = [kind for kind in left if joins(scenario, kind, requests)]
-        used = _taken(scenario, requests, priority, taken[pool], able)
-        if requests and requests == too_large(requests, new):
-            used |= _spare(scenario, requests, able, used)
-        for kind in [able[at] for at in sorted(used)]:
-            taken[pool].append(kind)
-            left.remove(kind)
+    home, every = _home(by_pool, groups), {pool: [asked[g] for g in ids] for pool, ids in by_pool.items()}
+    taken = _claimed(scenario, by_pool, home, every, left)
     for kind in left:
         pools = (pool for pool in (home, *taken) if joins(scenario, kind, every[pool]))
         if pool := next(pools, ""):
@@ -328,17 +317,29 @@ def existing_hosts(
     return {pool: tuple(sorted(hosts, key=lambda k: order[k])) for pool, hosts in taken.items() if hosts}
 
 
-def _claims(
+def _claimed(
+    scenario: Scenario,
+    by_pool: Mapping[str, Sequence[str]],
+    home: str,
     every: Mapping[str, Sequence[placement.Request]],
-    turns: Sequence[tuple[int, str]],
-    priority: Mapping[str, int],
-    new: placement.Room,
-) -> list[tuple[str, tuple[placement.Request, ...]]]:
-    """Return a pool with the VMs for which it takes hosts, in turn: those that no new host can take, then by priority."""
-    large = [(pool, too_large(requests, new)) for pool, requests in every.items()]
-    return large + [
-        (pool, tuple(r for r in every[pool] if priority.get(r.group, LAST) <= level)) for level, pool in turns
-    ]
+    left: list[HostKind],
+) -> dict[str, list[HostKind]]:
+    """Take from the hosts left those for VMs that no new host can take, then for those of each priority; return them by pool."""
+    taken: dict[str, list[HostKind]] = {pool: [] for pool in by_pool}
+    priority = {group.id: group.priority for group in scenario.groups}
+    new = room_of(scenario, scenario.hardware.gpus_per_host)
+    claims = [(pool, too_large(requests, new)) for pool, requests in every.items()]
+    for level, pool in _turns(by_pool, home, priority):
+        claims.append((pool, tuple(r for r in every[pool] if priority.get(r.group, LAST) <= level)))
+    for pool, requests in claims if len(every) > 1 else ():
+        able = [kind for kind in left if joins(scenario, kind, requests)]
+        used = _taken(scenario, requests, priority, taken[pool], able)
+        if requests and requests == too_large(requests, new):
+            used |= _spare(scenario, requests, able, used)
+        for kind in [able[at] for at in sorted(used)]:
+            taken[pool].append(kind)
+            left.remove(kind)
+    return taken
 
 
 def _spare(

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import permutations, product
+from itertools import chain, permutations, product
 from typing import NamedTuple
 
 from gpuplan.catalog import Catalog
@@ -15,7 +15,7 @@ from gpuplan.plan.hosts import Share
 from gpuplan.plan.layouts import Layout, fits_without, layouts, most_hosts, placed_mixed
 from gpuplan.plan.requests import Requests, room_of, spare_hosts, too_large
 from gpuplan.plan.sharing import version_order
-from gpuplan.scenario import FIRST, RISKS, Scenario, clusters_of_kinds, slug
+from gpuplan.scenario import FIRST, RISKS, Group, Scenario, clusters_of_kinds, slug
 
 CLUSTER_OF_SEVERAL_GPUS = "8.0"
 """First vSphere for which a source says that hosts of a cluster may have different GPUs (``rules/cluster-of-several-gpus``)."""
@@ -51,16 +51,22 @@ def shared_clusters(
             yield Apart(name, members, {obstacle: ()})
             continue
         for mode in dict.fromkeys(served_by(pool) for _, requests in mine for pool in requests.members):
-            shares = _shares(catalog, mine, mode)
-            boards, linked, why = _taken_over(catalog, shares)
-            if some := [share for share in shares if share.pool in linked]:
-                cluster = _with_spares(boards, some, spare_hosts(scenario))
-                if cluster and len(cluster[1].hosts) <= most_hosts(scenario, catalog):
-                    yield Shared(f"{f'{slug(name)}-' * (name != FIRST)}shared-{mode}", name, *cluster)
-                else:
-                    linked, why = set(), {"limit": ()}
-            if left := [share.scenario.hardware.of for share in shares if share.pool not in linked]:
-                yield Apart(name, left, why or {"alone": ()})
+            yield from _of_mode(scenario, catalog, name, mode, _shares(catalog, mine, mode))
+
+
+def _of_mode(
+    scenario: Scenario, catalog: Catalog, name: str, mode: str, shares: Sequence[Share]
+) -> Iterator[Shared | Apart]:
+    """Yield the cluster of kinds that serve groups in the same way, and the kinds that stay apart."""
+    boards, linked, why = _taken_over(catalog, shares)
+    if some := [share for share in shares if share.pool in linked]:
+        cluster = _with_spares(boards, some, spare_hosts(scenario))
+        if cluster and len(cluster[1].hosts) <= most_hosts(scenario, catalog):
+            yield Shared(f"{f'{slug(name)}-' * (name != FIRST)}shared-{mode}", name, *cluster)
+        else:
+            linked, why = set(), {"limit": ()}
+    if left := [share.scenario.hardware.of for share in shares if share.pool not in linked]:
+        yield Apart(name, left, why or {"alone": ()})
 
 
 def _obstacle(scenario: Scenario, catalog: Catalog) -> str:
@@ -97,11 +103,11 @@ def _taken_over(
         return boards, linked, {"owned": ()}
     for mine, other in permutations(shares, 2):
         own, board = mine.room.board, other.room.board
-        names = {group.id: group.name for group in mine.scenario.groups}
-        for request in (request for request in mine.laid.asked if request.group in names):
-            on = boards.setdefault(request.group, (own,))
-            if reason := _why_not(catalog, request, mine, other):
-                why[reason].append(names[request.group])
+        groups = {group.id: group for group in mine.scenario.groups}
+        for request in (request for request in mine.laid.asked if request.group in groups):
+            group, on = groups[request.group], boards.setdefault(request.group, (own,))
+            if reason := _why_not(catalog, group, request, mine, other):
+                why[reason].append(group.name)
                 if own == board:  # nothing tells its hosts apart
                     return boards, set(), why
             else:
@@ -110,27 +116,24 @@ def _taken_over(
     return boards, linked, why
 
 
-def _why_not(catalog: Catalog, request: Request, mine: Share, other: Share) -> str:
+def _why_not(catalog: Catalog, group: Group, request: Request, mine: Share, other: Share) -> str:
     """Return why hosts of another kind take over no VM of a group, by key; empty if they do."""
-    group = next(group for group in mine.scenario.groups if group.id == request.group)
-    mode = next(plan.mode for plan in mine.requests.groups if plan.id == request.group)
-    families = {one.family for one in other.laid.asked} - {None}
-    if mode == "bitfusion":
-        return mode
-    if mine.room.board != other.room.board:
-        if mode != "passthrough":
-            return "profile"
-        if reason := lack(catalog, group, mine.room.board, other.room.board):
-            return reason
-    elif request.family and families and request.family not in families:
-        return "profiles"
-    if has_nvswitch(other.scenario, catalog) and not has_nvswitch(mine.scenario, catalog):
-        allowed = catalog.vsphere[mine.scenario.platform.vsphere].value("nvswitch_passthrough")
-        if mode != "passthrough" or not allowed or request.gpus.bit_count() != 1:
-            return "nvswitch"
-    if any(has and not room for has, room in zip(mine.room.sizes, other.room.sizes, strict=True)):
-        return "counted"
-    return "size" if too_large((request._replace(boards=()),), other.room) else ""
+    mode = next(plan.mode for plan in mine.requests.groups if plan.id == group.id)
+    families = {one.family for one in other.laid.asked}
+    same, whole = mine.room.board == other.room.board, mode == "passthrough"
+    switched = has_nvswitch(other.scenario, catalog) and not has_nvswitch(mine.scenario, catalog)
+    released = catalog.vsphere[mine.scenario.platform.vsphere].value("nvswitch_passthrough")
+    sizes = zip(mine.room.sizes, other.room.sizes, strict=True)
+    lacking = {
+        "bitfusion": mode == "bitfusion",
+        "profile": not same and not whole,
+        "profiles": families != {None} and request.family not in {None, *families},
+        "nvswitch": switched and not (whole and released and request.gpus.bit_count() == 1),
+        "counted": any(has and not room for has, room in sizes),
+        "size": bool(too_large((request._replace(boards=()),), other.room)),
+    }
+    reason = next((name for name, lacks in lacking.items() if lacks), "")
+    return reason or lack(catalog, group, mine.room.board, other.room.board)
 
 
 def _with_spares(
@@ -167,7 +170,7 @@ def _as_one(boards: Mapping[str, tuple[str, ...]], shares: Sequence[Share], spar
         sum(one.bound for one in placed),
         next((one.method for one in placed if one.method == "heuristic"), placed[0].method),
         sum(one.gpus_occupied for one in placed),
-        tuple(shared for one in placed for shared in one.shared),
+        tuple(chain.from_iterable(one.shared for one in placed)),
     )
     laid = Layout(asked, existing, room, needed, hosts, True)
     alone = len(fewest) - len(existing) if laid.other_hosts else sum(map(bool, fewest))

@@ -32,7 +32,7 @@ CHECKS = (
     demand.nothing_asked, demand.unplaced, demand.left_over, demand.beyond_total, failures.after_failure,
     models.slower_after_failure, models.replicas_together, models.tuning_ends_late, demand.busiest_hours,
     demand.lent_between_modes, demand.waiting, demand.bursts, demand.targets, hosts.count_and_placement,
-    hosts.stranded, hosts.unused_kinds, hosts.shared_clusters, upgrades.orders, upgrades.sized_for_orders, sharing.mixed_sizes,
+    hosts.stranded, hosts.unused_kinds, hosts.shared_clusters, hosts.kinds_apart, upgrades.orders, upgrades.sized_for_orders, sharing.mixed_sizes,
     sharing.sharing, sharing.handed_over, sharing.guarantees, sharing.fixed_share, hosts.counted_in_part,
     failures.vmotion_need,
     failures.stun_over_limit, failures.stun_worst_case, failures.stun_extrapolated,

@@ -167,7 +167,7 @@ def unused_kinds(plan: Plan) -> Iterator[Message]:
 
 
 def shared_clusters(plan: Plan) -> Iterator[Message]:
-    """Clusters of several kinds of hosts, and kinds that are to share one and have failover hosts of their own."""
+    """Clusters of several kinds of hosts."""
     gpus = {
         part.scenario.hardware.of: plan.catalog.gpus[part.scenario.hardware.gpu].name for part in plan.parts
     }
@@ -182,13 +182,15 @@ def shared_clusters(plan: Plan) -> Iterator[Message]:
         spare, apart = pool.hosts_for_failures, spare_hosts(plan.scenario) * len(kinds)
         words: Any = {"kinds": joined(kinds), "groups": some_of(moved), "spare": spare, "apart": apart}
         yield message(plan, "cluster-of-kinds", pool=pool.name, **words)
-    for each in plan.sharing:
-        if isinstance(each, Apart):
-            why = "; ".join(
-                f"{some_of(groups)}: {WHY[key]}" if groups else WHY[key] for key, groups in each.why.items()
-            )
-            kinds = [name or gpus[name] for name in each.kinds]
-            yield message(plan, "kinds-apart", cluster=each.name, kinds=joined(kinds), why=why)
+
+
+def kinds_apart(plan: Plan) -> Iterator[Message]:
+    """Kinds of hosts that are to share a cluster and have failover hosts of their own."""
+    gpus = {part.scenario.hardware.of: part.scenario.hardware.gpu for part in plan.parts}
+    for each in (each for each in plan.sharing if isinstance(each, Apart)):
+        why = [f"{some_of(groups)}: {WHY[key]}" if groups else WHY[key] for key, groups in each.why.items()]
+        kinds = joined([name or plan.catalog.gpus[gpus[name]].name for name in each.kinds])
+        yield message(plan, "kinds-apart", cluster=each.name, kinds=kinds, why="; ".join(why))
 
 
 def sites(plan: Plan) -> Iterator[Message]:
