@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from io import BytesIO
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -31,7 +30,6 @@ from gpuplan.deliver.document.physical import survival
 from gpuplan.deliver.document.requirements import _asked_in_all
 from gpuplan.deliver.executive import decisions
 from gpuplan.deliver.pptx import pptx_bytes
-from gpuplan.deliver.pptx.opening import _key_tiles
 from gpuplan.deliver.what_if.answers import WhatIf, _others, answer_of, sizes
 from gpuplan.deliver.what_if.texts import Teller
 from gpuplan.plan.requests import spare_hosts
@@ -231,8 +229,7 @@ def test_any_design_is_told_without_contradiction(data: dict[str, object]) -> No
 
 def tile(plan: Plan) -> str:
     """What the deck says of availability on its second slide, without a presentation."""
-    deck: Any = SimpleNamespace(plan=plan, figures=Figures(plan))
-    return _key_tiles(deck)[2].note
+    return Figures(plan).tiles("deck")[2][2]
 
 
 def position_of(plan: Plan) -> dict[str, str]:

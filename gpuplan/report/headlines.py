@@ -13,17 +13,11 @@ from gpuplan.plan.sizing_rule import Target
 from gpuplan.plan.training.use import TrainingUse
 from gpuplan.report.figures import Figures, lapsed_words, open_points
 from gpuplan.scenario import RISKS
-from gpuplan.wording import TRANSPORT_NAMES, amount, counted, joined, said
+from gpuplan.wording import NAMES, TRANSPORT_NAMES, amount, counted, joined, said
 
 EMPTY = said("headline.empty")
-LINK_IS = {
-    "good": said("headline.link good"),
-    "fair": said("headline.link fair"),
-    "bad": said("headline.link bad"),
-}
-"""Verdict -> text about the link and its dependents."""
-VMOTION_IS = {"over": said("headline.vmotion over"), "unknown": said("headline.vmotion unknown")}
-"""Verdict -> text about vMotion where the link does not decide."""
+LINK_IS, VMOTION_IS = NAMES["link in a headline"], NAMES["vMotion in a headline"]
+"""Verdict -> text about the link and its dependents, and about vMotion where the link does not decide."""
 NO_NETWORK = said("headline.no network")
 
 

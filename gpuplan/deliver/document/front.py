@@ -186,7 +186,7 @@ def all_decisions(draft: Draft) -> list[Block]:
     for d in draft.plan.decisions:
         implication = d.implication + draft.cite(d.sources[:MOST_CITED])
         blocks.append(DecisionBlock(d.number, d.title, d.decision, d.justification, implication))
-    return blocks or [Paragraph(said("all_decisions.nothing"))]
+    return blocks or [Paragraph(said("decisions.nothing"))]
 
 
 def bases(draft: Draft) -> Table:

@@ -17,14 +17,19 @@ from gpuplan.report.table import Table, columns
 from gpuplan.report.tables import demand
 from gpuplan.report.tables.plan import groups
 from gpuplan.scenario import RISKS
-from gpuplan.wording import METHOD_NAMES, MODE_NAMES, amount, number, said, some_of, stated_percent, whole
+from gpuplan.wording import (
+    METHOD_NAMES,
+    MODE_NAMES,
+    NAMES,
+    amount,
+    number,
+    said,
+    some_of,
+    stated_percent,
+    whole,
+)
 
-VERDICTS = {
-    "yes": "logical.verdict yes",
-    "limited": "logical.verdict limited",
-    "no": "logical.verdict no",
-    "unknown": "logical.verdict unknown",
-}
+VERDICTS = NAMES["verdict on a feature"]
 
 
 def workloads(draft: Draft) -> Table:
@@ -71,7 +76,7 @@ def features(draft: Draft) -> Table:
             sources.setdefault(key, {}).update(dict.fromkeys(trait.sources))
     order = list(dict.fromkeys(feature for feature, _, _ in rows))
     lines = tuple(
-        (key[0], said(VERDICTS[key[1]]), _whom(draft, affected), key[2] + draft.cite(sources[key]))
+        (key[0], VERDICTS[key[1]], _whom(draft, affected), key[2] + draft.cite(sources[key]))
         for key, affected in sorted(rows.items(), key=lambda item: order.index(item[0][0]))
     )
     return Table("kept_features", columns("kept_features"), lines, title=said("logical.features"))

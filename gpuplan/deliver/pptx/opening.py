@@ -16,7 +16,17 @@ from gpuplan.report.drawing import COLOURS, OKABE_ITO
 from gpuplan.report.figures import waits
 from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.table import Table, tabulate
-from gpuplan.wording import MODE_NAMES, RULE_NAMES, amount, hours, mean_gpus, number, rounded_money, said
+from gpuplan.wording import (
+    MODE_NAMES,
+    NAMES,
+    RULE_NAMES,
+    amount,
+    hours,
+    mean_gpus,
+    number,
+    rounded_money,
+    said,
+)
 
 MOST_ALTERNATIVES = 3
 """Most alternatives beside the recommendation; all have their own slide."""
@@ -35,13 +45,7 @@ WHY_NOT = {"rent": "deck.why.rent", "orders": "deck.why.orders", "no-growth": "d
 DEARER = WHY_NOT | {"board": "deck.why.board dearer", "silos": "deck.why.silos"}
 CHEAPER = WHY_NOT | {"board": "deck.why.board cheaper"}
 """Kind of an alternative -> why it is not recommended."""
-MODES = {
-    "passthrough": "deck.mode.passthrough",
-    "vgpu": "deck.mode.vgpu",
-    "mig": "deck.mode.mig",
-    "bitfusion": "deck.mode.bitfusion",
-    "": "deck.mode.none",
-}
+MODES = NAMES["mode in the deck"]
 
 
 def executive_slide(deck: Deck) -> Iterator[Slide]:
@@ -122,7 +126,7 @@ def _asked_tiles(deck: Deck) -> Iterator[Tile]:
         by_mode[group.mode] = by_mode.get(group.mode, 0.0) + float(group.demand_gpus)
     most = 2 if deck.box.height >= 320 else 1
     for mode, gpus in sorted(by_mode.items(), key=lambda item: -item[1])[:most]:
-        yield Tile(MODE_NAMES[mode], amount(round(gpus, 2), "GPU"), said(MODES[mode]))
+        yield Tile(MODE_NAMES[mode], amount(round(gpus, 2), "GPU"), MODES[mode])
 
 
 def when_slide(deck: Deck) -> Iterator[Slide]:
