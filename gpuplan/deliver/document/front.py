@@ -181,7 +181,7 @@ def risks(draft: Draft) -> Table:
 
 
 def all_decisions(draft: Draft) -> list[Block]:
-    """The design all_decisions in full."""
+    """The design decisions in full."""
     blocks = list[Block]()
     for d in draft.plan.decisions:
         implication = d.implication + draft.cite(d.sources[:MOST_CITED])
