@@ -50,7 +50,8 @@ def words_of(name: str) -> list[str]:
     >>> words_of("GPU Memory (MB)"), words_of("startTime_ms"), words_of("numGPUs"), words_of("GPU.Util [%]")
     (['gpu', 'memory', 'mb'], ['start', 'time', 'ms'], ['num', 'gpus'], ['gpu', 'util', 'percent'])
     """
-    plain = re.sub("[\u0300-\u036f]", "", unicodedata.normalize("NFKD", name))
+    plain = name.replace("\u0153", "oe").replace("\u00df", "ss")
+    plain = re.sub("[\u0300-\u036f]", "", unicodedata.normalize("NFKD", plain))
     plain = plain.replace("%", " percent ").replace("#", " num ").replace("iB", "ib")
     split = re.sub(r"(?<=[a-z0-9])(?=[A-Z\u039c])|(?<=[A-Z])(?=[A-Z][a-z]{2})", " ", plain)
     small = re.sub(r"\bper[ _]cent\b", "percent", split.lower().replace("\u03bc", "u"))

@@ -30,6 +30,12 @@ SIGNS = [
 """What a table is of, by columns that no other has."""
 LIMITS = {"host": (12_288, 2**25), "vm": (512, 4_000_000), "gpu": (1024, 2**40)}
 """Median memory above which a column without a unit is in MiB, and above which in KiB; else it is in GiB."""
+COUNTED = re.compile(
+    r"(?P<n>\d{1,3}) ?[x\u00d7*] ?(?P<board>.*[a-z].*)|gpu:(?:(?P<gres>[^:(]+):)?(?P<of>\d{1,3})(?:\(.*\))?"
+    r"|(?P<name>.*[a-z].*?) ?(?:[(\[]?[x\u00d7*] ?(?P<times>\d{1,3})[)\]]?|\((?P<in>\d{1,3})\))",
+    re.IGNORECASE,
+)
+"""A number of GPUs beside their model, as ``4 x L40S``, ``L40S (4)`` or ``gpu:l40s:4``."""
 
 _Line = tuple[int, dict[str, str]]
 """Number of a line, and the texts of its known columns."""
@@ -83,13 +89,19 @@ def _columns(table: Table, of: str, tab: str) -> dict[str, int]:
     if tab and "board" in known:
         known["model"] = (known["model"][0] + known.pop("board")[0], "text")
     columns = table.find(known, {})
-    if of == "host" and tab and "host" not in columns and "kind" in columns:
+    if of == "host" and "host" not in columns and "kind" in columns and (tab or "hosts" not in columns):
         columns["host"] = columns.pop("kind")
     of_hosts = "hosts" in columns and re.search("host|node", _plain(table.header[columns["hosts"]]))
     if {"host", "hosts", "board"} <= columns.keys() and not (
         of_hosts or {"gpus", "all_gpus"} & columns.keys()
     ):
         table.read["gpus"], columns["gpus"] = table.read["hosts"], columns.pop("hosts")
+    for what in [what for what in columns if known[what][1] in ("count", "gpus")]:
+        texts = table.values(columns[what])
+        if what == "gpus" and any(map(COUNTED.match, texts)):
+            columns["board"] = columns.pop(what)
+        elif what == "cores" and texts and not any(map(_is_number, texts)):
+            del columns[what]
     return columns
 
 
@@ -177,15 +189,34 @@ def _take_host(row: dict[str, Any], sheet: str, line: int, draft: Draft) -> None
     asked = (gpus or 0) * count
     if asked > MANY_GPUS and asked + sum(map(len, draft.gpus.values())) > MAX_GPUS:
         raise _wrong("audit.value.gpus", "gpus", line, f"{gpus}", most=MAX_GPUS)
+    if each := row.pop("cores_each", None):
+        row["sockets"] = row.get("sockets") or row.get("cores") or 1
+        row["cores"] = row["sockets"] * each
+    boards = [(board or "", gpus)] if gpus is not None else _counted(board or "")
     facts = {"cores": milli, **row, "state": state}
     for at in range(count):
         if len(draft.hosts) >= MAX_HOSTS:
             raise refusal("estate.most", most=f"{MAX_HOSTS:,}")
         host = draft.host(f"{name} {at + 1}" if count > 1 else name, **facts)
-        if gpus is not None:
+        if boards:
             draft.gpus.setdefault(host, {})
-        for gpu in range(gpus or 0):
-            draft.gpu(host, board or "", f"{line}.{gpu}", memory)
+        for n, (model, number) in enumerate(boards):
+            for gpu in range(number):
+                draft.gpu(host, model, f"{line}.{n}.{gpu}", memory)
+
+
+def _counted(text: str) -> list[tuple[str, int]]:
+    """Models of GPUs in a text, with the number of each; none if a part of it has no number."""
+    parts = [COUNTED.fullmatch(part.strip()) for part in re.split(r"[,;+&]|\band\b", text)]
+    boards = [
+        (
+            part["board"] or part["gres"] or part["name"] or "",
+            int(part["n"] or part["of"] or part["times"] or part["in"]),
+        )
+        for part in parts
+        if part
+    ]
+    return boards if len(boards) == len(parts) else []
 
 
 def _take_vm(row: dict[str, Any], _sheet: str, line: int, draft: Draft) -> None:

@@ -86,6 +86,40 @@ def test_thousands_may_be_parted(number: str, catalog: Catalog) -> None:
     assert estate_of(catalog, delimited(rows, sign="\t")).hosts[0].memory_gib == 1024
 
 
+@pytest.mark.parametrize(
+    ("head", "row"),
+    [
+        (
+            "Host,GPU Model,GPUs,CPU Sockets,Total Cores,Memory (GB),Server Model",
+            "{h},{b},{n},2,64,1024,R760xa",
+        ),
+        ("hostname;gpu;gpu_count;sockets;cores;memory_gib;model", "{h};{b};{n};2;64;1024;R760xa"),
+        ("Server,GPU Type,No. of GPUs,CPUs,Cores per CPU,RAM MB,Type", "{h},{b},{n},2,32,1048576,new"),
+        ("ESXi host,Graphics card,Qty,Sockets,Physical cores,RAM (TB)", "{h},{b},{n},2,64,1"),
+        ("node,gres,cpus,RealMemory,sockets,corespersocket", '{h},"gpu:{b}:{n}(S:0-1)",128,1048576,2,32'),
+        ("Hostname,GPUs,Cores,Memory", "{h},{n} x {b},64,1024 GB"),
+        ("Hostname,GPU,CPU,Cores,Memory", "{h},{b} (x{n}),2 x Xeon 6430,64,1 TB"),
+        ("Name,Accelerators,# Cores,# Memory", "{h},{b} ({n}),64,1048576"),
+        ("H\u00f4te,Carte graphique,Nombre de GPU,C\u0153urs,M\u00e9moire (Go)", "{h},{b},{n},64,1024"),
+        ("Rechner,Grafikkarte,Anzahl GPUs,Kerne,Arbeitsspeicher (GB)", "{h},{b},{n},64,1024"),
+    ],
+)
+def test_lists_of_hosts_however_they_say_which_gpus_these_have(head: str, row: str, catalog: Catalog) -> None:
+    boards = {"esx1": ("NVIDIA H100 NVL", 4, "h100-nvl-94gb"), "esx2": ("NVIDIA L40S", 2, "l40s-48gb")}
+    rows = [row.format(h=h, b=b, n=n) for h, (b, n, _) in boards.items()]
+    estate = estate_of(catalog, "\n".join([head, *rows]))
+    found = {
+        host.name: (host.cores, host.memory_gib, [gpu.gpu for gpu in host.gpus or ()])
+        for host in estate.hosts
+    }
+    assert found == {h: (64, 1024, [board] * n) for h, (_, n, board) in boards.items()}
+
+
+def test_several_models_in_a_cell_are_each_counted(catalog: Catalog) -> None:
+    (host,) = estate_of(catalog, 'Host,GPUs\nesx1,"2 x NVIDIA L40S, 1 x NVIDIA A2"\n').hosts
+    assert [gpu.gpu for gpu in host.gpus or ()] == ["l40s-48gb"] * 2 + ["a2-16gb"]
+
+
 def test_columns_of_nvidia_smi(catalog: Catalog) -> None:
     row = "0, 00000000:4A:00.0, NVIDIA H100 NVL, 95830 MiB\n"
     text = "index, pci.bus_id, name, memory.total [MiB]\n" + 2 * row
