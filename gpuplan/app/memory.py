@@ -20,12 +20,12 @@ def memory_of(workbook: Workbook) -> tuple[dict[str, Any], dict[str, str]]:
     now = workbook.link
     planned = now if workbook.planned is workbook.scenario else link_of(workbook.planned)
     past, future, aside = workbook.history.past, workbook.history.future, workbook.aside
+    sides = {"past": past, "future": future, "estate": workbook.inventory_file}
     memory = {name: getattr(workbook, name) for name in AS_IT_IS} | {
         "design": now.id,
         "planned": planned.id if planned != now else "",
         "identity": workbook.design,
-        "past": [[link.id, link.design] for link in past],
-        "future": [[link.id, link.design] for link in future],
+        **{side: [[link.id, link.design] for link in links] for side, links in sides.items()},
         "kept": [[kept.name, kept.link.id, kept.link.design] for kept in aside],
         "failed": {pool: list(hosts) for pool, hosts in workbook.failed.items()},
         "maintenance": {pool: list(hosts) for pool, hosts in workbook.maintenance.items()},
@@ -33,13 +33,9 @@ def memory_of(workbook: Workbook) -> tuple[dict[str, Any], dict[str, str]]:
         "presenting": list(workbook.before_presenting or ()),
         "drafts": {path: draft.text for path, draft in workbook.drafts.items()},
         "typed_in": {path: draft.at for path, draft in workbook.drafts.items()},
-        "estate": list((workbook.inventory_file or ())[:2]),
     }
-    links = (*past, *future, *(kept.link for kept in aside), planned, now)
-    fragments = {link.id: link.fragment for link in links}
-    if workbook.inventory_file and workbook.inventory_file[2]:
-        fragments[workbook.inventory_file[0]] = workbook.inventory_file[2]
-    return memory, fragments
+    links = (*past, *future, *workbook.inventory_file, *(kept.link for kept in aside), planned, now)
+    return memory, {link.id: link.fragment for link in links}
 
 
 def resume(workbook: Workbook, memory: Any, designs: Any, address: str) -> None:
@@ -68,8 +64,7 @@ def resume(workbook: Workbook, memory: Any, designs: Any, address: str) -> None:
         workbook.typing, workbook.click, workbook.drawer = has["typing"], has["click"], has["drawer"]
         workbook.tabs, workbook.workload = has["tabs"], has["workload"]
         workbook.matched = has["matched"]
-        for id, name in [has["estate"]] if has["estate"] else ():
-            reopen(workbook, name, next((link.fragment for link in links([id, ""])), ""))
+        reopen(workbook, has["estate"], links(*has["estate"]))
         if workbook.started:
             workbook.go(has["step"])
             workbook.before_presenting = Before(*has["presenting"]) if has["presenting"] else None
@@ -143,13 +138,12 @@ SHAPES: dict[str, tuple[Any, Any]] = {
     **dict.fromkeys(("design", "planned", "identity", "typing", "step", "workload", "drawer"), (str, "")),
     "started": (bool, True),
     "customer": (bool, False),
-    **dict.fromkeys(("past", "future"), ([(str, str)], [])),
+    **dict.fromkeys(("past", "future", "estate"), ([(str, str)], [])),
     "kept": ([(str, str, str)], []),
     **dict.fromkeys(("failed", "maintenance"), ({str: [int]}, {})),
     **dict.fromkeys(("drafts", "typed_in", "tabs", "matched"), ({str: str}, {})),
     "click": (lambda given: given in ("fail", "maintain"), "fail"),
     "watched": (_or_empty((str, str, str, lambda seed: type(seed) is int and 0 <= seed < 2**31, int)), []),
-    "estate": (_or_empty((str, str)), []),
     "presenting": (_or_empty((str, {str: str}, bool)), []),
 }
 """Shape of each part of a memory, and its replacement if it is damaged."""

@@ -16,7 +16,7 @@ from gpuplan.app.background import Exploring, Runner, Simulating, new_reference
 from gpuplan.app.delivering import Delivering
 from gpuplan.app.editing import HELD_BACK
 from gpuplan.app.groups import Answers, first_design
-from gpuplan.app.history import link_of, scenario_of
+from gpuplan.app.history import Link, link_of, scenario_of
 from gpuplan.app.idle_work import Later
 from gpuplan.app.kept import KeptDesigns
 from gpuplan.app.uploading import Upload
@@ -69,8 +69,8 @@ class Workbook(KeptDesigns):
         """Picture of the inventory from which the existing hosts were taken."""
         self.inventory: Estate | None = None
         """The same, to compare the design with."""
-        self.inventory_file: tuple[str, str, str] | None = None
-        """Id, name and packed content of its file, from which a page that is loaded again has it; no content if that is long."""
+        self.inventory_file: tuple[Link, ...] = ()
+        """Its file, packed, from which a page that is loaded again has it, with its name; empty if that is long."""
         self.matched: dict[str, str] = {}
         """Workload, or cluster of the design, by patterns of names in the inventory, as chosen by hand."""
         self.before_presenting: Before | None = None
@@ -201,8 +201,8 @@ class Workbook(KeptDesigns):
         self.started = True
         self.unread, self.opened, self.looked = (), frozenset(), {}
         self.failed = self.maintenance = {}
-        self.estate = self.inventory = self.inventory_file = None
-        self.matched = {}
+        self.estate = self.inventory = None
+        self.inventory_file, self.matched = (), {}
         self.watched, self.workload, self.drawer, self.notice = None, "", "", ("", "")
         trying = (self.exploring, self.sensitivity, self.powering_on)
         for work in (self.simulating, self.auditing, *trying, self.delivering):

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import PurePath
 from typing import Any, BinaryIO, NamedTuple
 from zoneinfo import ZoneInfo
@@ -21,19 +22,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.units import MIB_PER_GIB
 
 COUNTERS = re.compile(r"DCGM_FI_DEV_FB_USED|\w*memory_used(_bytes)?")
-MACHINES = (
-    "vm",
-    "vm_name",
-    "vmname",
-    "guest",
-    "domain",
-    "exported_instance",
-    "hostname",
-    "host",
-    "node",
-    "instance",
-)
-GPUS = ("uuid", "gpu_uuid", "gpu", "device", "index", "pci_bus_id", "gpu_bus_id", "gpu_i_id")
+MACHINES, GPUS = (COLUMNS["memory"][what][0] for what in ("machine", "gpu"))
 """Labels and columns that tell machines and GPUs apart; ``vgpu`` tells sharers of one GPU apart, which are added."""
 UNIT = re.compile(r"(bytes|[kmgt]i?b)\W*$", re.IGNORECASE)
 AMOUNT = re.compile(r"(\d[\d.]*(?:e[+-]?\d+)?) ?(\w+)", re.IGNORECASE)
@@ -83,45 +72,48 @@ def right_sizes(
     """Return the smallest profiles that hold what VMs, and GPUs of hosts without VMs, used at peak by logs, and a headroom."""
     machines = [vm.name for vm in estate.vms] + [host.name for host in estate.hosts]
     log, hours, seen = _uses(files, {_short(name): name for name in machines[::-1]})
-    bare = {
-        host.name: host.gpus[0].gpu for host in estate.hosts if host.gpus and not estate.by_host[host.name]
-    }
-    seats = [(vm, gpu.gpu.gpu, profile) for gpu in use.gpus for vm, profile in gpu.vms]
-    seats += [(f"{machine} {gpu}", bare[machine], WHOLE) for machine, gpu in seen if machine in bare]
+    bare = {gpu.host: gpu.gpu.gpu for gpu in use.gpus if not estate.by_host[gpu.host]}
     used: dict[str, Use] = {}
     for (machine, gpu), amounts in seen.items():
         name = f"{machine} {gpu}" if machine in bare else machine
         used[name] = max(amounts, used.get(name, amounts))
+    seats = [(vm, gpu.gpu.gpu, profile) for gpu in use.gpus for vm, profile in gpu.vms]
     profiles: dict[tuple[str, str], list[str]] = {}
-    for name, board, profile in seats:
+    for name, board, profile in chain(seats, _whole(seen, bare)):
         profiles.setdefault((board, profile), []).append(name)
-    kinds = sorted((key, names) for key, names in profiles.items() if key[0] and used.keys() & {*names})
-    fits = tuple(_fit(catalog, *key, names, used, headroom) for key, names in kinds)
-    named = {name for name, _, _ in seats}
+    fits = (_fit(catalog, *key, names, used, headroom) for key, names in sorted(profiles.items()))
+    named = {*chain(*profiles.values())}
     without, others = (tuple(sorted(each)) for each in (named - used.keys(), used.keys() - named))
     left = {entry.reason: entry.rows for entry in log.left.values()}
-    return RightSizes(headroom, hours, log.rows - sum(left.values()), fits, without, others, left)
+    samples = log.rows - sum(left.values())
+    return RightSizes(headroom, hours, samples, tuple(filter(None, fits)), without, others, left)
+
+
+def _whole(seen: Iterable[tuple[str, str]], bare: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Yield name, board and profile of GPUs on hosts without VMs."""
+    return ((f"{machine} {gpu}", bare[machine], WHOLE) for machine, gpu in seen if machine in bare)
 
 
 def _fit(
     catalog: Catalog, board: str, profile: str, names: Sequence[str], used: Mapping[str, Use], headroom: float
-) -> Fit:
-    """Return the fit of the VMs of a profile, one name for each of their GPUs."""
+) -> Fit | None:
+    """Return the fit of the VMs of a profile, one name for each of their GPUs; None without samples."""
+    seen = [used[name] for name in names if name in used]
+    if not (seen and board):
+        return None
     *smaller, (_, allocated, per_gpu) = _sizes(catalog, board, profile)
-    peaks = [used[name][0] * (1 + headroom) for name in names if name in used]
-    before, options = math.ceil(len(names) / per_gpu), [(0, 0, 0.0, profile)]
+    before, options = math.ceil(len(names) / per_gpu), [(0, 0, 0, profile)]
     for name, mb, most in smaller:
-        part = sum(peak <= mb for peak in peaks)
+        part = sum(peak * (1 + headroom) <= mb for peak, _ in seen)
         after = math.ceil(part / most) + math.ceil((len(names) - part) / per_gpu)
         options.append((part, before - after, mb, name))
-    _, saved, _, fits = next((each for each in options[1:] if each[0] == len(peaks)), options[0])
+    _, saved, _, fits = next((each for each in options[1:] if each[0] == len(seen)), options[0])
     part, most_saved, _, part_fits = max(options, key=lambda each: each[1:3])
-    high, peak = (
-        round(max(used[name][at] for name in names if name in used) / MIB_PER_GIB, 1) for at in (1, 0)
-    )
+    peak, high = (max(each) for each in zip(*seen, strict=True))
+    allocated_gb, high_gb, peak_gb = (round(mib / MIB_PER_GIB, 1) for mib in (allocated, high, peak))
     counts = len({*names}), len({*names} & used.keys())
     better = (part, part_fits, most_saved) if most_saved > max(0, saved) else ()
-    return Fit(board, profile, *counts, round(allocated / MIB_PER_GIB, 1), high, peak, fits, saved, *better)
+    return Fit(board, profile, *counts, allocated_gb, high_gb, peak_gb, fits, saved, *better)
 
 
 def _sizes(catalog: Catalog, board: str, profile: str) -> list[tuple[str, int, int]]:
@@ -130,12 +122,8 @@ def _sizes(catalog: Catalog, board: str, profile: str) -> list[tuple[str, int, i
     known: Mapping[str, Any] = {"backing": "timesliced", "max_per_gpu": 1, "frame_buffer_mb": whole}
     row, series = profile_row(catalog, board, profile) or known, "C" if profile == WHOLE else profile[-1]
     rows = [each for each in catalog.profiles_of(board) if each["backing"] == row["backing"]]
-    sizes = sorted(
-        (int(each["frame_buffer_mb"]), int(each["max_per_gpu"]), str(each["profile"])) for each in rows
-    )
-    smaller = [
-        (f"{name[:-1]}{series}", size, most) for size, most, name in sizes if size < row["frame_buffer_mb"]
-    ]
+    sizes = sorted((each["frame_buffer_mb"], each["max_per_gpu"], str(each["profile"])[:-1]) for each in rows)
+    smaller = [(name + series, mb, most) for mb, most, name in sizes if mb < row["frame_buffer_mb"]]
     return [*smaller, (profile, int(row["frame_buffer_mb"]), int(row["max_per_gpu"]))]
 
 
@@ -167,35 +155,47 @@ def _table(export: Any, stem: str, known: Mapping[str, str]) -> Table:
     """Return a sample per row, of one with labels as columns, a series per column, or an answer of Prometheus."""
     table = with_dates(export.table, {}) if isinstance(export, Export) else _of_answer(export)
     at = table.find({key: COLUMNS["memory"][key] for key in ("time", "used")}, {})
-    named = {place: name for place, name in enumerate(table.header) if COUNTERS.match(name)}
-    wide = {place: dict(LABEL.findall(name)) for place, name in named.items() if "{" in name}
-    if "time" not in at or not (wide or "used" in at):
-        raise table.missing("fits.needs")
-    ids = [n for n in range(len(table.names)) if n not in at.values() and _is_label(table, n)]
+    labels = _counted(table, at)
+    ids = [n for n in range(len(table.names)) if n not in (*labels, *at.values()) and _is_label(table, n)]
 
     def samples(row: list[str]) -> Iterator[list[str]]:
         own = {table.header[place]: row[place] for place in ids}
-        for place, labels in (wide or {at["used"]: own}).items():
-            unit = UNIT.search(table.header[place].partition("{")[0])  # nvidia-smi and DCGM count in MiB
-            text = row[place].strip()
-            used = f"{text} {unit[1] if unit else 'MiB'}" if text[-1:].isdigit() else text
-            yield [row[at["time"]], used, *_ids(labels, stem, known)]
+        for place, others in labels.items():
+            if row[place].strip() or not others:
+                used = _with_unit(row[place].strip(), table.header[place].partition("{")[0])
+                yield [row[at["time"]], used, *_ids(own | others, stem, known)]
 
     return table.changed([table.header[at["time"]], "memory_used", "machine", "gpu", "vgpu"], samples)
+
+
+def _counted(table: Table, at: Mapping[str, int]) -> dict[int, dict[str, str]]:
+    """Return the columns of used memory, each with the labels in its name."""
+    named = {place: name for place, name in enumerate(table.header) if COUNTERS.match(name)}
+    labels = {place: dict(LABEL.findall(name)) for place, name in named.items() if "{" in name}
+    labels = labels or {at[key]: {} for key in at if key == "used"}
+    if "time" not in at or not labels:
+        raise table.missing("fits.needs")
+    return labels
+
+
+def _with_unit(text: str, name: str) -> str:
+    """Return an amount with its unit, else that of its column; nvidia-smi and DCGM count in MiB."""
+    unit = UNIT.search(name)
+    return f"{text} {unit[1] if unit else 'MiB'}" if text[-1:].isdigit() else text
 
 
 def _of_answer(answer: Any) -> Table:
     """Return the series of the first counter of used memory in an answer of Prometheus, with their labels as columns."""
     series = [(n, of["metric"], of["values"]) for n, of in enumerate(result_of(answer), 1)]
-    counters = [str(of.get("__name__")) for _, of, _ in series]
+    counters = [str(of.get("__name__", "")) for _, of, _ in series]
     counter = next(filter(COUNTERS.fullmatch, counters), "value")
-    names = sorted({label for _, of, _ in series for label in of if label != "__name__"})
-    kept = [
-        (n, [str(of.get(label, "")) for label in names], pairs)
-        for n, of, pairs in series
-        if of.get("__name__") == counter
-    ]
-    rows = ((n, [*map(str, pair), *labels]) for n, labels, pairs in kept for pair in pairs)
+    names = sorted({label for _, of, _ in series for label in of})
+    rows = (
+        (n, [*map(str, pair), *(str(of.get(label, "")) for label in names)])
+        for (n, of, pairs), name in zip(series, counters, strict=True)
+        for pair in pairs
+        if name == counter
+    )
     return Table(["time", counter, *names], rows)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from zlib import compress, decompressobj, error
 
 from gpuplan.app.cards import COLOURS, Body, Card, details, select
+from gpuplan.app.history import Link
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.host_picture import COMPACT, DOWN, LARGE
 from gpuplan.audit.drift import drift_of
@@ -40,23 +41,23 @@ def estate_data(workbook: Workbook) -> dict[str, Any]:
 
 def show_estate(workbook: Workbook, estate: Estate, name: str, content: bytes) -> None:
     """Show the estate of a file, if it has VMs, and keep the file for when the page is loaded again."""
-    use, packed = use_of(estate, workbook.catalog), b64encode(compress(content, 9)).decode()
-    workbook.estate, workbook.inventory, workbook.inventory_file = None, None, None
+    workbook.estate, workbook.inventory, workbook.inventory_file = None, None, ()
     if estate.vms:
-        workbook.estate, workbook.inventory = pictured(estate, use), estate
-        kept = packed if len(packed) <= MOST_KEPT else ""
-        workbook.inventory_file = blake2b(content, digest_size=8).hexdigest(), name, kept
+        workbook.estate, workbook.inventory = pictured(estate, use_of(estate, workbook.catalog)), estate
+        packed, id = b64encode(compress(content, 9)).decode(), blake2b(content, digest_size=8).hexdigest()
+        workbook.inventory_file = (Link(id, packed if len(packed) <= MOST_KEPT else "", name),)
 
 
-def reopen(workbook: Workbook, name: str, packed: str) -> None:
+def reopen(workbook: Workbook, files: Sequence[Sequence[str]], kept: Sequence[Link]) -> None:
     """Show the estate of a file that the page has kept; where it has not, say that the file must be opened again."""
-    try:
-        content = decompressobj().decompress(b64decode(packed), MOST_FILE_BYTES)
-        show_estate(
-            workbook, read_estate([(name, BytesIO(content))], workbook.catalog), shown_name(name), content
-        )
-    except (ValueError, error):
-        workbook.say("warn", said("screen.estate.again", name=shown_name(name)))
+    for id, name in files[:1]:
+        try:
+            packed = b64decode(next(link.fragment for link in kept if link.id == id))
+            content = decompressobj().decompress(packed, MOST_FILE_BYTES)
+            estate = read_estate([(name, BytesIO(content))], workbook.catalog)
+            show_estate(workbook, estate, shown_name(name), content)
+        except (StopIteration, ValueError, error):
+            workbook.say("warn", said("screen.estate.again", name=shown_name(name)))
 
 
 def match_by_hand(workbook: Workbook, pattern: str, of: str) -> None:

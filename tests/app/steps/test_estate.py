@@ -80,7 +80,7 @@ def test_a_page_that_is_loaded_again_has_its_estate_and_what_was_matched_by_hand
     )
     assert drift_data(again) == after
     lost = Workbook(catalog)
-    resume(lost, memory, {key: text for key, text in designs.items() if key != memory["estate"][0]}, "")
+    resume(lost, memory, {key: text for key, text in designs.items() if key != memory["estate"][0][0]}, "")
     assert lost.inventory is None and lost.notice[0] == "warn" and "vcenter.json" in lost.notice[1]
     EVENTS["look"](book, {"what": menu["what"], "value": ""})
     assert book.matched == {} and drift_data(book) == before
