@@ -5,12 +5,11 @@ hosts for whole and shared GPUs (``HostsApart``). One shared GPU less never make
 shared GPU can be in any host.
 
 VMs with several shares tie GPUs of a host together. Split, the shares still give a bound. If a greedy placement misses
-it, a programme over all ways to use a host's GPUs follows: ``HostWays`` if each family has one size of share (fewer
-patterns: without it two of 300 designs lost their proof), ``MixedWays`` if not. Equal requests are one (``Merged``).
+it, a programme over all ways to use a host's GPUs follows (``HostWays``). Equal requests are one (``Merged``).
 """
 
 import itertools
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -19,7 +18,7 @@ from gpuplan.models.placement.fit import Rules
 from gpuplan.models.placement.greedy import Greedy
 from gpuplan.models.placement.hosts_apart import HostsApart, Solution
 from gpuplan.models.placement.requests import Block, Blocks, Content, Kinds, Part, Room, vms_in
-from gpuplan.models.placement.several_shares import HostWays, MixedWays, Waiting
+from gpuplan.models.placement.several_shares import HostWays
 
 MANY_SIZES = 12
 """Sizes of shares of a family up to which every question is searched for an answer."""
@@ -117,7 +116,7 @@ class IdenticalHosts(HostsApart):
         solutions = (Solution(blocks, apart.bound, method) for blocks in self._greedy(vms, room, [order]))
         best = min(solutions, key=_hosts_of)
         if best.hosts > best.bound:
-            exactly = self._by_patterns(vms, room, joint)
+            exactly = HostWays(self, vms, room, joint).solved()
             if exactly is not None:
                 bound = max(best.bound, exactly.bound)
                 best = min(best, exactly, key=_hosts_of)._replace(bound=bound, method="programme")
@@ -128,13 +127,6 @@ class IdenticalHosts(HostsApart):
                     if best.hosts == best.bound:
                         break
         return best if best.hosts == best.bound else best._replace(method="heuristic")
-
-    def _by_patterns(self, vms: Kinds, room: Room, joint: Sequence[int]) -> Solution | None:
-        """The programme over patterns, a simpler one where each family has one size of share."""
-        units, family_of = self.rules.units, self.rules.family_of
-        sizes = {(f, units[k]) for k, f in enumerate(family_of) if vms[k] and f in joint}
-        patterns = HostWays if len(sizes) == len(joint) else MixedWays
-        return patterns(self, vms, room, joint).solved()
 
     def _greedy(self, vms: Kinds, room: Room, orders: Iterable[Sequence[int]]) -> Iterator[Blocks]:
         """Greedy placements by each order of the kinds, onto the fullest host and onto the first."""
@@ -149,6 +141,15 @@ class IdenticalHosts(HostsApart):
 
 def _hosts_of(solution: Solution) -> int:
     return solution.hosts
+
+
+class Waiting(deque[list[int]]):
+    """VMs that wait for a place, as [kind, how many]."""
+
+    def next(self) -> int:
+        """The kind of the next VM, which leaves the queue."""
+        self[0][1] -= 1
+        return self[0][0] if self[0][1] else self.popleft()[0]
 
 
 class Merged:

@@ -97,10 +97,8 @@ def place(requests: Sequence[Request], *, gpus_per_host: int) -> Placement:
     family (``cover`` by layouts, ``pack`` by memory), then the fewest hosts (``pack``); exact, whatever the number of
     hosts. VMs with several shares: requests that ask for the same are one, in an order of their own, so that the answer
     depends on neither. A greedy placement, if it meets the bound that holds when their shares are let apart; otherwise
-    a programme, exact too. For families of which one size of share is used it is over all ways to divide the GPUs of
-    a host between whole requests and families (surplus VMs in it give their place to single ones); for families of
-    several sizes over all fullest choices of VMs for a host, whose shares fit on its GPUs by the layouts. Where there
-    are too many ways (20000, or 15000 looked at) the answer is the best of 24 orders of the kinds, labelled
+    a programme, exact too, over all fullest choices of VMs for a host whose shares fit on its GPUs by the layouts.
+    Where there are too many ways (15000 looked at) the answer is the best of 24 orders of the kinds, labelled
     ``heuristic`` unless it meets the bound. Ties keep the order of the requests, so that a group stays together.
 
     >>> place([Request("research", 8, gpus=3)], gpus_per_host=4).bound

@@ -10,7 +10,7 @@ import pytest
 from brute_force import FAMILIES, check_placement, fewest_hosts, random_requests
 from random_cases import cases, often
 
-from gpuplan.models.placement import Request, Room, bins, packing, place, programme, several_shares
+from gpuplan.models.placement import Request, Room, bins, packing, place, several_shares
 from gpuplan.models.placement.fit import Rules
 from gpuplan.models.placement.identical_hosts import IdenticalHosts
 
@@ -135,7 +135,7 @@ def test_too_many_patterns_leave_a_heuristic_with_its_bound(monkeypatch: pytest.
         requests = random_requests(rng, gpus, most=12, shares=5, kinds="wee")
         exactly = place(requests, gpus_per_host=gpus)
         with monkeypatch.context() as patch:
-            patch.setattr(programme, "MAX_PATTERNS", 0)
+            patch.setattr(several_shares, "MOST_LOOKED", 0)
             found = place(requests, gpus_per_host=gpus)
         check_placement(found, requests, gpus)
         assert found.bound <= exactly.bound <= len(exactly.hosts) <= len(found.hosts)
@@ -156,8 +156,10 @@ def test_no_more_patterns_than_allowed_are_made(monkeypatch: pytest.MonkeyPatch)
     every = hosts._patterns()
     assert every is not None and len(set(every)) == len(every) > 10
     for most in range(len(every) + 2):
-        monkeypatch.setattr(programme, "MAX_PATTERNS", most)
-        assert hosts._patterns() == (every if len(every) <= most else None)
+        monkeypatch.setattr(several_shares, "MOST_LOOKED", most)
+        assert hosts._patterns() is None
+    monkeypatch.setattr(several_shares, "MOST_LOOKED", 100 * len(every))
+    assert hosts._patterns() == every
 
 
 def test_whole_gpus_beside_several_shares_of_mixed_sizes() -> None:
@@ -206,7 +208,7 @@ def test_without_an_answer_of_the_programme_a_heuristic_stands_with_its_bound(
     exactly = place(requests, gpus_per_host=2)
     assert exactly.method == "programme"
     packing._pack.cache_clear()
-    for module in (programme, bins):
+    for module in (several_shares, bins):
         monkeypatch.setattr(module, "whole_programme", lambda *_, **__: (None, None))
     found = place(requests, gpus_per_host=2)
     packing._pack.cache_clear()
