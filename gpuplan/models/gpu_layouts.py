@@ -7,6 +7,8 @@ from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from gpuplan.units import each, whole_from_zero
 
 
@@ -86,8 +88,6 @@ def layout_starts(
 
 @lru_cache(maxsize=256)
 def _gpu_layouts(pieces: tuple[Piece, ...], region: int, compute_slices: int) -> tuple[tuple[int, ...], ...]:
-    import numpy as np  # imported here: GPUs with one profile each need no search
-
     limits = [min(piece.most, len(piece.starts), region // piece.size) for piece in pieces]
     if not pieces:
         return ()
@@ -160,8 +160,6 @@ def _most_of_one(
     taken: AbstractSet[int] = frozenset(),
 ) -> Any:
     """For each number of the other pieces the most of the first that fit with them beside what is taken; -1 if they do not."""
-    import numpy as np
-
     others = [i for i in range(len(pieces)) if i != first]
     shape = [limits[i] + 1 for i in others]
     nothing = np.full(shape, -1, dtype=np.int16)

@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 
+import numpy as np
+
 from gpuplan.models.placement.programme import Amounts, most_valuable, relaxed_programme, whole_programme
 
 FIRST_COLUMNS = 400
@@ -73,8 +75,6 @@ class Bins(dict[Amounts, int]):
         cls, columns: Sequence[Amounts], needed: Amounts, rest: Callable[[Sequence[int]], Bins]
     ) -> tuple[Bins, int]:
         """Bins over all columns and a proven bound; ``rest`` fills what whole columns leave over."""
-        import numpy as np
-
         times, duals = relaxed_programme(columns, needed, costs=[1] * len(columns))
         prices = _whole(duals)
         worth = np.array(columns, dtype=np.int64) @ np.array(prices, dtype=np.int64)

@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from gpuplan.models.placement.fit import Rules
 from gpuplan.models.placement.greedy import Greedy
 from gpuplan.models.placement.host_fills import ALMOST, Fill, HostFills, Priced
@@ -65,14 +67,8 @@ class HostColumns:
     """
 
     def __init__(self, rules: Rules, places: Sequence[Place], values: Sequence[float]) -> None:
-        import numpy as np  # imported here: most plans have no hosts of several kinds
-
-        self.np, self.rules, self.places, self.values = (
-            np,
-            rules,
-            tuple(places),
-            np.array(values, dtype=float),
-        )
+        self.rules, self.places = rules, tuple(places)
+        self.values = np.array(values, dtype=float)
         self.columns: dict[tuple[int, Fill], Content] = {}
         """(number of the place, its fill): the content of such a host."""
         self._entries: tuple[list[int], list[int], list[int]] = ([], [], [])
@@ -99,7 +95,7 @@ class HostColumns:
         from scipy.optimize import linprog
         from scipy.sparse import csc_array
 
-        np, kinds = self.np, len(left)
+        kinds = len(left)
         rows, columns, amounts = self._entries
         at = np.arange(kinds)
         matrix = csc_array(

@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from gpuplan.models.placement.fit import Rules
 from gpuplan.models.placement.programme import most_valuable, whole_programme
 from gpuplan.models.placement.requests import Content, Part, Room
@@ -48,9 +50,7 @@ class HostFills:
     """
 
     def __init__(self, rules: Rules) -> None:
-        import numpy as np  # imported here: most plans have no hosts that are filled so
-
-        self.np, self.rules = np, rules
+        self.rules = rules
         self._random = np.random.default_rng(1)
         requests, whole = rules.requests, [float(worth) for worth in rules.worth]
         self.needs = np.array([[w, r.vcpus, r.memory_gib] for w, r in zip(whole, requests, strict=True)])
@@ -63,7 +63,7 @@ class HostFills:
         """A host at these prices."""
         from scipy.optimize import linprog
 
-        prices = self.np.asarray(prices, dtype=float)
+        prices = np.asarray(prices, dtype=float)
         counted = [i for i, n in enumerate(room.sizes) if i == 0 or n]
         solved = linprog(
             -prices,
@@ -72,8 +72,8 @@ class HostFills:
             bounds=[(0, n) for n in left],
             method="highs",
         )
-        weights = self.np.zeros(3)
-        weights[counted] = self.np.maximum(0.0, -solved.ineqlin.marginals)
+        weights = np.zeros(3)
+        weights[counted] = np.maximum(0.0, -solved.ineqlin.marginals)
         takes = [room.takes(request) for request in self.rules.requests]
         wanted = [k for k, n in enumerate(left) if n and takes[k] and prices[k] > ALMOST]
         return Priced(room, prices, left, wanted, weights)
@@ -81,7 +81,7 @@ class HostFills:
     def by_orders(self, host: Priced) -> Iterator[Content]:
         """Fills that take those VMs first that are worth most for what they take of the host."""
         for needs in (self.needs, self.held):
-            worth = host.prices / self.np.maximum(needs @ host.weights, 1e-12)
+            worth = host.prices / np.maximum(needs @ host.weights, 1e-12)
             for noise in NOISE:
                 straying = worth * (1 + noise * self._random.standard_normal(len(worth)))
                 yield self._filled(host, sorted(host.wanted, key=lambda k: -straying[k]))

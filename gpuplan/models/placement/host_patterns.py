@@ -7,6 +7,8 @@ finds the most valuable one at given prices: from the list, or by a small progra
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from gpuplan.models.placement import programme
 from gpuplan.models.placement.host_fills import HostFills
 from gpuplan.models.placement.requests import Content, Room, vms_in
@@ -59,8 +61,6 @@ class HostPatterns:
         return self._full[room]
 
     def _listed(self, room: Room) -> Any:
-        import numpy as np  # imported here: most plans are proven without it
-
         rows, most = np.zeros((1, len(self.vms)), dtype=np.int32), self.most(room)
         for at in sorted(range(len(most)), key=lambda at: most[at]):
             layers = [rows]
@@ -85,8 +85,6 @@ class HostPatterns:
 
     def _fit(self, rows: Any, room: Room) -> Any:
         """Return which of these numbers of VMs fit on a host; None if that takes too much computing."""
-        import numpy as np
-
         fits = np.ones(len(rows), dtype=bool)
         for needs, limit in self._beside_gpus(room):
             fits &= rows @ np.array(needs) <= limit
@@ -119,8 +117,6 @@ class HostPatterns:
 
     def _shares(self, f: int) -> Any:
         """Shares of each unit of a family in a VM of each kind."""
-        import numpy as np
-
         units = self.shared.units[f]
         shares = np.zeros((len(self.vms), len(units)), dtype=np.int32)
         for kind, request in enumerate(self.requests):
@@ -136,8 +132,6 @@ class HostPatterns:
 
     def dearest(self, room: Room, prices: Sequence[int]) -> Dearest:
         """Patterns that are worth most at these prices of a VM of each kind."""
-        import numpy as np
-
         rows = self.full(room)
         if rows is None:
             return self._by_programme(room, prices)

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from gpuplan.units import at_least_one, each, whole_from_zero
 
 MAX_PATTERNS = 20_000
@@ -94,7 +96,6 @@ def whole_programme(
     """
     whole_from_zero(nodes=nodes)
     each(whole_from_zero, most=most)
-    import numpy as np  # imported here: most plans are proven without a solver
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csc_array
 
@@ -144,8 +145,6 @@ def relaxed_programme(
 
 def _whole(name: str, values: Sequence[int] | Sequence[Sequence[int]]) -> Any:
     """Rows of whole numbers, of either sign, for the solver."""
-    import numpy as np
-
     rows = np.array(values, dtype=float)
     if not (np.isfinite(rows) & (rows == np.rint(rows))).all():
         raise ValueError(f"{name} must be whole numbers")
@@ -172,8 +171,6 @@ def most_valuable(
     each(whole_from_zero, prices=prices, needed=needed)
     each(at_least_one, sizes=sizes)
     whole_from_zero(capacity=capacity)
-    import numpy as np
-
     best = np.zeros(capacity + 1, dtype=np.int64)
     steps: list[tuple[int, int, Any]] = []
     for index, (price, size) in enumerate(zip(prices, sizes, strict=True)):

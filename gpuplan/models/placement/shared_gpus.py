@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from gpuplan.models.placement import packing, programme
 from gpuplan.models.placement.fit import Rules
 from gpuplan.models.placement.requests import Content, Part
@@ -66,8 +68,6 @@ class SharedGpus:
 
     def fewest(self, family: int, amounts: Any, *, most: int) -> Any:
         """The fewest GPUs for each row of shares by unit, more than ``most`` if they do not fit; None if that is not known."""
-        import numpy as np
-
         amounts = np.asarray(amounts)
         if self.ways(family, most) is None:
             return self._fewest_by_mix(family, amounts, most)
@@ -84,8 +84,6 @@ class SharedGpus:
 
     def _fewest_by_mix(self, family: int, amounts: Any, most: int) -> Any:
         """The same with each mix worked out by itself."""
-        import numpy as np
-
         one = self.on_one(family)
         if one is None:
             return None
@@ -173,8 +171,6 @@ class _Holds:
 @lru_cache(maxsize=128)
 def _ways(one: tuple[tuple[int, ...], ...], gpus: int) -> Any:
     """Return ways to divide this number of GPUs, from the ways to divide one."""
-    import numpy as np
-
     if gpus == 0:
         return np.zeros((1, len(one[0])), dtype=np.int32)
     fewer = _ways(one, gpus - 1)
@@ -196,8 +192,6 @@ def maximal(patterns: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
     >>> maximal([(1, 1), (2, 0), (1, 0)])
     [(2, 0), (1, 1)]
     """
-    import numpy as np
-
     exact = np.array(sorted(set(patterns), reverse=True), dtype=float)
     if not (np.isfinite(exact) & (exact >= 0) & (exact == np.rint(exact))).all():
         raise ValueError("patterns must be whole numbers, at least 0")
