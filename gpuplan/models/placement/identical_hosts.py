@@ -39,7 +39,6 @@ class IdenticalHosts(HostsApart):
     def __init__(self, rules: Rules) -> None:
         super().__init__(rules)
         self._solved: dict[tuple[Kinds, int, bool], Solution] = {}
-        self._needed: dict[tuple[Kinds, int, bool], int] = {}
 
     def solve(self, vms: Kinds, gpus_per_host: int, *, thorough: bool = True) -> Solution:
         """The fewest hosts, what is on them, and the proof; where that is too much, orders of the kinds are tried
@@ -49,43 +48,27 @@ class IdenticalHosts(HostsApart):
             self._solved[key] = self._solve(vms, Room(gpus_per_host), thorough)
         return self._solved[key]
 
-    def hosts_needed(self, vms: Kinds, gpus_per_host: int, *, thorough: bool = True) -> int:
-        """Number of hosts that ``solve`` takes; quicker where it is asked for many mixes."""
-        key = (vms, gpus_per_host, thorough)
-        if key not in self._needed:
-            if self._several(vms):
-                self._needed[key] = self.solve(vms, gpus_per_host, thorough=thorough).hosts
-            else:
-                search = thorough or not self._many_sizes(vms)
-                sizes = Counter({1: sum(p.bins for p in self.packed_gpus(vms, search=search).values())})
-                for kind, n in enumerate(vms):
-                    sizes[self.rules.requests[kind].gpus] += n if self.rules.family_of[kind] < 0 else 0
-                self._needed[key] = packing.pack(sizes, capacity=gpus_per_host).bins
-        return self._needed[key]
-
     def fit_on(self, vms: Kinds, gpus_per_host: int, hosts: int, *, thorough: bool = True) -> bool:
         """True if ``solve`` takes no more hosts; quick where it is far from it."""
-        if (vms, gpus_per_host, thorough) not in self._needed:
-            least, enough = Counter[int](), Counter[int]()
+        if (vms, gpus_per_host, thorough) not in self._solved:
+            least = Counter[int]()
             for kind, n in enumerate(vms):
                 if n and self.rules.family_of[kind] < 0:
                     least[self.rules.requests[kind].gpus] += n
-            enough.update(least)
+            enough = Counter(least)
             for f, amounts in self.amounts(vms).items():
-                capacity = self.rules.families[f].capacity
-                if capacity:
+                if capacity := self.rules.families[f].capacity:
                     least[1] += packing.bins_bound(amounts, capacity=capacity)
                     enough[1] += packing.bins_enough(amounts, capacity=capacity)
                 else:
                     gpus = self.shared.packed(f, amounts).bins
-                    least[1] += gpus
-                    enough[1] += gpus
+                    least[1], enough[1] = least[1] + gpus, enough[1] + gpus
             apart = not self._several(vms)  # else it is a bound only
             if apart and packing.bins_enough(enough, capacity=gpus_per_host) <= hosts:
                 return True
             if packing.bins_bound(least, capacity=gpus_per_host) > hosts:
                 return False
-        return self.hosts_needed(vms, gpus_per_host, thorough=thorough) <= hosts
+        return self.solve(vms, gpus_per_host, thorough=thorough).hosts <= hosts
 
     def _several(self, vms: Kinds) -> list[int]:
         """Families in which VMs have several shares."""

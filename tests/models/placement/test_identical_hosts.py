@@ -101,13 +101,15 @@ def test_a_gap_in_the_shared_gpus_that_does_not_reach_the_hosts_is_no_gap(
     packing._pack.cache_clear()
 
 
-def test_the_count_of_hosts_alone_is_that_of_the_solution() -> None:
+def test_whether_vms_fit_is_what_the_solution_says() -> None:
     for rng in cases(17, 300, few=60):
         gpus = rng.randint(1, 6)
         rules = Rules(random_requests(rng, gpus, most=20, shares=rng.choice([1, 3])))
         equal = IdenticalHosts(rules)
         vms = tuple(rng.randint(0, n) for n in rules.vms)  # not all of them
-        assert equal.hosts_needed(vms, gpus) == equal.solve(vms, gpus).hosts
+        needed = IdenticalHosts(rules).solve(vms, gpus).hosts
+        fits = [equal.fit_on(vms, gpus, hosts) for hosts in range(needed + 2)]
+        assert fits == [hosts >= needed for hosts in range(needed + 2)]
 
 
 def test_hosts_are_proven_only_as_far_as_the_gpus_of_each_family_are(monkeypatch: pytest.MonkeyPatch) -> None:
