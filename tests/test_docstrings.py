@@ -86,17 +86,39 @@ def test_the_docstring_is_complete(name: str) -> None:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_parameters_are_those_of_the_signature_each_with_its_unit(name: str) -> None:
-    """A parameter that is a record is documented by the record."""
+    """By the function or its module; a parameter that is a record is documented by the record."""
     function = FUNCTIONS[name]
     hints = get_type_hints(function)
     signature = inspect.signature(function).parameters.values()
     given = {("*" if p.kind is p.VAR_POSITIONAL else "") + p.name: hints[p.name] for p in signature}
     documented = entries(sections(function).get("Parameters", ""))
     assert list(documented) == [p for p in given if p in documented]
-    missing = [p for p, kind in given.items() if p not in documented and not is_record(kind)]
+    shared = entries(sections(inspect.getmodule(function)).get("Parameters", ""))
+    missing = [p for p, kind in given.items() if p not in {**documented, **shared} and not is_record(kind)]
     assert not missing
     for parameter, text in documented.items():
         check_unit(parameter, text)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_describes_the_parameters_that_its_functions_share(name: str) -> None:
+    shared = entries(sections(importlib.import_module(name)).get("Parameters", ""))
+    whole = vars(importlib.import_module(name)).values()
+    own = [thing for thing in map(unwrapped, whole) if inspect.isfunction(thing) and thing.__module__ == name]
+    taken = [set(inspect.signature(function).parameters) for function in own]
+    described = [entries(sections(function).get("Parameters", "")) for function in own]
+    for parameter, text in shared.items():
+        check_unit(parameter, text)
+        takers = [n for n, names in enumerate(taken) if parameter in names]
+        assert sum(parameter not in described[n] for n in takers) > 1, (
+            f"{parameter}: only one function takes it"
+        )
+        assert all(each.get(parameter) != text for each in described), f"{parameter}: said twice"
+
+
+def unwrapped(thing: Any) -> Any:
+    """What is behind a cache."""
+    return getattr(thing, "__wrapped__", thing)
 
 
 def is_record(kind: Any) -> bool:

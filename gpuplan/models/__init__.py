@@ -11,6 +11,6 @@ cost          purchases, yearly cash, GPU-hours; renting and licences beside it
 
 Once for all of them: a model raises ValueError, with name and range, if an input is outside its range; a docstring names only what
 else is refused. A function is named after what it returns, in the unit of its suffix; without one its notes say the unit. A source
-is cited by its id in ``data/sources.csv``; a function without one rests on those of its module, and a parameter that is a record is
-described by the record.
+is cited by its id in ``data/sources.csv``; a function without one rests on those of its module. A parameter that is a record is
+described by the record, one that several functions take by their module.
 """

@@ -1,5 +1,14 @@
 """Maintenance: hours a year with one host in maintenance, and the effect of failures; ``mixed_...`` as in ``outages``.
 [vmware-sharing-gpus-2020]_
+
+Parameters:
+    maintenance_h_per_host: Hours per year that each host is in maintenance. [h]
+    hosts: Equal hosts, the one in maintenance included. [host]
+    hosts_needed: Hosts that carry the demand. [host]
+    maintenance_h: Hours per year in which one host is in maintenance. [h]
+    availability: Share of the time that a host is up when it is not in maintenance. [-]
+    mtbf_h: Mean time between failures of a host. [h]
+    repair_h: Mean time to repair a host. [h]
 """
 
 import math
@@ -24,7 +33,6 @@ def maintenance_hours_h(hosts: int, *, maintenance_h_per_host: float) -> float:
 
     Parameters:
         hosts: Hosts that are maintained. [host]
-        maintenance_h_per_host: Hours per year that each host is in maintenance. [h]
 
     min(8760, hosts * maintenance_h_per_host). At 8760 some host is always in maintenance, and one at a time
     may no longer be enough.
@@ -39,11 +47,6 @@ def maintenance_hours_h(hosts: int, *, maintenance_h_per_host: float) -> float:
 
 def exposed_hours_h(hosts: int, *, hosts_needed: int, maintenance_h: float) -> float:
     """Hours per year in which a host is in maintenance and a host failure would leave VMs without a GPU.
-
-    Parameters:
-        hosts: Equal hosts, the one in maintenance included. [host]
-        hosts_needed: Hosts that carry the demand. [host]
-        maintenance_h: Hours per year in which one host is in maintenance. [h]
 
     maintenance_h if hosts - 1 <= hosts_needed, else 0: with a second spare host a single failure in maintenance
     is covered. Failures that are already there when maintenance begins are not counted; maintenance would not begin then.
@@ -60,9 +63,6 @@ def exposed_hours_h(hosts: int, *, hosts_needed: int, maintenance_h: float) -> f
 
 def mixed_exposed_hours_h(mix: HostMix, *, maintenance_h_per_host: float) -> float:
     """The same for hosts of several kinds: hours of maintenance in which one more failure is too many.
-
-    Parameters:
-        maintenance_h_per_host: Hours per year that each host is in maintenance. [h]
 
     For each kind: its maintenance hours, if without one of its hosts the loss of any one host more, of any kind,
     leaves too few. One host in maintenance at a time, at most 8760 hours in all.
@@ -84,12 +84,6 @@ def mixed_exposed_hours_h(mix: HostMix, *, maintenance_h_per_host: float) -> flo
 def maintenance_short_h(hosts: int, *, hosts_needed: int, availability: float, maintenance_h: float) -> float:
     """Hours per year in which a failure beside the host in maintenance leaves fewer hosts than needed.
 
-    Parameters:
-        hosts: Equal hosts, the one in maintenance included. [host]
-        hosts_needed: Hosts that carry the demand. [host]
-        availability: Share of the time that a host is up when it is not in maintenance. [-]
-        maintenance_h: Hours per year in which one host is in maintenance. [h]
-
     maintenance_h * P(hosts up < hosts_needed), hosts up binomial(hosts - 1, availability). All of
     maintenance_h when the other hosts are fewer than needed. Maintenance starts whether or not
     another host is down; who waits until all are up does better. [kuo-zuo-2003]_ [vmware-sharing-gpus-2020]_
@@ -106,10 +100,6 @@ def maintenance_short_h(hosts: int, *, hosts_needed: int, availability: float, m
 
 def mixed_maintenance_short_h(mix: HostMix, *, availability: float, maintenance_h_per_host: float) -> float:
     """Expected hours per year of maintenance in which failures leave too few hosts of several kinds.
-
-    Parameters:
-        availability: Share of the time that a host is up when it is not in maintenance. [-]
-        maintenance_h_per_host: Hours per year that each host is in maintenance. [h]
 
     For each kind: its maintenance hours times the share of time in which the other hosts do not carry the demand.
 
@@ -129,13 +119,6 @@ def maintenance_chance(
     hosts: int, *, hosts_needed: int, mtbf_h: float, repair_h: float, maintenance_h: float
 ) -> float:
     """Probability that, within a year, a failure during maintenance leaves VMs without a GPU at least once.
-
-    Parameters:
-        hosts: Equal hosts, the one in maintenance included. [host]
-        hosts_needed: Hosts that carry the demand. [host]
-        mtbf_h: Mean time between failures of a host. [h]
-        repair_h: Mean time to repair a host. [h]
-        maintenance_h: Hours per year in which one host is in maintenance. [h]
 
     chance_of_shortage of the other hosts - 1 hosts over maintenance_h; 1 if hosts - 1 < hosts_needed and there is
     maintenance at all. Exact for one spare host; with more an upper bound, see there.
@@ -159,11 +142,6 @@ def mixed_maintenance_chance(
     mix: HostMix, *, mtbf_h: float, repair_h: float, maintenance_h_per_host: float
 ) -> float:
     """Probability that, within a year, a failure during maintenance leaves too few hosts of several kinds at least once.
-
-    Parameters:
-        mtbf_h: Mean time between failures of a host. [h]
-        repair_h: Mean time to repair a host. [h]
-        maintenance_h_per_host: Hours per year that each host is in maintenance. [h]
 
     1 - exp(-sum of hours * rate over the kinds), rate being how often the hosts left go from carrying the demand to not
     carrying it: over the states that carry it, P(state) * (hosts up whose failure ends that) / mtbf_h, given that it is

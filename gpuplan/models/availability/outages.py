@@ -2,6 +2,13 @@
 
 Hosts fail and are repaired independently, all at the same rate. Of identical hosts only the number counts. Where
 existing hosts differ from new ones (``mixed_...``, of a ``HostMix``), it matters which fail. [vmware-sap-formula-2013]_
+
+Parameters:
+    mtbf_h: Mean time a host runs from one repair to the next failure. [h]
+    repair_h: Mean time from a failure until the host works again. [h]
+    hosts: Equal hosts, which fail and are repaired independently. [host]
+    hosts_needed: Hosts that carry the demand. [host]
+    availability: Share of the time that a host is up. [-]
 """
 
 import math
@@ -35,10 +42,6 @@ class HostMix:
 def host_availability(mtbf_h: float, *, repair_h: float) -> float:
     """Share of time a host is up, from its time between failures and repair time.
 
-    Parameters:
-        mtbf_h: Mean time a host runs from one repair to the next failure. [h]
-        repair_h: Mean time from a failure until the host works again. [h]
-
     mtbf_h / (mtbf_h + repair_h): the long-run share, whatever the distributions of the two times.
     Planned maintenance is not in it. [kuo-zuo-2003]_
 
@@ -52,11 +55,6 @@ def host_availability(mtbf_h: float, *, repair_h: float) -> float:
 
 def hours_short_h(hosts: int, *, hosts_needed: int, availability: float) -> float:
     """Hours per year in which failures leave fewer hosts than the demand needs.
-
-    Parameters:
-        hosts: Equal hosts, which fail and are repaired independently. [host]
-        hosts_needed: Hosts that carry the demand. [host]
-        availability: Share of the time that a host is up. [-]
 
     8760 * P(hosts up < hosts_needed), hosts up binomial(hosts, availability). Exact when hosts fail and are
     repaired independently of each other; a common cause (power, cooling, a bad update) and a queue for
@@ -73,9 +71,6 @@ def hours_short_h(hosts: int, *, hosts_needed: int, availability: float) -> floa
 
 def mixed_hours_short_h(mix: HostMix, *, availability: float) -> float:
     """Expected hours per year in which failures leave too few hosts of several kinds for the demand.
-
-    Parameters:
-        availability: Share of the time that a host is up. [-]
 
     8760 * sum over the sets of P(so many old hosts of each kind down) * P(fewer than new_needed new hosts up), each
     binomial; larger sets than are listed count as short.
@@ -100,9 +95,6 @@ def chance_of_shortage(
 
     Parameters:
         hosts: Equal hosts that should be up; during maintenance one fewer than there are. [host]
-        hosts_needed: Hosts that carry the demand. [host]
-        mtbf_h: Mean time a host runs from one repair to the next failure. [h]
-        repair_h: Mean time from a failure until the host works again. [h]
         hours_h: Hours that are looked at, in one piece or several. [h]
 
     1 - exp(-rate * hours_h), where rate = P(hosts up = hosts_needed) * hosts_needed / mtbf_h /
@@ -162,9 +154,7 @@ def chance_exactly(hosts: int, up: int, *, availability: float) -> float:
     """Probability that exactly this many hosts are up.
 
     Parameters:
-        hosts: Equal hosts, which fail and are repaired independently. [host]
         up: Hosts up. [host]
-        availability: Share of the time that a host is up. [-]
 
     Binomial, in logarithms so that no factor over- or underflows.
 
@@ -187,7 +177,6 @@ def chance_down(hosts: Sequence[int], down: Sequence[int], *, availability: floa
     Parameters:
         hosts (sequence of int): Hosts of each kind, which fail and are repaired independently. [host]
         down (sequence of int): Hosts down of each kind. [host]
-        availability: Share of the time that a host is up. [-]
 
     Product of binomials.
 
@@ -206,9 +195,7 @@ def chance_fewer(hosts: int, needed: int, *, availability: float) -> float:
     """Probability that fewer hosts are up than needed.
 
     Parameters:
-        hosts: Equal hosts, which fail and are repaired independently. [host]
         needed: Hosts that must be up. [host]
-        availability: Share of the time that a host is up. [-]
 
     Binomial; the tail that is summed is the small one, so nothing cancels.
 

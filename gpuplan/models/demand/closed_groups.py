@@ -1,5 +1,12 @@
 """Closed groups: chances of waiting and of being denied where a fixed number of people send all requests (Engset).
 [iversen-teletraffic-2010]_
+
+Parameters:
+    units: Largest number of units (GPUs or parts). [-]
+    people (sequence of int): People of each class. [-]
+    shares (sequence of float): Share of the time that one of them is active, 0 to 1; where requests are denied, that it
+        would be if never denied. [-]
+    sizes (sequence of int): Units that one of them takes while active. [-]
 """
 
 import math
@@ -34,13 +41,6 @@ def closed_wait_chance(
 ) -> Floats:
     """Probability that a request of each class finds too few units free when no request is denied.
 
-    Parameters:
-        units: Largest number of units (GPUs or parts). [-]
-        people (sequence of int): People of each class. [-]
-        shares (sequence of float): Share of the time that one of them is active, 0 to 1; where requests are denied, that it
-            would be if never denied. [-]
-        sizes (sequence of int): Units that one of them takes while active. [-]
-
     A row for each number of units 0, 1, ..., a column for each class. P(demand of the others > units - size): the
     requester was idle and sees what the others want. The demand is taken as neither thinned by those who are held up
     nor prolonged by their wait, so frequent waiting is understated: for one-unit requests a simulation of the queue
@@ -72,11 +72,6 @@ def closed_wait_longer_chance(
     """Chance that a request of each class of a closed group waits longer than a stated time, for every number of units up to a limit.
 
     Parameters:
-        units: Largest number of units (GPUs or parts). [-]
-        people (sequence of int): People of each class. [-]
-        shares (sequence of float): Share of the time that one of them is active, 0 to 1; where requests are denied, that it
-            would be if never denied. [-]
-        sizes (sequence of int): Units that one of them takes while active. [-]
         duration_h: Mean time for which a unit is held. [h]
         wait_h: The wait that is too long. [h]
 
@@ -104,13 +99,6 @@ def closed_blocking(
     units: int, *, people: Sequence[int], shares: Sequence[float], sizes: Sequence[int]
 ) -> Floats:
     """Probability that a request of each class of a closed group is denied.
-
-    Parameters:
-        units: Largest number of units (GPUs or parts). [-]
-        people (sequence of int): People of each class. [-]
-        shares (sequence of float): Share of the time that one of them is active, 0 to 1; where requests are denied, that it
-            would be if never denied. [-]
-        sizes (sequence of int): Units that one of them takes while active. [-]
 
     A row for each number of units 0, 1, ..., a column for each class; 1 where the request is larger. Engset with
     several sizes, exact: P(D > units - size | D <= units), D the demand with one person of the class fewer. Who is

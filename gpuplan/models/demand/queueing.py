@@ -1,5 +1,12 @@
 """Queueing: chances of waiting and of being denied in closed form, for an open crowd and for a closed group.
 [fredericks-congestion-1980]_ [whitt-multi-server-1992]_
+
+Parameters:
+    servers: Servers (GPUs or parts), taken one at a time; not whole only as a step of other formulas. [-]
+    load: Offered load in erlang: mean units in use if there were no limit. [-]
+    loads (sequence of float): Requests in progress of each class if there were no limit, in erlang. [-]
+    sizes (sequence of int or float): Units that a request of each class takes. [-]
+    peakedness: Variance over mean of the units in use if there were no limit; 1 is random. [-]
 """
 
 import math
@@ -27,10 +34,6 @@ from gpuplan.models.demand.recursions import (
 def erlang_b(servers: float, *, load: float) -> float:
     """Probability that a request is denied because all servers are busy and no request waits.
 
-    Parameters:
-        servers: Servers (GPUs or parts), taken one at a time; not whole only as a step of other formulas. [-]
-        load: Offered load in erlang: mean units in use if there were no limit. [-]
-
     B(0) = 1, B(n) = load B(n-1) / (n + load B(n-1)). Requests come at random (Poisson) from many people; exact
     whatever the distribution of the durations. [iversen-teletraffic-2010]_ Chances below 1e-308 come out as 0.
 
@@ -56,10 +59,6 @@ def erlang_b(servers: float, *, load: float) -> float:
 def erlang_c(servers: float, *, load: float) -> float:
     """Probability that a request has to wait because all servers are busy.
 
-    Parameters:
-        servers: Servers (GPUs or parts), taken one at a time; not whole only as a step of other formulas. [-]
-        load: Offered load in erlang: mean units in use if there were no limit. [-]
-
     It is 1 where the load is not below the servers. C = n B / (n - load (1 - B)) with B of erlang_b. Exact for random
     (Poisson) arrivals and exponential durations, an approximation for others. With load >= servers the queue grows
     without end. [iversen-teletraffic-2010]_
@@ -76,10 +75,6 @@ def erlang_c(servers: float, *, load: float) -> float:
 
 def peakedness_of_mix(loads: Sequence[float], *, sizes: Sequence[float]) -> float:
     """Variance over mean of the units in use when requests of several sizes come at random.
-
-    Parameters:
-        loads (sequence of float): Requests in progress of each class if there were no limit, in erlang. [-]
-        sizes (sequence of int or float): Units that a request of each class takes. [-]
 
     sum(load size^2) / sum(load size): the requests of each class in progress are Poisson, whatever the distribution
     of the durations. 1 for single units. Real arrivals in bursts are peakier than this. [fredericks-congestion-1980]_
@@ -102,11 +97,6 @@ def peakedness_of_mix(loads: Sequence[float], *, sizes: Sequence[float]) -> floa
 def hayward_b(servers: float, *, load: float, peakedness: float) -> float:
     """Probability of denial when demand is burstier or smoother than random arrivals.
 
-    Parameters:
-        servers: Servers (GPUs or parts), taken one at a time; not whole only as a step of other formulas. [-]
-        load: Offered load in erlang: mean units in use if there were no limit. [-]
-        peakedness: Variance over mean of the units in use if there were no limit; 1 is random. [-]
-
     Hayward's approximation: Erlang B with servers / peakedness servers and load / peakedness. Exact for peakedness 1,
     and for requests that all take the same number of units, where peakedness is that number and divides the servers.
     For mixed sizes it is one figure for all of them: the large ones fare worse, the small ones better.
@@ -121,11 +111,6 @@ def hayward_b(servers: float, *, load: float, peakedness: float) -> float:
 
 def hayward_c(servers: float, *, load: float, peakedness: float) -> float:
     """Probability of waiting when demand is burstier or smoother than random arrivals.
-
-    Parameters:
-        servers: Servers (GPUs or parts), taken one at a time; not whole only as a step of other formulas. [-]
-        load: Offered load in erlang: mean units in use if there were no limit. [-]
-        peakedness: Variance over mean of the units in use if there were no limit; 1 is random. [-]
 
     It is 1 where the load is not below the servers. Erlang C with servers / peakedness servers and load / peakedness.
     The scaling is Hayward's, published for being denied; for waiting it is an engineering approximation that keeps
@@ -149,9 +134,6 @@ def hayward_wait_longer_chance(
     """Probability of waiting longer than a stated time when demand is burstier or smoother than random arrivals.
 
     Parameters:
-        servers: Servers (GPUs or parts), taken one at a time; not whole only as a step of other formulas. [-]
-        load: Offered load in erlang: mean units in use if there were no limit. [-]
-        peakedness: Variance over mean of the units in use if there were no limit; 1 is random. [-]
         duration_h: Mean time a request holds its units. [h]
         wait_h: The stated time. [h]
 
@@ -175,8 +157,6 @@ def kaufman_roberts(capacity: int, *, loads: Sequence[float], sizes: Sequence[in
 
     Parameters:
         capacity: Largest number of units (GPUs or parts) in the pool. [-]
-        loads (sequence of float): Requests in progress of each class if there were no limit, in erlang. [-]
-        sizes (sequence of int or float): Units that a request of each class takes. [-]
 
     A row for each capacity 0, 1, ..., a column for each class; 1 where the request is larger than the pool. j q(j) =
     sum over the classes of load size q(j - size); denied in the states above capacity - size. One recursion serves

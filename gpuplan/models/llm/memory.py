@@ -1,5 +1,11 @@
 """Memory of a replica on each GPU: weights, activations, runtime, and the cache of keys and values.
 [llm-d-planner-memory]_
+
+Parameters:
+    precision: Precision of the weights. [-]
+    kept: Parts of the checkpoint at 16 bits, one of ``KEPT``; empty: as published, or by the usual rule. [-]
+    tokens: Tokens of the request, in and out. [-]
+    memory_gib: Memory of a GPU, as its driver shows it. [GiB]
 """
 
 import math
@@ -46,10 +52,6 @@ class Held(NamedTuple):
 def weights_gib(shape: Shape, *, precision: str, kept: str = "") -> float:
     """Weights of the whole model.
 
-    Parameters:
-        precision: Precision of the weights. [-]
-        kept: Parts of the checkpoint at 16 bits, one of ``KEPT``; empty: as published, or by the usual rule. [-]
-
     Parameters times bytes, part by part. The tables of tokens stay at 16 bits below it. Where the checkpoint is not known, all
     that is not a routed expert does too in a mixture of experts at 4 bits. Scales are counted with the precision.
 
@@ -87,10 +89,6 @@ def usual_kept(shape: Shape, *, precision: str) -> str:
 
 def rest_bits(shape: Shape, *, precision: str, kept: str = "") -> float:
     """Mean bits of a parameter beside the routed experts and the tables of tokens.
-
-    Parameters:
-        precision: Precision of the weights. [-]
-        kept: Parts of the checkpoint at 16 bits, one of ``KEPT``; empty: as published, or by the usual rule. [-]
 
     Dense MLPs and shared experts are in the precision of the weights unless all is kept; attention is all the rest. [-]
 
@@ -165,7 +163,6 @@ def cache_bytes(shape: Shape, *, tokens: float, precision: str = "bf16") -> floa
     """Cache of one request over all layers: keys and values, index and state.
 
     Parameters:
-        tokens: Tokens of the request, in and out. [-]
         precision: Precision of the cache. [-]
 
     In bytes. [-] A token takes 2 x heads of keys and values x width of a head in each layer; with a latent, its width
@@ -191,9 +188,6 @@ def _cached(shape: Shape, tokens: float, precision: str) -> tuple[float, float, 
 def request_gib(shape: Shape, *, setup: Setup, tokens: float) -> float:
     """Cache of one request on each GPU that holds it.
 
-    Parameters:
-        tokens: Tokens of the request, in and out. [-]
-
     Beside what the cache holds from earlier requests. Tensor parallel shares the heads of keys and values while there are any
     left to share, and the state; a latent and an index are held whole by every GPU. Pipeline parallel shares the layers. With
     data parallel attention a request is held by one group.
@@ -207,9 +201,6 @@ def request_gib(shape: Shape, *, setup: Setup, tokens: float) -> float:
 
 def cached_per_gpu_bytes(shape: Shape, *, setup: Setup, tokens: float) -> float:
     """Cache of one request on each GPU of a group that shares its layers, over all layers.
-
-    Parameters:
-        tokens: Tokens of the request, in and out. [-]
 
     In bytes, with the tokens that the cache holds from earlier requests. [-] Stages of a pipeline hold a share of the layers
     each. What drafts tokens has the cache of a layer, and keeps a state of a sequence for each of them.
@@ -227,9 +218,6 @@ def cached_per_gpu_bytes(shape: Shape, *, setup: Setup, tokens: float) -> float:
 
 def held(shape: Shape, *, setup: Setup, memory_gib: float, overheads: Overheads = OVERHEADS) -> Held:
     """Memory use of a GPU of a replica, and the memory left for the cache.
-
-    Parameters:
-        memory_gib: Memory of a GPU, as its driver shows it. [GiB]
 
     The engine takes a share of the memory. Weights, the activations of its largest step and its runtime go off; the rest is
     cache. Where sampling gathers the whole vocabulary, every GPU of a tensor-parallel group holds that of all.
@@ -258,7 +246,6 @@ def requests_at_once(
     """Concurrent requests whose cache fits in a replica.
 
     Parameters:
-        memory_gib: Memory of a GPU, as its driver shows it. [GiB]
         tokens: Tokens of a request, in and out, on average. [-]
         spread: Standard deviation of these tokens over their mean. [-]
 

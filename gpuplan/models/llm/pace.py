@@ -1,4 +1,12 @@
-"""Speed of a replica, as points of two laws, and the shape of its requests. [gpuplan-method]_"""
+"""Speed of a replica, as points of two laws, and the shape of its requests. [gpuplan-method]_
+
+Parameters:
+    requests: Most requests at once: what the promises or the engine allow. [-]
+    chunk_tokens: Tokens of prompts that are read with one step; 0: a whole prompt. [-]
+    mean: Mean length, as it is cut. [-]
+    spread: Standard deviation over the mean, before it is cut. [-]
+    longest: Longest length. [-]
+"""
 
 import math
 from collections.abc import Callable
@@ -106,11 +114,9 @@ def pace_of(
     Parameters:
         step_ms: Time of a step by requests at once and their mean context. [ms]
         prompt_ms: Time to read a prompt by its tokens. [ms]
-        requests: Most requests at once: what the promises or the engine allow. [-]
         context_tokens: Mean context; between half of it and one and a half times it the law of steps is taken as straight. [-]
         longest_tokens: Longest prompt for which the law of prompts is asked; beyond it, it goes on as straight. [-]
         cache_tokens: Tokens that the KV cache of the replica holds. [-]
-        chunk_tokens: Tokens of prompts that are read with one step; 0: a whole prompt. [-]
         overlap_share: How much of reading a prompt those that decode wait for. [-]
         wait_ms: Time of a request beside steps and prompts. [ms]
 
@@ -150,10 +156,6 @@ def pace_of(
 
 def replica_pace(replica: Replica, *, traffic: Traffic, requests: int, chunk_tokens: float = 8192) -> Pace:
     """The laws of a replica of a model on a board.
-
-    Parameters:
-        requests: Most requests at once: what the promises or the engine allow. [-]
-        chunk_tokens: Tokens of prompts that are read with one step; 0: a whole prompt. [-]
 
     Steps and prompts as ``serving`` has them, beside a step the work that a prompt adds to it; the cache holds what weights and
     engine leave, at the length of a mean request. Refused if the model does not fit.
@@ -195,11 +197,6 @@ def replica_pace(replica: Replica, *, traffic: Traffic, requests: int, chunk_tok
 @lru_cache(maxsize=1024)  # of the same few lengths, many times in a plan
 def cut_lognormal(mean: float, spread: float, *, longest: float) -> tuple[float, float]:
     """Mean before it is cut, and spread after it, of a lognormal length whose mean after it is given.
-
-    Parameters:
-        mean: Mean length, as it is cut. [-]
-        spread: Standard deviation over the mean, before it is cut. [-]
-        longest: Longest length. [-]
 
     In the unit of the mean. [-] Where a length would be longer, it is the longest; the mean before is found by halving, so
     that the mean after it is the given one. At the longest itself all are alike.
@@ -243,10 +240,7 @@ def lengths(mean: float, spread: float, *, shares: Floats, longest: float = math
     """Quantiles of a lognormal length, cut at the longest.
 
     Parameters:
-        mean: Mean length, as it is cut. [-]
-        spread: Standard deviation over the mean, before it is cut. [-]
         shares (array of float): Shares that are not longer, above 0 and below 1. [-]
-        longest: Longest length. [-]
 
     In the unit of the mean. [-] exp(m + s z) with s^2 = log(1 + spread^2) and m = log(mean) - s^2 / 2 of the mean before.
 

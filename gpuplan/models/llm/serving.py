@@ -3,6 +3,11 @@
 A step is a roofline: weights that are really read and the cache over the memory bandwidth, arithmetic over the tensor rate,
 sums between GPUs over their links, and a fixed time for each layer. Prompts are read between the steps of the others.
 [aiconfigurator-silicon-sample]_
+
+Parameters:
+    requests: Requests in the replica, decoded together. [-]
+    tokens_in: Tokens of a prompt. [-]
+    tokens_out: Tokens of an answer. [-]
 """
 
 import math
@@ -17,7 +22,6 @@ def decode_step_ms(replica: Replica, *, requests: float, context_tokens: float) 
     """Time of a step that gives every request of a replica one more token.
 
     Parameters:
-        requests: Requests in the replica, decoded together. [-]
         context_tokens: Tokens that each has so far, on average. [-]
 
     fixed + sqrt(weights^2 + products^2), of experts apart, + sqrt(cache^2 + scores^2) + traffic between kernels + sums between
@@ -183,7 +187,6 @@ def prompt_work_ms(
     """Time by which reading a prompt lengthens a step of the others: the work that it adds.
 
     Parameters:
-        tokens_in: Tokens of a prompt. [-]
         requests: Requests whose step it is read with. [-]
         prompts: Prompts that one step reads. [-]
 
@@ -218,9 +221,6 @@ def prompt_work_ms(
 def prompt_ms(replica: Replica, *, tokens_in: float) -> float:
     """Time that a replica takes to read a prompt when it does nothing else.
 
-    Parameters:
-        tokens_in: Tokens of a prompt. [-]
-
     Its work, with reading the weights, and the fixed time of a step.
 
     >>> from gpuplan.models.llm import Board, Setup, Shape
@@ -236,11 +236,6 @@ def prompt_ms(replica: Replica, *, tokens_in: float) -> float:
 
 def time_per_token_ms(replica: Replica, *, requests: float, tokens_in: float, tokens_out: float) -> Range:
     """Time between two tokens of a request on a replica with a given number of requests.
-
-    Parameters:
-        requests: Requests in the replica, decoded together. [-]
-        tokens_in: Tokens of a prompt. [-]
-        tokens_out: Tokens of an answer. [-]
 
     A step, and the work of the prompts: each request that ends is followed by another, so of so many requests that many over
     tokens_out start in each step, and the others wait while their prompts are read. All work is counted, so a GPU is busy at most
@@ -276,11 +271,6 @@ def _range(value: float, ends: tuple[float, float], power: float) -> Range:
 def first_token_ms(replica: Replica, *, requests: float, tokens_in: float, tokens_out: float) -> Range:
     """Time from a request to its first token on a replica that works on a given number of requests as they come.
 
-    Parameters:
-        requests: Requests in the replica, decoded together. [-]
-        tokens_in: Tokens of a prompt. [-]
-        tokens_out: Tokens of an answer. [-]
-
     The mean, with low and high. Its own prompt, part of a step of the others, and prompts before it: of the time, a share b
     is taken by prompts, and one waits b / (1 - b) / 2 times its work for earlier ones (a queue with equal service times).
     Engines and their settings differ in it by a third and more: use the range.
@@ -314,11 +304,6 @@ def loop_times_ms(
 ) -> tuple[Range, Range]:
     """Time per token and to the first one as benchmarks measure them in a closed loop.
 
-    Parameters:
-        requests: Requests in the replica, decoded together. [-]
-        tokens_in: Tokens of a prompt. [-]
-        tokens_out: Tokens of an answer. [-]
-
     In a closed loop a new request comes when one ends. It starts with all of them at once, so part of the work of prompts lies
     between the tokens of others and part in the wait for the first one; that of a load that comes as it does is
     ``first_token_ms``.
@@ -344,11 +329,6 @@ def loop_times_ms(
 
 def token_rate(replica: Replica, *, requests: float, tokens_in: float, tokens_out: float) -> Range:
     """Output tokens per second of a replica kept busy with a given number of requests.
-
-    Parameters:
-        requests: Requests in the replica, decoded together. [-]
-        tokens_in: Tokens of a prompt. [-]
-        tokens_out: Tokens of an answer. [-]
 
     Requests over the time per token: while one waits for its first token, the steps of the others count its prompt.
     [tensorrt-llm-performance]_

@@ -1,5 +1,11 @@
 """Training a language model: time of a micro-batch and of a step, tokens per second and their range.
 [llm-foundry-benchmarks]_ [nemo-performance-24-07]_ [korthikanti-recomputation]_
+
+Parameters:
+    sequence_tokens: Tokens of one sequence, over which attention looks. [-]
+    stages: Stages over which the layers are split. [-]
+    gpus: GPUs of the job. [GPU]
+    tokens_per_gpu: Tokens per second of each GPU. [-]
 """
 
 import math
@@ -32,9 +38,7 @@ def micro_batch_s(
 
     Parameters:
         tokens: Tokens of the micro-batch. [-]
-        sequence_tokens: Tokens of one sequence, over which attention looks. [-]
         parts: GPUs that compute the micro-batch together. [-]
-        stages: Stages over which the layers are split. [-]
         method: ``full``, ``lora`` or ``qlora``. [-]
         recompute: Whether activations are computed again in the backward pass. [-]
         eager: Whether layers are started one operation after the other, as PEFT does with PyTorch. [-]
@@ -119,8 +123,6 @@ def llm_step_s(
         tensor_s: Sums inside layers in each micro-batch, as far as nothing hides them. [s]
         step_exchange_s: Gradients exchanged once a step. [s]
         optimizer_s: Time to change the weights. [s]
-        stages: Stages over which the layers are split. [-]
-        gpus: GPUs of the job. [GPU]
 
     (m x (compute + tensor + exposed(exchange)) x (1 + (stages - 1) / ((1 + interleaved) m)) + exposed(step_exchange) + optimizer) x
     (1 + straggler_share x log2(GPUs / 8)).
@@ -157,11 +159,9 @@ def model_flops_share(
     """Share of a GPU's dense rate that the model's own operations use (MFU).
 
     Parameters:
-        tokens_per_gpu: Tokens per second of each GPU. [-]
         active_parameters: Parameters that one token uses, in 10^9. [-]
         layers: Layers of the model. [-]
         attention_size: Heads times their width. [-]
-        sequence_tokens: Tokens of one sequence, over which attention looks. [-]
         matmul_tflops: Dense rate of the GPU in the precision of the products. [TFLOP/s]
 
     tokens x (6 x parameters + 12 x layers x attention_size x sequence) / rate: attention counted in full, recomputing not at all, as the published tables do.
@@ -186,8 +186,6 @@ def tokens_time_h(tokens: float, *, gpus: int, tokens_per_gpu: float) -> float:
 
     Parameters:
         tokens: Tokens, those of every epoch counted. [-]
-        gpus: GPUs of the job. [GPU]
-        tokens_per_gpu: Tokens per second of each GPU. [-]
 
     Checkpoints, evaluation and failures come on top. tokens / (GPUs x tokens per second) / 3600.
     [llm-foundry-benchmarks]_
@@ -212,7 +210,6 @@ def speed_range(
     """Range in which the tokens per second are to be expected, from how far unseen measurements were off.
 
     Parameters:
-        tokens_per_gpu: Tokens per second of each GPU. [-]
         efficiency: Share of the step in which GPUs compute. [-]
         slower_share: How much longer than predicted a step may take that only computes, as a share of it. [-]
         faster_share: How much longer than measured such a step may be predicted. [-]

@@ -1,4 +1,13 @@
-"""Memory of training and tuning a language model, and the fewest GPUs that hold it."""
+"""Memory of training and tuning a language model, and the fewest GPUs that hold it.
+
+Parameters:
+    adapters: Parameters of the adapters, in 10^9; not used for full training. [-]
+    state_bytes: Bytes of gradient and states of a trained parameter: gradient 2, FP32 weight and both moments 12; 2 more
+        with FP32 gradients. [-]
+    runtime_gib: What the driver, the libraries and the allocator hold. [GiB]
+    memory_gib: Memory of a GPU. [GiB]
+    usable_share: Share of the memory that can be filled. [-]
+"""
 
 import math
 from collections.abc import Sequence
@@ -68,12 +77,6 @@ def tuning_memory(
 ) -> TuningMemory:
     """Memory that one GPU needs to train or tune a language model.
 
-    Parameters:
-        adapters: Parameters of the adapters, in 10^9; not used for full training. [-]
-        state_bytes: Bytes of gradient and states of a trained parameter: gradient 2, FP32 weight and both moments 12; 2 more
-            with FP32 gradients. [-]
-        runtime_gib: What the driver, the libraries and the allocator hold. [GiB]
-
     Weights in BF16, of QLoRA products in four bits; spread over n GPUs with two layers gathered at once, n being all, or those of a host with a copy in each; whole where
     only gradients are spread; divided by the parts in tensor and pipeline parallel. States of trained parameters over n (14 bytes with the weight's 2 are the
     usual 16). Activations: 34 bytes for each token and unit of width in every layer, with recomputing 2 and the 34 of one layer, divided by
@@ -137,11 +140,8 @@ def fewest_gpus(
 
     Parameters:
         run: What is trained; its own hosts and GPUs are not used. [-]
-        memory_gib: Memory of a GPU. [GiB]
-        adapters: Parameters of the adapters, in 10^9; not used for full training. [-]
         counts: GPUs of one host that a job may take, ascending. [-]
         max_hosts: Most hosts of a job, each with the most of its GPUs. [host]
-        usable_share: Share of the memory that can be filled. [-]
 
     Hosts, and GPUs of each. One host first, then more hosts with all their GPUs; the first that holds the memory of
     tuning_memory. [zero-2020]_ [gpuplan-method]_ Refused if no number of GPUs holds it; says what each would need.
@@ -185,12 +185,6 @@ def layer_splits(
 
     Parameters:
         run: What is trained, and on how many GPUs; its own parts are not used. [-]
-        memory_gib: Memory of a GPU. [GiB]
-        adapters: Parameters of the adapters, in 10^9; not used for full training. [-]
-        usable_share: Share of the memory that can be filled. [-]
-        state_bytes: Bytes of gradient and states of a trained parameter: gradient 2, FP32 weight and both moments 12; 2 more
-            with FP32 gradients. [-]
-        runtime_gib: What the driver, the libraries and the allocator hold. [GiB]
 
     The fewest parts first. Tensor parallel over divisors of the GPUs in a host, stages with all GPUs of a host sharing
     each layer; as many sequences in a step as there are copies at least. [korthikanti-recomputation]_ [gpuplan-method]_

@@ -1,4 +1,12 @@
-"""Fabric: network ports of a host, leaf and spine switches with their links, and the bandwidth that failures leave."""
+"""Fabric: network ports of a host, leaf and spine switches with their links, and the bandwidth that failures leave.
+
+Parameters:
+    down_ports: Ports in use for hosts. [-]
+    down_gbit_s: Speed of each. [Gbit/s]
+    max_oversubscription: Most that host bandwidth may be of uplink bandwidth on any leaf. [-]
+    port_gbit_s: Speed of a port of a host. [Gbit/s]
+    usable_share: Share of the speed that traffic may fill, above 0 up to 1. [-]
+"""
 
 import math
 
@@ -19,8 +27,6 @@ def oversubscription(down_ports: int, down_gbit_s: float, *, up_ports: int, up_g
     """Bandwidth of a leaf to its hosts divided by its bandwidth to the spines.
 
     Parameters:
-        down_ports: Ports in use for hosts. [-]
-        down_gbit_s: Speed of each. [Gbit/s]
         up_ports: Uplinks in use. [-]
         up_gbit_s: Speed of each. [Gbit/s]
 
@@ -42,10 +48,7 @@ def uplinks(
     """Fewest uplinks of a leaf within an oversubscription, as many to one spine as to any other.
 
     Parameters:
-        down_ports: Ports in use for hosts. [-]
-        down_gbit_s: Speed of each. [Gbit/s]
         up_gbit_s: Speed of an uplink. [Gbit/s]
-        max_oversubscription: Most that host bandwidth may be of uplink bandwidth on any leaf. [-]
         spines: Spines there are; each leaf is linked to each. [-]
 
     ceil(down_ports * down_gbit_s / (max_oversubscription * up_gbit_s)), raised to the next multiple of spines. Equal
@@ -80,10 +83,8 @@ def leaf_spine(
     Parameters:
         hosts: Hosts to connect. [host]
         ports_per_host: Ports of each host, at least 2, spread evenly over the two leaves of one pair. [-]
-        port_gbit_s: Speed of a port of a host. [Gbit/s]
         up_gbit_s: Speed of an uplink, and of a link between the leaves of the only pair. [Gbit/s]
         spine_ports: Ports of a spine, at the speed of the uplinks. [-]
-        max_oversubscription: Most that host bandwidth may be of uplink bandwidth on any leaf. [-]
         leaf_down_ports: Ports of a leaf for hosts, where it has ports of two kinds. [-]
         leaf_up_ports: Ports of a leaf for uplinks, where it has ports of two kinds. [-]
         leaf_ports: Ports of a leaf whose ports are all alike, instead of the other two. [-]
@@ -173,8 +174,6 @@ def host_ports(demand_gbit_s: float, port_gbit_s: float, *, usable_share: float,
 
     Parameters:
         demand_gbit_s: Traffic of the host that runs together: GPUs over the network, training, storage, vMotion. [Gbit/s]
-        port_gbit_s: Speed of a port of a host. [Gbit/s]
-        usable_share: Share of the speed that traffic may fill, above 0 up to 1. [-]
         minimum: Fewest ports; two, one to each leaf of a pair, so that one may fail. [-]
 
     max(minimum, ceil(demand_gbit_s / (usable_share * port_gbit_s))). Each direction of a link carries the full
@@ -196,8 +195,6 @@ def pvrdma_ports(rdma_demand_gbit_s: float, port_gbit_s: float, *, usable_share:
 
     Parameters:
         rdma_demand_gbit_s: RDMA traffic of the host that runs together. [Gbit/s]
-        port_gbit_s: Speed of a port of a host. [Gbit/s]
-        usable_share: Share of the speed that traffic may fill, above 0 up to 1. [-]
 
     max(1, ceil(rdma_demand_gbit_s / (usable_share * port_gbit_s))). PVRDMA knows no teaming: with a port lost, the
     virtual machines on its distributed switch lose RDMA and fall back to TCP over the teamed ports. A virtual adapter

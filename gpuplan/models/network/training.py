@@ -1,5 +1,14 @@
 """Training on several hosts: time of a step whose gradients are summed over the GPUs, and derived figures.
 [horovod-2018]_
+
+Parameters:
+    compute_s: Time of the step on one GPU alone: batch per GPU / samples per second of one GPU; all its micro-batches where
+        gradients are accumulated. [s]
+    gradient_mb: Bytes that are sent: parameters x 4, usually with automatic mixed precision too; x 2 only if gradients are
+        stored or compressed as FP16. [MB]
+    gpus: GPUs that train together. [GPU]
+    step_s: Time of a step when they train together. [s]
+    batch_per_gpu: Samples of one step on one GPU. [-]
 """
 
 import math
@@ -38,12 +47,6 @@ def training_step_s(
 ) -> float:
     """Time of one synchronous training step with allreduce.
 
-    Parameters:
-        compute_s: Time of the step on one GPU alone: batch per GPU / samples per second of one GPU; all its micro-batches where
-            gradients are accumulated. [s]
-        gradient_mb: Bytes that are sent: parameters x 4, usually with automatic mixed precision too; x 2 only if gradients are
-            stored or compressed as FP16. [MB]
-
     T_c (1 + d log2 GPUs) + max((late + (1 - late) exposed) x T_ar, T_ar - overlap x T_c), T_ar by allreduce_time_s. Convolutions
     compute long where they have few parameters, at the input, so almost all of their gradient is on its way early; a
     transformer has as many in every layer, and its embedding, ready last. Fitted on published rows of CNNs and BERT-base in
@@ -68,10 +71,7 @@ def overlapped_step_s(compute_s: float, *, sum_s: float, gpus: int, overlap: Ove
     """Time of one step whose gradient exchange overlaps with computing.
 
     Parameters:
-        compute_s: Time of the step on one GPU alone: batch per GPU / samples per second of one GPU; all its micro-batches where
-            gradients are accumulated. [s]
         sum_s: Time to sum the gradient. [s]
-        gpus: GPUs that train together. [GPU]
 
     T_c (1 + d log2 GPUs) + max((late + (1 - late) exposed) x T_sum, T_sum - overlap x T_c). [hkbu-ddl-benchmarks]_
 
@@ -92,9 +92,6 @@ def host_traffic_gbit_s(
     """Average traffic that one host sends during training; it receives as much.
 
     Parameters:
-        gradient_mb: Bytes that are sent: parameters x 4, usually with automatic mixed precision too; x 2 only if gradients are
-            stored or compressed as FP16. [MB]
-        step_s: Time of a step when they train together. [s]
         hosts: Hosts that train together. [host]
         gpus_per_host: GPUs of the job in each. [-]
         algorithm: ``ring``, ``hierarchical``, ``parameter-server`` or ``in-network``. [-]
@@ -123,11 +120,6 @@ def host_traffic_gbit_s(
 
 def scaling_efficiency(compute_s: float, *, step_s: float) -> float:
     """Share of their standalone speed that GPUs keep when they train together.
-
-    Parameters:
-        compute_s: Time of the step on one GPU alone: batch per GPU / samples per second of one GPU; all its micro-batches where
-            gradients are accumulated. [s]
-        step_s: Time of a step when they train together. [s]
 
     compute_s / step_s: images per second of all GPUs over those of one, times their number.
 
@@ -169,11 +161,6 @@ def efficiency_range(
 def training_throughput(gpus: int, *, batch_per_gpu: int, step_s: float) -> float:
     """Samples per second of all GPUs together.
 
-    Parameters:
-        gpus: GPUs that train together. [GPU]
-        batch_per_gpu: Samples of one step on one GPU. [-]
-        step_s: Time of a step when they train together. [s]
-
     GPUs x batch / time of a step: every GPU takes its batch in each step.
 
     >>> training_throughput(16, batch_per_gpu=64, step_s=0.32)
@@ -190,9 +177,6 @@ def training_time_h(samples: float, *, epochs: float, gpus: int, batch_per_gpu: 
     Parameters:
         samples: Samples in the training set. [-]
         epochs: Passes over the training set. [-]
-        gpus: GPUs that train together. [GPU]
-        batch_per_gpu: Samples of one step on one GPU. [-]
-        step_s: Time of a step when they train together. [s]
 
     Time of all steps; checkpoints and evaluation come on top. ceil(samples / (GPUs x batch)) steps per epoch. A larger
     global batch may need more epochs: that is not in it.

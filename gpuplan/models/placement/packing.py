@@ -3,6 +3,10 @@
 Pure integers, no GPUs and no hosts: ``pack`` fills bins of one capacity with sizes, ``cover`` chooses
 among given layouts. Both look for a good answer and for a bound, and say which argument closes the gap.
 [martello-toth-1990]_
+
+Parameters:
+    sizes (mapping of int to int): How many there are of each size. [-]
+    capacity: Capacity of each bin, in the unit of the sizes. [-]
 """
 
 import math
@@ -37,8 +41,6 @@ def pack(sizes: Mapping[int, int], *, capacity: int, search: bool = True) -> Pac
     """The fewest equal bins that hold all sizes, with proof.
 
     Parameters:
-        sizes (mapping of int to int): How many there are of each size. [-]
-        capacity: Capacity of each bin, in the unit of the sizes. [-]
         search: Whether to go on where first-fit decreasing leaves a gap to the bound. [-]
 
     First-fit decreasing; if it meets the volume bound ceil(sum / capacity) or the Martello-Toth
@@ -62,10 +64,6 @@ def pack(sizes: Mapping[int, int], *, capacity: int, search: bool = True) -> Pac
 def bins_bound(sizes: Mapping[int, int], *, capacity: int) -> int:
     """A number of equal bins below which no packing of the sizes can go, without a search.
 
-    Parameters:
-        sizes (mapping of int to int): How many there are of each size. [-]
-        capacity: Capacity of each bin, in the unit of the sizes. [-]
-
     The larger of the volume bound and the Martello-Toth bound L2: ceil(sum / capacity), and for every threshold: sizes
     too large to share a bin need bins of their own, and the small ones what room those leave.
 
@@ -78,10 +76,6 @@ def bins_bound(sizes: Mapping[int, int], *, capacity: int) -> int:
 
 def bins_enough(sizes: Mapping[int, int], *, capacity: int) -> int:
     """A number of equal bins in which the sizes surely fit, without a search.
-
-    Parameters:
-        sizes (mapping of int to int): How many there are of each size. [-]
-        capacity: Capacity of each bin, in the unit of the sizes. [-]
 
     First-fit decreasing. Together with ``bins_bound`` it answers most questions of whether sizes fit in so many bins.
 

@@ -1,5 +1,11 @@
 """Programmes over columns: the ways to fill a bin, their cheapest choice, and the most valuable one at given prices.
 [gilmore-gomory-1961]_
+
+Parameters:
+    capacity: Capacity of the bin, in the unit of the sizes. [-]
+    columns (sequence of sequences of int): What one of each column adds to every row. [-]
+    needed (sequence of int): Least sum of each row. [-]
+    costs (sequence of int): Cost of each column, whole numbers. [-]
 """
 
 import math
@@ -36,7 +42,6 @@ def maximal_patterns(
     Parameters:
         sizes (sequence of int): Sizes, largest first, each once. [-]
         counts (sequence of int): How many there are of each size. [-]
-        capacity: Capacity of the bin, in the unit of the sizes. [-]
 
     How many of each size are in the bin, for each way; None if there are more than 20000 ways or more than 200 sizes. A
     depth-first search that knows the smallest size of which some are left out: a way is maximal if less room is left at
@@ -80,9 +85,6 @@ def whole_programme(
     """The cheapest choice of whole numbers of columns that reaches what is needed in every row.
 
     Parameters:
-        columns (sequence of sequences of int): What one of each column adds to every row. [-]
-        needed (sequence of int): Least sum of each row. [-]
-        costs (sequence of int): Cost of each column, whole numbers. [-]
         most (sequence of int): How often each column may be taken; empty: as often as is needed. [-]
         nodes: Nodes after which the search stops with the best that it has; 0: as many as the number of columns allows. [-]
 
@@ -121,11 +123,6 @@ def relaxed_programme(
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """The cheapest choice of columns that reaches what is needed in every row, if parts of columns may be taken.
 
-    Parameters:
-        columns (sequence of sequences of int): What one of each column adds to every row. [-]
-        needed (sequence of int): Least sum of each row. [-]
-        costs (sequence of int): Cost of each column, whole numbers. [-]
-
     How often each column is taken, and the price of one more in each row (dual values). [-] Linear programme, solved by
     HiGHS. Whatever is needed costs at least the sum of the prices.
 
@@ -160,7 +157,6 @@ def most_valuable(
         prices (sequence of int): What one of each size is worth, whole numbers. [-]
         sizes (tuple of int): The sizes, in the same order. [-]
         needed (tuple of int): How many of each size may be taken. [-]
-        capacity: Capacity of the bin, in the unit of the sizes. [-]
 
     What the choice is worth, and how many of each size it has. A knapsack over all capacities up to that of the bin,
     with lots of 1, 2, 4, ... of each size. [martello-toth-1990]_
