@@ -60,8 +60,7 @@ def test_calls_of_the_network_models_give_what_is_said() -> None:
     public = {
         f"{module.__name__.rsplit('.', 1)[1]}.{name}"
         for module in (
-            names[n]
-            for n in ("collectives", "fabric", "parameter_servers", "remoting", "speedup", "training")
+            names[n] for n in ("collectives", "fabric", "parameter_servers", "remoting", "training")
         )
         for name, made in vars(module).items()
         if inspect.isfunction(made) and made.__module__ == module.__name__ and not name.startswith("_")

@@ -5,8 +5,7 @@ from typing import Any
 
 from gpuplan.catalog import Catalog
 from gpuplan.models.network import GpuHosts, Link, Overlap
-from gpuplan.models.network.speedup import tcp_rate_for_speedup_gbit_s
-from gpuplan.models.network.training import training_step_s
+from gpuplan.models.network.training import tcp_rate_for_speedup_gbit_s, training_step_s
 from gpuplan.plan.training.scaling import GRADIENT_BYTES
 from gpuplan.plan.training.speed import gpu_speed, tcp_rate
 from gpuplan.scenario import Scenario

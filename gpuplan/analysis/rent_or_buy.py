@@ -12,7 +12,7 @@ from gpuplan.analysis.demand import gpus_without_spare
 from gpuplan.analysis.variants import Standing, outcome_of, standing
 from gpuplan.catalog import Row
 from gpuplan.facts import weakest
-from gpuplan.models import cost, renting
+from gpuplan.models import cost
 from gpuplan.models.llm.token_cost import million_tokens_cost, user_month_cost
 from gpuplan.plan import Plan
 from gpuplan.plan.growth import group_peaks, grow
@@ -147,7 +147,7 @@ def rent_or_buy(plan: Plan, term: str = "on-demand") -> RentOrBuy | None:
     paid = costs.used_gpu_hours
     if term not in USED:
         paid = tuple(hours - cost.installed_gpu_hours(spare) for hours in costs.gpu_hours)
-    rent = (0.0, *(renting.rent_cost(hours, hour_price=price) for hours in paid))
+    rent = (0.0, *(cost.rent_cost(hours, hour_price=price) for hours in paid))
     rent_net_present = cost.net_present_cost(rent, rate=costs.discount_rate)
     return RentOrBuy(
         gpu_hour_price=price,
@@ -159,7 +159,7 @@ def rent_or_buy(plan: Plan, term: str = "on-demand") -> RentOrBuy | None:
         own_net_present=costs.net_present,
         rent_net_present=rent_net_present,
         breakeven_utilisation=_breakeven(plan, price) if term in USED else None,
-        crossover_year=renting.crossover_year(costs.cash, rent_cash=rent),
+        crossover_year=cost.crossover_year(costs.cash, rent_cash=rent),
         cheaper="buy" if costs.net_present <= rent_net_present else "rent",
         utilisation=costs.utilisation,
         currency=costs.currency,
@@ -193,7 +193,7 @@ def _breakeven(plan: Plan, price: float) -> float | None:
     power = 2 * (hours[1] - hours[0])
     if price <= power:
         return None
-    return renting.breakeven_utilisation(hours[1] - power, rent_hour_price=price - power)
+    return cost.breakeven_utilisation(hours[1] - power, rent_hour_price=price - power)
 
 
 def no_rental(plan: Plan) -> str:
@@ -237,7 +237,7 @@ def _prices(plan: Plan, each: TokenCost) -> Iterator[TokenPrice]:
     stated, offer = stated_rent(home), next((row for row in offers if row.term == "on-demand"), None)
     price = offer.gpu_hour_price if stated is None and offer else stated
     if price is not None:
-        paid = renting.rent_cost(each.gpu_hours, hour_price=price)
+        paid = cost.rent_cost(each.gpu_hours, hour_price=price)
         note = offer.name if stated is None and offer else "as stated"
         yield _by_year(each, "rent", each.load_share, paid, note)
     into, out = (plan.scenario.get(f"prices.tokens-{way}") for way in ("in", "out"))

@@ -7,7 +7,7 @@ placement     what fits on the hosts, with proof; start here for hosts
 availability  spare hosts, outages, maintenance, vMotion; what failures do to a placement
 network       links, GPUs over the network, training on several hosts, switches
 power         watts, kWh, heat, racks
-cost          purchases, yearly cash, GPU-hours; renting and licences beside it
+cost          purchases, yearly cash, GPU-hours, renting; licences beside it
 
 Once for all of them: a model raises ValueError, with name and range, if an input is outside its range; a docstring names only what
 else is refused. A function is named after what it returns, in the unit of its suffix; without one its notes say the unit. A source

@@ -1,4 +1,4 @@
-"""Cost: purchases, yearly cash and its present value, cost per GPU-hour, and rent or buy.
+"""Cost: purchases, yearly cash and its present value, cost per GPU-hour, rent or buy, and the range of a total.
 
 Money is in one currency, whichever the prices use. Yearly cash is a sequence: index 0 is the start, index k the end of
 year k, which is the start of year k + 1; paying is positive. What year k runs on is paid at its end, index k; advance
@@ -8,6 +8,7 @@ payments and purchases for it at its start, index k - 1. What is bought at index
 
 import math
 from collections.abc import Sequence
+from itertools import accumulate
 
 from gpuplan.models.availability import HOURS_PER_YEAR
 from gpuplan.units import above_zero, finite, not_negative, zero_to_one
@@ -222,3 +223,105 @@ def allocated_cost(total_cost: float, *, shares: Sequence[float]) -> tuple[float
     if whole <= 0:
         raise ValueError(f"shares is {list(shares)}; one at least must be above 0")
     return tuple(total_cost * (share / whole) for share in shares)
+
+
+def rent_cost(used_gpu_hours: float, *, hour_price: float) -> float:
+    """Cost of renting GPUs by the hour for the hours of use.
+
+    Parameters:
+        used_gpu_hours: GPU-hours that are used. [-]
+        hour_price: Rent of one GPU for one hour. [currency]
+
+    used_gpu_hours * hour_price: no rent for idle hours. Data transfer and storage at the provider are not in it.
+    [walker-cpu-hour-2009]_
+
+    >>> rent_cost(1000, hour_price=2.5)
+    2500.0
+    """
+    not_negative(used_gpu_hours=used_gpu_hours, hour_price=hour_price)
+    return used_gpu_hours * hour_price
+
+
+def breakeven_utilisation(installed_gpu_hour_cost: float, *, rent_hour_price: float) -> float:
+    """Utilisation above which owning costs less than renting by the hour.
+
+    Parameters:
+        installed_gpu_hour_cost: Own cost of one installed GPU-hour. [currency]
+        rent_hour_price: Rent of one such GPU for one hour. [currency]
+
+    Above 1 renting costs less at any utilisation. installed_gpu_hour_cost / rent_hour_price: owning costs the same
+    however much is used, apart from a part of the energy, and rent is paid for used hours. Both must be levelled at the
+    same rate. [walker-cpu-hour-2009]_
+
+    >>> breakeven_utilisation(0.75, rent_hour_price=2.5)
+    0.3
+    """
+    not_negative(installed_gpu_hour_cost=installed_gpu_hour_cost)
+    above_zero(rent_hour_price=rent_hour_price)
+    return installed_gpu_hour_cost / rent_hour_price
+
+
+def crossover_year(own_cash: Sequence[float], *, rent_cash: Sequence[float]) -> float | None:
+    """When the cumulative cost of owning first drops to that of renting.
+
+    Parameters:
+        own_cash (sequence of float): Cost of owning at the start and in each year. [currency]
+        rent_cash (sequence of float): Cost of renting at the start and in each year, as many. [currency]
+
+    Years from the start; 0 if owning is no dearer at once, None if it never is within these years. [-] The first zero
+    of the difference of the two running sums, on a straight line within each year. A later purchase may make owning the
+    dearer one again; only the first time counts. Discount both beforehand for the discounted payback.
+    [walker-cpu-hour-2009]_ [brealey-myers-corporate-finance]_
+
+    >>> crossover_year([900, 100, 100], rent_cash=[0, 700, 700])
+    1.5
+    >>> crossover_year([900, 100, 100], rent_cash=[0, 300, 300])
+    """
+    if len(own_cash) != len(rent_cash):
+        raise ValueError(f"own_cash has {len(own_cash)} years, rent_cash {len(rent_cash)}; both need as many")
+    finite("own_cash", own_cash)
+    finite("rent_cash", rent_cash)
+    before = 0.0
+    dearer = accumulate(own - rent for own, rent in zip(own_cash, rent_cash, strict=True))
+    for year, now in enumerate(dearer):
+        if now <= 0:
+            return year - 1 + before / (before - now) if year else 0.0
+        before = now
+    return None
+
+
+def combined_range(
+    planned: float, *, ends: Sequence[tuple[float, float]], outermost: tuple[float, float] | None = None
+) -> tuple[float, float]:
+    """Range of a total whose causes of uncertainty do not depend on each other.
+
+    Parameters:
+        planned: Total as planned. [currency]
+        ends (sequence of tuple of float): Total with each cause at its low and at its high end, everything else as planned.
+            [currency]
+        outermost (tuple of float or None): Total with all causes at their low and at their high end; None if it is not known.
+            [currency]
+
+    Low and high. [currency] low = planned - sqrt(sum of (planned - lower end) ** 2), high = planned + sqrt(sum of
+    (higher end - planned) ** 2): the root sum of squares, each side for itself. What shares a cause, such as the price
+    of every GPU, belongs to one pair of ends and moves together. Exact for independent normal causes and a total that
+    is linear in them; with skewed ranges it is off by a few per cent of the range, and never beyond ``outermost``:
+    where causes multiply, the root sum of squares alone can go further than all of them together. [jcgm-gum-2008]_
+
+    >>> combined_range(100, ends=[(97, 103), (96, 108)])
+    (95.0, 108.54400374531753)
+    >>> combined_range(100, ends=[])
+    (100.0, 100.0)
+    >>> combined_range(100, ends=[(25, 100), (25, 100)], outermost=(6.25, 100))
+    (6.25, 100.0)
+    """
+    most = (
+        (-math.inf, math.inf) if outermost is None else (min(planned, *outermost), max(planned, *outermost))
+    )
+    if not math.isfinite(math.fsum([planned, *(end for pair in [*ends, outermost or ()] for end in pair)])):
+        raise ValueError(
+            f"planned is {planned}, ends are {list(ends)} and outermost is {outermost}; all must be finite"
+        )
+    below = math.hypot(*(max(0.0, planned - min(pair)) for pair in ends))
+    above = math.hypot(*(max(0.0, max(pair) - planned) for pair in ends))
+    return max(planned - below, most[0]), min(planned + above, most[1])

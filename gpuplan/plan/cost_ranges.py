@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpuplan.facts import Brief, Fact
-from gpuplan.models.uncertainty import combined_range
+from gpuplan.models.cost import combined_range
 from gpuplan.plan.bill_of_materials import Counts
 from gpuplan.plan.cash_flow import HARDWARE, PARTS, Case, Flows
 from gpuplan.plan.cost import Costs

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,17 +17,20 @@ from numpy.polynomial import Polynomial
 from gpuplan.models.cost import (
     allocated_cost,
     avoided_hour_price,
+    breakeven_utilisation,
+    combined_range,
+    crossover_year,
     gpu_hour_cost,
     installed_gpu_hours,
     later_price,
     net_present_cost,
     planned_utilisation,
     purchase_cost,
+    rent_cost,
     selling_price,
     total_cost,
     used_gpu_hours,
 )
-from gpuplan.models.renting import breakeven_utilisation, crossover_year, rent_cost
 
 MONEY = st.floats(0, 1e9)
 CASH = st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=8)
@@ -281,3 +285,110 @@ def test_a_selling_price_leaves_its_share() -> None:
         selling_price(1, margin=1)
     with pytest.raises(ValueError, match="margin"):
         selling_price(1, margin=-0.1)
+
+
+def test_breakeven_by_hand() -> None:
+    assert breakeven_utilisation(0.8, rent_hour_price=2) == pytest.approx(0.4)
+    assert breakeven_utilisation(3, rent_hour_price=2) == 1.5
+    assert breakeven_utilisation(0, rent_hour_price=2) == 0
+
+
+@given(st.floats(1, 1e8), st.integers(1, 1000), st.floats(0.01, 100))
+def test_at_the_breakeven_owning_costs_what_renting_does(own: float, gpus: int, price: float) -> None:
+    hours = installed_gpu_hours(gpus)
+    share = breakeven_utilisation(gpu_hour_cost(own, gpu_hours=hours), rent_hour_price=price)
+    assert rent_cost(hours * share, hour_price=price) == pytest.approx(own)
+    assert share > 1 or rent_cost(used_gpu_hours(gpus, utilisation=share / 2), hour_price=price) < own
+
+
+@pytest.mark.parametrize(
+    ("own", "rent", "year"),
+    [
+        ([900, 100, 100, 100], [0, 400, 400, 400], 3),  # 900, 600, 300, 0 dearer
+        ([900, 100, 100], [0, 700, 700], 1.5),  # 900, 300, -300
+        ([100, 0], [0, 400], 0.25),
+        ([900, 100, 100], [0, 400, 400], None),
+        ([0, 100], [0, 50], 0),
+        ([100, 900], [200, 0], 0),
+        ([100, 0, 500, 0], [0, 200, 200, 200], 0.5),  # a purchase makes it the dearer one again in year 2
+        ([400, 0, 300, 0], [0, 300, 300, 300], 2 + 1 / 3),  # 400, 100, 100, -200
+        ([1000.5, 0, 0], [0, 1000, 1], 1.5),  # half a unit dearer after year 1 still is dearer
+        ([], [], None),
+    ],
+)
+def test_crossover_by_hand(own: list[float], rent: list[float], year: float | None) -> None:
+    found = crossover_year(own, rent_cash=rent)
+    assert found == (None if year is None else pytest.approx(year))
+
+
+@given(st.integers(1, 7), st.data())
+def test_crossover_is_where_the_running_sums_meet_first(years: int, data: st.DataObject) -> None:
+    sums = st.lists(st.integers(0, 1000), min_size=years + 1, max_size=years + 1)
+    own, rent = data.draw(sums), data.draw(sums)
+
+    def dearer(at: float) -> float:
+        """Own less rent up to a moment, each year's paid evenly over the year."""
+        spent = [c - r for c, r in zip(own, rent, strict=True)]
+        return spent[0] + sum(paid * min(1, max(0, at - k)) for k, paid in enumerate(spent[1:]))
+
+    found = crossover_year(own, rent_cash=rent)
+    until = years if found is None else found
+    assert found is None or (0 <= found <= years and dearer(found) <= 1e-9)
+    assert all(dearer(until * k / 50) > -1e-9 for k in range(50) if until)
+    if found is None:
+        assert all(dearer(k) > 0 for k in range(years + 1))
+
+
+MOVES = st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6)), max_size=8)
+NINETY = 1.6448536269514722
+"""Standard deviations from the middle that hold 90 % of a normal distribution on both sides."""
+
+
+def test_by_hand() -> None:
+    assert combined_range(100, ends=[(97, 103), (96, 104)]) == pytest.approx((95, 105))
+    assert combined_range(100, ends=[(90, 120)]) == (90, 120)
+    assert combined_range(100, ends=[(120, 90)]) == (90, 120)
+    assert combined_range(100, ends=[(100, 130), (100, 140)]) == (100, 150)
+    assert combined_range(-5, ends=[]) == (-5, -5)
+    half = [(50, 150), (50, 150)]
+    assert combined_range(100, ends=half, outermost=(25, 225)) == combined_range(100, ends=half)
+    assert combined_range(100, ends=[(20, 100), (20, 100)], outermost=(4, 100)) == (4, 100), (
+        "a product of the two"
+    )
+
+
+@given(st.floats(-1e6, 1e6), MOVES)
+def test_between_the_widest_cause_and_all_at_their_worst(
+    planned: float, ends: list[tuple[float, float]]
+) -> None:
+    low, high = combined_range(planned, ends=ends)
+    below = [max(0.0, planned - min(pair)) for pair in ends]
+    above = [max(0.0, max(pair) - planned) for pair in ends]
+    slack = 1e-9 * (1 + abs(planned) + math.fsum([*below, *above]))
+    assert max(below, default=0) - slack <= planned - low <= math.fsum(below) + slack
+    assert max(above, default=0) - slack <= high - planned <= math.fsum(above) + slack
+
+
+@pytest.mark.parametrize(
+    ("ends", "off"),
+    [
+        ([(-3, 3), (-4, 4), (-12, 12)], 0.01),
+        ([(-10, 20), (-15, 10), (-30, 40), (-5, 8)], 0.06),
+    ],
+)
+def test_against_draws_at_random(ends: list[tuple[float, float]], off: float) -> None:
+    """Each cause drawn by itself, its range the middle 90 %: the range of the sum is the middle 90 % of the sums."""
+    draws = np.random.default_rng(1).normal(size=(len(ends), 400_000)) / NINETY
+    sums = sum(np.where(z < 0, -low * z, high * z) for z, (low, high) in zip(draws, ends, strict=True))
+    low, high = combined_range(0, ends=ends)
+    width = high - low
+    assert np.quantile(sums, [0.05, 0.95]) == pytest.approx([low, high], abs=off * width)
+    assert np.mean((sums > low) & (sums < high)) == pytest.approx(0.9, abs=0.02)
+
+
+@pytest.mark.parametrize("planned", [math.inf, math.nan])
+def test_what_is_not_finite_is_refused(planned: float) -> None:
+    with pytest.raises(ValueError, match="finite"):
+        combined_range(planned, ends=[])
+    with pytest.raises(ValueError, match="finite"):
+        combined_range(0, ends=[(0, planned)])

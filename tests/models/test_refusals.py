@@ -39,8 +39,8 @@ NEGATIVE = {
     "demand.working_hours.on_duty": "places are west of UTC, too",
     "placement.programme.whole_programme": "a programme may take away from a row",
     "placement.programme.relaxed_programme": "a programme may take away from a row",
-    "renting.crossover_year": PAID,
-    "uncertainty.combined_range": "a total may be a saving",
+    "cost.crossover_year": PAID,
+    "cost.combined_range": "a total may be a saving",
 }
 """Functions of which an argument may be below 0 -> why."""
 

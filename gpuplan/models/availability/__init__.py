@@ -1,6 +1,6 @@
 """Availability: failures, the remaining capacity, and the duration.
 
-``host_counts``: spare hosts and clusters, ``outages`` and ``maintenance``: hours and chances a year, ``vmotion``: stun;
+``host_counts``: spare hosts and clusters, ``outages`` and ``maintenance``: hours and chances a year, stun in vMotion;
 ``failover`` and ``survey``: effects of failures on a placement, ``restart``: where VMs start again, ``idle``: the rest.
 """
 
@@ -22,6 +22,8 @@ from gpuplan.models.availability.maintenance import (
     mixed_exposed_hours_h,
     mixed_maintenance_chance,
     mixed_maintenance_short_h,
+    stun_time_s,
+    worst_stun_time_s,
 )
 from gpuplan.models.availability.outages import (
     HOURS_PER_YEAR,
@@ -33,4 +35,3 @@ from gpuplan.models.availability.outages import (
     hours_short_h,
     mixed_hours_short_h,
 )
-from gpuplan.models.availability.vmotion import stun_time_s, worst_stun_time_s

@@ -14,8 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gpuplan.models.demand.queueing import peakedness_of_mix
-from gpuplan.models.demand.recursions import (
+from gpuplan.models.demand.queueing import (
     _MOST_UNITS,
     Floats,
     _denied,
@@ -24,6 +23,7 @@ from gpuplan.models.demand.recursions import (
     _same_length,
     _sizes,
     _whole,
+    peakedness_of_mix,
 )
 
 _CUT = 1e-40

@@ -16,6 +16,6 @@ from gpuplan.models.placement.layout import (
     count_hosts,
     place,
     place_mixed,
+    worst_losses,
 )
-from gpuplan.models.placement.losses import worst_losses
 from gpuplan.models.placement.requests import Family, Request, Room

@@ -16,9 +16,8 @@ from typing import Any
 from gpuplan.models.placement import packing
 from gpuplan.models.placement.fit import Rules
 from gpuplan.models.placement.greedy import Greedy
-from gpuplan.models.placement.hosts_apart import HostsApart, Solution
+from gpuplan.models.placement.hosts_apart import HostsApart, HostWays, Solution
 from gpuplan.models.placement.requests import Block, Blocks, Content, Kinds, Part, Room, vms_in
-from gpuplan.models.placement.several_shares import HostWays
 
 MANY_SIZES = 12
 """Sizes of shares of a family up to which every question is searched for an answer."""

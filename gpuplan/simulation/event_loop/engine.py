@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from gpuplan.simulation.arrivals import Floats, Ints
 from gpuplan.simulation.event_loop import loop
 from gpuplan.simulation.event_loop.cluster import Cluster
-from gpuplan.simulation.event_loop.heap import _pop, _push
-from gpuplan.simulation.event_loop.loop import Rules, State, _run
+from gpuplan.simulation.event_loop.loop import Rules, State, _pop, _push, _run
 
 COMPILE = True
 MOST_BATCHES = 64

@@ -4,7 +4,6 @@ import math
 from typing import Any, NamedTuple
 
 from gpuplan.simulation.event_loop.cluster import Cluster
-from gpuplan.simulation.event_loop.heap import _pop, _push
 
 ASKED, TURNED, WAITED, LONGER, SERVED, HOURS, PENDING, SUMS = range(8)
 """Sums for each batch and stream."""
@@ -313,3 +312,32 @@ PIECES = (
     *(_count, _count_wait),
 )
 """Functions that the loops call: plain Python, or compiled into them."""
+
+
+def _push(heap_end: Any, heap_what: Any, hole: int, end: float, what: int) -> None:
+    """Put an end into the heap, from a hole upwards."""
+    while hole > 0:
+        parent = (hole - 1) >> 1
+        if heap_end[parent] <= end:
+            break
+        heap_end[hole], heap_what[hole] = heap_end[parent], heap_what[parent]
+        hole = parent
+    heap_end[hole], heap_what[hole] = end, what
+
+
+def _pop(heap_end: Any, heap_what: Any, size: int) -> Any:
+    """Take the first end out of a heap, of which ``size`` are left; the first of an empty one is endless."""
+    what = heap_what[0]
+    end, moved = heap_end[size], heap_what[size]
+    hole, child = 0, 1
+    while child + 1 < size:
+        child += int(heap_end[child + 1] < heap_end[child])
+        heap_end[hole], heap_what[hole] = heap_end[child], heap_what[child]
+        hole, child = child, 2 * child + 1
+    if child < size:
+        heap_end[hole], heap_what[hole] = heap_end[child], heap_what[child]
+        hole = child
+    _push(heap_end, heap_what, hole, end, moved)
+    if size == 0:
+        heap_end[0] = math.inf
+    return what

@@ -7,6 +7,7 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -27,7 +28,16 @@ from network_jobs import (
     refuses,
 )
 
-from gpuplan.models.network import collectives, fabric, links, parameter_servers, remoting, speedup, training
+from gpuplan.models.network import (
+    GpuHosts,
+    Link,
+    collectives,
+    fabric,
+    links,
+    parameter_servers,
+    remoting,
+    training,
+)
 from gpuplan.models.network.collectives import ALGORITHMS, nccl_allreduce_time_s
 from gpuplan.models.network.links import TRANSPORTS
 from gpuplan.models.network.training import (
@@ -42,7 +52,7 @@ allreduce_time_s = flat(collectives.allreduce_time_s)
 collective_time_s = flat(collectives.collective_time_s)
 parameter_server_step_s = flat(parameter_servers.parameter_server_step_s)
 overlapped_step_s = flat(training.overlapped_step_s)
-tcp_rate_for_speedup_gbit_s = flat(speedup.tcp_rate_for_speedup_gbit_s)
+tcp_rate_for_speedup_gbit_s = flat(training.tcp_rate_for_speedup_gbit_s)
 training_step_s = flat(training.training_step_s)
 
 
@@ -539,3 +549,23 @@ def test_no_result_that_is_not_finite(field: str, value: float) -> None:
     with pytest.raises(ValueError, match=rf"\b{field}( is)? {value}"):
         inputs = {"compute_s": 1, **GOOD, "transport": "roce", field: value}
         training_step_s(inputs.pop("compute_s"), **inputs)
+
+
+HOSTS = GpuHosts(4, Link(100, "pvrdma"))
+
+
+def test_at_that_rate_the_step_is_so_many_times_longer() -> None:
+    rate = tcp_rate_for_speedup_gbit_s(0.2, speedup=2, gradient_mb=100, over=HOSTS)
+    over_tcp = replace(HOSTS, link=Link(100, "tcp", rate))
+    slow, fast = (training_step_s(0.2, gradient_mb=100, over=over) for over in (over_tcp, HOSTS))
+    assert slow / fast == pytest.approx(2, rel=1e-6)
+
+
+def test_no_rate_is_slow_enough_for_next_to_no_gradient() -> None:
+    assert tcp_rate_for_speedup_gbit_s(0.2, speedup=2, gradient_mb=1e-6, over=HOSTS) == 0
+
+
+@pytest.mark.parametrize(("speedup", "hosts"), [(1, 4), (2, 1)])
+def test_a_claim_needs_two_hosts_and_something_that_is_faster(speedup: float, hosts: int) -> None:
+    with pytest.raises(ValueError, match="speedup is"):
+        tcp_rate_for_speedup_gbit_s(0.2, speedup=speedup, gradient_mb=100, over=replace(HOSTS, hosts=hosts))
