@@ -8,6 +8,7 @@ Hosts with the same content are examined once (``Cluster.read``). A restart is d
 never by their numbers, so that hosts filled alike are struck alike. ``failover`` makes VMs with numbers of it.
 """
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
@@ -109,7 +110,6 @@ class Cluster:
         self.equal = IdenticalHosts(self.rules)
         self.mixed = MixedHosts(self.equal)
         self.rooms = tuple(self.rules.counted(room) for room in rooms)
-        self._misfits: dict[tuple[Room, ...], list[int]] = {}
 
     # ---- from hosts to counts
 
@@ -184,21 +184,18 @@ class Cluster:
         placed = tuple(a + b for a, b in zip(running, restarted, strict=True))
         most = placed
         for kind in self.rules.largest_first:
-            low, high = 0, lost[kind] - restarted[kind]
-            while low < high:
-                more = (low + high + 1) // 2
-                if self.possible(_with_more(most, kind, more), rooms, thorough=False):
-                    low = more
-                else:
-                    high = more - 1
-            most = _with_more(most, kind, low)
+            top = lost[kind] - restarted[kind]
+            with_more = [(*most[:kind], most[kind] + more, *most[kind + 1 :]) for more in range(top, -1, -1)]
+            most = with_more[
+                bisect_left(with_more[:-1], True, key=lambda vms: self.possible(vms, rooms, thorough=False))
+            ]
         return (most, self._placed(most, rooms, thorough=False)) if most != placed else None
 
     def possible(self, vms: Kinds, rooms: Counter[Room], *, thorough: bool) -> bool:
         """True if all VMs can be placed again on so many hosts of each kind (or a way is found)."""
         rooms = Counter({room: n for room, n in rooms.items() if n and room.gpus})  # all take GPUs
         kinds = tuple(rooms)
-        if any(vms[kind] for kind in self._misfits_on(kinds)):
+        if self.rules.unfit(vms, kinds):
             return False
         if _only_gpus_count(kinds):
             return not any(vms) or self.equal.fit_on(vms, kinds[0].gpus, rooms.total(), thorough=thorough)
@@ -208,7 +205,7 @@ class Cluster:
         """True if it is proven that not all VMs can be placed on so many hosts of each kind."""
         rooms = Counter({room: n for room, n in rooms.items() if n and room.gpus})
         kinds = tuple(rooms)
-        if any(vms[kind] for kind in self._misfits_on(kinds)):
+        if self.rules.unfit(vms, kinds):
             return True
         if _only_gpus_count(kinds):
             return self.equal.solve(vms, kinds[0].gpus).bound > rooms.total()
@@ -222,13 +219,6 @@ class Cluster:
             blocks = self.equal.solve(vms, kinds[0].gpus, thorough=thorough).blocks
             return tuple(block._replace(room=kinds[0]) for block in blocks)  # with its board
         return self.mixed.arrange(vms, rooms, thorough=thorough).blocks or ()
-
-    def _misfits_on(self, rooms: tuple[Room, ...]) -> list[int]:
-        """Kinds of which no VM fits on any of these hosts when they are empty."""
-        if rooms not in self._misfits:
-            every = range(len(self.rules.requests))
-            self._misfits[rooms] = [k for k in every if not any(self.rules.most_on(r, k) for r in rooms)]
-        return self._misfits[rooms]
 
     def match(
         self, hosts: Mapping[tuple[Room, Kinds], int], blocks: Blocks
@@ -272,10 +262,6 @@ def _find_taker(
                 takers[room][i] = at
                 return True
     return False
-
-
-def _with_more(vms: Kinds, kind: int, more: int) -> Kinds:
-    return (*vms[:kind], vms[kind] + more, *vms[kind + 1 :])
 
 
 def _only_gpus_count(kinds: Sequence[Room]) -> bool:

@@ -10,6 +10,7 @@ Parameters:
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -292,13 +293,7 @@ def least_servers(chance: Callable[[int], float], *, target: float, start: int) 
         if high == _MOST_UNITS:
             raise ValueError(f"target {target!r} is not reached with {_MOST_UNITS:,} servers")
         low, high = high, min(2 * high + 1, _MOST_UNITS)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if chance(middle) > target:
-            low = middle
-        else:
-            high = middle
-    return high
+    return high - bisect_left(range(high - 1, low, -1), True, key=lambda n: chance(n) > target)
 
 
 def _scaled(servers: float, load: float, peakedness: float) -> tuple[float, float]:

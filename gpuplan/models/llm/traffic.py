@@ -6,6 +6,7 @@ A replica works on all its requests together and reads prompts between the steps
 """
 
 import math
+from bisect import bisect_left
 from typing import NamedTuple
 
 import numpy as np
@@ -152,10 +153,7 @@ def replicas_for(
                 f"{100 * share:g} % of the requests within {first_token_s:g} s is not reached with {MOST_REPLICAS:,} replicas; {nearest}"
             )
         low, high = high, high + max(1, high // 4)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if kept(middle) else (middle, high)
-    return high
+    return high - bisect_left(range(high - 1, low, -1), True, key=lambda count: not kept(count))
 
 
 def replica_curve(

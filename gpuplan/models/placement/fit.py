@@ -287,12 +287,16 @@ class Rules:
             most = min(most, room.memory_gib // request.memory_gib)
         return most
 
+    def unfit(self, vms: Kinds, rooms: Iterable[Room]) -> list[int]:
+        """Kinds of which no VM fits on any of these hosts when they are empty."""
+        every = set(rooms)
+        return [k for k, n in enumerate(vms) if n and not any(self.most_on(one, k) for one in every)]
+
     def check(self, vms: Kinds, rooms: Iterable[Room]) -> None:
         """Refuse a VM that fits on none of these hosts when they are empty."""
         every = list(rooms)
-        for kind, n in enumerate(vms):
-            if n and not any(self.most_on(room, kind) for room in every):
-                raise ValueError(f"{self.requests[kind].group}: {self._lack(kind, every)}")
+        for kind in self.unfit(vms, every):
+            raise ValueError(f"{self.requests[kind].group}: {self._lack(kind, every)}")
 
     def _lack(self, kind: int, rooms: Sequence[Room]) -> str:
         request = self.requests[kind]

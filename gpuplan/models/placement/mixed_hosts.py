@@ -6,8 +6,9 @@ else the bound says how far it may be off.
 """
 
 import math
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gpuplan.models.placement.fit import Rules
@@ -60,30 +61,24 @@ class MixedHosts:
             self._arranged[key] = arranged
         return self._arranged[key]
 
-    def unfit(self, vms: Kinds, rooms: Collection[Room]) -> list[int]:
-        """Kinds of which no VM fits on any of these hosts when they are empty."""
-        return [k for k, n in enumerate(vms) if n and not any(self.rules.most_on(one, k) for one in rooms)]
-
     def most_vms(self, vms: Kinds, rooms: Counter[Room], room: Room) -> Kinds:
         """The most of these VMs that new hosts beside these rooms can hold: of those too large for a new host some are left out."""
         if self.new_hosts(vms, rooms, room).hosts <= sum(vms):
             return vms
-        kinds = self.unfit(vms, {room})
-        held = [0 if kind in kinds else n for kind, n in enumerate(vms)]
+        kinds = self.rules.unfit(vms, {room})
+        held = tuple(0 if kind in kinds else n for kind, n in enumerate(vms))
         for kind in kinds:
-            low, high = 0, vms[kind]
-            while low < high:
-                held[kind] = (low + high + 1) // 2
-                if self.new_hosts(tuple(held), rooms, room).hosts <= sum(held):
-                    low = held[kind]
-                else:
-                    high = held[kind] - 1
-            held[kind] = low
-        return tuple(held)
+            fewer = [(*held[:kind], n, *held[kind + 1 :]) for n in range(vms[kind], -1, -1)]
+            held = fewer[
+                bisect_left(
+                    fewer[:-1], True, key=lambda some: self.new_hosts(some, rooms, room).hosts <= sum(some)
+                )
+            ]
+        return held
 
     def _searched(self, vms: Kinds, rooms: Counter[Room]) -> Arranged:
         """Hosts filled as if any number were there of one kind, if no more than there are turn out to be needed."""
-        if self.unfit(vms, rooms):
+        if self.rules.unfit(vms, rooms):
             return Arranged(None, impossible=True)
         for room in sorted(rooms, reverse=True):
             others = Counter({other: n for other, n in rooms.items() if other != room})
@@ -202,7 +197,7 @@ class MixedHosts:
 
     def bound(self, vms: Kinds, rooms: Counter[Room], room: Room) -> int:
         """A number of new hosts below which nothing can go; more than VMs if one fits on no host."""
-        if self.unfit(vms, {room, *rooms}):
+        if self.rules.unfit(vms, {room, *rooms}):
             return sum(vms) + 1
         bounds = [0]
         for i in range(3):

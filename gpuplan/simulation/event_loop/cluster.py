@@ -7,20 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gpuplan.simulation.arrivals import Stream
 from gpuplan.units import exact
-
-
-class Kind(NamedTuple):
-    """Resources of a request."""
-
-    name: str
-    gpus: float
-    vms: int
-    per_gpu: int
-    family: str
-    takes: tuple[int, int] = (0, 0)
-    clusters: tuple[int, ...] = ()
-    """Clusters whose hosts it may take; empty: all."""
 
 
 class Cluster(NamedTuple):
@@ -37,8 +25,8 @@ class Cluster(NamedTuple):
     barred: Any
 
     @classmethod
-    def of(cls, kinds: Sequence[Kind], hosts: Sequence[int], clusters: Sequence[int] = ()) -> "Cluster":
-        """The kinds as numbers; the parts of a GPU of each family have one denominator, so that they add up exactly."""
+    def of(cls, kinds: Sequence[Stream], hosts: Sequence[int], clusters: Sequence[int] = ()) -> "Cluster":
+        """The streams as numbers; the parts of a GPU of each family have one denominator, so that they add up exactly."""
         part, family, full = _parts(kinds)
         names, number = list(full), clusters or [0] * len(hosts)
         cluster = cls(
@@ -54,7 +42,7 @@ class Cluster(NamedTuple):
         cluster._check_room(kinds, hosts)
         return cluster
 
-    def _check_room(self, kinds: Sequence[Kind], hosts: Sequence[int]) -> None:
+    def _check_room(self, kinds: Sequence[Stream], hosts: Sequence[int]) -> None:
         """Refuse requests whose VMs can never start together."""
         for k, weight, whole in zip(kinds, self.weight.tolist(), self.full.tolist(), strict=True):
             room = sum(hosts) * (whole // weight) if weight else sum(h // int(k.gpus) for h in hosts)
@@ -76,7 +64,7 @@ class Cluster(NamedTuple):
         return any(self.takes) or any(self.barred)
 
 
-def _parts(kinds: Sequence[Kind]) -> tuple[list[Fraction], list[str], dict[str, int]]:
+def _parts(kinds: Sequence[Stream]) -> tuple[list[Fraction], list[str], dict[str, int]]:
     """Return the part of a GPU that a VM of each kind takes, 0 for whole ones, its family, and the denominator of each family."""
     part = [exact(k.gpus) if not k.per_gpu else Fraction(1, k.per_gpu) for k in kinds]
     part = [p if k.gpus < 1 else Fraction(0) for p, k in zip(part, kinds, strict=True)]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gpuplan.simulation.arrivals import HOURS_PER_WEEK, Floats, Ints, Source, Stream
-from gpuplan.simulation.event_loop.cluster import Cluster, Kind
+from gpuplan.simulation.event_loop.cluster import Cluster
 from gpuplan.simulation.event_loop.engine import MOST_BATCHES, OPEN, Engine
 from gpuplan.simulation.jobs.checks import _check, _check_cluster, _check_streams
 from gpuplan.simulation.jobs.figures import EVENTS_PER_CALL, Progress, Simulated, _simulated, _tight
@@ -114,8 +114,7 @@ def _engine(
     longest_work_h = max(s.duration_h for s in streams if s.requests_per_h > 0)
     usual_h, most_h = REQUESTS_PER_BATCH / asked_per_h, min(most / asked_per_h, MOST_HOURS) / 32
     slot_h, slots = (min(max(usual_h, longest_work_h), most_h), 1) if steady else (1.0, HOURS_PER_WEEK)
-    kinds = [Kind(s.name, s.gpus, s.vms, s.per_gpu, s.family, s.takes, s.clusters) for s in streams]
-    cluster, idle = Cluster.of(kinds, hosts, clusters), [s.people * s.vms or OPEN for s in streams]
+    cluster, idle = Cluster.of(streams, hosts, clusters), [s.people * s.vms or OPEN for s in streams]
     return Engine(
         cluster, cluster.hosts_that_matter(hosts), idle, most=most, slot_h=slot_h, slots=slots, **how
     )

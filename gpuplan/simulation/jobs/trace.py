@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpuplan.simulation.arrivals import Floats
-from gpuplan.simulation.event_loop.cluster import Cluster, Kind
+from gpuplan.simulation.arrivals import Floats, Stream
+from gpuplan.simulation.event_loop.cluster import Cluster
 from gpuplan.simulation.event_loop.engine import OPEN, Engine
 from gpuplan.simulation.jobs.checks import _check_cluster, _check_jobs, _check_room
 from gpuplan.simulation.jobs.figures import EVENTS_PER_CALL, Progress
@@ -138,9 +138,9 @@ def replay(
     )
 
 
-def _kinds_of(sizes: Floats, hosts: Sequence[int]) -> list[Kind]:
+def _kinds_of(sizes: Floats, hosts: Sequence[int]) -> list[Stream]:
     """Jobs of each size; one that is larger than a host runs as VMs of whole hosts."""
     largest = max(hosts)
     vms = [max(1, math.ceil(g / largest)) for g in sizes]
     pairs = zip(sizes, vms, strict=True)
-    return [Kind(f"{g:g} GPUs", largest if n > 1 else float(g), n, 0, "") for g, n in pairs]
+    return [Stream(f"{g:g} GPUs", largest if n > 1 else float(g), n) for g, n in pairs]
