@@ -206,7 +206,6 @@ def access_mode(case: Case, *, rules: Sequence[Rule]) -> Access:
 
 
 def _facts(case: Case, mode: str) -> frozenset[str]:
-    """Facts that hold for a mode before anything is decided."""
     return frozenset(name for name, fact in FACTS.items() if fact(case, mode))
 
 

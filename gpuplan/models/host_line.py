@@ -91,7 +91,6 @@ def ordered_disks(raw_gb: float, *, disk_gb: float, least: int = 1) -> int:
 
 
 def _part(kept_share: float) -> None:
-    """Refuse a share that leaves nothing."""
     if not 0 <= kept_share < 1:
         raise ValueError(f"kept_share is {kept_share}; it must be from 0 to below 1")
 

@@ -38,7 +38,6 @@ NEGATIVE = {
     "demand.working_hours.growth_factor": "groups may shrink",
     "demand.working_hours.on_duty": "places are west of UTC, too",
     "placement.programme.whole_programme": "a programme may take away from a row",
-    "placement.programme.relaxed_programme": "a programme may take away from a row",
     "cost.crossover_year": PAID,
     "cost.combined_range": "a total may be a saving",
 }
@@ -46,7 +45,6 @@ NEGATIVE = {
 
 ELSEWHERE = {
     "placement.apart.set_apart": "it moves VMs of a placement",
-    "placement.layout.laid": "its rooms are those that were counted",
     "power_on.week.arranged": "it starts VMs where a placement has them",
 }
 """Functions whose records were checked before -> where."""

@@ -249,7 +249,6 @@ def _vms_on(cluster: Cluster, layout: Sequence[Host], at: int) -> list[Vm]:
 
 
 def _vms_of(cluster: Cluster, layout: Sequence[Host]) -> Kinds:
-    """Count the VMs of each kind on these hosts."""
     counts = Counter(vm.kind for at in range(len(layout)) for vm in _vms_on(cluster, layout, at))
     return tuple(counts[kind] for kind in range(len(cluster.rules.requests)))
 
@@ -259,7 +258,6 @@ def _slot(request: Request, number: int) -> Slot:
 
 
 def _joined(cluster: Cluster, host: Host, vm: Vm, fit: Fit) -> Host:
-    """A host with one more VM."""
     rules, request = cluster.rules, cluster.rules.requests[vm.kind]
     f, slot = rules.family_of[vm.kind], _slot(request, vm.number)
     if f < 0:

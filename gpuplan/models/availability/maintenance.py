@@ -18,9 +18,9 @@ from dataclasses import replace
 from gpuplan.models.availability.outages import (
     HOURS_PER_YEAR,
     HostMix,
-    chance_down,
-    chance_exactly,
-    chance_fewer,
+    _chance_down,
+    _chance_exactly,
+    _chance_fewer,
     chance_of_shortage,
     host_availability,
     mixed_hours_short_h,
@@ -95,7 +95,7 @@ def maintenance_short_h(hosts: int, *, hosts_needed: int, availability: float, m
     """
     whole_from_zero(hosts=hosts, hosts_needed=hosts_needed)
     not_negative(maintenance_h=maintenance_h)
-    return maintenance_h * chance_fewer(max(0, hosts - 1), hosts_needed, availability=availability)
+    return maintenance_h * _chance_fewer(max(0, hosts - 1), hosts_needed, availability=availability)
 
 
 def mixed_maintenance_short_h(mix: HostMix, *, availability: float, maintenance_h_per_host: float) -> float:
@@ -162,13 +162,13 @@ def mixed_maintenance_chance(
         for down, least in left.new_needed.items():
             if new < least:
                 continue
-            here, fewer = chance_down(old, down, availability=up), chance_fewer(new, least, availability=up)
+            here, fewer = _chance_down(old, down, availability=up), _chance_fewer(new, least, availability=up)
             carried += here * (1 - fewer)
             # a new host fails when just enough of them are up
-            ends += here * chance_exactly(new, least, availability=up) * least
+            ends += here * _chance_exactly(new, least, availability=up) * least
             for still_up, then in _one_more_down(down, left):
                 # an old host fails when too few new ones are up for that
-                ends += here * still_up * (chance_fewer(new, max(least, then), availability=up) - fewer)
+                ends += here * still_up * (_chance_fewer(new, max(least, then), availability=up) - fewer)
         if not carried:  # so rarely that a float cannot hold it
             return 1.0
         expected += hours * ends / carried / mtbf_h

@@ -1,7 +1,7 @@
 """Outages: hours and chances a year in which failures leave fewer hosts than the demand needs.
 
 Hosts fail and are repaired independently, all at the same rate. Of identical hosts only the number counts. Where
-existing hosts differ from new ones (``mixed_...``, of a ``HostMix``), it matters which fail. [vmware-sap-formula-2013]_
+existing hosts differ from new ones (``mixed_...``, of a ``HostMix``), it matters which fail.
 
 Parameters:
     mtbf_h: Mean time a host runs from one repair to the next failure. [h]
@@ -34,7 +34,6 @@ class HostMix:
     more down than that the demand is never carried. [host]"""
 
     def __post_init__(self) -> None:
-        """Refuse counts that are none."""
         whole_from_zero(new_hosts=self.new_hosts)
         each(whole_from_zero, old_hosts=self.old_hosts, new_needed=self.new_needed)
 
@@ -66,14 +65,14 @@ def hours_short_h(hosts: int, *, hosts_needed: int, availability: float) -> floa
     30.1
     """
     whole_from_zero(hosts=hosts, hosts_needed=hosts_needed)
-    return HOURS_PER_YEAR * chance_fewer(hosts, hosts_needed, availability=availability)
+    return HOURS_PER_YEAR * _chance_fewer(hosts, hosts_needed, availability=availability)
 
 
 def mixed_hours_short_h(mix: HostMix, *, availability: float) -> float:
     """Expected hours per year in which failures leave too few hosts of several kinds for the demand.
 
     8760 * sum over the sets of P(so many old hosts of each kind down) * P(fewer than new_needed new hosts up), each
-    binomial; larger sets than are listed count as short.
+    binomial; larger sets than are listed count as short. [vmware-sap-formula-2013]_
 
     >>> round(mixed_hours_short_h(HostMix([], 8, {(): 7}), availability=0.99), 1)
     23.6
@@ -81,11 +80,11 @@ def mixed_hours_short_h(mix: HostMix, *, availability: float) -> float:
     zero_to_one(availability=availability)
     listed, every = max(map(sum, mix.new_needed), default=-1), sum(mix.old_hosts)
     short = math.fsum(
-        chance_down(mix.old_hosts, down, availability=availability)
-        * chance_fewer(mix.new_hosts, needed, availability=availability)
+        _chance_down(mix.old_hosts, down, availability=availability)
+        * _chance_fewer(mix.new_hosts, needed, availability=availability)
         for down, needed in mix.new_needed.items()
     )
-    return HOURS_PER_YEAR * min(1.0, short + chance_fewer(every, every - listed, availability=availability))
+    return HOURS_PER_YEAR * min(1.0, short + _chance_fewer(every, every - listed, availability=availability))
 
 
 def chance_of_shortage(
@@ -150,16 +149,10 @@ def hours_over_pools_h(*hours_h: float) -> float:
     return HOURS_PER_YEAR * chance_over_pools(*(min(1.0, hours / HOURS_PER_YEAR) for hours in hours_h))
 
 
-def chance_exactly(hosts: int, up: int, *, availability: float) -> float:
+def _chance_exactly(hosts: int, up: int, *, availability: float) -> float:
     """Probability that exactly this many hosts are up.
 
-    Parameters:
-        up: Hosts up. [host]
-
     Binomial, in logarithms so that no factor over- or underflows.
-
-    >>> round(chance_exactly(3, 2, availability=0.9), 3)
-    0.243
     """
     whole_from_zero(hosts=hosts, up=up)
     zero_to_one(availability=availability)
@@ -171,36 +164,23 @@ def chance_exactly(hosts: int, up: int, *, availability: float) -> float:
     return math.exp(log_ways + up * math.log(availability) + (hosts - up) * math.log1p(-availability))
 
 
-def chance_down(hosts: Sequence[int], down: Sequence[int], *, availability: float) -> float:
+def _chance_down(hosts: Sequence[int], down: Sequence[int], *, availability: float) -> float:
     """Chance that exactly so many hosts of each kind are down.
 
-    Parameters:
-        hosts (sequence of int): Hosts of each kind, which fail and are repaired independently. [host]
-        down (sequence of int): Hosts down of each kind. [host]
-
     Product of binomials.
-
-    >>> round(chance_down([2, 3], [1, 0], availability=0.9), 4)
-    0.1312
     """
     each(whole_from_zero, hosts=hosts, down=down)
     zero_to_one(availability=availability)
     return math.prod(
-        chance_exactly(every, every - lost, availability=availability)
+        _chance_exactly(every, every - lost, availability=availability)
         for every, lost in zip(hosts, down, strict=True)
     )
 
 
-def chance_fewer(hosts: int, needed: int, *, availability: float) -> float:
+def _chance_fewer(hosts: int, needed: int, *, availability: float) -> float:
     """Probability that fewer hosts are up than needed.
 
-    Parameters:
-        needed: Hosts that must be up. [host]
-
     Binomial; the tail that is summed is the small one, so nothing cancels.
-
-    >>> round(chance_fewer(3, 2, availability=0.9), 3)
-    0.028
     """
     whole_from_zero(hosts=hosts, needed=needed)
     zero_to_one(availability=availability)
@@ -215,7 +195,7 @@ def chance_fewer(hosts: int, needed: int, *, availability: float) -> float:
 
 def _tail(hosts: int, up: int, availability: float, step: int) -> float:
     """Sum of P(hosts up = k) for k = up, up + step, ...; the terms must fall from the first on."""
-    term = total = chance_exactly(hosts, up, availability=availability)
+    term = total = _chance_exactly(hosts, up, availability=availability)
     while term > total * 1e-18:
         odds = availability / (1 - availability)
         term *= (hosts - up) / (up + 1) * odds if step > 0 else up / (hosts - up + 1) / odds

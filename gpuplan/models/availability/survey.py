@@ -224,7 +224,6 @@ class _Counts:
         return [len(self.classes[c].hosts) if c in order[: kept + 1] else 0 for c in every]
 
     def lost(self, chosen: _Chosen) -> Kinds:
-        """VMs of each kind on these hosts."""
         lost = [0] * len(self.vms)
         for c, n in chosen:
             for k, vms in enumerate(self.classes[c].vms):
@@ -232,7 +231,6 @@ class _Counts:
         return tuple(lost)
 
     def left(self, chosen: _Chosen) -> Counter[Room]:
-        """Hosts that are left, by kind."""
         return self.rooms - Counter(room for c, n in chosen for room in [self.classes[c].room] * n)
 
     def restart(self, chosen: _Chosen, lost: Kinds) -> tuple[_Figures, Kinds | None]:
@@ -266,7 +264,6 @@ class _Counts:
         return self._figures(lost, [a - b for a, b in zip(placed, running, strict=True)], moved)
 
     def worth(self, vms: Sequence[int]) -> Fraction:
-        """Return the GPUs' worth of these VMs of each kind."""
         return sum((n * w for n, w in zip(vms, self.cluster.rules.worth, strict=True) if n), Fraction(0))
 
     def _figures(self, lost: Sequence[int], done: Sequence[int], moved: int) -> _Figures:

@@ -56,13 +56,11 @@ def _same_length(**columns: Sequence[float]) -> None:
 
 
 def _sizes(sizes: Sequence[int]) -> list[int]:
-    """Sizes of requests, at least one of them."""
     _same_length(sizes=sizes)
     return [_whole(f"sizes[{i}]", size, least=1) for i, size in enumerate(sizes)]
 
 
 def _mix(loads: Sequence[float], sizes: Sequence[int]) -> tuple[list[float], list[int]]:
-    """Loads and sizes of the classes."""
     _same_length(loads=loads, sizes=sizes)
     return [_number(f"loads[{i}]", load) for i, load in enumerate(loads)], _sizes(sizes)
 
@@ -105,7 +103,6 @@ def _denied(growth: Floats, size: int) -> Floats:
 
 
 def _erlang_b_below_one(servers: float, load: float) -> float:
-    """Erlang B for servers from 0 up to below 1."""
     if servers == 0 or load == 0:
         return float(servers == 0)
     if load < 1:
@@ -297,7 +294,6 @@ def least_servers(chance: Callable[[int], float], *, target: float, start: int) 
 
 
 def _scaled(servers: float, load: float, peakedness: float) -> tuple[float, float]:
-    """Servers and load over the peakedness."""
     if not _number("peakedness", peakedness) > 0:
         raise ValueError(f"peakedness is {peakedness!r}: must be above 0")
     n, a = _number("servers", servers) / peakedness, _number("load", load) / peakedness

@@ -66,7 +66,7 @@ def _weight_bytes(shape: Shape, precision: str, kept: str) -> tuple[float, float
     """Bytes of routed experts, of the other layers, and of the tables of tokens."""
     bits = BITS[precision]
     rest = shape.total_parameters - shape.routed_parameters - shape.embedding_parameters
-    rest_gb = rest * rest_bits(shape, precision=precision, kept=kept) / 8
+    rest_gb = rest * _rest_bits(shape, precision=precision, kept=kept) / 8
     tables_gb = shape.embedding_parameters * max(16, bits) / 8
     return shape.routed_parameters * bits / 8 * 1e9, rest_gb * 1e9, tables_gb * 1e9
 
@@ -87,15 +87,10 @@ def usual_kept(shape: Shape, *, precision: str) -> str:
     return "rest" if BITS[precision] < 8 and shape.experts else "none"
 
 
-def rest_bits(shape: Shape, *, precision: str, kept: str = "") -> float:
+def _rest_bits(shape: Shape, *, precision: str, kept: str = "") -> float:
     """Mean bits of a parameter beside the routed experts and the tables of tokens.
 
     Dense MLPs and shared experts are in the precision of the weights unless all is kept; attention is all the rest. [-]
-
-    >>> llama = Shape(8.03, 8.03, layers=32, hidden_size=4096, heads=32, vocabulary=128256, context_tokens=131072, kv_heads=8,
-    ...               mlp_parameters=5.637)
-    >>> [round(rest_bits(llama, precision="fp8", kept=parts), 2) for parts in ("", "attention", "attention and ends", "rest")]
-    [8, 9.54, 9.94, 16]
     """
     bits = BITS[precision]
     kept = kept or dict(shape.checkpoints).get(precision) or usual_kept(shape, precision=precision)
@@ -196,18 +191,14 @@ def request_gib(shape: Shape, *, setup: Setup, tokens: float) -> float:
     >>> round(request_gib(llama, setup=Setup(tensor=4), tokens=8192), 3)
     0.625
     """
-    return cached_per_gpu_bytes(shape, setup=setup, tokens=tokens) / setup.pipeline / GIB
+    return _cached_per_gpu_bytes(shape, setup=setup, tokens=tokens) / setup.pipeline / GIB
 
 
-def cached_per_gpu_bytes(shape: Shape, *, setup: Setup, tokens: float) -> float:
+def _cached_per_gpu_bytes(shape: Shape, *, setup: Setup, tokens: float) -> float:
     """Cache of one request on each GPU of a group that shares its layers, over all layers.
 
     In bytes, with the tokens that the cache holds from earlier requests. [-] Stages of a pipeline hold a share of the layers
     each. What drafts tokens has the cache of a layer, and keeps a state of a sequence for each of them.
-
-    >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
-    >>> cached_per_gpu_bytes(llama, setup=Setup(tensor=4), tokens=1)
-    81920.0
     """
     values, index, state = _cached(shape, tokens + setup.cached_tokens, setup.cache)
     shared = 1 if shape.latent_size else min(setup.tensor, max(1, shape.kv_heads))

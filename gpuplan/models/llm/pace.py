@@ -84,7 +84,7 @@ class Traffic:
     @property
     def answer_spread(self) -> float:
         """Standard deviation of answers over their mean, as they are cut."""
-        return cut_lognormal(self.tokens_out, self.spread_out, longest=self.longest_out)[1]
+        return _cut_lognormal(self.tokens_out, self.spread_out, longest=self.longest_out)[1]
 
     @property
     def context_tokens(self) -> float:
@@ -195,15 +195,11 @@ def replica_pace(replica: Replica, *, traffic: Traffic, requests: int, chunk_tok
 
 
 @lru_cache(maxsize=1024)  # of the same few lengths, many times in a plan
-def cut_lognormal(mean: float, spread: float, *, longest: float) -> tuple[float, float]:
+def _cut_lognormal(mean: float, spread: float, *, longest: float) -> tuple[float, float]:
     """Mean before it is cut, and spread after it, of a lognormal length whose mean after it is given.
 
     In the unit of the mean. [-] Where a length would be longer, it is the longest; the mean before is found by halving, so
     that the mean after it is the given one. At the longest itself all are alike.
-
-    >>> before, spread = cut_lognormal(1000, 1, longest=2000)
-    >>> round(before), round(spread, 2)
-    (1205, 0.61)
     """
     above_zero(mean=mean, longest=min(longest, 1e300))
     not_negative(spread=spread)
@@ -232,7 +228,6 @@ def cut_lognormal(mean: float, spread: float, *, longest: float) -> tuple[float,
 
 
 def _below(z: float) -> float:
-    """Return the share of a standard normal below a value."""
     return math.erfc(-z / math.sqrt(2)) / 2
 
 
@@ -253,7 +248,7 @@ def lengths(mean: float, spread: float, *, shares: Floats, longest: float = math
     not_negative(spread=spread)
     if not ((shares > 0) & (shares < 1)).all():
         raise ValueError("shares must be above 0 and below 1")
-    before, _ = cut_lognormal(mean, spread, longest=longest)
+    before, _ = _cut_lognormal(mean, spread, longest=longest)
     square = math.log1p(spread**2)
     found = np.exp(math.log(before) - square / 2 + math.sqrt(square) * ndtri(shares))
     return np.asarray(np.minimum(found, longest))

@@ -12,7 +12,7 @@ Parameters:
 
 import math
 
-from gpuplan.models.llm.memory import cached_per_gpu_bytes, rest_bits
+from gpuplan.models.llm.memory import _cached_per_gpu_bytes, _rest_bits
 from gpuplan.models.llm.shape import BITS, Range
 from gpuplan.models.llm.speeds import AMPERE_TFLOPS, TILE, Replica
 from gpuplan.units import above_zero, not_negative
@@ -50,7 +50,7 @@ def _step_s(replica: Replica, requests: float, context_tokens: float, verified: 
     shape, board, setup, speeds = replica.shape, replica.board, replica.setup, replica.speeds
     batch = max(requests / setup.pipeline, 1.0) / setup.data
     written = batch * verified
-    read = batch * cached_per_gpu_bytes(shape, setup=setup, tokens=context_tokens)
+    read = batch * _cached_per_gpu_bytes(shape, setup=setup, tokens=context_tokens)
     cache = read / 1e9 / board.bandwidth_gb_s / speeds.cache_share
     wide = 2 * shape.latent_size + shape.rope_size if shape.latent_size else 2 * shape.head_size
     context = context_tokens + setup.cached_tokens
@@ -89,16 +89,16 @@ def _weights_s(replica: Replica, tokens: float) -> tuple[float, float]:
     bits = BITS[setup.weights]
     tables = shape.embedding_parameters
     head = tables if shape.tied_embeddings else tables / 2
-    rest = (shape.total_parameters - shape.routed_parameters - tables) * _rest_bits(replica)
+    rest = (shape.total_parameters - shape.routed_parameters - tables) * _mean_bits(replica)
     used = 1 - (1 - shape.experts_per_token / shape.experts) ** tokens if shape.experts else 0.0
     routed = shape.routed_parameters * bits * used / setup.data
     gigabytes_s = 8 * setup.tensor * board.bandwidth_gb_s * replica.speeds.bandwidth_share
     return routed / gigabytes_s, (rest + head * max(16, bits)) / gigabytes_s
 
 
-def _rest_bits(replica: Replica) -> float:
+def _mean_bits(replica: Replica) -> float:
     """Mean bits of all but the routed experts and the tables of tokens."""
-    return rest_bits(replica.shape, precision=replica.setup.weights, kept=replica.setup.kept)
+    return _rest_bits(replica.shape, precision=replica.setup.weights, kept=replica.setup.kept)
 
 
 def _products_s(replica: Replica, tokens: float, *, head: bool) -> tuple[float, float]:
@@ -119,7 +119,7 @@ def _products_s(replica: Replica, tokens: float, *, head: bool) -> tuple[float, 
     rest = shape.active_parameters - expert * shape.experts_per_token - tables
     rest += (tables if shape.tied_embeddings else tables / 2) if head else 0.0
     bits = BITS[setup.weights]
-    kept = (_rest_bits(replica) - bits) / (16 - bits) if bits < 16 else 0.0
+    kept = (_mean_bits(replica) - bits) / (16 - bits) if bits < 16 else 0.0
     rate = 1 / ((1 - kept) / _rest_tflops(replica, setup.weights) + kept / _rest_tflops(replica, "bf16"))
     return routed, each * rest * tokens / rate
 

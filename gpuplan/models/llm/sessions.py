@@ -77,7 +77,6 @@ class Holding:
     """Context that a session leaves at its end."""
 
     def __post_init__(self) -> None:
-        """Refuse times and sizes that are none."""
         at_least_one(turns=self.turns)
         not_negative(requests_per_second=self.requests_per_second, wait_s=self.wait_s, stay_s=self.stay_s)
         not_negative(request_gib=self.request_gib, waiting_gib=self.waiting_gib, ended_gib=self.ended_gib)

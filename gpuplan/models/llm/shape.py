@@ -77,7 +77,6 @@ class Shape:
     """(precision, parts at 16 bits, one of ``KEPT``) of checkpoints that its makers or others published."""
 
     def __post_init__(self) -> None:
-        """Refuse a size that is none."""
         sizes = {
             field.name: getattr(self, field.name) for field in fields(self) if field.name != "checkpoints"
         }
@@ -207,7 +206,6 @@ class Setup:
     """Most requests that the engine takes into a step."""
 
     def __post_init__(self) -> None:
-        """Refuse a precision that is not known and a cut that is none."""
         for name in ("weights", "cache"):
             if getattr(self, name) not in BITS:
                 raise ValueError(f"{name} needs one of {', '.join(BITS)}; got {getattr(self, name)!r}")

@@ -82,20 +82,11 @@ def micro_batch_s(
     return max(shared / parts + fitted.layer_us * starts, fitted.start_us * starts if eager else 0.0)
 
 
-def exposed_s(exchange_s: float, *, compute_s: float, exposed_share: float, overlap_share: float) -> float:
+def _exposed_s(exchange_s: float, *, compute_s: float, exposed_share: float, overlap_share: float) -> float:
     """Time of an exchange that computing does not hide.
-
-    Parameters:
-        exchange_s: Time of the exchange alone. [s]
-        compute_s: Time of the computing beside it. [s]
-        exposed_share: Share of the exchange that is never hidden: it takes processors and memory of the GPU itself. [-]
-        overlap_share: Share of the computing behind which an exchange can hide. [-]
 
     max(exposed_share x exchange, exchange - overlap_share x computing). [llm-foundry-benchmarks]_
     [hkbu-ddl-benchmarks]_
-
-    >>> exposed_s(2.0, compute_s=1.0, exposed_share=0.7, overlap_share=0.5)
-    1.5
     """
     not_negative(exchange_s=exchange_s, compute_s=compute_s)
     zero_to_one(exposed_share=exposed_share, overlap_share=overlap_share)
@@ -140,10 +131,10 @@ def llm_step_s(
         straggler_share=fitted.straggler_share,
     )
     shares = {"exposed_share": fitted.exposed_share, "overlap_share": fitted.overlap_share}
-    batch_s = compute_s + tensor_s + exposed_s(exchange_s, compute_s=compute_s, **shares)
+    batch_s = compute_s + tensor_s + _exposed_s(exchange_s, compute_s=compute_s, **shares)
     idle = 1 + (stages - 1) / ((1 + fitted.interleaved) * micro_batches)
     step = micro_batches * batch_s * idle + optimizer_s
-    step += exposed_s(step_exchange_s, compute_s=micro_batches * compute_s, **shares)
+    step += _exposed_s(step_exchange_s, compute_s=micro_batches * compute_s, **shares)
     return step * (1 + fitted.straggler_share * max(0.0, math.log2(gpus / 8)))
 
 

@@ -57,7 +57,6 @@ class TrainingBoard:
     """Share of the BF16 rate that the logits reach. [-]"""
 
     def __post_init__(self) -> None:
-        """Refuse a rate or a share that is not above zero."""
         above_zero(
             tensor_tflops=self.tensor_tflops,
             matmul_tflops=self.matmul_tflops,

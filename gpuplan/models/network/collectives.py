@@ -34,7 +34,6 @@ class GpuHosts:
     120 for V100, 240 for A100. [GB/s]"""
 
     def __post_init__(self) -> None:
-        """Refuse fewer than one of anything."""
         at_least_one(hosts=self.hosts, gpus_per_host=self.gpus_per_host, links=self.links)
         above_zero(intra_host_gb_s=self.intra_host_gb_s)
 
@@ -64,7 +63,6 @@ class Allreduce:
     """Rate at which processors sum, if the sum is not made on the GPUs. [GB/s]"""
 
     def __post_init__(self) -> None:
-        """Refuse an unknown algorithm, and invalid counts and rates."""
         if self.algorithm not in ALGORITHMS:
             raise ValueError(f"algorithm is {self.algorithm!r}; it must be one of {', '.join(ALGORITHMS)}")
         at_least_one(messages=1 if self.messages is None else self.messages)
@@ -95,7 +93,6 @@ class Latencies:
     """Share of the time to fill and empty the pipeline with the best chunks that is not avoided. [-]"""
 
     def __post_init__(self) -> None:
-        """Refuse values below zero, and a share above 1."""
         not_negative(
             launch_us=self.launch_us, intra_step_us=self.intra_step_us, step_latency_us=self.step_latency_us
         )

@@ -128,7 +128,6 @@ def _count(name: str, value: int, *, least: int = 1, most: int = MOST_HOSTS) -> 
 
 
 def _amount(name: str, value: float, *, least: float = 0.001, most: float = 1e6) -> float:
-    """A speed or a ratio."""
     return number_between(name, value, least=least, most=most)
 
 
@@ -138,6 +137,5 @@ def _whole(links: float) -> int:
 
 
 def _over(down_ports: int, down_gbit_s: float, up_ports: int, up_gbit_s: float) -> float:
-    """Bandwidth of a leaf to its hosts over that to the spines."""
     down = _count("down_ports", down_ports) * _amount("down_gbit_s", down_gbit_s)
     return down / (_count("up_ports", up_ports) * _amount("up_gbit_s", up_gbit_s))

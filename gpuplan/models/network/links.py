@@ -37,7 +37,6 @@ class Link:
     """Largest packet, 576 to 9216, the same at both ends and on every switch. [-]"""
 
     def __post_init__(self) -> None:
-        """Refuse invalid transports, rates and packet sizes."""
         if self.transport not in TRANSPORTS:
             raise ValueError(f"transport is {self.transport!r}; it must be one of {', '.join(TRANSPORTS)}")
         above_zero(link_gbit_s=self.link_gbit_s)

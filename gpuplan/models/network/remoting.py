@@ -23,7 +23,6 @@ class Remoting:
     """Rate of PCIe on the way to the GPU. [Gbit/s]"""
 
     def __post_init__(self) -> None:
-        """Refuse values below zero."""
         not_negative(sync_us=self.sync_us, call_us=self.call_us, ready_s=self.ready_s)
         above_zero(local_gbit_s=self.local_gbit_s)
 

@@ -33,7 +33,6 @@ class Overlap:
     """Growth of the compute time with each doubling of the GPUs: a step waits for the slowest. [-]"""
 
     def __post_init__(self) -> None:
-        """Refuse values below zero, and shares of the exchange above 1."""
         not_negative(overlap_share=self.overlap_share, straggler_share=self.straggler_share)
         zero_to_one(exposed_share=self.exposed_share, late_share=self.late_share)
 

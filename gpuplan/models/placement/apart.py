@@ -87,7 +87,6 @@ class _Exchanges:
                 return
 
     def _holds(self, room: Room, host: Host) -> bool:
-        """True if a host offers enough for its VMs."""
         vms = [self.asked[group] for group, _ in _vms(host) if group in self.asked]
         return (
             sum(load.gpus for load in host) <= room.gpus
@@ -98,10 +97,8 @@ class _Exchanges:
 
 
 def _vms(host: Host) -> set[tuple[str, int]]:
-    """The VMs on a host."""
     return {(slot.group, slot.vm) for load in host for slot in load.slots}
 
 
 def _without(host: Host, *gone: Load) -> Host:
-    """A host without some of its loads."""
     return tuple(load for load in host if not any(load is other for other in gone))

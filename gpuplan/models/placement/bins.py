@@ -8,7 +8,7 @@ from operator import attrgetter
 
 import numpy as np
 
-from gpuplan.models.placement.programme import Amounts, most_valuable, relaxed_programme, whole_programme
+from gpuplan.models.placement.programme import Amounts, _most_valuable, _relaxed_programme, whole_programme
 
 FIRST_COLUMNS = 400
 """Columns of a programme that are tried first, where there are more."""
@@ -75,7 +75,7 @@ class Bins(dict[Amounts, int]):
         cls, columns: Sequence[Amounts], needed: Amounts, rest: Callable[[Sequence[int]], Bins]
     ) -> tuple[Bins, int]:
         """Bins over all columns and a proven bound; ``rest`` fills what whole columns leave over."""
-        times, duals = relaxed_programme(columns, needed, costs=[1] * len(columns))
+        times, duals = _relaxed_programme(columns, needed, costs=[1] * len(columns))
         prices = _whole(duals)
         worth = np.array(columns, dtype=np.int64) @ np.array(prices, dtype=np.int64)
         dearest = int(worth.max())
@@ -116,9 +116,9 @@ class Bins(dict[Amounts, int]):
         most = len(columns) + max(10, int(GENERATION_STEPS / (lots * capacity)))
         bound = known
         while best.count > bound:
-            times, duals = relaxed_programme(columns, needed, costs=[1] * len(columns))
+            times, duals = _relaxed_programme(columns, needed, costs=[1] * len(columns))
             prices = _whole(duals)
-            dearest, column = most_valuable(prices, sizes, needed=needed, capacity=capacity)
+            dearest, column = _most_valuable(prices, sizes, needed=needed, capacity=capacity)
             bound = max(bound, _price_bound(prices, needed, dearest))
             done = column in columns or bound >= math.ceil(sum(times) - 1e-6)
             if done or len(columns) >= most:

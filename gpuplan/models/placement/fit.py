@@ -317,6 +317,5 @@ class Rules:
 
 
 def _layouts_of(family: Family, profiles: Sequence[str]) -> tuple[tuple[int, ...], ...]:
-    """The layouts of a family, of some of its profiles only."""
     columns = [family.profiles.index(p) for p in profiles]
     return tuple(sorted({tuple(layout[c] for c in columns) for layout in family.layouts}))

@@ -182,7 +182,7 @@ class HostColumns:
             n = n if hosts is None else min(n, hosts)
             whole = min(n, *(left[k] // amount for k, amount in fill))
             if n and not whole:
-                content, whole = trimmed(content, left), 1
+                content, whole = _trimmed(content, left), 1
             if n and content:
                 blocks.append(Block(whole, self.places[place].room, content))
                 for k, amount in vms_in(content).items():
@@ -215,17 +215,10 @@ def _whole(times: Any) -> dict[int, int]:
     return {at: 1 for at, n in enumerate(times) if n >= least}
 
 
-def placed_vms(blocks: Blocks, kinds: int) -> list[int]:
+def _placed_vms(blocks: Blocks, kinds: int) -> list[int]:
     """VMs of each kind on these hosts.
 
-    Parameters:
-        blocks (tuple of Block): What stands on how many hosts. [-]
-        kinds: How many kinds of VMs there are. [-]
-
     By number of their kind. Those of one host times the number of hosts that are filled alike.
-
-    >>> placed_vms((Block(3, Room(2), (Part(-1, ((1, 0),)),)),), 2)
-    [0, 3]
     """
     whole_from_zero(kinds=kinds)
     counts = Counter[int]()
@@ -235,16 +228,10 @@ def placed_vms(blocks: Blocks, kinds: int) -> list[int]:
     return [counts[kind] for kind in range(kinds)]
 
 
-def trimmed(content: Content, left: Sequence[int]) -> Content:
+def _trimmed(content: Content, left: Sequence[int]) -> Content:
     """Content of a host without the VMs of which there are no more.
 
-    Parameters:
-        left (sequence of int): How many VMs of each kind there still are. [VM]
-
     The VMs with the lowest numbers stay; a GPU without VMs is free.
-
-    >>> trimmed((Part(-1, ((0, 0),)), Part(-1, ((0, 1),))), (1,))
-    (Part(family=-1, slots=((0, 0),)),)
     """
     each(whole_from_zero, left=left)
     kept = (

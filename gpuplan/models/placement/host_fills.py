@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpuplan.models.placement.fit import Rules
-from gpuplan.models.placement.programme import most_valuable, whole_programme
+from gpuplan.models.placement.programme import _most_valuable, whole_programme
 from gpuplan.models.placement.requests import Content, Part, Room
 
 NOISE = (0.0, 0.05, 0.15)
@@ -155,7 +155,9 @@ class HostFills:
     def _one_gpu(self, family: int, worth: Mapping[int, int], most: Sequence[int]) -> Sequence[int]:
         """Return the shares of each profile or size on one GPU that are worth most."""
         if capacity := self.rules.families[family].capacity:
-            return most_valuable(list(worth.values()), tuple(worth), needed=tuple(most), capacity=capacity)[1]
+            return _most_valuable(list(worth.values()), tuple(worth), needed=tuple(most), capacity=capacity)[
+                1
+            ]
         options = (
             [min(layout[unit], n) for unit, n in zip(worth, most, strict=True)]
             for layout in self.rules.layouts[family]

@@ -10,7 +10,7 @@ from gpuplan.models.placement import packing
 from gpuplan.models.placement.fit import Rules
 from gpuplan.models.placement.programme import whole_programme
 from gpuplan.models.placement.requests import Block, Blocks, Content, Kinds, Room, Used
-from gpuplan.models.placement.shared_gpus import SharedGpus, maximal
+from gpuplan.models.placement.shared_gpus import SharedGpus, _maximal
 
 
 class Solution(NamedTuple):
@@ -182,7 +182,7 @@ class HostWays:
         divisible = all(self.hosts.shared.ways(f, gpus) is not None for f in self.joint)
         if not divisible or not extend((), tuple((0,) * len(self.units[f]) for f in self.joint), 0):
             return None
-        return maximal(patterns)
+        return _maximal(patterns)
 
     def _with(self, kind: int, used: tuple[Used, ...], whole: int) -> tuple[tuple[Used, ...], int]:
         """Shares of each family and whole GPUs on a host with one more VM."""
@@ -195,7 +195,6 @@ class HostWays:
         return (*used[:at], amounts, *used[at + 1 :]), whole
 
     def _taken(self, used: tuple[Used, ...], whole: int) -> int:
-        """GPUs of a host that are taken."""
         return whole + sum(self._fewest(f, amounts) for f, amounts in zip(self.joint, used, strict=True))
 
     def _fewest(self, f: int, amounts: Used) -> int:

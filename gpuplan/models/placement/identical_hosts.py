@@ -57,15 +57,15 @@ class IdenticalHosts(HostsApart):
             enough = Counter(least)
             for f, amounts in self.amounts(vms).items():
                 if capacity := self.rules.families[f].capacity:
-                    least[1] += packing.bins_bound(amounts, capacity=capacity)
-                    enough[1] += packing.bins_enough(amounts, capacity=capacity)
+                    least[1] += packing._bins_bound(amounts, capacity=capacity)
+                    enough[1] += packing._bins_enough(amounts, capacity=capacity)
                 else:
                     gpus = self.shared.packed(f, amounts).bins
                     least[1], enough[1] = least[1] + gpus, enough[1] + gpus
             apart = not self._several(vms)  # else it is a bound only
-            if apart and packing.bins_enough(enough, capacity=gpus_per_host) <= hosts:
+            if apart and packing._bins_enough(enough, capacity=gpus_per_host) <= hosts:
                 return True
-            if packing.bins_bound(least, capacity=gpus_per_host) > hosts:
+            if packing._bins_bound(least, capacity=gpus_per_host) > hosts:
                 return False
         return self.solve(vms, gpus_per_host, thorough=thorough).hosts <= hosts
 

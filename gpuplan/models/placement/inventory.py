@@ -13,9 +13,9 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from gpuplan.models.placement.fit import Rules
-from gpuplan.models.placement.host_columns import HostColumns, Place, placed_vms, trimmed
+from gpuplan.models.placement.host_columns import HostColumns, Place, _placed_vms, _trimmed
 from gpuplan.models.placement.host_patterns import HostPatterns
-from gpuplan.models.placement.layout import Host, laid
+from gpuplan.models.placement.layout import Host, _laid
 from gpuplan.models.placement.programme import whole_programme
 from gpuplan.models.placement.requests import Block, Blocks, Request, Room, vms_in
 from gpuplan.models.placement.shared_gpus import SharedGpus
@@ -75,14 +75,14 @@ def place_most(requests: Sequence[Request], *, rooms: Sequence[Room], priorities
         wanted = [r.vms if new else n for r, new, n in zip(requests, now, placed, strict=True)]
         worth = [v if new else 0.0 for v, new in zip(values, now, strict=True)]
         ways, lost = _ways(rules, places, blocks, wanted, values, worth)
-        blocks = max(ways, key=lambda way: _sum(values, placed_vms(way, len(values))))
-        placed = placed_vms(blocks, len(values))
+        blocks = max(ways, key=lambda way: _sum(values, _placed_vms(way, len(values))))
+        placed = _placed_vms(blocks, len(values))
         could += _sum(worth, wanted) - lost
     gpus = _sum(rules.worth, placed)
     bound = max(gpus, min(_sum(rules.worth, rules.vms), sum(room.gpus for room in counted)))
     if all(rules.worth) and gpus + _step(rules) > could:  # what is worth more is worth a step more
         bound = gpus
-    return Most(tuple(laid(rules, blocks, rooms=counted)), tuple(placed), float(gpus), float(bound))
+    return Most(tuple(_laid(rules, blocks, rooms=counted)), tuple(placed), float(gpus), float(bound))
 
 
 def _ways(
@@ -94,21 +94,20 @@ def _ways(
     worth: Sequence[float],
 ) -> tuple[list[Blocks], float]:
     """Return placements of the requests that keep all VMs of these blocks, and the least worth that is lost."""
-    before = placed_vms(blocks, len(asked))
+    before = _placed_vms(blocks, len(asked))
     required = KEPT * max(values, default=1.0)
     columns = HostColumns(
         rules, places, [v if new else required for v, new in zip(values, worth, strict=True)]
     )
     ways, lost = [columns.filled_up(blocks, asked), columns.filled_up((), asked)], 0.0
-    if all(placed_vms(way, len(asked)) != asked for way in ways):
+    if all(_placed_vms(way, len(asked)) != asked for way in ways):
         listed, lost = _by_list(rules, places, asked, before, worth)
         ways.append(columns.solved(asked) if listed is None else listed)
-    kept = [way for way in ways if all(map(operator.ge, placed_vms(way, len(asked)), before))]
+    kept = [way for way in ways if all(map(operator.ge, _placed_vms(way, len(asked)), before))]
     return kept, lost
 
 
 def _sum(values: Sequence[Any], vms: Sequence[int]) -> Any:
-    """Return the worth of these VMs of each kind."""
     return sum(map(operator.mul, values, vms))
 
 
@@ -145,7 +144,6 @@ def _by_list(
 
 
 def _unit(at: int, size: int) -> list[int]:
-    """Return 1 at one place and 0 at the others."""
     return [int(at == other) for other in range(size)]
 
 
@@ -164,7 +162,7 @@ def _cut_down(blocks: Sequence[Block], asked: Sequence[int]) -> Blocks:
     left, kept = list(asked), list[Block]()
     for block in blocks:
         for _ in range(block.times):
-            if fill := trimmed(block.content, left):
+            if fill := _trimmed(block.content, left):
                 kept.append(Block(1, block.room, fill))
                 for kind, n in vms_in(fill).items():
                     left[kind] -= n

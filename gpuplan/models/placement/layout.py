@@ -205,7 +205,7 @@ class PlacedBeside:
             max(0, _fewest_new(list(itertools.accumulate(counts, max)), spare, others.total()) - like_new)
             for counts in (needed, least)
         )
-        hosts = laid(rules, chosen.blocks, rooms=[*rooms, *[room] * count])
+        hosts = _laid(rules, chosen.blocks, rooms=[*rooms, *[room] * count])
         bound += len(existing)
         shared = _shared(rules, chosen.blocks, self.equal.packed_gpus(rules.vms))
         return _placement(hosts, bound, "volume" if bound == len(hosts) else "heuristic", shared)
@@ -245,18 +245,10 @@ def _fewest_new(needed: Sequence[int], spare: int, existing: int) -> int:
     raise AssertionError
 
 
-def laid(rules: Rules, blocks: Blocks, *, rooms: Sequence[Room]) -> list[Host]:
+def _laid(rules: Rules, blocks: Blocks, *, rooms: Sequence[Room]) -> list[Host]:
     """Hosts of these blocks, each laid on the next of the rooms that is like its own; the other rooms stay empty.
 
-    Parameters:
-        blocks (tuple of Block): What stands on how many hosts of each kind. [-]
-
     VMs of each group are numbered from 1 in the order of the rooms. [gpuplan-method]_
-
-    >>> rules = Rules([Request("a", 1, gpus=2)])
-    >>> from gpuplan.models.placement.greedy import Greedy
-    >>> [len(host) for host in laid(rules, Greedy(rules).placed((1,), {Room(4): 1}, None, (0,), None), rooms=[Room(2), Room(4)])]
-    [0, 1]
     """
     waiting: dict[Room, deque[Content]] = defaultdict(deque)
     for block in blocks:

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 from gpuplan.models.placement.fit import Rules
 from gpuplan.models.placement.greedy import Greedy
-from gpuplan.models.placement.host_columns import UNPLACED, HostColumns, Place, placed_vms
+from gpuplan.models.placement.host_columns import UNPLACED, HostColumns, Place, _placed_vms
 from gpuplan.models.placement.host_patterns import HostPatterns
 from gpuplan.models.placement.identical_hosts import IdenticalHosts, Merged
 from gpuplan.models.placement.mixed_programme import MixedProgramme, New
-from gpuplan.models.placement.packing import bins_bound
+from gpuplan.models.placement.packing import _bins_bound
 from gpuplan.models.placement.requests import Block, Blocks, Kinds, Room
 from gpuplan.models.placement.shared_gpus import SharedGpus
 
@@ -132,7 +132,7 @@ class MixedHosts:
         """The same by column generation over likely fills of a host of each kind, if it finds fewer."""
         places = [*(Place(one, n) for one, n in rooms.items()), Place(room, None)]
         blocks = HostColumns(self.rules, places, (UNPLACED,) * len(vms)).solved(vms)
-        complete = placed_vms(blocks, len(vms)) == list(vms)
+        complete = _placed_vms(blocks, len(vms)) == list(vms)
         fewer = complete and New.count_of(blocks, room) < best.hosts
         return New(New.count_of(blocks, room), best.bound, blocks) if fewer else best
 
@@ -220,7 +220,7 @@ class MixedHosts:
         largest = max(one.sizes[i] for one in (room, *rooms))  # as if all hosts were as large
         if i:
             del sizes[0]
-            excluding = bins_bound(sizes, capacity=largest)
+            excluding = _bins_bound(sizes, capacity=largest)
         else:
             need += sum(packed.bound for packed in self.equal.packed_gpus(vms).values())
             on_gpus = tuple(n if worth else 0 for n, worth in zip(vms, self.rules.worth, strict=True))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from gpuplan.models.placement.host_fills import ALMOST
 from gpuplan.models.placement.host_patterns import HostPatterns
-from gpuplan.models.placement.programme import relaxed_programme, whole_programme
+from gpuplan.models.placement.programme import _relaxed_programme, whole_programme
 from gpuplan.models.placement.requests import Block, Blocks, Room
 
 MOST_PRICINGS = 200
@@ -110,7 +110,7 @@ class MixedProgramme:
             columns = list(self.columns)
             needed = [*self.asked, *(-n for n in self.there)]
             costs = [self._cost(at) for at, _ in columns]
-            times, prices = relaxed_programme([self._row(one) for one in columns], needed, costs=costs)
+            times, prices = _relaxed_programme([self._row(one) for one in columns], needed, costs=costs)
             lowest = math.ceil(sum(t * c for t, c in zip(times, costs, strict=True)) - 1e-6)
             if self.bound < lowest and rounds < MOST_PRICINGS and self._likely(prices):
                 continue

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from gpuplan.models.placement import programme
 from gpuplan.models.placement.bins import BY_COUNT, Bins
-from gpuplan.models.placement.programme import Amounts, maximal_patterns
+from gpuplan.models.placement.programme import Amounts, _maximal_patterns
 from gpuplan.units import each, whole_from_zero
 
 Counts = tuple[tuple[int, int], ...]
@@ -61,26 +61,20 @@ def pack(sizes: Mapping[int, int], *, capacity: int, search: bool = True) -> Pac
     return _pack(_counts_of(sizes, capacity), capacity, search)
 
 
-def bins_bound(sizes: Mapping[int, int], *, capacity: int) -> int:
+def _bins_bound(sizes: Mapping[int, int], *, capacity: int) -> int:
     """A number of equal bins below which no packing of the sizes can go, without a search.
 
     The larger of the volume bound and the Martello-Toth bound L2: ceil(sum / capacity), and for every threshold: sizes
     too large to share a bin need bins of their own, and the small ones what room those leave.
-
-    >>> bins_bound({3: 8}, capacity=4)
-    8
     """
     counts = _counts_of(sizes, capacity)
     return max(-(-sum(s * n for s, n in counts) // capacity), _martello_toth(counts, capacity))
 
 
-def bins_enough(sizes: Mapping[int, int], *, capacity: int) -> int:
+def _bins_enough(sizes: Mapping[int, int], *, capacity: int) -> int:
     """A number of equal bins in which the sizes surely fit, without a search.
 
-    First-fit decreasing. Together with ``bins_bound`` it answers most questions of whether sizes fit in so many bins.
-
-    >>> bins_enough({3: 8}, capacity=4)
-    8
+    First-fit decreasing. Together with ``_bins_bound`` it answers most questions of whether sizes fit in so many bins.
     """
     counts = _counts_of(sizes, capacity)
     return Bins.first_fit([s for s, _ in counts], [n for _, n in counts], capacity).count
@@ -144,7 +138,7 @@ def _pack(counts: Counts, capacity: int, search: bool) -> Packing:
     if uses.count > bound and not search:
         method = "heuristic"
     elif uses.count > bound:
-        ways = maximal_patterns(sizes, counts=needed, capacity=capacity)
+        ways = _maximal_patterns(sizes, counts=needed, capacity=capacity)
         if ways is None:
             others, proven = Bins.generated(sizes, needed, capacity, bound, uses)
         else:

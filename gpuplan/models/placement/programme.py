@@ -1,12 +1,4 @@
-"""Programmes over columns: the ways to fill a bin, their cheapest choice, and the most valuable one at given prices.
-[gilmore-gomory-1961]_
-
-Parameters:
-    capacity: Capacity of the bin, in the unit of the sizes. [-]
-    columns (sequence of sequences of int): What one of each column adds to every row. [-]
-    needed (sequence of int): Least sum of each row. [-]
-    costs (sequence of int): Cost of each column, whole numbers. [-]
-"""
+"""Programmes over columns: the ways to fill a bin, their cheapest choice, and the most valuable one at given prices."""
 
 import math
 from collections.abc import Sequence
@@ -17,38 +9,26 @@ import numpy as np
 from gpuplan.units import at_least_one, each, whole_from_zero
 
 MAX_PATTERNS = 20_000
-
-
 MAX_SIZES = 200
-
 
 SOLVER_NODES = 200_000
 """Nodes times columns of the search of a solver in whole numbers; no time, so that an answer can be had again."""
 
-
 SOLVER_SECONDS = 30.0
 """The last guard against a search that does not end."""
-
 
 Amounts = tuple[int, ...]
 """Number of each size or profile in one bin."""
 
 
-def maximal_patterns(
+def _maximal_patterns(
     sizes: Sequence[int], *, counts: Sequence[int], capacity: int
 ) -> list[tuple[int, ...]] | None:
     """All ways to fill one bin to which no further size can be added.
 
-    Parameters:
-        sizes (sequence of int): Sizes, largest first, each once. [-]
-        counts (sequence of int): How many there are of each size. [-]
-
     How many of each size are in the bin, for each way; None if there are more than 20000 ways or more than 200 sizes. A
     depth-first search that knows the smallest size of which some are left out: a way is maximal if less room is left at
     the end. Where even all smaller sizes leave more, the search goes back.
-
-    >>> maximal_patterns([3, 2, 1], counts=[9, 9, 9], capacity=4)
-    [(1, 0, 1), (0, 2, 0), (0, 1, 2), (0, 0, 4)]
     """
     each(at_least_one, sizes=sizes)
     each(whole_from_zero, counts=counts)
@@ -85,13 +65,16 @@ def whole_programme(
     """The cheapest choice of whole numbers of columns that reaches what is needed in every row.
 
     Parameters:
+        columns (sequence of sequences of int): What one of each column adds to every row. [-]
+        needed (sequence of int): Least sum of each row. [-]
+        costs (sequence of int): Cost of each column, whole numbers. [-]
         most (sequence of int): How often each column may be taken; empty: as often as is needed. [-]
         nodes: Nodes after which the search stops with the best that it has; 0: as many as the number of columns allows. [-]
 
     How often each column is taken (None if nothing was found), and a cost below which no choice can go (None if none
     was proven). Mixed-integer linear programme, solved by HiGHS by branch and cut. The limit is a number of nodes, so
     that the answer does not depend on the speed of the computer (200000 / columns, from 20 to 5000); a clock of 30 s is
-    the last guard.
+    the last guard. [gilmore-gomory-1961]_
 
     >>> whole_programme([(1, 1), (2, 0)], (3, 1), costs=(1, 1))
     ((1, 1), 2)
@@ -118,16 +101,13 @@ def whole_programme(
     return tuple(int(x) for x in np.rint(solved.x)), bound
 
 
-def relaxed_programme(
+def _relaxed_programme(
     columns: Sequence[Sequence[int]], needed: Sequence[int], *, costs: Sequence[int]
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """The cheapest choice of columns that reaches what is needed in every row, if parts of columns may be taken.
 
     How often each column is taken, and the price of one more in each row (dual values). [-] Linear programme, solved by
     HiGHS. Whatever is needed costs at least the sum of the prices.
-
-    >>> relaxed_programme([(2, 0), (0, 4)], (3, 1), costs=(1, 1))
-    ((1.5, 0.25), (0.5, 0.25))
     """
     from scipy.optimize import linprog  # imported here: most plans are proven without a solver
     from scipy.sparse import csc_array
@@ -148,21 +128,13 @@ def _whole(name: str, values: Sequence[int] | Sequence[Sequence[int]]) -> Any:
     return rows
 
 
-def most_valuable(
+def _most_valuable(
     prices: Sequence[int], sizes: Amounts, *, needed: Amounts, capacity: int
 ) -> tuple[int, Amounts]:
     """The choice of sizes for one bin that is worth most.
 
-    Parameters:
-        prices (sequence of int): What one of each size is worth, whole numbers. [-]
-        sizes (tuple of int): The sizes, in the same order. [-]
-        needed (tuple of int): How many of each size may be taken. [-]
-
     What the choice is worth, and how many of each size it has. A knapsack over all capacities up to that of the bin,
     with lots of 1, 2, 4, ... of each size. [martello-toth-1990]_
-
-    >>> most_valuable((3, 5), (2, 3), needed=(9, 9), capacity=7)
-    (11, (2, 1))
     """
     each(whole_from_zero, prices=prices, needed=needed)
     each(at_least_one, sizes=sizes)

@@ -79,10 +79,8 @@ class Room(NamedTuple):
 Kinds = tuple[int, ...]
 """Number of VMs of each kind."""
 
-
 Used = tuple[int, ...]
 """Used part of a shared GPU: shares of each profile, or (memory,)."""
-
 
 Slots = tuple[tuple[int, int], ...]
 """(kind, index of its VM on this host) for each slot."""

@@ -51,13 +51,13 @@ class SharedGpus:
             capacity, units = self.rules.families[family].capacity, self.units[family]
             if capacity:
                 largest_first = units[::-1]
-                patterns = programme.maximal_patterns(
+                patterns = programme._maximal_patterns(
                     largest_first, counts=[capacity // unit for unit in largest_first], capacity=capacity
                 )
                 many = patterns is None or len(patterns) > MOST_WAYS
                 ways = None if many else tuple(way[::-1] for way in patterns or ())
             else:
-                ways = tuple(maximal([tuple(one[u] for u in units) for one in self.rules.layouts[family]]))
+                ways = tuple(_maximal([tuple(one[u] for u in units) for one in self.rules.layouts[family]]))
             self._on_one[family] = ways
         return self._on_one[family]
 
@@ -177,20 +177,14 @@ def _ways(one: tuple[tuple[int, ...], ...], gpus: int) -> Any:
     if fewer is None or len(fewer) * len(one) > MOST_WAYS:
         return None
     more = np.unique((fewer[:, None] + np.array(one, dtype=np.int32)).reshape(-1, len(one[0])), axis=0)
-    return np.array(maximal([tuple(way) for way in more.tolist()]), dtype=np.int32)
+    return np.array(_maximal([tuple(way) for way in more.tolist()]), dtype=np.int32)
 
 
-def maximal(patterns: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+def _maximal(patterns: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
     """Those patterns that are not part of another one.
-
-    Parameters:
-        patterns (sequence of tuple of int): How many there are of each thing, for each pattern. [-]
 
     Largest first. A pattern that holds another comes before it in descending order, so each is compared with those that
     were kept. [gpuplan-method]_
-
-    >>> maximal([(1, 1), (2, 0), (1, 0)])
-    [(2, 0), (1, 1)]
     """
     exact = np.array(sorted(set(patterns), reverse=True), dtype=float)
     if not (np.isfinite(exact) & (exact >= 0) & (exact == np.rint(exact))).all():

@@ -194,7 +194,7 @@ class Gpus:
     def _placed_whole(self, after: list[int], count: int) -> Placed | None:
         """Return the same for a VM with this number of whole GPUs, or none."""
         free = sum(1 << at for at, state in enumerate(after) if state == NEUTRAL)
-        taken = whole_gpus(free, count, len(after), self.rules.domain, self.rules.partitions) if count else 0
+        taken = _whole_gpus(free, count, len(after), self.rules.domain, self.rules.partitions) if count else 0
         if count and not taken:
             return None
         gpus = tuple(at for at in range(len(after)) if taken >> at & 1)
@@ -240,25 +240,13 @@ def _free_starts(way: Way, shares: Shares, piece: int) -> list[int]:
 
 
 @lru_cache(maxsize=200_000)
-def whole_gpus(free: int, count: int, gpus: int, domain: int, partitions: bool) -> int:
+def _whole_gpus(free: int, count: int, gpus: int, domain: int, partitions: bool) -> int:
     """Free GPUs of a host for a VM that takes so many whole.
-
-    Parameters:
-        free: Free GPUs, a bit each. [-]
-        count: GPUs of the VM. [GPU]
-        gpus: GPUs of a host. [GPU]
-        domain: GPUs that NVLink bridges join; 0: no condition. [GPU]
-        partitions: Whether NVSwitch joins them. [-]
 
     A bit for each GPU; 0 if there are too few. Without a condition those with the lowest numbers. With bridges the
     first domain that has enough; a VM that no domain can hold takes any. With NVSwitch a partition of 1, 2, 4 or 8, the
     smallest that is large enough, aligned to its size: that after which the most partitions of 8 are free, then of 4, 2
     and 1. [frankdenneman-partitions-2026]_
-
-    >>> bin(whole_gpus(0b11110110, 1, gpus=8, domain=0, partitions=True))
-    '0b10'
-    >>> bin(whole_gpus(0b1110, 2, gpus=4, domain=2, partitions=False))
-    '0b1100'
     """
     if partitions:
         size = 1 << (count - 1).bit_length()
@@ -276,7 +264,6 @@ def whole_gpus(free: int, count: int, gpus: int, domain: int, partitions: bool) 
 
 
 def _aligned(gpus: int, size: int) -> list[int]:
-    """Partitions of a size, a bit for each GPU."""
     return [((1 << size) - 1) << at for at in range(0, gpus - size + 1, size)]
 
 

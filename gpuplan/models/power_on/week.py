@@ -164,7 +164,6 @@ def arranged(
 
 
 def _starts(load: Load, way: Way) -> list[int]:
-    """Return the start of each share of a GPU."""
     if not way.pieces:
         return [0] * len(load.slots)
     counts = Counter(slot.profile for slot in load.slots)

@@ -215,7 +215,6 @@ class _Replica:
         return seconds
 
     def _read_s(self, tokens: float) -> float:
-        """Return the time to read these tokens, between the points of the law."""
         points, times = self._pace.prompts, self._pace.prompt_s
         n = min(max(bisect_right(points, tokens), 1), len(points) - 1)
         return times[n - 1] + (tokens - points[n - 1]) * (times[n] - times[n - 1]) / (
@@ -223,7 +222,6 @@ class _Replica:
         )
 
     def busy_until(self, now: float) -> float:
-        """Time in which it has worked."""
         return self.busy_s + (now - self._began if self.end < math.inf else 0.0)
 
     def finish(self) -> int:

@@ -180,7 +180,6 @@ def _grows(runs: Sequence[Played], seen: Sequence[Played]) -> bool:
 
 
 def _figures(run: Played, replicas: int, first_token_s: float) -> dict[str, float]:
-    """Return the figures of one run."""
     first = run.first_s - run.arrival_s
     several = run.answers > 1
     token_s = (run.done_s - run.first_s)[several] / (run.answers[several] - 1)

@@ -22,7 +22,6 @@ OPEN = 1 << 60
 
 @functools.cache
 def _register_pieces() -> None:
-    """Let compiled loops call the pieces."""
     from numba.extending import register_jitable
 
     for piece in (*loop.PIECES, _push, _pop):

@@ -11,7 +11,7 @@ from network_jobs import flat
 
 from gpuplan.models.llm import training
 from gpuplan.models.llm.training import (
-    exposed_s,
+    _exposed_s,
     model_flops_share,
     speed_range,
     tokens_time_h,
@@ -83,9 +83,9 @@ def test_layers_started_one_by_one_have_a_least_time() -> None:
 
 
 def test_an_exchange_hides_behind_computing_up_to_a_share() -> None:
-    assert exposed_s(1.0, compute_s=10.0, exposed_share=0.7, overlap_share=0.5) == 0.7
-    assert exposed_s(100.0, compute_s=10.0, exposed_share=0.7, overlap_share=0.5) == 95.0
-    assert exposed_s(0.0, compute_s=10.0, exposed_share=0.7, overlap_share=0.5) == 0.0
+    assert _exposed_s(1.0, compute_s=10.0, exposed_share=0.7, overlap_share=0.5) == 0.7
+    assert _exposed_s(100.0, compute_s=10.0, exposed_share=0.7, overlap_share=0.5) == 95.0
+    assert _exposed_s(0.0, compute_s=10.0, exposed_share=0.7, overlap_share=0.5) == 0.0
 
 
 def test_a_pipeline_idles_for_its_stages_and_less_with_more_micro_batches() -> None:

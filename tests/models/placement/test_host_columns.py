@@ -8,7 +8,7 @@ from brute_force import check_hosts, vms_in
 
 from gpuplan.models.placement import Family, Request, Room, place_mixed
 from gpuplan.models.placement.fit import Rules
-from gpuplan.models.placement.host_columns import UNPLACED, HostColumns, Place, placed_vms, trimmed
+from gpuplan.models.placement.host_columns import UNPLACED, HostColumns, Place, _placed_vms, _trimmed
 from gpuplan.models.placement.requests import Block, Part
 
 
@@ -16,15 +16,15 @@ def test_new_hosts_come_only_where_those_that_are_there_do_not_do() -> None:
     rules = Rules([Request("three", 4, gpus=3, vcpus=8), Request("one", 4, gpus=1, vcpus=8)])
     places = [Place(Room(4, 16), 2), Place(Room(8, 64), None)]
     blocks = HostColumns(rules, places, (UNPLACED,) * 2).solved(rules.vms)
-    assert placed_vms(blocks, 2) == [4, 4]
+    assert _placed_vms(blocks, 2) == [4, 4]
     assert sum(block.times for block in blocks if block.room == Room(8, 64)) == 1
     assert sum(block.times for block in blocks if block.room == Room(4, 16)) <= 2
 
 
 def test_a_fill_gives_up_what_is_not_asked_for_any_more() -> None:
     content = (Part(-1, ((0, 0),)), Part(0, ((1, 0), (1, 1))), Part(-1, ((0, 1),)))
-    assert trimmed(content, (1, 1)) == (Part(-1, ((0, 0),)), Part(0, ((1, 0),)))
-    assert placed_vms((Block(2, Room(4), content),), 2) == [4, 4]
+    assert _trimmed(content, (1, 1)) == (Part(-1, ((0, 0),)), Part(0, ((1, 0),)))
+    assert _placed_vms((Block(2, Room(4), content),), 2) == [4, 4]
 
 
 def test_fewer_new_hosts_beside_several_kinds_than_by_orders_alone() -> None:

@@ -9,7 +9,7 @@ from brute_force import check_hosts, fits_on, limited, random_requests
 from gpuplan.models.placement import Family, Request, Room
 from gpuplan.models.placement.fit import Rules
 from gpuplan.models.placement.host_fills import HostFills
-from gpuplan.models.placement.layout import laid
+from gpuplan.models.placement.layout import _laid
 from gpuplan.models.placement.requests import Block, vms_in
 
 
@@ -25,7 +25,7 @@ def test_every_fill_stands_on_its_host_and_has_no_more_vms_than_there_are() -> N
             counts = vms_in(content)
             kept = [r._replace(vms=counts[k]) for k, r in enumerate(requests)]
             assert all(kept[k].vms <= r.vms for k, r in enumerate(requests))
-            check_hosts(laid(rules, (Block(1, room, content),), rooms=[room]), [room], kept)
+            check_hosts(_laid(rules, (Block(1, room, content),), rooms=[room]), [room], kept)
             assert fits_on(kept, [room])
 
 

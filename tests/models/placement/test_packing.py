@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from random_cases import cases, often
 
 from gpuplan.models.placement import bins, packing, programme
-from gpuplan.models.placement.packing import bins_bound, cover, pack
+from gpuplan.models.placement.packing import _bins_bound, cover, pack
 
 
 @pytest.fixture
@@ -122,8 +122,8 @@ def test_the_answer_is_the_same_again() -> None:
 def test_bins_enough_is_never_too_few() -> None:
     for rng in cases(5, 60, few=15):
         sizes, capacity = mix(rng)
-        assert packing.bins_bound(sizes, capacity=capacity) <= pack(sizes, capacity=capacity).bins
-        assert pack(sizes, capacity=capacity).bins <= packing.bins_enough(sizes, capacity=capacity)
+        assert packing._bins_bound(sizes, capacity=capacity) <= pack(sizes, capacity=capacity).bins
+        assert pack(sizes, capacity=capacity).bins <= packing._bins_enough(sizes, capacity=capacity)
 
 
 def mix(rng: random.Random) -> tuple[dict[int, int], int]:
@@ -159,7 +159,7 @@ def test_any_prices_give_a_bound() -> None:
         ordered = tuple(sorted(sizes, reverse=True))
         needed = tuple(sizes[s] for s in ordered)
         prices = [rng.randint(0, bins.PRICE_UNIT) for _ in ordered]
-        worth, _ = programme.most_valuable(prices, ordered, needed=needed, capacity=capacity)
+        worth, _ = programme._most_valuable(prices, ordered, needed=needed, capacity=capacity)
         assert bins._price_bound(prices, needed, worth) <= pack(sizes, capacity=capacity).bins
 
 
@@ -189,12 +189,12 @@ def test_more_sizes_never_need_fewer_bins(sizes: dict[int, int], extra: int) -> 
 
 
 def test_the_bound_without_a_search() -> None:
-    assert bins_bound({}, capacity=4) == 0
-    assert bins_bound({3: 8}, capacity=4) == 8
-    assert bins_bound({1: 9}, capacity=4) == 3
+    assert _bins_bound({}, capacity=4) == 0
+    assert _bins_bound({3: 8}, capacity=4) == 8
+    assert _bins_bound({1: 9}, capacity=4) == 3
     for rng in cases(5, 200, few=50):
         sizes, capacity = mix(rng)
-        assert bins_bound(sizes, capacity=capacity) <= pack(sizes, capacity=capacity).bins
+        assert _bins_bound(sizes, capacity=capacity) <= pack(sizes, capacity=capacity).bins
 
 
 # ---- cover

@@ -7,7 +7,7 @@ import itertools
 from random_cases import cases
 
 from gpuplan.models.placement import programme
-from gpuplan.models.placement.programme import maximal_patterns, whole_programme
+from gpuplan.models.placement.programme import _maximal_patterns, whole_programme
 
 
 def test_a_programme_without_a_proof_says_so() -> None:
@@ -25,7 +25,7 @@ def test_the_knapsack_finds_the_dearest_pattern() -> None:
             for amounts in itertools.product(*(range(n + 1) for n in needed))
             if sum(s * a for s, a in zip(sizes, amounts, strict=True)) <= capacity
         ]
-        worth, chosen = programme.most_valuable(prices, sizes, needed=needed, capacity=capacity)
+        worth, chosen = programme._most_valuable(prices, sizes, needed=needed, capacity=capacity)
         assert worth == max(every)
         assert worth == sum(p * a for p, a in zip(prices, chosen, strict=True))
         assert sum(s * a for s, a in zip(sizes, chosen, strict=True)) <= capacity
@@ -43,15 +43,15 @@ def test_all_maximal_patterns_are_found_once() -> None:
             if (room := capacity - sum(a * s for a, s in zip(amounts, sizes, strict=True))) >= 0
             and all(a == n or s > room for a, n, s in zip(amounts, counts, sizes, strict=True))
         }
-        found = maximal_patterns(sizes, counts=counts, capacity=capacity)
+        found = _maximal_patterns(sizes, counts=counts, capacity=capacity)
         assert found is not None
         assert len(found) == len(set(found))
         assert set(found) == every
 
 
 def test_too_many_patterns_are_not_listed() -> None:
-    assert maximal_patterns(range(60, 0, -1), counts=[9] * 60, capacity=400) is None
-    assert maximal_patterns(range(300, 0, -1), counts=[1] * 300, capacity=300) is None
+    assert _maximal_patterns(range(60, 0, -1), counts=[9] * 60, capacity=400) is None
+    assert _maximal_patterns(range(300, 0, -1), counts=[1] * 300, capacity=300) is None
 
 
 def test_the_whole_programme() -> None:

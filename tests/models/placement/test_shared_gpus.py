@@ -11,7 +11,7 @@ from random_cases import cases
 from gpuplan.models.placement import Family, Request, shared_gpus
 from gpuplan.models.placement.fit import Rules
 from gpuplan.models.placement.requests import vms_in
-from gpuplan.models.placement.shared_gpus import SharedGpus, maximal
+from gpuplan.models.placement.shared_gpus import SharedGpus, _maximal
 
 MIG = FAMILIES["mig"]
 
@@ -89,4 +89,4 @@ def test_every_share_of_a_vm_has_its_place_and_no_gpu_is_over_full() -> None:
 
 
 def test_only_what_is_part_of_nothing_else_is_maximal() -> None:
-    assert maximal([(1, 2), (1, 1), (0, 2), (2, 0), (2, 0)]) == [(2, 0), (1, 2)]
+    assert _maximal([(1, 2), (1, 1), (0, 2), (2, 0), (2, 0)]) == [(2, 0), (1, 2)]

@@ -8,7 +8,7 @@ from power_on_cases import MIG, SIZES
 from gpuplan.models.gpu_layouts import gpu_layouts
 from gpuplan.models.placement import Family, Request
 from gpuplan.models.power_on import Gpus, Rules, Way
-from gpuplan.models.power_on.gpu_states import NEUTRAL, WHOLE, whole_gpus
+from gpuplan.models.power_on.gpu_states import NEUTRAL, WHOLE, _whole_gpus
 
 FAMILY = Family("mig", tuple(p.name for p in MIG), gpu_layouts(MIG, region=8, compute_slices=7))
 
@@ -70,7 +70,7 @@ def test_a_gpu_is_locked_to_the_size_of_its_first_share_until_it_is_empty_again(
     ],
 )
 def test_whole_gpus(free: int, count: int, domain: int, partitions: bool, taken: int) -> None:
-    assert whole_gpus(free, count, 8, domain, partitions) == taken
+    assert _whole_gpus(free, count, 8, domain, partitions) == taken
 
 
 def test_a_profile_without_places_is_refused() -> None:
