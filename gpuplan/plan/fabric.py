@@ -17,13 +17,15 @@ from gpuplan.facts import Brief, Fact, own_rows
 from gpuplan.locales import filled
 from gpuplan.models.availability import cluster_hosts
 from gpuplan.models.network.fabric import (
+    MOST_HOSTS,
+    LeafSpine,
+    TooManyLeaves,
     bandwidth_left,
     host_ports,
     leaf_spine,
     oversubscription,
     pvrdma_ports,
 )
-from gpuplan.models.network.leaf import MOST_HOSTS, LeafSpine, TooManyLeaves
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.inputs import derived, sources_of
 from gpuplan.plan.layouts import most_hosts_fact

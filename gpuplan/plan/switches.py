@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from gpuplan.facts import Brief
-from gpuplan.models.network.leaf import LeafSpine
+from gpuplan.models.network.fabric import LeafSpine
 from gpuplan.wording import run_words, said, some_of
 
 

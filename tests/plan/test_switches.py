@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from gpuplan.models.network.fabric import leaf_spine
-from gpuplan.models.network.leaf import LeafSpine
+from gpuplan.models.network.fabric import LeafSpine, leaf_spine
 from gpuplan.plan.switches import Fabric, Hosts, Switches, Totals
 
 

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpuplan.models.placement.fit import Rules
-from gpuplan.models.placement.greedy import Greedy
-from gpuplan.models.placement.host_fills import ALMOST, Fill, HostFills, Priced
+from gpuplan.models.placement.host_fills import ALMOST, Fill, Greedy, HostFills, Priced
 from gpuplan.models.placement.requests import Block, Blocks, Content, Part, Room, vms_in
 from gpuplan.units import each, whole_from_zero
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from gpuplan.models.placement import packing
 from gpuplan.models.placement.fit import Rules
-from gpuplan.models.placement.greedy import Greedy
+from gpuplan.models.placement.host_fills import Greedy
 from gpuplan.models.placement.hosts_apart import HostsApart, HostWays, Solution
 from gpuplan.models.placement.requests import Block, Blocks, Content, Kinds, Part, Room, vms_in
 

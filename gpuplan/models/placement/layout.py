@@ -1,9 +1,7 @@
-"""Placement: which VM is on which GPU of which host, before any failure, with proof.
+"""Placement on equal hosts, and on hosts that differ, as the door of the room says.
 
-Start here. ``place`` answers for equal hosts on which only GPUs count (``identical_hosts``: exact), ``place_mixed`` for
-hosts that differ or are limited by CPU and memory too, and for the loss of hosts (``mixed_hosts``: exact where all ways
-to fill a host can be listed, else with a bound). Both use ``fit`` for one host, ``shared_gpus`` for VMs that share its
-GPUs, ``host_patterns`` for ways to fill it, and ``packing`` for bins. ``failover`` computes the effect of a failure.
+Both use ``fit`` for one host, ``shared_gpus`` for VMs that share its GPUs, ``host_patterns`` for ways to fill it, and
+``packing`` for bins. ``failover`` computes the effect of a failure.
 
 All GPUs and shares of one VM are in one host. A GPU is divided in one way only: among profiles of one family (whose
 layouts say what goes together), or by memory. [martello-toth-1990]_ [gilmore-gomory-1961]_

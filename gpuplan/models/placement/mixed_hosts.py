@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gpuplan.models.placement.fit import Rules
-from gpuplan.models.placement.greedy import Greedy
 from gpuplan.models.placement.host_columns import UNPLACED, HostColumns, Place, _placed_vms
+from gpuplan.models.placement.host_fills import Greedy
 from gpuplan.models.placement.host_patterns import HostPatterns
 from gpuplan.models.placement.identical_hosts import IdenticalHosts, Merged
 from gpuplan.models.placement.mixed_programme import MixedProgramme, New

@@ -45,12 +45,9 @@ class New(NamedTuple):
 
 
 class MixedProgramme:
-    """The fewest new hosts by a programme over full patterns of hosts.
+    """The fewest new hosts by a programme over full patterns of hosts, relaxed and in whole numbers as ``place_mixed`` says.
 
-    First relaxed: patterns are added as long as one is worth more, at the prices of the relaxed programme, than the host
-    that it takes (column generation); the prices also prove a bound, as no host is worth more than its dearest pattern.
-    Then in whole numbers: the relaxed answer rounded down and a programme for the rest; one over the patterns that are worth
-    most; and one over all that an answer with a host less could have, which is a proof too.
+    A pattern is added if it is worth more, at the prices of the relaxed programme, than the host that it takes.
     """
 
     def __init__(self, patterns: HostPatterns, rooms: Counter[Room], new: Room, known: New) -> None:

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from gpuplan.models.llm.pace import Pace, Traffic, lengths, pace_of, replica_pace
-from gpuplan.models.llm.replica_queue import ReplicaQueue
 from gpuplan.models.llm.serving import decode_step_ms, prompt_ms, prompt_work_ms, token_rate
 from gpuplan.models.llm.shape import Board, Setup, Shape
 from gpuplan.models.llm.speeds import Replica
-from gpuplan.models.llm.traffic import answers, replica_curve, replicas_for
+from gpuplan.models.llm.traffic import ReplicaQueue, answers, replica_curve, replicas_for
 from gpuplan.simulation.batching import play, simulate
 
 LLAMA = Shape(

@@ -10,7 +10,7 @@ import pytest
 from brute_force import FAMILIES, check_placement, fewest_hosts, random_requests
 from random_cases import cases, often
 
-from gpuplan.models.placement import Request, Room, bins, hosts_apart, packing, place
+from gpuplan.models.placement import Request, Room, hosts_apart, packing, place
 from gpuplan.models.placement.fit import Rules
 from gpuplan.models.placement.hosts_apart import HostsApart
 from gpuplan.models.placement.identical_hosts import IdenticalHosts
@@ -226,7 +226,7 @@ def test_without_an_answer_of_the_programme_a_heuristic_stands_with_its_bound(
     exactly = place(requests, gpus_per_host=2)
     assert exactly.method == "programme"
     packing._pack.cache_clear()
-    for module in (hosts_apart, bins):
+    for module in (hosts_apart, packing):
         monkeypatch.setattr(module, "whole_programme", lambda *_, **__: (None, None))
     found = place(requests, gpus_per_host=2)
     packing._pack.cache_clear()

@@ -10,9 +10,9 @@ from brute_force import FAMILIES, check_placement, random_requests
 from random_cases import cases
 
 from gpuplan.models.placement import Request, Shared, packing, place
-from gpuplan.models.placement.bins import Bins
 from gpuplan.models.placement.fit import Rules
 from gpuplan.models.placement.identical_hosts import IdenticalHosts
+from gpuplan.models.placement.packing import Bins
 
 
 def test_the_programme_for_several_shares_on_large_hosts_against_another_one() -> None:

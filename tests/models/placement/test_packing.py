@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_cases import cases, often
 
-from gpuplan.models.placement import bins, packing, programme
-from gpuplan.models.placement.packing import _bins_bound, cover, pack
+from gpuplan.models.placement import packing, programme
+from gpuplan.models.placement.packing import Bins, _bins_bound, cover, pack
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_without_all_patterns_they_are_generated(few_patterns: None) -> None:
 def test_without_steps_the_answer_is_called_a_heuristic(
     few_patterns: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bins, "GENERATION_STEPS", 0.0)
+    monkeypatch.setattr(packing, "GENERATION_STEPS", 0.0)
     found = pack({7: 5, 6: 5, 5: 5, 4: 7, 3: 7, 2: 5}, capacity=19)
     assert found.bound <= found.bins
     assert found.method == ("heuristic" if found.bound < found.bins else found.method)
@@ -158,13 +158,13 @@ def test_any_prices_give_a_bound() -> None:
         sizes, capacity = mix(rng)
         ordered = tuple(sorted(sizes, reverse=True))
         needed = tuple(sizes[s] for s in ordered)
-        prices = [rng.randint(0, bins.PRICE_UNIT) for _ in ordered]
+        prices = [rng.randint(0, packing.PRICE_UNIT) for _ in ordered]
         worth, _ = programme._most_valuable(prices, ordered, needed=needed, capacity=capacity)
-        assert bins._price_bound(prices, needed, worth) <= pack(sizes, capacity=capacity).bins
+        assert packing._price_bound(prices, needed, worth) <= pack(sizes, capacity=capacity).bins
 
 
 def test_more_sizes_than_a_recursion_could_follow_are_packed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bins, "GENERATION_STEPS", 1e8)  # a fifteenth of the time
+    monkeypatch.setattr(packing, "GENERATION_STEPS", 1e8)  # a fifteenth of the time
     found = pack(dict.fromkeys(range(1000, 2200), 1), capacity=9000)
     assert found.bound <= found.bins <= 1.05 * found.bound
 
@@ -298,3 +298,35 @@ def test_fractions_for_thousands_of_vms_stay_near_the_bound() -> None:
     mix = {rng.randint(300, 20_000): rng.randint(1, 400) for _ in range(40)}
     found = pack(mix, capacity=49_152)
     assert found.bound <= found.bins <= 1.005 * found.bound
+
+
+def test_the_largest_that_fits_goes_first() -> None:
+    found = Bins.first_fit((6, 4, 3), (2, 1, 3), 10)
+    assert found == {(1, 1, 0): 1, (1, 0, 1): 1, (0, 0, 2): 1}
+    assert found.count == 3
+
+
+def test_a_column_is_cut_down_to_what_is_left() -> None:
+    uses, left = Bins(), [3, 1]
+    uses.take(left, (2, 1), 5)
+    assert uses == {(2, 1): 1, (1, 0): 1}
+    assert left == [0, 0]
+
+
+def test_what_columns_leave_is_filled_by_the_rest() -> None:
+    found = Bins.filled([(1, 1)], (3, 1), [1], lambda left: Bins.first_fit((2, 1), left, 4))
+    assert found == {(1, 1): 1, (2, 0): 1}
+
+
+def test_the_programme_finds_what_first_fit_misses_and_proves_it() -> None:
+    """5, 4, 4, 3, 2, 2 in bins of 10: first fit takes three, two hold them."""
+    sizes, counts = (5, 4, 3, 2), (1, 2, 1, 2)
+
+    def rest(left: Sequence[int]) -> Bins:
+        return Bins.first_fit(sizes, left, 10)
+
+    columns = [(1, 0, 1, 1), (0, 2, 0, 1), (1, 1, 0, 0), (0, 1, 2, 0)]
+    found, bound = Bins.cheapest(columns, counts, rest)
+    assert (rest(counts).count, found.count, bound) == (3, 2, 2)
+    generated, known = Bins.generated(sizes, counts, 10, 2, rest(counts))
+    assert (generated.count, known) == (2, 2)
