@@ -20,7 +20,7 @@ from brute_force import (
 from random_cases import cases
 
 from gpuplan.models.placement import Family, Request, Room, count_hosts, place, place_mixed
-from gpuplan.models.placement import losses as losses_of_hosts
+from gpuplan.models.placement import layout as layout_module
 from gpuplan.models.placement.fit import Rules
 
 # ---- place
@@ -225,11 +225,11 @@ def test_of_many_losses_only_those_of_the_largest_hosts_are_looked_at(
     """A host that offers as much of everything as another is the worse one to lose; 0 is without a limit."""
     small, large, free, other = Room(2, 32, 256), Room(4, 64, 512), Room(4, 0, 0), Room(4, 16, 512)
     every = Counter({small: 2, large: 2})
-    assert sorted(map(dict, losses_of_hosts.worst_losses(every, lost=1)), key=str) == [{small: 1}, {large: 1}]
-    monkeypatch.setattr(losses_of_hosts, "MOST_LOSSES", 0)
+    assert sorted(map(dict, layout_module.worst_losses(every, lost=1)), key=str) == [{small: 1}, {large: 1}]
+    monkeypatch.setattr(layout_module, "MOST_LOSSES", 0)
 
     def losses(*rooms: Room, lost: int = 1) -> list[Counter[Room]]:
-        return losses_of_hosts.worst_losses(Counter(dict.fromkeys(rooms, 2)), lost=lost)
+        return layout_module.worst_losses(Counter(dict.fromkeys(rooms, 2)), lost=lost)
 
     assert losses(small, large) == [Counter({large: 1})]
     assert losses(small, large, lost=3) == [Counter({large: 2, small: 1})]
