@@ -17,7 +17,6 @@ from gpuplan.simulation.arrivals import Stream
 from gpuplan.simulation.event_loop import engine as loops
 from gpuplan.simulation.event_loop import loop
 from gpuplan.simulation.event_loop.cluster import Cluster
-from gpuplan.simulation.event_loop.cluster import Kind as Resources
 from gpuplan.simulation.event_loop.engine import Engine
 from gpuplan.simulation.jobs import Simulated, replay, simulate
 from gpuplan.simulation.jobs import streams as drawn
@@ -198,7 +197,7 @@ def engine_run(
     """The same through the engine that simulate and replay share."""
     cluster = Cluster.of(
         [
-            Resources(str(n), float(k.gpus), k.vms, 0, k.family, k.takes, k.clusters)
+            Stream(str(n), float(k.gpus), k.vms, family=k.family, takes=k.takes, clusters=k.clusters)
             for n, k in enumerate(kinds)
         ],
         hosts,
@@ -397,7 +396,7 @@ def test_whoever_has_a_request_under_way_asks_for_no_other(policy: str, interpre
     A candidate falls on one of the idle where what it drew, of 2, is below their number.
     """
     engine = Engine(
-        Cluster.of([Resources("people", 1.0, 1, 0, "")], [4]),
+        Cluster.of([Stream("people")], [4]),
         [4],
         [2],
         policy=policy,

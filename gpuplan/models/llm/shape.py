@@ -1,6 +1,6 @@
 """A language model in numbers, the board that it runs on, and how a replica is cut over GPUs."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
@@ -22,6 +22,7 @@ KEPT = ("none", "attention", "attention and ends", "rest")
 """Parts of a checkpoint at 16 bits: nothing, attention, that and the first and last layer, all but the routed experts."""
 
 WEIGHTS = ("bf16", "fp8", "int8", "int4", "nvfp4", "mxfp4")
+NEEDED = ("total_parameters", "active_parameters", "layers", "hidden_size", "heads", "vocabulary")
 PARTS = {"active_parameters": "total_parameters", "full_layers": "layers", "experts_per_token": "experts"}
 """Size of a shape -> the size that it is a part of."""
 MOST = 4096
@@ -242,24 +243,30 @@ def shape_of(cells: Mapping[str, Any]) -> Shape:
     >>> round(shape_of(row).embedding_parameters, 3)
     1.051
     """
-    needed = ["total_parameters", "active_parameters", "layers", "hidden_size", "heads", "vocabulary"]
-    above_zero(**{name: float(cells[name]) for name in needed if cells.get(name) is not None})
-    sparse = DENSE * (cells.get("total_parameters") or 0) > (cells.get("active_parameters") or 0)
-    needed += ["experts", "experts_per_token"] if sparse or cells.get("experts") else []
-    needed += ["state_mb"] if cells.get("recurrent_layers") else []
-    needed += [] if cells.get("latent_size") or cells.get("cache_width") else ["kv_heads", "head_size"]
-    if missing := [name for name in needed if cells.get(name) is None]:
+    known = {name: value for name, value in cells.items() if value is not None}
+    above_zero(**{name: float(known[name]) for name in NEEDED if name in known})
+    if missing := [name for name in _needed(known) if name not in known]:
         unknown = ", ".join(name.replace("_", " ") for name in missing)
         raise ValueError(f"it needs {unknown}, which are not known")
-    names = [field.name for field in fields(Shape)]
-    known = {name: cells[name] for name in names if cells.get(name) is not None}
-    return Shape(**{"mlp_parameters": _gated_mlps(cells), **known})
+    sizes = {field.name: known[field.name] for field in fields(Shape) if field.name in known}
+    return Shape(**{"mlp_parameters": _gated_mlps(known), **sizes})
+
+
+def _needed(cells: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the columns without which speed and cache cannot be worked out."""
+    yield from NEEDED
+    sparse = DENSE * cells.get("total_parameters", 0) > cells.get("active_parameters", 0)
+    if sparse or cells.get("experts"):
+        yield from ("experts", "experts_per_token")
+    if cells.get("recurrent_layers"):
+        yield "state_mb"
+    if not (cells.get("latent_size") or cells.get("cache_width")):
+        yield from ("kv_heads", "head_size")
 
 
 def _gated_mlps(cells: Mapping[str, Any]) -> float:
     """Parameters of the dense MLPs and the shared experts, of three matrices each, in 10^9."""
-    layers = int(cells.get("layers") or 0)
-    dense = int(cells.get("dense_layers") or 0) if cells.get("experts") else layers
-    shared = int(cells.get("shared_experts") or 0) * int(cells.get("expert_size") or 0)
-    widths = dense * int(cells.get("mlp_size") or 0) + (layers - dense) * shared
-    return 3 * int(cells.get("hidden_size") or 0) * widths / 1e9
+    sizes = ("layers", "dense_layers", "shared_experts", "expert_size", "mlp_size", "hidden_size")
+    layers, dense, shared, expert, mlp, hidden = (int(cells.get(name, 0)) for name in sizes)
+    dense = dense if cells.get("experts") else layers
+    return 3 * hidden * (dense * mlp + (layers - dense) * shared * expert) / 1e9

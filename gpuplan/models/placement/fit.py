@@ -206,14 +206,13 @@ class Rules:
         return [unit, *(other for other, size in enumerate(here) if size > here[unit])]
 
     def _fit(self, state: State, kind: int, beside: Collection[int]) -> Fit | None:
-        free, vcpus, memory, opens, board = state
+        free, *beside_gpus, opens, board = state
         request, family = self.requests[kind], self.family_of[kind]
         if board and request.boards and board not in request.boards:
             return None
-        if 0 <= vcpus < request.vcpus or 0 <= memory < request.memory_gib:
+        vcpus, memory = map(_less, beside_gpus, (request.vcpus, request.memory_gib))
+        if -2 in (vcpus, memory):
             return None
-        vcpus -= request.vcpus if vcpus >= 0 else 0
-        memory -= request.memory_gib if memory >= 0 else 0
         if family < 0:
             if request.gpus > free:
                 return None
@@ -314,6 +313,11 @@ class Rules:
         return (
             f"no host has {gpus} GPUs, {request.vcpus} vCPUs and {request.memory_gib} GiB of memory for a VM"
         )
+
+
+def _less(there: int, needed: int) -> int:
+    """What is left of a resource; -1 where it is not limited, -2 where it is too little."""
+    return -1 if there < 0 else -2 if there < needed else there - needed
 
 
 def _layouts_of(family: Family, profiles: Sequence[str]) -> tuple[tuple[int, ...], ...]:

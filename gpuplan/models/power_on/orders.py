@@ -6,7 +6,7 @@ rules are those of ``Cluster``, in a table of host content x VM to start, which 
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from threading import RLock
 from typing import Any, NamedTuple
@@ -67,23 +67,13 @@ def power_on_orders(
     (2, ((0, 2), (1, 1)), (0, 0, 1))
     """
     tables = _Hosts(requests, rooms, rules)
-    vms = np.repeat(np.arange(len(requests)), [request.vms for request in requests])
     if not isinstance(orders, Sequence):
         whole_from_zero(orders=orders)
     whole_from_zero(seed=seed)
-    fixed = None if isinstance(orders, int) else np.array(orders, dtype=np.float64)
-    if fixed is not None and not np.isin(fixed, np.arange(len(requests))).all():
-        raise ValueError(f"orders must be of kinds from 0 to {len(requests) - 1}")
     count = orders if isinstance(orders, int) else len(orders)
-    random = np.random.RandomState(seed)  # its stream is the same in every version of numpy
     histogram, by_kind = Counter[int](), np.zeros(len(requests))
     idle, worst, dearest = 0.0, tuple[int, ...](), -1.0
-    for first in range(0, count, AT_ONCE):
-        many = min(AT_ONCE, count - first)
-        if fixed is None:
-            kinds = vms[np.argsort(random.random_sample((many, len(vms))), axis=1, kind="stable")]
-        else:
-            kinds = fixed[first : first + many].astype(np.int64)
+    for kinds in _in_turn(requests, orders, seed):
         lacking = tables.tried(kinds)
         missing, lost = lacking.sum(axis=1), lacking @ tables.worth
         histogram.update(missing.tolist())
@@ -92,7 +82,7 @@ def power_on_orders(
         if lost.size and (missing > 0).any() and float(lost.max()) > dearest:
             dearest, worst = float(lost.max()), tuple(kinds[int(lost.argmax())].tolist())
         if tick:
-            tick(first + many)
+            tick(histogram.total())
     stuck = count - histogram[0]
     return Orders(
         count,
@@ -102,6 +92,21 @@ def power_on_orders(
         idle / stuck if stuck else 0.0,
         worst,
     )
+
+
+def _in_turn(requests: Sequence[Request], orders: int | Sequence[Sequence[int]], seed: int) -> Iterator[Any]:
+    """Yield the kinds of VMs of the next orders, drawn at random or as they are listed."""
+    if not isinstance(orders, int):
+        listed = np.array(orders, dtype=np.float64)
+        if not np.isin(listed, np.arange(len(requests))).all():
+            raise ValueError(f"orders must be of kinds from 0 to {len(requests) - 1}")
+        yield from (listed[at : at + AT_ONCE].astype(np.int64) for at in range(0, len(listed), AT_ONCE))
+        return
+    vms = np.repeat(np.arange(len(requests)), [request.vms for request in requests])
+    random = np.random.RandomState(seed)  # its stream is the same in every version of numpy
+    for first in range(0, orders, AT_ONCE):
+        draws = random.random_sample((min(AT_ONCE, orders - first), len(vms)))
+        yield vms[np.argsort(draws, axis=1, kind="stable")]
 
 
 def chance_interval(started: int, orders: int) -> tuple[float, float]:
