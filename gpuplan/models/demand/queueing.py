@@ -12,6 +12,7 @@ Parameters:
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,20 +26,8 @@ _MOST = 1e9
 """Largest load, duration or wait that is taken; a billion hours are over a hundred thousand years. [-]"""
 
 Floats = NDArray[np.float64]
-
-
-def _whole(name: str, value: int, least: int = 0) -> int:
-    """A count; most are of the plain type, which is quick to see."""
-    if type(value) is int and least <= value <= _MOST_UNITS:
-        return value
-    return whole_number(name, value, least=least, most=_MOST_UNITS)
-
-
-def _number(name: str, value: float, most: float = _MOST) -> float:
-    """A number from 0 on; most are of the plain type, which is quick to see."""
-    if type(value) is float and 0 <= value <= most:
-        return value
-    return number_between(name, value, most=most)
+_whole = partial(whole_number, most=_MOST_UNITS)
+_number = partial(number_between, most=_MOST)
 
 
 def _duration(duration_h: float) -> float:

@@ -55,7 +55,7 @@ def _step_s(replica: Replica, requests: float, context_tokens: float, verified: 
     wide = 2 * shape.latent_size + shape.rope_size if shape.latent_size else 2 * shape.head_size
     context = context_tokens + setup.cached_tokens
     scores = 2 * shape.heads * wide * shape.cached_layers * context * written / setup.tensor
-    attention = math.hypot(cache, scores / 1e12 / _attention_tflops(replica))
+    attention = math.hypot(cache, scores / 1e12 / _rest_tflops(replica, "bf16"))
     matrices = _matrices_s(replica, written * setup.data)
     fixed = _fixed_s(replica) + speeds.sequence_us * requests / setup.data * 1e-6
     moved = _traffic_s(replica, written) + _sums_s(replica, written)
@@ -132,7 +132,7 @@ def _tflops(replica: Replica, precision: str) -> float:
 
 
 def _rest_tflops(replica: Replica, precision: str) -> float:
-    """Return the rate of products other than those of experts."""
+    """Return the rate of products other than those of experts; of attention always at 16 bits."""
     rate = _tflops(replica, precision)
     if not replica.setup.tuned:
         rate = _beyond_ampere(rate, replica.speeds.installed_power)
@@ -151,11 +151,6 @@ def _expert_tflops(replica: Replica) -> float:
     if precision in ("nvfp4", "mxfp4") and not replica.board.fp4_tflops:
         rate = _beyond_ampere(rate, speeds.unpack_power)
     return rate * speeds.compute_share
-
-
-def _attention_tflops(replica: Replica) -> float:
-    """Return the rate of the products of attention, always at 16 bits."""
-    return _rest_tflops(replica, "bf16")
 
 
 def _traffic_s(replica: Replica, tokens: float) -> float:
@@ -209,7 +204,7 @@ def prompt_work_ms(
     seen = shape.cached_layers * before
     seen += (shape.layers - shape.cached_layers) * min(before, shape.window_tokens)
     scores = 2 * shape.heads * wide * seen * tokens_in / (setup.tensor * setup.data) / 1e12
-    attention = scores / _attention_tflops(replica)
+    attention = scores / _rest_tflops(replica, "bf16")
     written = requests / setup.pipeline * (1 + setup.draft.tokens)
     alone = _matrices_s(replica, written) if requests else 0.0
     tokens = tokens_in / setup.data

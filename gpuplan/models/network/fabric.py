@@ -11,6 +11,7 @@ Parameters:
 import math
 from bisect import bisect_right
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 from gpuplan.units import number_between, whole_number
@@ -20,6 +21,9 @@ MOST_PORTS = 10_000
 MOST_HOSTS = 1_000_000
 ROUNDING = 1e-12
 """A share of a link below which it is the rounding of a decimal."""
+
+_count = partial(whole_number, least=1, most=MOST_HOSTS)
+_amount = partial(number_between, least=0.001, most=1e6)  # of a speed or a ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,14 +346,6 @@ def _ports_of(down: int | None, up: int | None, shared: int | None) -> tuple[int
             " give both of the first, or leaf_ports alone where all ports of a leaf are alike"
         )
     return _count("leaf_down_ports", down, most=MOST_PORTS), _count("leaf_up_ports", up, most=MOST_PORTS)
-
-
-def _count(name: str, value: int, *, least: int = 1, most: int = MOST_HOSTS) -> int:
-    return whole_number(name, value, least=least, most=most)
-
-
-def _amount(name: str, value: float, *, least: float = 0.001, most: float = 1e6) -> float:
-    return number_between(name, value, least=least, most=most)
 
 
 def _whole(links: float) -> int:
