@@ -8,12 +8,13 @@ kinds of VMs take this a second and that 14, but this took 165 hosts where 162 d
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from gpuplan.models.placement.fit import Rules
 from gpuplan.models.placement.host_fills import ALMOST, Fill, Greedy, HostFills, Priced
+from gpuplan.models.placement.programme import _relaxed_programme
 from gpuplan.models.placement.requests import Block, Blocks, Content, Part, Room, vms_in
 from gpuplan.units import each, whole_from_zero
 
@@ -50,9 +51,9 @@ class Relaxed(NamedTuple):
     """The relaxed programme solved: its cost, how often each column is taken, and prices of VMs and of hosts."""
 
     cost: float
-    times: Any
-    prices: Any
-    rents: Any
+    times: Sequence[float]
+    prices: Sequence[float]
+    rents: Sequence[float]
 
 
 class HostColumns:
@@ -66,11 +67,9 @@ class HostColumns:
     """
 
     def __init__(self, rules: Rules, places: Sequence[Place], values: Sequence[float]) -> None:
-        self.rules, self.places = rules, tuple(places)
-        self.values = np.array(values, dtype=float)
+        self.rules, self.places, self.values = rules, tuple(places), tuple(values)
         self.columns: dict[tuple[int, Fill], Content] = {}
         """(number of the place, its fill): the content of such a host."""
-        self._entries: tuple[list[int], list[int], list[int]] = ([], [], [])
         self.fills = HostFills(rules)
 
     def solved(self, vms: Sequence[int]) -> Blocks:
@@ -91,28 +90,20 @@ class HostColumns:
     # ---- the relaxed programme
 
     def _relaxed(self, left: Sequence[int], there: Sequence[int | None]) -> Relaxed:
-        from scipy.optimize import linprog
-        from scipy.sparse import csc_array
-
         kinds = len(left)
-        rows, columns, amounts = self._entries
-        at = np.arange(kinds)
-        matrix = csc_array(
-            (
-                np.concatenate([np.ones(kinds), np.array(amounts, dtype=float)]),
-                (
-                    np.concatenate([at, np.array(rows, dtype=int)]),
-                    np.concatenate([at, np.array(columns, dtype=int) + kinds]),
-                ),
-            ),
-            shape=(kinds + len(there), kinds + len(self.columns)),
-        )
-        new = np.array([there[place] is None for place, _ in self.columns], dtype=float)
-        costs = np.concatenate([self.values, new])
-        needed = np.array([*left, *(-(n or 0) for n in there)], dtype=float)
-        solved = linprog(costs, A_ub=-matrix, b_ub=-needed, method="highs")
-        prices = np.maximum(0.0, -solved.ineqlin.marginals)
-        return Relaxed(float(solved.fun), solved.x[kinds:], prices[:kinds], prices[kinds:])
+        unplaced = [((kind, 1),) for kind in range(kinds)]
+        taken = [(*fill, *self._host_of(place)) for place, fill in self.columns]
+        columns = np.zeros((kinds + len(taken), kinds + len(there)), dtype=int)
+        for at, column in enumerate((*unplaced, *taken)):
+            for row, amount in column:
+                columns[at, row] = amount
+        costs = [*self.values, *(float(there[place] is None) for place, _ in self.columns)]
+        times, prices = _relaxed_programme(columns, [*left, *(-(n or 0) for n in there)], costs=costs)
+        return Relaxed(float(np.dot(costs, times)), times[kinds:], prices[:kinds], prices[kinds:])
+
+    def _host_of(self, place: int) -> Fill:
+        """The row of a place, of which a column takes a host; none where there are any number."""
+        return () if self.places[place].hosts is None else ((len(self.values) + place, -1),)
 
     def _generated(
         self, left: Sequence[int], there: Sequence[int | None], rounds: int, ways: Sequence[Way]
@@ -133,17 +124,7 @@ class HostColumns:
         key = place, tuple(sorted(counts.items()))
         if not counts or key in self.columns:
             return False
-        rows, columns, amounts = self._entries
-        number = len(self.columns)
         self.columns[key] = content
-        for kind, n in counts.items():
-            rows.append(kind)
-            columns.append(number)
-            amounts.append(n)
-        if self.places[place].hosts is not None:
-            rows.append(len(self.values) + place)
-            columns.append(number)
-            amounts.append(-1)
         return True
 
     # ---- fills that are worth having
@@ -171,7 +152,7 @@ class HostColumns:
 
     # ---- whole hosts
 
-    def _fixed(self, times: Any, left: list[int], there: list[int | None]) -> list[Block]:
+    def _fixed(self, times: Sequence[float], left: list[int], there: list[int | None]) -> list[Block]:
         """Hosts of the columns that are taken, as far as there are hosts and VMs for them."""
         columns = list(self.columns.items())
         blocks = []
@@ -205,12 +186,13 @@ class HostColumns:
         return filled
 
 
-def _whole(times: Any) -> dict[int, int]:
+def _whole(times: Sequence[float]) -> dict[int, int]:
     """How often each column is taken that is taken once or more; else once that which is taken most."""
     often = {at: int(n + ALMOST) for at, n in enumerate(times) if n >= 1 - ALMOST}
-    if often or not len(times) or times.max() <= ALMOST:
+    most = max(times, default=0.0)
+    if often or most <= ALMOST:
         return often
-    least = min(NEARLY_ONE, times.max())
+    least = min(NEARLY_ONE, most)
     return {at: 1 for at, n in enumerate(times) if n >= least}
 
 

@@ -102,7 +102,7 @@ def whole_programme(
 
 
 def _relaxed_programme(
-    columns: Sequence[Sequence[int]], needed: Sequence[int], *, costs: Sequence[int]
+    columns: Any, needed: Sequence[int], *, costs: Sequence[float]
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """The cheapest choice of columns that reaches what is needed in every row, if parts of columns may be taken.
 
@@ -112,8 +112,8 @@ def _relaxed_programme(
     from scipy.optimize import linprog  # imported here: most plans are proven without a solver
     from scipy.sparse import csc_array
 
-    reached = -_whole("needed", needed)
-    solved = linprog(_whole("costs", costs), A_ub=-csc_array(_whole("columns", columns).T), b_ub=reached)
+    matrix = csc_array(_whole("columns", columns).T)
+    solved = linprog(costs, A_ub=-matrix, b_ub=-_whole("needed", needed), method="highs")
     if solved.x is None:
         raise ValueError("columns at these costs do not reach what is needed")
     prices = tuple(max(0.0, -float(price)) for price in solved.ineqlin.marginals)
