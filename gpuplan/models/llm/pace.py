@@ -160,10 +160,8 @@ def replica_pace(replica: Replica, *, traffic: Traffic, requests: int, chunk_tok
     Steps and prompts as ``serving`` has them, beside a step the work that a prompt adds to it; the cache holds what weights and
     engine leave, at the length of a mean request. Refused if the model does not fit.
 
-    >>> from gpuplan.models.llm.shape import Board, Setup, Shape
-    >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
-    >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))
-    >>> found = replica_pace(replica, traffic=Traffic(2000, 400), requests=64)
+    >>> from gpuplan.models.llm import LLAMA_70B
+    >>> found = replica_pace(LLAMA_70B, traffic=Traffic(2000, 400), requests=64)
     >>> 400_000 < found.cache_tokens < 900_000
     True
     """

@@ -77,10 +77,8 @@ def limits(replica: Replica, *, load: Load, promise: Promise = Promise()) -> Lim
     At most 4,096, and what the engine is set to. Both times grow with the requests, so the most is found by halving. The cache
     is counted at the full length of a request. [aiconfigurator-silicon-sample]_
 
-    >>> from gpuplan.models.llm.shape import Board, Shape
-    >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
-    >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))
-    >>> found = limits(replica, load=Load(2000, 400), promise=Promise(2.0, 30))
+    >>> from gpuplan.models.llm import LLAMA_70B
+    >>> found = limits(LLAMA_70B, load=Load(2000, 400), promise=Promise(2.0, 30))
     >>> found.by, found.memory > found.requests
     ('speed', True)
     """
@@ -126,10 +124,8 @@ def replicas(replica: Replica, *, load: Load, promise: Promise = Promise(), leas
     traffic. Refused if the model does not fit, or a promise is broken even by a single request: with the nearest that
     can be kept. [little-1961]_ [aiconfigurator-silicon-sample]_
 
-    >>> from gpuplan.models.llm.shape import Board, Shape
-    >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
-    >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))
-    >>> found = replicas(replica, load=Load(2000, 400, requests=400), promise=Promise(3.0, 20))
+    >>> from gpuplan.models.llm import LLAMA_70B
+    >>> found = replicas(LLAMA_70B, load=Load(2000, 400, requests=400), promise=Promise(3.0, 20))
     >>> found.replicas >= 2, found.limits.requests * found.replicas >= 400
     (True, True)
     """

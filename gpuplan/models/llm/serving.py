@@ -30,10 +30,8 @@ def decode_step_ms(replica: Replica, *, requests: float, context_tokens: float) 
     requests each and follow one another. With speculative decoding, of ``speculation``, the time of a step and its drafts over
     the tokens that it gives; context beside what the cache holds from earlier requests.
 
-    >>> from gpuplan.models.llm import Board, Setup, Shape
-    >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
-    >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))
-    >>> few, many = (decode_step_ms(replica, requests=n, context_tokens=1500) for n in (4, 64))
+    >>> from gpuplan.models.llm import LLAMA_70B
+    >>> few, many = (decode_step_ms(LLAMA_70B, requests=n, context_tokens=1500) for n in (4, 64))
     >>> 8 < few < many < 30
     True
     """
@@ -189,10 +187,8 @@ def prompt_work_ms(
     traffic between kernels and sums between GPUs. A step reads the weights anyway, and products of a short prompt are done
     while it does. [-]
 
-    >>> from gpuplan.models.llm import Board, Setup, Shape
-    >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
-    >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))
-    >>> prompt_work_ms(replica, tokens_in=2048, requests=8) < prompt_ms(replica, tokens_in=2048)
+    >>> from gpuplan.models.llm import LLAMA_70B
+    >>> prompt_work_ms(LLAMA_70B, tokens_in=2048, requests=8) < prompt_ms(LLAMA_70B, tokens_in=2048)
     True
     """
     shape, setup = replica.shape, replica.setup
@@ -218,10 +214,8 @@ def prompt_ms(replica: Replica, *, tokens_in: float) -> float:
 
     Its work, with reading the weights, and the fixed time of a step.
 
-    >>> from gpuplan.models.llm import Board, Setup, Shape
-    >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
-    >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))
-    >>> short, long = (prompt_ms(replica, tokens_in=n) for n in (1024, 8192))
+    >>> from gpuplan.models.llm import LLAMA_70B
+    >>> short, long = (prompt_ms(LLAMA_70B, tokens_in=n) for n in (1024, 8192))
     >>> 6 < long / short < 12
     True
     """
@@ -236,10 +230,8 @@ def time_per_token_ms(replica: Replica, *, requests: float, tokens_in: float, to
     tokens_out start in each step, and the others wait while their prompts are read. All work is counted, so a GPU is busy at most
     all of the time.
 
-    >>> from gpuplan.models.llm import Board, Setup, Shape
-    >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
-    >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))
-    >>> found = time_per_token_ms(replica, requests=16, tokens_in=1024, tokens_out=1024)
+    >>> from gpuplan.models.llm import LLAMA_70B
+    >>> found = time_per_token_ms(LLAMA_70B, requests=16, tokens_in=1024, tokens_out=1024)
     >>> found.low < found.value < found.high
     True
     """
@@ -270,10 +262,8 @@ def first_token_ms(replica: Replica, *, requests: float, tokens_in: float, token
     is taken by prompts, and one waits b / (1 - b) / 2 times its work for earlier ones (a queue with equal service times).
     Engines and their settings differ in it by a third and more: use the range.
 
-    >>> from gpuplan.models.llm import Board, Setup, Shape
-    >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
-    >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))
-    >>> found = first_token_ms(replica, requests=16, tokens_in=8192, tokens_out=1024)
+    >>> from gpuplan.models.llm import LLAMA_70B
+    >>> found = first_token_ms(LLAMA_70B, requests=16, tokens_in=8192, tokens_out=1024)
     >>> 200 < found.low < found.value < found.high < 4000
     True
     """
@@ -303,11 +293,9 @@ def loop_times_ms(
     between the tokens of others and part in the wait for the first one; that of a load that comes as it does is
     ``first_token_ms``.
 
-    >>> from gpuplan.models.llm import Board, Setup, Shape
-    >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
-    >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))
-    >>> token, first = loop_times_ms(replica, requests=64, tokens_in=1024, tokens_out=1024)
-    >>> token.value < time_per_token_ms(replica, requests=64, tokens_in=1024, tokens_out=1024).value < first.value
+    >>> from gpuplan.models.llm import LLAMA_70B
+    >>> token, first = loop_times_ms(LLAMA_70B, requests=64, tokens_in=1024, tokens_out=1024)
+    >>> token.value < time_per_token_ms(LLAMA_70B, requests=64, tokens_in=1024, tokens_out=1024).value < first.value
     True
     """
     above_zero(requests=requests, tokens_in=tokens_in, tokens_out=tokens_out)
@@ -328,10 +316,8 @@ def token_rate(replica: Replica, *, requests: float, tokens_in: float, tokens_ou
     Requests over the time per token: while one waits for its first token, the steps of the others count its prompt.
     [tensorrt-llm-performance]_
 
-    >>> from gpuplan.models.llm import Board, Setup, Shape
-    >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
-    >>> replica = Replica(llama, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))
-    >>> one, many = (token_rate(replica, requests=n, tokens_in=1024, tokens_out=1024) for n in (1, 64))
+    >>> from gpuplan.models.llm import LLAMA_70B
+    >>> one, many = (token_rate(LLAMA_70B, requests=n, tokens_in=1024, tokens_out=1024) for n in (1, 64))
     >>> 10 < many.value / one.value < 64
     True
     """

@@ -117,3 +117,10 @@ class Replica:
     overheads: Overheads = OVERHEADS
     ranges: Ranges = Ranges()
     """Of its kind of model and load, and of what is known of its board and model."""
+
+
+_LLAMA = Shape(
+    70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8
+)
+LLAMA_70B = Replica(_LLAMA, Board(79.19, 3350, 989, 1978, link_gb_s=450), Setup("fp8", tensor=4))
+"""Llama 3 70B in FP8 on four H100 SXM, for examples."""
