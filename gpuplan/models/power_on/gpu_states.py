@@ -141,9 +141,7 @@ class Gpus:
         if family < 0:
             return WHOLE if state == NEUTRAL and self.requests[kind].gpus else -1
         start = self.start_of(state, kind)
-        return (
-            -1 if start is None else self.number(family, (*self._shares(state), (self._pieces[kind], start)))
-        )
+        return -1 if start is None else self.put(state, kind, start)
 
     def _shares(self, state: int) -> Shares:
         return self.contents[state][1]
