@@ -8,14 +8,17 @@ kinds of VMs take this a second and that 14, but this took 165 hosts where 162 d
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from gpuplan.models.placement.fit import Rules
 from gpuplan.models.placement.host_fills import ALMOST, Fill, Greedy, HostFills, Priced
+from gpuplan.models.placement.host_patterns import HostPatterns
 from gpuplan.models.placement.programme import _relaxed_programme
 from gpuplan.models.placement.requests import Block, Blocks, Content, Part, Room, vms_in
+from gpuplan.models.placement.shared_gpus import SharedGpus
 from gpuplan.units import each, whole_from_zero
 
 MOST_ROUNDS = 150
@@ -35,6 +38,9 @@ LITTLE = 0.001
 
 Way = Callable[[Priced], Iterator[Content]]
 """A way to fill a host."""
+
+VALUE_UNIT = 10**4
+"""Prices of the programme that fills a host are rounded to whole multiples of 1 / VALUE_UNIT."""
 
 SCARCEST = 3
 """Best fit by the scarcest resource of a host."""
@@ -77,7 +83,8 @@ class HostColumns:
         left, hosts = list(vms), [place.hosts for place in self.places]
         blocks: list[Block] = []
         rounds = MOST_ROUNDS
-        ways: tuple[Way, ...] = self.fills.by_orders, self.fills.by_programme
+        patterns = HostPatterns(SharedGpus(self.rules), vms)
+        ways: tuple[Way, ...] = self.fills.by_orders, partial(_dearest, patterns)
         while any(left):
             relaxed = self._generated(left, hosts, rounds, ways)
             fixed = self._fixed(relaxed.times, left, hosts)
@@ -184,6 +191,14 @@ class HostColumns:
             (*blocks, *empty), left, new, self.rules.largest_first, SCARCEST
         )
         return filled
+
+
+def _dearest(patterns: HostPatterns, host: Priced) -> Iterator[Content]:
+    """Yield the dearest fill with worthwhile VMs, by a programme."""
+    wanted = [k in host.wanted for k in range(len(host.prices))]
+    prices = [round(VALUE_UNIT * price) * wants for price, wants in zip(host.prices, wanted, strict=True)]
+    for pattern in patterns.by_programme(host.room, prices).patterns:
+        yield patterns.content(host.room, [n * wants for n, wants in zip(pattern, wanted, strict=True)])
 
 
 def _whole(times: Sequence[float]) -> dict[int, int]:

@@ -1,19 +1,16 @@
 """Fills: many hosts filled one VM after the other (``Greedy``), and valuable contents of one host at given prices of VMs.
 
-Found quickly and without proof. ``HostFills`` fills a host in the order of the VMs' value per resource, or from whole VMs and well-shared GPUs by a
-small programme. ``host_columns`` finds fills only in this way, ``mixed_hosts`` before it asks for the best one.
+Found quickly and without proof: ``HostFills`` fills a host in the order of the VMs' value per resource. ``host_columns``
+and ``mixed_programme`` ask for such fills before the best one of ``host_patterns``.
 """
 
-import operator
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gpuplan.models.placement.fit import Rules
-from gpuplan.models.placement.programme import _most_valuable, whole_programme
-from gpuplan.models.placement.requests import Block, Blocks, Content, Kinds, Part, Room, State
+from gpuplan.models.placement.requests import Block, Blocks, Content, Kinds, Room, State
 
 
 class Greedy:
@@ -90,11 +87,6 @@ def _left(state: State, room: Room, by: int) -> float:
 
 NOISE = (0.0, 0.05, 0.15)
 """Random deviation of the orders tried from the order by worth."""
-FACTORS = (0.0, 0.5, 0.8, 1.0, 1.2, 1.5, 2.0, 3.0)
-"""Multiples of the prices of vCPUs and memory tried for the best fill of one GPU."""
-PROGRAMME_NODES = 200
-VALUE_UNIT = 10**4
-"""Values are rounded to whole multiples of 1 / VALUE_UNIT."""
 ALMOST = 1e-6
 
 Fill = tuple[tuple[int, int], ...]
@@ -118,8 +110,8 @@ class HostFills:
     >>> from gpuplan.models.placement.requests import Request, vms_in
     >>> fills = HostFills(Rules([Request("three", 5, gpus=3), Request("two", 5, gpus=2)]))
     >>> host = fills.priced(Room(5), [3.0, 2.5], [5, 5])
-    >>> dict(vms_in(next(fills.by_orders(host)))), dict(vms_in(next(fills.by_programme(host))))
-    ({1: 2}, {0: 1, 1: 1})
+    >>> dict(vms_in(next(fills.by_orders(host))))
+    {1: 2}
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -173,89 +165,3 @@ class HostFills:
                     break
                 state, content = fit.state, self.rules.put(content, kind, fit)
         return content
-
-    # ---- from parts
-
-    def by_programme(self, host: Priced) -> Iterator[Content]:
-        """The dearest fill from whole VMs and from GPUs that are shared well, by a small programme."""
-        items = list(self._items(host))
-        if not items:
-            return
-        counted = [i for i, n in enumerate(host.room.sizes) if i == 0 or n]
-        chosen, _ = whole_programme(
-            [[-int(self._takes(gpus, fill)[i]) for i in counted] for gpus, fill in items],
-            [-host.room.sizes[i] for i in counted],
-            costs=[-round(VALUE_UNIT * sum(host.prices[k] * n for k, n in fill)) for _, fill in items],
-            most=[min(host.left[k] // n for k, n in fill) for _, fill in items],
-            nodes=PROGRAMME_NODES,
-        )
-        if chosen is not None:
-            taken = [fill for (_, fill), n in zip(items, chosen, strict=True) for _ in range(n)]
-            yield self._content(taken, host.left)
-
-    def _takes(self, gpus: int, fill: Fill) -> tuple[float, float, float]:
-        """GPUs, vCPUs and memory of an item."""
-        return gpus, sum(self.needs[k][1] * n for k, n in fill), sum(self.needs[k][2] * n for k, n in fill)
-
-    def _items(self, host: Priced) -> Iterator[tuple[int, Fill]]:
-        """Yield (GPUs, fill) of single items on a host: one VM, or one GPU shared within a family."""
-        rules = self.rules
-        for k in host.wanted:
-            if rules.most_on(host.room, k) and (rules.family_of[k] < 0 or rules.requests[k].shares > 1):
-                shared = -(-rules.requests[k].shares // rules.per_gpu[k]) if rules.per_gpu[k] else 0
-                yield rules.requests[k].gpus or shared, ((k, 1),)
-        shares = [k for k in host.wanted if rules.family_of[k] >= 0 and rules.requests[k].shares == 1]
-        fills: set[Fill] = set()
-        for factor in FACTORS:
-            values = {k: host.prices[k] - factor * (self.needs[k][1:] @ host.weights[1:]) for k in shares}
-            fills.update(self._shared_gpus({k: v for k, v in values.items() if v > ALMOST}, host.left))
-        for fill in sorted(fills - {()}):
-            yield 1, fill
-
-    def _shared_gpus(self, values: Mapping[int, float], left: Sequence[int]) -> Iterator[Fill]:
-        """Yield for each family one GPU shared by the most valuable VMs."""
-        dearest_first = sorted(values, key=lambda k: -values[k])
-        for f in range(len(self.rules.families)):
-            best: dict[int, int] = {}  # of each profile or size the VM that is worth most
-            for k in dearest_first:
-                if self.rules.family_of[k] == f:
-                    best.setdefault(self.rules.units[k], k)
-            if best:
-                worth = {unit: round(VALUE_UNIT * values[k]) for unit, k in best.items()}
-                counts = self._one_gpu(f, worth, [left[k] for k in best.values()])
-                yield tuple(sorted((k, n) for k, n in zip(best.values(), counts, strict=True) if n))
-
-    def _one_gpu(self, family: int, worth: Mapping[int, int], most: Sequence[int]) -> Sequence[int]:
-        """Return the shares of each profile or size on one GPU that are worth most."""
-        if capacity := self.rules.families[family].capacity:
-            return _most_valuable(list(worth.values()), tuple(worth), needed=tuple(most), capacity=capacity)[
-                1
-            ]
-        options = (
-            [min(layout[unit], n) for unit, n in zip(worth, most, strict=True)]
-            for layout in self.rules.layouts[family]
-        )
-        return max(options, key=lambda on: sum(map(operator.mul, on, worth.values())))
-
-    def _content(self, fills: Sequence[Fill], left: Sequence[int]) -> Content:
-        """A host with these items on it, of each kind no more than are left."""
-        rules, used, content = self.rules, Counter[int](), Content()
-        for fill in fills:
-            slots: tuple[tuple[int, int], ...] = ()
-            for k, n in fill:
-                slots += tuple((k, used[k] + i) for i in range(min(n, left[k] - used[k])))
-            if not slots:
-                continue
-            used.update(k for k, _ in slots)
-            kind = slots[0][0]
-            if rules.family_of[kind] >= 0 and rules.requests[kind].shares > 1:
-                content += tuple(self._several(kind, slots[0]))
-            else:
-                content += (Part(rules.family_of[kind], slots),)
-        return content
-
-    def _several(self, kind: int, one: tuple[int, int]) -> Iterator[Part]:
-        """GPUs of a VM with several shares that has them for itself."""
-        shares, most = self.rules.requests[kind].shares, self.rules.per_gpu[kind]
-        for at in range(0, shares, most):
-            yield Part(self.rules.family_of[kind], (one,) * min(most, shares - at))

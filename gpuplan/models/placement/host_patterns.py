@@ -134,13 +134,13 @@ class HostPatterns:
         """Patterns that are worth most at these prices of a VM of each kind."""
         rows = self.full(room)
         if rows is None:
-            return self._by_programme(room, prices)
+            return self.by_programme(room, prices)
         worth = rows.astype(np.int64) @ np.array(prices, dtype=np.int64)
         best = np.argsort(-worth, kind="stable")[:COLUMNS_AT_ONCE]
         return Dearest([tuple(row) for row in rows[best].tolist()], int(worth.max(initial=0)))
 
-    def _by_programme(self, room: Room, prices: Sequence[int]) -> Dearest:
-        """The dearest pattern by a programme in whole numbers, where there are too many to list."""
+    def by_programme(self, room: Room, prices: Sequence[int]) -> Dearest:
+        """The dearest pattern by a programme in whole numbers, where there are too many to list or few are asked for."""
         most = self.most(room)
         rows = list(self._programme_rows(room, most))
         width = max(len(row) for row, _ in rows)
