@@ -9,13 +9,14 @@ from typing import Any
 from gpuplan.audit.columns import Known, words_of
 from gpuplan.audit.estate import EstateCluster, EstateVm
 from gpuplan.audit.estate_draft import Draft
+from gpuplan.audit.files import header_at, titles_of
 from gpuplan.audit.table import Table
 from gpuplan.audit.trace import TraceError, refusal
 from gpuplan.audit.values import UNITS, BadValue, amount_of, is_missing
 from gpuplan.facts import own_rows
 from gpuplan.scenario import MAX_GPUS, one_line, show
 from gpuplan.scenario.hosts_and_vms import MAX_MEMORY_GIB
-from gpuplan.wording import said
+from gpuplan.wording import said, some_of
 
 MAX_ROWS, MAX_HOSTS = 200_000, 20_000
 MANY_GPUS = 64
@@ -43,12 +44,14 @@ _Line = tuple[int, dict[str, str]]
 
 def read_table(rows: Iterable[Sequence[str]], sheet: str, draft: Draft) -> str:
     """Take a table of hosts, VMs, clusters or GPUs; return its columns if it is none of these."""
-    heads, *cells = islice(rows, MAX_ROWS + 2) or [[]]
+    all_rows = list(islice(rows, MAX_ROWS + 2))
+    above = header_at(all_rows)
+    heads, *cells = all_rows[above:] or [[]]
     if len(cells) > MAX_ROWS:
         raise refusal("audit.hosts.rows", most=f"{MAX_ROWS:,}")
     of, tab = _sheet_of(_plain(sheet), _plain("".join(heads[:1])))
     names = [re.sub(rf"(?i)^{tab}|[ _]?(p(er|ro)|/)[ _]?(host|node|server)\b", "", head) for head in heads]
-    table = Table(names, ((n, [*row]) for n, row in enumerate(cells, 2)))
+    table = Table(names, ((n, [*row]) for n, row in enumerate(cells, above + 2)))
     of = of or next((of for of, signs in SIGNS if signs <= table.find(KNOWN[of], {}).keys()), "")
     shown = [one_line(head.strip())[:40] or "-" for head in heads[:1000]]
     columns = _columns(table, of, tab) if of else {}
@@ -56,7 +59,9 @@ def read_table(rows: Iterable[Sequence[str]], sheet: str, draft: Draft) -> str:
         return ", ".join(shown[:20])
     if of == "host" and not tab:
         draft.unread += [name for at, name in enumerate(shown) if at not in columns.values()][:20]
-    lines = list(_lines(cells, columns, draft if of == "host" else None))
+    lines = list(_lines(cells, columns, draft if of == "host" else None, above + 2))
+    if titles := titles_of(" ".join(filter(None, row)) for row in all_rows[:above]):
+        draft.note("audit.note.titles", n=len(titles), names=some_of(titles))
     _take_lines(of, lines, table, sheet, draft)
     return ""
 
@@ -105,13 +110,15 @@ def _columns(table: Table, of: str, tab: str) -> dict[str, int]:
     return columns
 
 
-def _lines(cells: Sequence[Sequence[str]], columns: Mapping[str, int], hosts: Draft | None) -> list[_Line]:
+def _lines(
+    cells: Sequence[Sequence[str]], columns: Mapping[str, int], hosts: Draft | None, first: int
+) -> list[_Line]:
     """The rows of a table; of a list of hosts without totals, and without those of a host that is there already."""
     rows = [
         {what: row[at].strip() for what, at in columns.items() if at < len(row) and not is_missing(row[at])}
         for row in cells
     ]
-    lines = list(enumerate(rows, 2))
+    lines = list(enumerate(rows, first))
     if hosts is None:
         return lines
     named = any({"host", "kind"} & row.keys() for row in rows)

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import math
+import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -105,6 +106,21 @@ def header_of(lines: Sequence[str]) -> tuple[int, str]:
         if is_header(cells, rows):
             return at, delimiter
     return numbers[0], max(",;\t|", key=lines[numbers[0]].count)
+
+
+def header_at(rows: Sequence[Sequence[str]]) -> int:
+    """Return which of the rows of a sheet is its header, below those of a title."""
+    first = rows[:FIRST_LINES]
+    found = (
+        at for at, row in enumerate(first[: FIRST_LINES // 2]) if is_header(row, filter(any, first[at + 1 :]))
+    )
+    return next(found, 0)
+
+
+def titles_of(lines: Iterable[str]) -> list[str]:
+    """Return the lines above a header that say something: neither empty nor ``sep=``, and no comments."""
+    stripped = (line.strip(" ,;|\t\r\n") for line in lines)
+    return [line for line in stripped if not re.match(r"$|#|sep=.?$", line, re.IGNORECASE)]
 
 
 def is_header(cells: Sequence[str], rows: Iterable[Sequence[str]]) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, NamedTuple
 from zoneinfo import ZoneInfo
 
 from gpuplan.audit.columns import AFTER, COLUMNS, words_of
-from gpuplan.audit.files import FIRST_LINES, Lines, is_header
+from gpuplan.audit.files import FIRST_LINES, Lines, header_at, titles_of
 from gpuplan.audit.kubernetes import pods
 from gpuplan.audit.prometheus import parsed
 from gpuplan.audit.schedulers import Line, Row, lsf, pbs, sge, slurm_jobs, sreport
@@ -78,16 +78,13 @@ def of_workbook(file: BinaryIO, format: str) -> Export:
         first = list(islice(rows, FIRST_LINES))
         if not first:
             continue
-        below = (
-            at for at, (_, row) in enumerate(first) if is_header(row, (row for _, row in first[at + 1 :]))
-        )
-        at = next(below, 0)
+        at = header_at([row for _, row in first])
         header = first[at][1]
         whole = ((n, row + [""] * (len(header) - len(row))) for n, row in chain(first[at + 1 :], rows))
         table = Table(header, whole)
         export = of_table(table) if format == "auto" else Export(table)
         others = [name for name, cells in sheets if any(map(any, cells))]
-        notes = [_titles([" ".join(filter(None, row)) for _, row in first[:at]])]
+        notes = [_titles(titles_of(" ".join(filter(None, row)) for _, row in first[:at]))]
         notes += [said("audit.note.sheets", names=some_of(others))] if others else []
         return export._replace(around="; ".join(filter(None, notes)))
     raise refusal("audit.file.empty")

@@ -68,8 +68,8 @@ def _read(stem: str, file: BinaryIO, draft: Draft) -> None:
     if any(_LISTED.match(line) or "Device Name:" in line for line in first):
         _read_list(chain(first, lines), stem, draft)
         return
-    above, delimiter = header_of(first)
-    if columns := read_table(csv.reader(chain(first[above:], lines), delimiter=delimiter), stem, draft):
+    rows = csv.reader(chain(first, lines), delimiter=header_of(first)[1])
+    if columns := read_table(rows, stem, draft):
         raise refusal("estate.columns", columns=columns)
 
 

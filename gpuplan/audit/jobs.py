@@ -45,8 +45,12 @@ NEAR, NEAR_S = 0.02, 60.0
 """Two columns agree if their ratio is usually this close to what it should be, or their difference to nothing."""
 FEW_EQUAL = 0.05
 """Share of rows equal to others up to which they are a coincidence."""
-MARKS = ("job", "row", "line", "still", "contradicts")
-"""Of each row: its job and all its cells as hashes, its line, 1 if the job still ran, and if its duration is another."""
+RUN, REQUEST = ("gpus", "start_s", "submit_s", "job"), ("tokens_out", "tokens_in", "time_s", "job")
+"""What the rows of one run of a job, and of one request, have in common."""
+ROW = ("job", "row", "line")
+"""Of each row: its job or request and all its cells as hashes, and its line."""
+MARKS = (*ROW, "still", "contradicts")
+"""Of each job also: 1 if it still ran, and if its duration is another."""
 
 
 class JobRows(Collected):
@@ -76,19 +80,19 @@ class JobRows(Collected):
         rows.leave_out(gpus == 0, "audit.row.no gpus", rows.columns.get("gpus"))
         rows.leave_out(length == 0, "audit.row.no time")
         marks = {
-            "job": rows.hashes("job", "part") if "job" in rows.columns else rows.lines,
-            "row": [hash("\0".join(row)) for row in rows.cells],
-            "line": rows.lines,
             "still": np.isinf(length) | _run_still(rows),
             "contradicts": _contradicts(rows, start, stated),
         }
-        self.add(rows.kept, submit_s=submit, start_s=start, duration_s=length, gpus=gpus, **marks)
+        self.add(
+            rows.kept, submit_s=submit, start_s=start, duration_s=length, gpus=gpus, **marks, **_row(rows)
+        )
         self.add_names(group=rows.texts("group", ALL), user=rows.texts("user"))
         rows.weigh(np.where(np.isinf(hours), math.nan, hours))
 
     def cut(self, log: Log, again: Sequence[int], *, named: bool) -> dict[str, object]:
         """Leave out jobs that stand in the file again, end those that still run with it; return what is to be noted."""
-        out = _of_runs(self) if named else _of_parts(self, again)
+        prefer = (-self["duration_s"], self["still"])
+        out = _of_runs(self, RUN, prefer) if named else _of_parts(self, again)
         equal = 0 if named or again else len(self) - len(np.unique(self["row"]))
         if out.any():
             line, gpu_h = int(self["line"][out].min()), (self["gpus"] * self["duration_s"] / 3600)[out]
@@ -161,17 +165,20 @@ def _contradicts(rows: Rows, start: np.ndarray, stated: np.ndarray) -> np.ndarra
     return contradicts
 
 
-def _of_runs(jobs: Collected) -> np.ndarray:
-    """Return which rows are of a run that another row has, too: the one that has ended is kept, or else the longest.
+def _row(rows: Rows) -> dict[str, Sequence[int]]:
+    """Return what tells rows apart: the job with the part of it that a column names, all cells, and the line."""
+    jobs = rows.hashes("job", "part") if "job" in rows.columns else rows.lines
+    return {"job": jobs, "row": [hash("\0".join(row)) for row in rows.cells], "line": rows.lines}
 
-    A run is a job, or the part of a job that a column names, by its submit, start and GPUs.
-    """
-    out = np.zeros(len(jobs), dtype=bool)
-    _, id, times = np.unique(jobs["job"], return_inverse=True, return_counts=True)
+
+def _of_runs(rows: Collected, run: Sequence[str], prefer: Sequence[np.ndarray]) -> np.ndarray:
+    """Return which rows are of a run that another row has, too: of a job the one that has ended, else the longest, stays."""
+    out = np.zeros(len(rows), dtype=bool)
+    _, id, times = np.unique(rows["job"], return_inverse=True, return_counts=True)
     at = np.flatnonzero(times[id] > 1)
-    run = [jobs[name][at] for name in ("gpus", "start_s", "submit_s", "job")]
-    order = np.lexsort((-jobs["duration_s"][at], jobs["still"][at], *run))
-    out[at[order][1:]] = np.all([values[order][1:] == values[order][:-1] for values in run], axis=0)
+    keys = [rows[name][at] for name in run]
+    order = np.lexsort((*(values[at] for values in prefer), *keys))
+    out[at[order][1:]] = np.all([values[order][1:] == values[order][:-1] for values in keys], axis=0)
     return out
 
 
@@ -289,16 +296,22 @@ def read_requests(table: Table, given: Mapping[str, str], clock: Clock) -> Reque
     at = table.find(REQUEST_COLUMNS, given)
     if not at.keys() >= {"time", "tokens_in", "tokens_out"}:
         raise table.missing("audit.needs.requests")
-    log, requests = Log(clock), Collected("time_s", "tokens_in", "tokens_out")
+    log, requests = Log(clock), Collected("time_s", "tokens_in", "tokens_out", marks=ROW)
     for rows in table.rows(at, log):
         time = rows.time("time")
         tokens_in, tokens_out = (rows.read(key, count_of) for key in ("tokens_in", "tokens_out"))
         rows.leave_out(tokens_in == 0, "audit.row.no prompt", rows.columns["tokens_in"])
         rows.leave_out(tokens_out == 0, "audit.row.no answer", rows.columns["tokens_out"])
-        requests.add(rows.kept, time_s=time, tokens_in=tokens_in, tokens_out=tokens_out)
+        requests.add(rows.kept, time_s=time, tokens_in=tokens_in, tokens_out=tokens_out, **_row(rows))
         requests.add_names(group=rows.texts("group", ALL))
     log.check(len(requests), "audit.none.requests")
+    line = requests["line"]
+    out = _of_runs(requests, REQUEST, (line,)) if "job" in at else _of_parts(requests, table.again)
+    if out.any():
+        log.add((said("audit.row.request again"), False), int(out.sum()), int(line[out].min()))
+        requests.keep(~out)
     notes = {"audit.note.no group of requests": "group" not in at}
     reading = log.reading("requests", len(requests), table.columns(at), notes)
     order = np.argsort(requests["time_s"], kind="stable")
-    return Requests(**requests.columns(), reading=reading).where(order)
+    columns = {name: values for name, values in requests.columns().items() if name not in ROW}
+    return Requests(**columns, reading=reading).where(order)

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from gpuplan.audit.columns import Column, Known, given_column, holds_names, stem_of, timed
-from gpuplan.audit.files import FIRST_LINES, Lines, header_of
+from gpuplan.audit.files import FIRST_LINES, Lines, header_of, titles_of
 from gpuplan.audit.trace import Reading, Skipped, TraceError, refusal
 from gpuplan.audit.values import DATE, SLASHED, THOUSANDS, UNITS, BadValue, Clock, Unit, is_missing, turned
 from gpuplan.scenario import Problem, show
@@ -261,7 +261,7 @@ class Table:
         header = next(reader)
         rows = _closed(reader, delimiter, len(header), above)
         table = cls(header, rows, source)
-        table.delimiter, table.titles = delimiter, [line.strip() for line in first[:above] if line.strip()]
+        table.delimiter, table.titles = delimiter, titles_of(first[:above])
         if len(table.header) < 2:
             raise refusal("audit.no delimiter", where="line 1", value=show(first[above].strip()))
         return table

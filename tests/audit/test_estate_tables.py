@@ -148,3 +148,13 @@ def test_what_is_no_inventory_is_refused(text: str, catalog: Catalog) -> None:
 def test_a_million_columns_are_refused_or_read_in_a_moment(catalog: Catalog) -> None:
     with pytest.raises(TraceError):
         estate_of(catalog, ",".join(map(str, range(1_000_000))) + "\n")
+
+
+def test_titles_above_a_list_of_hosts(catalog: Catalog) -> None:
+    rows = [["GPU hosts of 2025"], [], ["Host", "Model", "GPUs"], ["a", "L40S", 4], ["b", "L40S", 2]]
+    for data in (workbook(Hosts=rows), "\n".join(",".join(map(str, row)) for row in rows)):
+        estate = estate_of(catalog, data)
+        assert [(host.name, len(host.gpus or ())) for host in estate.hosts] == [("a", 4), ("b", 2)]
+        assert any("GPU hosts of 2025" in note for note in estate.notes)
+    with pytest.raises(TraceError, match="gpus in line 4"):
+        estate_of(catalog, "GPU hosts of 2025\n\nHost,Model,GPUs\na,L40S,many\n")

@@ -100,3 +100,19 @@ def test_some_of_them() -> None:
     found = requests_of(AZURE)
     assert found.where(found.tokens_in > 380).tokens_out.tolist() == [55, 109]
     assert found.where(np.array([0])).groups == found.groups
+
+
+def test_requests_of_overlapping_exports_count_once() -> None:
+    head = "request_id,timestamp,prompt_tokens,completion_tokens\n"
+    rows = [f"r{n},2024-05-01 00:00:{n:02},{10 + n},5\n" for n in range(9)]
+    for text in (head + "".join(rows[:6] + rows[3:]), head + "".join(rows[:6]) + head + "".join(rows[3:])):
+        found = requests_of(text)
+        assert found.tokens_in.tolist() == [10 + n for n in range(9)]
+        assert [(left.rows, left.first_line) for left in found.reading.skipped] == [
+            (3, text.count("request_id") + 7)
+        ]
+    azure = requests_of(AZURE + AZURE)
+    assert len(azure.time_s) == 3, "a second header tells where another export begins"
+    assert len(requests_of(AZURE + AZURE.split("\n", 1)[1]).time_s) == 6
+    retried = requests_of(head + rows[0] + rows[0].replace("00:00:00", "00:01:00"))
+    assert len(retried.time_s) == 2
