@@ -7,13 +7,12 @@ import io
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
-from gpuplan.audit.columns import Known
 from gpuplan.audit.moments import count_once
 from gpuplan.audit.samples import SAMPLE_COLUMNS, UNDER_MIG
 from gpuplan.audit.table import Log, Table, unknown_keys
@@ -249,7 +248,7 @@ def result_of(answer: Any) -> list[dict[str, Any]]:
         raise refusal("audit.answer", where="line 1", value=type(answer).__name__)
     if answer.get("status") == "error":
         raise refusal("audit.answer with an error", where="status", value=show(answer.get("error", "")))
-    if not {"status", "data"} & answer.keys():
+    if "status" not in answer and not isinstance(answer.get("data"), dict):
         raise refusal("audit.json keys", where="line 1", value=", ".join(map(show, [*answer][:10])) or "{}")
     data = answer.get("data")
     data = data if isinstance(data, dict) else {}
@@ -275,50 +274,65 @@ def _pair(pair: Any) -> list[str]:
 def read_table(table: Table, given: Mapping[str, str], clock: Clock) -> Samples:
     """Read the samples of a table: one per row, labels in columns, or a series per column, labels in its header."""
     _check_keys(given)
-    time_at = _place(table, "time", SAMPLE_COLUMNS["time"], given)
-    if time_at is None:
+    by_hand = {key: text for key, text in given.items() if key in ("time", "value")}
+    at = table.find({"time": SAMPLE_COLUMNS["time"], "value": (("value",), "")}, by_hand)
+    if "time" not in at:
         raise table.missing("audit.needs.prometheus")
-    wide = {at: dict(LABEL.findall(name)) for at, name in enumerate(table.header) if "{" in name}
+    wide = {place: dict(LABEL.findall(name)) for place, name in enumerate(table.header) if "{" in name}
+    named, used = list[str](), {"time": table.header[at["time"]]}
+    labels: list[Labels]
+    samples: Callable[[list[str]], list[list[str]]]
+    if wide:
+        named = [
+            _counter(of, given) or table.header[place].split("{")[0].strip() for place, of in wide.items()
+        ]
+        metric, chosen = _chosen(named, [*wide.values()], [f"column {place + 1}" for place in wide])
+        places = [[*wide][n] for n in chosen]
+        labels = [wide[place] for place in places]
+        samples = partial(_of_row, at["time"], places)
+    else:
+        given = _with_value(table, at, given)
+        labels, samples = _long(table, at, given)
+        used |= {"value": table.header[at["value"]], **given}
+    series = table.changed([table.header[at["time"]], *SERIES[1:]], samples)
+    series.read["time"] = table.read["time"]._replace(place=0)
     if not wide:
-        return _read_long(table, given, clock, time_at)
-    named = [_counter(of, given) or table.header[at].split("{")[0].strip() for at, of in wide.items()]
-    chosen, at = _chosen(named, [*wide.values()], [f"column {at + 1}" for at in wide])
-    places = [[*wide][n] for n in at]
-    series = table.changed(
-        SERIES, lambda row: [[row[time_at], row[place], str(n)] for n, place in enumerate(places)]
-    )
-    used = {"time": table.header[time_at]}
-    return _read(series, [wide[place] for place in places], clock, chosen, given, used, named)
+        metric = _counter(labels[0], given) if labels else ""
+    return _read(series, labels, clock, metric, given, used, named)
 
 
-def _place(table: Table, key: str, names: Known, given: Mapping[str, str]) -> int | None:
-    return table.find({key: names}, {k: v for k, v in given.items() if k == key}).get(key)
+def _of_row(time_at: int, places: Sequence[int], row: list[str]) -> list[list[str]]:
+    return [[row[time_at], row[place], str(n)] for n, place in enumerate(places)]
 
 
-def _read_long(table: Table, given: Mapping[str, str], clock: Clock, time_at: int) -> Samples:
-    """Read a table with a sample per row: the value as given, by its usual name, or by that of the preferred counter."""
-    named = [at for at, name in enumerate(table.header) if name in COUNTERS]
-    value_at = _place(table, "value", (("value",), ""), given)
-    if value_at is None:
+def _with_value(table: Table, at: dict[str, int], given: Mapping[str, str]) -> Mapping[str, str]:
+    """Find the column of values: as given, by its usual name, or by that of the preferred counter, which is given then."""
+    named = [place for place, name in enumerate(table.header) if name in COUNTERS]
+    if "value" not in at:
         if not named:
             raise table.missing("audit.needs.prometheus value", names=", ".join(COUNTERS))
-        value_at = min(named, key=lambda at: list(COUNTERS).index(table.header[at]))
-    if value_at in named and given.get("value") is None:
-        given = {**given, "metric": table.header[value_at]}
-    label_at = [at for at in range(len(table.header)) if at not in (time_at, value_at, *named)]
+        at["value"] = min(named, key=lambda place: list(COUNTERS).index(table.header[place]))
+    own = at["value"] in named and "value" not in given
+    return {**given, "metric": table.header[at["value"]]} if own else given
+
+
+def _long(
+    table: Table, at: Mapping[str, int], given: Mapping[str, str]
+) -> tuple[list[Labels], Callable[[list[str]], list[list[str]]]]:
+    """Return what makes samples of rows, and the labels of the series that it finds in them."""
+    others = {*at.values()}
+    names = {n: name for n, name in enumerate(table.header) if n not in others and name not in COUNTERS}
     labels, codes = list[Labels](), dict[tuple[str, ...], str]()
 
-    def sample(row: list[str]) -> list[list[str]]:
-        key = tuple([row[at] for at in label_at])
+    def samples(row: list[str]) -> list[list[str]]:
+        key = tuple([row[place] for place in names])
         if key not in codes:
             codes[key] = str(len(labels))
-            labels.append({table.header[at]: text for at, text in zip(label_at, key, strict=True)})
+            labels.append(dict(zip(names.values(), key, strict=True)))
             metric, place = _counter(labels[-1], given), f"series {len(labels)}"
             if metric in COUNTERS and metric != _counter(labels[0], given):
                 raise refusal("audit.several counters", where=place, value=show(metric))
             _chosen([metric], labels[-1:], [place])
-        return [[row[time_at], row[value_at], codes[key]]]
+        return [[row[at["time"]], row[at["value"]], codes[key]]]
 
-    series = table.changed(SERIES, sample)
-    used = {"time": table.header[time_at], "value": table.header[value_at], **given}
-    return _read(series, labels, clock, _counter(labels[0], given) if labels else "", given, used)
+    return labels, samples

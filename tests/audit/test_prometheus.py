@@ -198,3 +198,13 @@ def test_tables_of_prometheus() -> None:
 def test_a_series_without_samples_does_no_harm() -> None:
     found = samples_of(answer((labels(UTIL, "0"), []), (labels(UTIL, "1"), ["7"])))
     assert found.percent.tolist() == [7]
+
+
+@pytest.mark.parametrize("wide", [True, False])
+def test_dates_with_the_year_last_are_told_apart_over_the_table(wide: bool) -> None:
+    head = f'Time,"{UTIL}{{UUID=""GPU-0""}}"\n' if wide else f"Time,UUID,{UTIL}\n"
+    rows = "".join(f"{day}/05/2024 00:00:30,{'' if wide else 'GPU-0,'}50\n" for day in (1, 2, 13))
+    assert (samples_of(head + rows).time_s - MAY).tolist() == [30, 86430, 12 * 86400 + 30]
+    text = head + rows.partition("13/")[0]
+    assert "time=Time:dmy" in refused(text)
+    assert samples_of(text, columns={"time": "Time:dmy"}).time_s[0] - MAY == 30
