@@ -15,7 +15,7 @@ from gpuplan.report.table import Table, tabulate
 from gpuplan.report.tables import platform
 from gpuplan.report.text import Content, chapter, page
 from gpuplan.units import MIB_PER_GIB
-from gpuplan.wording import NAMES, number, said
+from gpuplan.wording import NAMES, number, said, some_of
 
 MOST_NAMED = 20
 """VMs that no GPU is known for, and that are named."""
@@ -95,7 +95,7 @@ def blocked_rows(hosts: Mapping[str, Sequence[Blocked]]) -> list[dict[str, str]]
         for vm in blocked:
             rows.setdefault((host, vm.what, NAMES["estate"][vm.why]), []).append(vm.vm)
     return [
-        {"host": host, "vm": ", ".join(vms), "what": what, "why": why}
+        {"host": host, "vm": some_of(vms), "what": what, "why": why}
         for (host, what, why), vms in rows.items()
     ]
 
