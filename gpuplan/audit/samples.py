@@ -3,7 +3,6 @@
 The counters of DCGM follow [nvidia-dcgm-header]_, their readings under MIG [dcgm-exporter-216]_ and [dcgm-80]_.
 """
 
-import re
 from collections.abc import Mapping
 from functools import partial
 
@@ -26,7 +25,8 @@ def read_samples(table: Table, given: Mapping[str, str], clock: Clock, *, format
     at = table.find(SAMPLE_COLUMNS, given)
     if not at.keys() >= {"percent", "time"} or not (smi or "gpu" in at):
         raise table.missing("audit.needs.nvidia-smi" if smi else "audit.needs.samples")
-    scale = _scale(table.names[at["percent"]])
+    unit = table.read["percent"].unit
+    scale = unit.factor if unit else 1.0
     group_from = next((key for key in ("group", "user") if key in at), "")
     log, samples = Log(clock), Collected("time_s", "percent", "weight", codes=("gpu", "group"))
     for rows in table.rows(at, log):
@@ -49,14 +49,11 @@ def read_samples(table: Table, given: Mapping[str, str], clock: Clock, *, format
         "audit.note.same gpu": shared,
         "audit.note.shared sum": summed,
     }
-    reading = log.reading(format, len(samples), table.columns(at), notes, under_mig=UNDER_MIG)
+    columns = table.columns(at)
+    words = {"under_mig": UNDER_MIG, "column": columns["percent"]}
+    reading = log.reading(format, len(samples), columns, notes, **words)
     gpus, metric = tuple(samples.names["gpu"].shown), table.header[at["percent"]]
     return Samples(**samples.columns(), gpus=gpus, metric=metric, reading=reading)
-
-
-def _scale(name: str) -> float:
-    """Return the factor that converts the numbers of a column to per cent, by its name."""
-    return 100.0 if re.search(r"(^|_)(ratio|share|fraction)$", name) else 1.0
 
 
 def _leave_out_empty(rows: Rows) -> None:

@@ -6,10 +6,11 @@ import json
 from collections.abc import Iterator
 from itertools import product
 
+import numpy as np
 import pytest
 from traces import jobs_of, read, refused
 
-from gpuplan.audit import Requests
+from gpuplan.audit import Requests, Samples
 from gpuplan.audit.columns import words_of
 
 UNITS = {
@@ -112,6 +113,27 @@ def test_times_since_1970_are_in_the_unit_of_their_size(name: str, per_s: float)
     jobs = jobs_of(f"{name},duration,gpus\n{rows}", columns={"submit": name})
     assert jobs.submit_s.tolist() == pytest.approx([1.7e9, 1.7e9 + 1, 1.7e9 + 2])
     assert jobs.reading.units["submit"].by == "size"
+
+
+@pytest.mark.parametrize(
+    ("column", "whole", "given"),
+    [
+        *(
+            (name, 100, "")
+            for name in ("utilization.gpu [%]", "GPU Usage (%)", "gpu_util", "sm_util", "load")
+        ),
+        *((name, 1, "") for name in ("gpu_util_ratio", "util_share", "gr_engine_active", "SM Active")),
+        *(("x", whole, unit) for whole, unit in ((1, "x:ratio"), (100, "x:percent"), (100, "x"))),
+    ],
+)
+def test_how_busy_a_gpu_was_is_known_as_per_cent_or_as_a_share(column: str, whole: int, given: str) -> None:
+    text = f"epoch_ms,device,{column}\n" + "".join(
+        f"{1_735_689_600_000 + 60_000 * n},0,{whole * n / 8:g}\n" for n in range(9)
+    )
+    found = read(text, columns={"percent": given} if given else {})
+    assert isinstance(found, Samples)
+    assert found.percent.tolist() == pytest.approx([12.5 * n for n in range(9)])
+    assert np.ptp(found.time_s) == 480
 
 
 def test_the_unit_given_by_hand_decides() -> None:
