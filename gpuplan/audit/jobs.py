@@ -165,9 +165,11 @@ def _contradicts(rows: Rows, start: np.ndarray, stated: np.ndarray) -> np.ndarra
     return contradicts
 
 
-def _row(rows: Rows) -> dict[str, Sequence[int]]:
+def _row(rows: Rows) -> dict[str, np.ndarray | Sequence[float]]:
     """Return what tells rows apart: the job with the part of it that a column names, all cells, and the line."""
-    jobs = rows.hashes("job", "part") if "job" in rows.columns else rows.lines
+    jobs = np.array(rows.lines)
+    if "job" in rows.columns:
+        jobs = np.where(missing_of(rows.columns["job"]), jobs, rows.hashes("job", "part"))
     return {"job": jobs, "row": [hash("\0".join(row)) for row in rows.cells], "line": rows.lines}
 
 

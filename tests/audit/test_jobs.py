@@ -411,6 +411,13 @@ def test_a_file_twice_whose_jobs_have_no_id() -> None:
     assert said("audit.note.equal rows", n=3) in jobs_of(JOBS + rows).reading.notes
 
 
+def test_jobs_without_their_id_are_not_the_same() -> None:
+    row = "{},2024-05-01 00:00:00,2024-05-01 02:00:00,4\n"
+    for none in ("", "N/A", "-", "null"):
+        jobs = jobs_of("job_id,start,end,gpus\n" + row.format(none) * 3 + row.format(7) * 2)
+        assert len(jobs.gpus) == 4, none
+
+
 def test_parts_of_a_job_are_not_the_same_job_again() -> None:
     row = "7,{},2024-05-01 00:00:00,{},{}\n"
     ends = ("2024-05-01 02:00:00", "2024-05-01 04:00:00")
