@@ -13,71 +13,40 @@ from typing import TYPE_CHECKING, Any
 from gpuplan.showing import WAYS
 
 if TYPE_CHECKING:
-    from gpuplan import plan, scenario
-    from gpuplan.analysis.compare import compare
-    from gpuplan.analysis.power_on import power_on
-    from gpuplan.app import Design, workbook
-    from gpuplan.catalog import Catalog, CatalogError, load_catalog
-    from gpuplan.plan import Plan, make_plan
-    from gpuplan.plan.checks import check_plan
-    from gpuplan.plan.llm.own_models import own_model
-    from gpuplan.report import explain, plan_dict, plan_frames
-    from gpuplan.report.exported import sweep
-    from gpuplan.scenario import (
-        Availability,
-        Cost,
-        Demand,
-        Group,
-        Hardware,
-        Management,
-        Network,
-        Note,
-        Origin,
-        Platform,
-        Scenario,
-        ScenarioError,
-        Training,
-        load_scenario,
-    )
-    from gpuplan.widgets.chart import Chart
+    from gpuplan import plan as plan
+    from gpuplan import scenario as scenario
+    from gpuplan.analysis.compare import compare as compare
+    from gpuplan.analysis.power_on import power_on as power_on
+    from gpuplan.app import Design as Design
+    from gpuplan.app import workbook as workbook
+    from gpuplan.catalog import Catalog as Catalog
+    from gpuplan.catalog import CatalogError as CatalogError
+    from gpuplan.catalog import load_catalog as load_catalog
+    from gpuplan.plan import Plan as Plan
+    from gpuplan.plan import make_plan as make_plan
+    from gpuplan.plan.checks import check_plan as check_plan
+    from gpuplan.plan.llm.own_models import own_model as own_model
+    from gpuplan.report import explain as explain
+    from gpuplan.report import plan_dict as plan_dict
+    from gpuplan.report import plan_frames as plan_frames
+    from gpuplan.report.exported import sweep as sweep
+    from gpuplan.scenario import Availability as Availability
+    from gpuplan.scenario import Cost as Cost
+    from gpuplan.scenario import Demand as Demand
+    from gpuplan.scenario import Group as Group
+    from gpuplan.scenario import Hardware as Hardware
+    from gpuplan.scenario import Management as Management
+    from gpuplan.scenario import Network as Network
+    from gpuplan.scenario import Note as Note
+    from gpuplan.scenario import Origin as Origin
+    from gpuplan.scenario import Platform as Platform
+    from gpuplan.scenario import Scenario as Scenario
+    from gpuplan.scenario import ScenarioError as ScenarioError
+    from gpuplan.scenario import Training as Training
+    from gpuplan.scenario import load_scenario as load_scenario
+    from gpuplan.widgets.chart import Chart as Chart
 
 __version__ = "0.1.0"
-
-__all__ = [
-    "Availability",
-    "Catalog",
-    "CatalogError",
-    "Chart",
-    "Cost",
-    "Demand",
-    "Design",
-    "Group",
-    "Hardware",
-    "Management",
-    "Network",
-    "Note",
-    "Origin",
-    "Plan",
-    "Platform",
-    "Scenario",
-    "ScenarioError",
-    "Training",
-    "__version__",
-    "check_plan",
-    "compare",
-    "explain",
-    "load_catalog",
-    "load_scenario",
-    "make_plan",
-    "own_model",
-    "plan",
-    "plan_dict",
-    "plan_frames",
-    "power_on",
-    "scenario",
-    "sweep",
-    "workbook",
-]
 
 _ROOMS = {
     "gpuplan.analysis.compare": ("compare",),
@@ -89,10 +58,15 @@ _ROOMS = {
     "gpuplan.plan.llm.own_models": ("own_model",),
     "gpuplan.report": ("explain", "plan_dict", "plan_frames"),
     "gpuplan.report.exported": ("sweep",),
+    "gpuplan.scenario": (
+        *("Availability", "Cost", "Demand", "Group", "Hardware", "Management", "Network", "Note", "Origin"),
+        *("Platform", "Scenario", "ScenarioError", "Training", "load_scenario"),
+    ),
     "gpuplan.widgets.chart": ("Chart",),
 }
-"""Modules that are loaded when one of their names is first used: `import gpuplan` alone takes no time. All else is of `scenario`."""
+"""Modules that are loaded when one of their names is first used: `import gpuplan` alone takes no time."""
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+__all__ = ["__version__", "plan", "scenario", *_ROOM_OF]
 
 
 def __getattr__(name: str) -> Any:
@@ -100,7 +74,7 @@ def __getattr__(name: str) -> Any:
         return import_module(f"gpuplan.{name}")
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_ROOM_OF.get(name, "gpuplan.scenario")), name)
+    value = globals()[name] = getattr(import_module(_ROOM_OF[name]), name)
     return value
 
 

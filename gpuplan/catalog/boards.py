@@ -90,24 +90,25 @@ def profile_named(catalog: Catalog, text: str) -> Profile | None:
     if match is None:
         return None
     count, stem, slices, size, series = match.groups()
-    key, stems = re.sub("[_ ]", "-", stem), _stems(catalog)
-    board, _, last = key.rpartition("-")
-    gpus = stems.get(key, ())
-    if not gpus and last in stems:  # the name of the board before the stem
-        gpus = tuple(id for id in stems[last] if id in boards_like(catalog, board))
-        key = last if gpus else key
+    key, gpus = _of_stem(catalog, re.sub("[_ ]", "-", stem))
     name = f"{key}-{slices}-{size}{series}" if slices else f"{key}-{size}{series}"
     rows = [row for id in gpus for row in catalog.profiles_of(id) if row["profile"].lower() == name]
     named = {row["gpu"]: str(row["profile"]) for row in rows}
     sizes = {id: float(str(catalog.gpus[id].value("memory_gib"))) for id in gpus}
     fits = tuple(named) or tuple(id for id in gpus if int(size) <= sizes[id] + 1)
-    return Profile(
-        min(named.values(), default=name.upper()),
-        fits,
-        int(size),
-        int(slices) if slices else None,
-        int(count or 1),
-    )
+    slots = int(slices) if slices else None
+    return Profile(min(named.values(), default=name.upper()), fits, int(size), slots, int(count or 1))
+
+
+def _of_stem(catalog: Catalog, key: str) -> tuple[str, tuple[str, ...]]:
+    """The beginning of a profile's name without the name of a board before it, and the boards that have it."""
+    board, _, last = key.rpartition("-")
+    stems = _stems(catalog)
+    if not stems.get(key) and last in stems:
+        alike = boards_like(catalog, board)
+        if gpus := tuple(id for id in stems[last] if id in alike):
+            return last, gpus
+    return key, stems.get(key, ())
 
 
 @lru_cache(maxsize=4)
@@ -169,17 +170,14 @@ def _vocabulary(id: str, board: Item | Row) -> tuple[frozenset[str], frozenset[s
         required -= {"rtx"}
     form = value.get("form_factor", "")
     name = board.name if isinstance(board, Item) else str(board["name"])
-    allowed = own | _words(name) | {form, re.sub(r"\d+", "", form), value.get("memory_type", "")}
-    allowed |= {value.get("architecture", ""), "hgx" if form.startswith("sxm") else ""}
-    allowed |= frozenset() if "rtx" in own else {"tesla"}
-    sizes = [float(value["memory_gib"])] if "memory_gib" in value else []
-    sizes += [size * float(value["gpus_per_board"]) for size in sizes if "gpus_per_board" in value]
-    allowed |= {f"{size:.0f}gb" for size in sizes}
+    allowed = own | _words(name) | {form, re.sub(r"\d+", "", form), "hgx" * form.startswith("sxm")}
+    allowed |= {value.get("memory_type", ""), value.get("architecture", ""), "tesla" * ("rtx" not in own)}
+    if "memory_gib" in value:
+        size, each = float(value["memory_gib"]), float(value.get("gpus_per_board", 1))
+        allowed |= {f"{size:.0f}gb", f"{size * each:.0f}gb"}
     allowed |= {word.removesuffix("gb") for word in allowed if re.fullmatch(r"\d+gb", word)}
-    if isinstance(
-        board, Row
-    ):  # of published runs; the memory in the name of a superchip may be its processor's
-        allowed |= {"amd", "sxm", "hbm3", "480gb" if id.startswith("gh200") else ""}
+    if isinstance(board, Row):  # of published runs; a superchip's name may have its processor's memory
+        allowed |= {"amd", "sxm", "hbm3", "480gb" * id.startswith("gh200")}
     return required, frozenset(allowed), own
 
 

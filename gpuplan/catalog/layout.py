@@ -66,13 +66,7 @@ def read_layout(root: Path) -> Layout:
     kinds.update({table: "rows" for table in names if table not in {*kinds, *META, "facts"}})
     _check_declared(root, kinds, names)
     files["parameters"] = read_lines(root / "parameters.csv", names["parameters"])
-    parameters: dict[str, dict[str, Column]] = {}
-    for line in files["parameters"]:
-        cells = dict(zip(names["parameters"], line.cells, strict=True))
-        entries = parameters.setdefault(cells["table"], {})
-        if cells["parameter"] in entries:
-            raise line.error("parameter", said("catalog.twice", name=short(cells["parameter"])))
-        entries[cells["parameter"]] = _column(line, cells, "parameter")
+    parameters = _parameters(files["parameters"], names["parameters"])
     for name in META:
         for line in files[name]:
             parse_line(line, tuple(columns.get(name, ())))
@@ -83,6 +77,18 @@ def read_layout(root: Path) -> Layout:
         parameters=MappingProxyType({t: MappingProxyType(entries) for t, entries in parameters.items()}),
         meta=MappingProxyType({name: tuple(line.cells for line in files[name]) for name in META}),
     )
+
+
+def _parameters(lines: list[Line], names: tuple[str, ...]) -> dict[str, dict[str, Column]]:
+    """Table -> its parameters by name."""
+    parameters: dict[str, dict[str, Column]] = {}
+    for line in lines:
+        cells = dict(zip(names, line.cells, strict=True))
+        entries = parameters.setdefault(cells["table"], {})
+        if cells["parameter"] in entries:
+            raise line.error("parameter", said("catalog.twice", name=short(cells["parameter"])))
+        entries[cells["parameter"]] = _column(line, cells, "parameter")
+    return parameters
 
 
 def _check_declared(root: Path, kinds: Mapping[str, str], names: Mapping[str, tuple[str, ...]]) -> None:

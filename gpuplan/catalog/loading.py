@@ -119,25 +119,23 @@ def _build(files: _Files, layout: Layout, folders: tuple[Path, ...]) -> Catalog:
     }
     ids = {table: {line.cells[0] for line, _ in entries} for table, entries in records.items()}
     _check_references(records, layout, ids)
-    items, rows, schema = {}, {}, {}
-    for table, kind in layout.kinds.items():
-        columns: Mapping[str, Column] = {column.name: column for column in layout.of(table)}
-        if kind == "facts":
-            columns = layout.parameters.get(table, {})
-            items[table] = _items(table, records[table], columns)
-        elif kind == "rows":
-            rows[table] = _rows(table, records[table])
-        schema[table] = MappingProxyType(columns)
+    of_facts = [table for table, kind in layout.kinds.items() if kind == "facts"]
+    of_rows = [table for table, kind in layout.kinds.items() if kind == "rows"]
+    columns: dict[str, Mapping[str, Column]] = {
+        table: {column.name: column for column in layout.of(table)} for table in layout.kinds
+    }
+    columns |= {table: layout.parameters.get(table, {}) for table in of_facts}
+    items = {table: _items(table, records[table], columns[table]) for table in of_facts}
+    rows = {table: _rows(table, records[table]) for table in of_rows}
     profiles: dict[str, list[Row]] = {}
-    for row in rows.get("profiles", {}).values():
+    for row in rows["profiles"].values():
         profiles.setdefault(row["gpu"], []).append(row)
-    sources = {cells["id"]: _source(cells) for _, cells in records["sources"]}
     return Catalog(
         folders=folders,
         digest=_digest(raw, layout),
-        sources=MappingProxyType(sources),
+        sources=MappingProxyType({cells["id"]: _source(cells) for _, cells in records["sources"]}),
         titles=layout.titles,
-        schema=MappingProxyType(schema),
+        schema=MappingProxyType({table: MappingProxyType(named) for table, named in columns.items()}),
         _items=MappingProxyType(items),
         _rows=MappingProxyType(rows),
         _later=MappingProxyType({table: _measured(table, files, layout, ids) for table in later}),

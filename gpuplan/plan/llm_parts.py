@@ -38,17 +38,15 @@ def board_of(catalog: Catalog, gpu: Item | Row, driver_share: float = 0.99) -> B
     do those beyond a bridge. On such a board without a published run of serving, on which the models were fitted, sums reach what
     was measured, rows of ``nccl_rates``.
     """
-    value = gpu.value if isinstance(gpu, Item) else gpu.cells.get
+    value, name = (gpu.value, gpu.name) if isinstance(gpu, Item) else (gpu.cells.get, gpu["name"])
     bandwidth, half = value("memory_bandwidth_gb_s"), value("fp16_tensor_tflops")
-    name = gpu.name if isinstance(gpu, Item) else gpu["name"]
     if not bandwidth or not half:
         raise ValueError(said("llm.no tensor rate" if bandwidth else "llm.no bandwidth", name=name))
     link = value("nvlink_gb_s")
     lanes = 16.0 * 2 ** (int(value("pcie_generation") or 4) - 3)
     sums: list[tuple[int, float]] = []
     if "PCIe" in str(value("form_factor") or ""):
-        rates = () if value("llm_runs") else catalog.rows("nccl_rates")
-        sums = [(int(row["gpus"]), float(row["rate_gb_s"])) for row in rates if row["gpu"] == gpu.id]
+        sums = _sums(catalog, gpu.id, bool(value("llm_runs")))
         if link and not sums:
             sums = [(int(value("nvlink_bridge_gpus") or BRIDGED) * 2, lanes)]
     return Board(
@@ -61,6 +59,12 @@ def board_of(catalog: Catalog, gpu: Item | Row, driver_share: float = 0.99) -> B
         sustained=_sustained(catalog, value("architecture"), value("tdp_w"), float(half)),
         sums_gb_s=tuple(sums),
     )
+
+
+def _sums(catalog: Catalog, gpu: str, served: bool) -> list[tuple[int, float]]:
+    """Return (GPUs, rate) as measured; none for a board with a published run of serving."""
+    rates = () if served else catalog.rows("nccl_rates")
+    return [(int(row["gpus"]), float(row["rate_gb_s"])) for row in rates if row["gpu"] == gpu]
 
 
 BRIDGED = 2

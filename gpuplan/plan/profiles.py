@@ -95,10 +95,7 @@ def _stated(catalog: Catalog, gpu: str, version: str, text: str, at: str) -> Sta
             name, vgpus = printed.name.lower(), vgpus * printed.count
         name = MIG_PREFIX.sub("", name).replace(".me", "+me")
         if name not in have:
-            needed = _first(catalog, lambda one: name in map(str.lower, _names(catalog, gpu, one)))  # noqa: B023
-            words = {"gpu": catalog.gpus[gpu].name, "profiles": ", ".join(names), "version": now}
-            key = "limit.profile version" if needed else "limit.profile" if have else "limit.no profiles"
-            raise ScenarioError([problem(at, show(name), key, needed=needed, **words)])
+            raise ScenarioError([_no_profile(catalog, gpu, version, at, name)])
         counts[have[name]] += vgpus
     if len({backing for backing, _ in counts}) > 1:
         raise ScenarioError([problem(at, show(text), "limit.backings of a VM")])
@@ -109,6 +106,15 @@ def _stated(catalog: Catalog, gpu: str, version: str, text: str, at: str) -> Sta
     parts = sorted(((one, n) for (_, one), n in counts.items()), key=lambda part: -part[0].frame_buffer_mb)
     memory_mb = max(profile.frame_buffer_mb for _, profile in have.values())
     return Stated(next(iter(counts))[0], tuple(parts), memory_mb)
+
+
+def _no_profile(catalog: Catalog, gpu: str, version: str, at: str, name: str) -> Problem:
+    """A profile that the board does not have on this version, and the version that has it."""
+    names = _names(catalog, gpu, version)
+    needed = _first(catalog, lambda one: name in map(str.lower, _names(catalog, gpu, one)))
+    words = {"gpu": catalog.gpus[gpu].name, "profiles": ", ".join(names), "needed": needed}
+    key = "limit.profile version" if needed else "limit.profile" if names else "limit.no profiles"
+    return problem(at, show(name), key, version=catalog.vsphere[version].name, **words)
 
 
 def _names(catalog: Catalog, gpu: str, version: str) -> dict[str, tuple[str, sharing.Profile]]:

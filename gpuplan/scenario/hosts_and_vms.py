@@ -190,13 +190,12 @@ def _value(name: str, given: Any) -> Any:
         return given if given == PERPETUAL and name != "boards_since" else date_text(str(given)) or _WRONG
     if name == "storage":
         return given if given in STORAGES else _WRONG
-    if name not in _MOST:
-        text = " ".join(str(given).split())
-        allowed = _ID if name in ("gpu", "server") else r"[^;:,]{1,40}"
-        return text if re.fullmatch(allowed, text) and text.isprintable() else _WRONG
-    if isinstance(given, bool) or not re.fullmatch(r"\d{1,9}", str(given).strip()):
-        return _WRONG
-    return int(given) if 1 <= int(given) <= _MOST[name] else _WRONG
+    if name in _MOST:
+        whole = not isinstance(given, bool) and re.fullmatch(r"\d{1,9}", str(given).strip())
+        return int(given) if whole and 1 <= int(given) <= _MOST[name] else _WRONG
+    text = " ".join(str(given).split())
+    allowed = _ID if name in ("gpu", "server") else r"[^;:,]{1,40}"
+    return text if re.fullmatch(allowed, text) and text.isprintable() else _WRONG
 
 
 def _host_words(kind: HostKind) -> str:

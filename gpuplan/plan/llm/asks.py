@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from gpuplan.catalog import Catalog
-from gpuplan.facts import Fact
+from gpuplan.facts import Fact, own_rows
 from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, Scenario, ScenarioError, problem
 
 SERVING, TUNING, RETRIEVAL = "llm-serving", "fine-tuning", "rag"
@@ -22,30 +22,11 @@ BEHIND = (*SESSIONS, *SETTINGS)
 """Inputs that stay empty in a new group: without them requests are single ones on an engine as it is."""
 
 INPUTS = {
-    SERVING: (
-        "model",
-        "weights",
-        "cache",
-        "longest_context",
-        "tokens_in",
-        "tokens_out",
-        "first_token_s",
-        "tokens_per_s",
-        "requests_per_s",
-        "think_s",
-        "least_replicas",
-        "replica_gpus",
-        "engine_setup",
-        "kept_share",
-        "spread_in",
-        "spread_out",
-        "peakedness",
-        *BEHIND,
-    ),
-    TUNING: ("model", "tuning", "tuning_tokens", "longest_context", "replica_gpus"),
-    RETRIEVAL: ("model", "reranker", "documents", "requests_per_s", "least_replicas"),
+    row["use_case"]: tuple(row["of_models"].split())
+    for row in own_rows("words/workload_inputs")
+    if row["of_models"]
 }
-"""Workload kind -> the inputs of a group that only it has, those for the first screen."""
+"""Workload kind -> the inputs of a group that only it has."""
 
 
 def uses_model(group: Group) -> bool:

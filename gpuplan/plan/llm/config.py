@@ -78,25 +78,14 @@ def read_config(config: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, .
     A ConfigError names what is missing, or cannot be.
     """
     fields = _Fields(_text_part(config))
-    first = ("hidden_size", "layers", "heads", "vocabulary", "context_tokens")
-    cells: dict[str, Any] = {name: fields.of(name) for name in first}
-    missing = [NAMES[name][0] for name in first if not cells[name]]
-    experts = fields.of("experts")
-    if not (fields.of("mlp_size") or fields.of("expert_size") or fields.among("two matrices")):
-        missing.append("intermediate_size")
-    if experts > 1 and not fields.of("experts_per_token"):
-        missing.append(NAMES["experts_per_token"][0])
-    if missing:
-        raise ConfigError(missing)
-    if cells["layers"] > MOST_LAYERS:
-        raise ConfigError(field=NAMES["layers"][0], value=cells["layers"])
+    cells: dict[str, Any] = _first_cells(fields)
     kinds = _kinds(fields, cells["layers"])
     attention, cached = _attention(fields, cells, kinds)
     mlps, routed, columns = _mlps(fields, cells["hidden_size"], kinds)
     tied = fields.get("tie_word_embeddings")
     tied = fields.among("one table") if tied is None else bool(tied)
     total = attention + mlps + routed + cells["vocabulary"] * cells["hidden_size"] * (1 if tied else 2)
-    unused = 1 - columns["experts_per_token"] / experts if routed else 0.0
+    unused = 1 - columns["experts_per_token"] / columns["experts"] if routed else 0.0
     cells |= {**cached, **columns, "tied_embeddings": tied}
     cells["total_parameters"] = round(total / 1e9, 3)
     cells["active_parameters"] = round((total - routed * unused) / 1e9, 3)
@@ -105,6 +94,23 @@ def read_config(config: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, .
     left |= {name for name in config if name.endswith("_config")}
     unread = left - fields.read - {*TEXT, *_TABLE["no shape"][""]}
     return {name: value for name, value in cells.items() if value != ""}, tuple(sorted(unread))
+
+
+def _first_cells(fields: _Fields) -> dict[str, int]:
+    """Return the columns that each model has; a ConfigError names what is missing."""
+    cells = {
+        name: fields.of(name) for name in ("hidden_size", "layers", "heads", "vocabulary", "context_tokens")
+    }
+    missing = [NAMES[name][0] for name, value in cells.items() if not value]
+    if not (fields.of("mlp_size") or fields.of("expert_size") or fields.among("two matrices")):
+        missing.append("intermediate_size")
+    if fields.of("experts") > 1 and not fields.of("experts_per_token"):
+        missing.append(NAMES["experts_per_token"][0])
+    if missing:
+        raise ConfigError(missing)
+    if cells["layers"] > MOST_LAYERS:
+        raise ConfigError(field=NAMES["layers"][0], value=cells["layers"])
+    return cells
 
 
 def _text_part(config: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -120,25 +126,50 @@ def _kinds(fields: _Fields, layers: int) -> list[str]:
     """Return what each layer is: attention to all tokens or to a window, with a state, experts, or an MLP alone."""
     if ratios := fields.get("compress_ratios"):
         raise ConfigError(field="compress_ratios", value=ratios)
+    ways = (_as_listed, _by_place, _with_states, _with_windows)
+    return next((kinds for way in ways if (kinds := way(fields, layers))), ["full"] * layers)
+
+
+def _as_listed(fields: _Fields, layers: int) -> list[str]:
+    """Return them from the first field that lists the layers."""
     for name in LISTS:
         if listed := fields.listed(name, layers):
             kinds = {entry: kind for kind, entries in _TABLE[name].items() for entry in entries}
             if unknown := [each for each in listed if each not in kinds]:
                 raise ConfigError(field=name, value=unknown[0])
             return [kinds[each] for each in listed]
+    return []
+
+
+def _by_place(fields: _Fields, layers: int) -> list[str]:
+    """Return them from the places of the layers with attention; those of ``linear_attn_config`` count from 1."""
     linear = fields.get("linear_attn_config")
     for apart, at in ((linear, "full_attn_layers"), (fields.data, "attn_layer_indices")):
         if isinstance(apart, Mapping) and isinstance(full := apart.get(at), list):
             fields.read.add(at)
             return ["full" if n + (apart is linear) in full else "state" for n in range(layers)]
+    return []
+
+
+def _every(fields: _Fields) -> tuple[int, int]:
+    """Return every how many layers one keeps the whole context, 0 where none does, and the first of these."""
     every = fields.of("full_every", EVERY.get(fields.kind, 0))
-    offset = fields.of("full_offset", max(0, every - 1))
-    if fields.of("state_size"):
-        if not every:
-            raise ConfigError(["layer_types"])
-        return ["full" if n % every == offset else "state" for n in range(layers)]
+    return every, fields.of("full_offset", max(0, every - 1))
+
+
+def _with_states(fields: _Fields, layers: int) -> list[str]:
+    every, offset = _every(fields)
+    if not fields.of("state_size"):
+        return []
+    if not every:
+        raise ConfigError(["layer_types"])
+    return ["full" if n % every == offset else "state" for n in range(layers)]
+
+
+def _with_windows(fields: _Fields, layers: int) -> list[str]:
     if not fields.of("window_tokens") or fields.get("use_sliding_window") is False:
-        return ["full"] * layers
+        return []
+    every, offset = _every(fields)
     if fields.data.get("attention_chunk_size"):
         every, offset = 4, 3
         if fields.data.get("no_rope_layers"):
@@ -258,18 +289,21 @@ def _precision(fields: _Fields, config: Mapping[str, Any], layers: int) -> dict[
     four = re.search(r"bits': 4|4bit': true|awq", text)
     found = re.search("nvfp4|mxfp4|fp8", text) or (None if four else re.search("float", text))
     precision = found[0].replace("float", "fp8") if found else "int4" if four else "int8"
+    return {"native_precision": precision, "kept": _kept(fields, quantised, layers)}
+
+
+def _kept(fields: _Fields, quantised: Mapping[str, Any], layers: int) -> str:
+    """Return the parts at 16 bits: those whose modules are left out in most layers, by name or by a pattern."""
     lists = [quantised[name] for name in LEFT_OUT if isinstance(quantised.get(name), list)]
     left = [str(module) for listed in lists for module in listed]
 
     def most(part: str) -> bool:
-        """Return whether the modules at 16 bits are of this part in most layers, by name or by a pattern."""
         named = [module for module in left if part in module]
         everywhere = any("*" in module or not re.search(r"\d", module) for module in named)
         return everywhere or len(named) >= layers / 2
 
-    kept = "attention" if most("attn") else "none"
-    if kept == "attention" and fields.of("experts") > 1:
-        kept = "rest" if most("shared_expert") else kept
-    elif kept == "attention" and any("layers.0.mlp" in module for module in left):
-        kept = "attention and ends"
-    return {"native_precision": precision, "kept": kept}
+    if not most("attn"):
+        return "none"
+    if fields.of("experts") > 1:
+        return "rest" if most("shared_expert") else "attention"
+    return "attention and ends" if any("layers.0.mlp" in module for module in left) else "attention"

@@ -3,7 +3,7 @@
 Later chapters of every group (demand by hour, access, placement, failures, cost) then apply to these, too.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from gpuplan.models import demand
 from gpuplan.models.llm import memory, replicas, serving, traffic
 from gpuplan.models.llm.shape import BITS
 from gpuplan.plan.inputs import derived, resting_on
-from gpuplan.plan.llm.asks import RETRIEVAL, SERVING, TUNING, Asks, in_percent, uses_model
+from gpuplan.plan.llm.asks import RETRIEVAL, TUNING, Asks, in_percent, uses_model
 from gpuplan.plan.llm.engine import Engine, engine_lines, engine_of, sequences_of
 from gpuplan.plan.llm.retrieval import Retrieval, retrieval_of
 from gpuplan.plan.llm.serving import Serving, check_lengths, serving_of, why_size
@@ -63,7 +63,7 @@ def llm_of(trail: Trail, scenario: Scenario, catalog: Catalog) -> Llm:
     for group in filter(uses_model, scenario.groups):
         try:
             here = trail.about(f"groups.{group.id}", name=group.name)
-            taken[group.id] = TAKES[group.use_case](here, Asks(scenario, catalog, group))
+            taken[group.id] = _taken(here, Asks(scenario, catalog, group))
         except ScenarioError as error:
             problems += error.problems
     if problems:
@@ -82,30 +82,19 @@ def llm_of(trail: Trail, scenario: Scenario, catalog: Catalog) -> Llm:
     return Llm(_with_databases(replace(scenario, groups=groups), searched), serving, tuned, searched, models)
 
 
-def _serving(trail: Trail, asks: Asks) -> Serving:
+def _taken(trail: Trail, asks: Asks) -> Serving | Tuning | Retrieval:
+    """Size a group by the work of its model, with lines."""
+    if asks.group.use_case == RETRIEVAL:
+        return retrieval_of(asks, trail)
+    if asks.group.use_case == TUNING:
+        job = tuning_of(asks)
+        tuning_lines(trail, asks, job)
+        return job
     check_lengths(asks)
     engine = engine_of(asks)
     result = serving_of(asks, engine)
     serving_lines(trail, asks, engine, result)
     return result
-
-
-def _tuning(trail: Trail, asks: Asks) -> Tuning:
-    result = tuning_of(asks)
-    tuning_lines(trail, asks, result)
-    return result
-
-
-def _retrieval(trail: Trail, asks: Asks) -> Retrieval:
-    return retrieval_of(asks, trail)
-
-
-TAKES: Mapping[str, Callable[[Trail, Asks], Serving | Tuning | Retrieval]] = {
-    SERVING: _serving,
-    TUNING: _tuning,
-    RETRIEVAL: _retrieval,
-}
-"""Workload kind -> the function that sizes its groups."""
 
 
 def _with_databases(scenario: Scenario, searched: Mapping[str, Retrieval]) -> Scenario:

@@ -232,30 +232,33 @@ def starts_always(asked: Sequence[Request], rooms: Sequence[Room], rules: power_
     """True if too few VMs are planned for any order to leave no host for one: a host without room holds at least one
     other VM, and more GPUs, vCPUs or memory than a VM would leave."""
 
-    def takes(request: Request) -> tuple[int, ...]:
-        gpus = request.gpus or (request.shares if request.family else 0)  # each share on its own GPU at worst
-        return gpus, request.vcpus, request.memory_gib
-
     vms = sum(request.vms for request in asked)
     total = [
-        sum(n) for n in zip(*([request.vms * n for n in takes(request)] for request in asked), strict=True)
+        sum(sizes)
+        for sizes in zip(*(map(request.vms.__mul__, _takes(request)) for request in asked), strict=True)
     ]
+    linked = bool(rules.domain or rules.partitions)
     for request in asked:
-        here = takes(request)
-        fits = [
-            room
-            for room in rooms
-            if room.takes(request)
-            and all(n <= most or not most for n, most in zip(here, room.sizes, strict=True))
-        ]
-        blocked = 0
+        here = _takes(request)
+        fits = [room.sizes for room in rooms if room.takes(request) and _holds(room, here)]
+        blocked = 0 if not linked else vms
         for at, need in enumerate(here):
-            least = min((room.sizes[at] for room in fits if room.sizes[at]), default=None)
+            least = min((sizes[at] for sizes in fits if sizes[at]), default=None)
             blocked += 0 if least is None else (total[at] - need) // (least - need + 1)
-        linked = rules.domain or rules.partitions
-        if len(fits) <= (vms - 1 if linked else min(vms - 1, blocked)):
+        if len(fits) <= min(vms - 1, blocked):
             return False
     return True
+
+
+def _takes(request: Request) -> tuple[int, ...]:
+    """GPUs, vCPUs and memory of a VM; at worst each share is on its own GPU."""
+    gpus = request.gpus or (request.shares if request.family else 0)
+    return gpus, request.vcpus, request.memory_gib
+
+
+def _holds(room: Room, sizes: Sequence[int]) -> bool:
+    """True if an empty host offers this much of what is counted."""
+    return all(size <= most or not most for size, most in zip(sizes, room.sizes, strict=True))
 
 
 def least(do: Callable[[int], bool], below: int, most: int) -> int:
