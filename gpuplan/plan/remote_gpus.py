@@ -103,44 +103,29 @@ def remote_kept(
     A round trip below the one that the measured overhead was read as helps the high end only: the gain is not measured.
     """
     network, preset, native_s = scenario.network, work.preset, work.native_s(scenario, catalog)
-    usable = catalog.assumptions["remoting"].fact("usable_share")
-    tcp = many_tcp_rate(scenario, catalog)
-    trip = float(round_trip(scenario, catalog).value)
+    usable, tcp = catalog.assumptions["remoting"].fact("usable_share"), many_tcp_rate(scenario, catalog)
+    share, rate, trip = (float(fact.value) for fact in (usable, tcp, round_trip(scenario, catalog)))
     measured_us = float(catalog.assumptions["network-planning"].fact("round_trip_us").value)
-    share = float(usable.value)
-    stated = network.tcp_gbit_s is not None
-    ends = {
-        "low": (
-            usable.low or share,
-            float(tcp.value) if stated else float(tcp.low or tcp.value),
-            float(work.users),
-        ),
-        "high": (usable.high or share, float(tcp.value) if stated else float(tcp.high or tcp.value), 1.0),
-    }
-    link = Link(network.link_gbit_s, network.transport, float(tcp.value), share, network.mtu_bytes)
+    slow, quick = (rate, rate) if network.tcp_gbit_s is not None else (tcp.low or rate, tcp.high or rate)
+    link = Link(network.link_gbit_s, network.transport, rate, share, network.mtu_bytes)
     carried = delivered_gbit_s(link)
     left = fair_share_gbit_s(carried, others=work.beside(native_s))
-    kept = {}
-    for end, waits, hidden in (
-        ("low", "waits_high", "hidden_low"),
-        ("typical", "waits", "hidden"),
-        ("high", "waits_low", "hidden_high"),
+    kept = []
+    for at_end, tcp_gbit_s, users, trip_us, waits, hidden in (
+        (usable.low or share, slow, float(work.users), max(trip, measured_us), "waits_high", "hidden_low"),
+        (share, rate, carried / left, max(trip, measured_us), "waits", "hidden"),
+        (usable.high or share, quick, 1.0, trip, "waits_low", "hidden_high"),
     ):
-        usable_share, tcp_gbit_s, sharing = ends.get(end, (share, float(tcp.value), carried / left))
-        values: dict[str, Any] = {
-            "sent_mb": preset["sent_mb"],
-            "received_mb": preset["received_mb"],
-            "syncs": preset[waits],
-            "link": replace(link, tcp_gbit_s=tcp_gbit_s, usable_share=usable_share),
-            "users": sharing,
-            "round_trip_us": trip if end == "high" else max(trip, measured_us),
-            "hidden_share": preset[hidden],
-        }
+        values: dict[str, Any] = {name: preset[name] for name in ("sent_mb", "received_mb")}
+        values |= {"syncs": preset[waits], "users": users, "round_trip_us": trip_us}
+        values |= {"hidden_share": preset[hidden]}
+        values["link"] = replace(link, tcp_gbit_s=tcp_gbit_s, usable_share=at_end)
         time_s = remote_time_s(native_s, **values, calls=0, software=Remoting(sync_us=0))
-        kept[end] = min(1.0, 1 / remote_slowdown(native_s, remote_s=time_s))
-        if trail is not None and end == "typical":
+        kept.append(min(1.0, 1 / remote_slowdown(native_s, remote_s=time_s)))
+        if trail is not None and waits == "waits":
             _record_remote(trail, scenario, catalog, work, values)
-    return kept["low"], kept["typical"], kept["high"]
+    low, typical, high = kept
+    return low, typical, high
 
 
 def _record_remote(
@@ -160,9 +145,7 @@ def _record_remote(
         "syncs": preset.fact("waits"),
         "sync_us": derived(f"{path}/sync_us", 0, "software of a call"),
         "hidden_share": preset.fact("hidden"),
-        "link_gbit_s": scenario.fact("network.link_gbit_s"),
-        "transport": scenario.fact("network.transport"),
-        "mtu_bytes": scenario.fact("network.mtu_bytes"),
+        **scenario.given("network", "link_gbit_s", "transport", "mtu_bytes"),
         "users": derived(f"{path}/users", values["users"], "users of a link"),
         "round_trip_us": trip,
         "usable_share": catalog.assumptions["remoting"].fact("usable_share"),
@@ -181,6 +164,10 @@ def remote_use(
     speed = gpu_speed(catalog, preset, scenario.hardware.gpu)
     needs = needs_gbit_s(preset, native_s)
     low, kept, high = remote_kept(scenario, catalog, work, trail)
+    if on_host is None:
+        on_host = needs + sum(n * need for n, need in work.beside(native_s))
+    bases = (preset["basis"], speed.per_s.basis, round_trip(scenario, catalog).basis)
+    fitted = "fitted" if scenario.network.transport == "tcp" else "assumed"
     return RemoteUse(
         id=work.key,
         name=work.name,
@@ -189,23 +176,13 @@ def remote_use(
         chosen=work.chosen,
         users=work.users,
         needs_gbit_s=needs,
-        on_host_gbit_s=needs + sum(n * need for n, need in work.beside(native_s))
-        if on_host is None
-        else on_host,
+        on_host_gbit_s=on_host,
         native_s=native_s,
         kept_low=low,
         kept=kept,
         kept_high=high,
         verdict=verdict_of(catalog, kept),
-        basis=weakest(
-            (
-                preset["basis"],
-                speed.per_s.basis,
-                round_trip(scenario, catalog).basis,
-                "fitted" if scenario.network.transport == "tcp" else "assumed",
-                *network_bases(scenario),
-            )
-        ),
+        basis=weakest((*bases, fitted, *network_bases(scenario))),
         speed=speed.how,
         changes=_remote_changes(scenario, catalog, work, kept),
         sources=tuple(dict.fromkeys((*preset["source"], *speed.per_s.sources))),

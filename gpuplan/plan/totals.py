@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gpuplan.catalog import Catalog
-from gpuplan.facts import Fact
 from gpuplan.models import availability, cost, demand, placement
 from gpuplan.models.availability import failover
 from gpuplan.plan.access import GroupPlan
@@ -13,7 +12,7 @@ from gpuplan.plan.hosts import Pool, after_loss_line, counted_vms, whole_pools
 from gpuplan.plan.inputs import derived, resting_on
 from gpuplan.plan.requests import Requests
 from gpuplan.plan.sizing_rule import FUNCTIONS, Target, odds_of, peakedness_range
-from gpuplan.plan.trail import Line, Trail
+from gpuplan.plan.trail import Inputs, Line, Trail
 from gpuplan.plan.working_week import Week, mixes
 from gpuplan.scenario import UNASSIGNED, Scenario
 from gpuplan.units import exact
@@ -52,13 +51,8 @@ def totals(
     missing = sum(u.vms for g in groups for u in g.unplaced)
     worst = max((f.unplaced for pool in pools for f in pool.failures), default=0)
     not_placed = here.record("unplaced_vms", placement.place, missing, demand=asked)
-    after = here.record(
-        "unplaced_vms_after_failure",
-        failover.after_failure,
-        missing + worst,
-        unplaced=not_placed,
-        lost=counted_vms("plan/worst_host_failure", worst),
-    )
+    lost: Inputs = {"unplaced": not_placed, "lost": counted_vms("plan/worst_host_failure", worst)}
+    after = here.record("unplaced_vms_after_failure", failover.after_failure, missing + worst, lost)
     return Totals(
         hosts=hosts.value,
         hosts_for_demand=needed.value,
@@ -75,7 +69,7 @@ def held_gpus_lines(
     trail: Trail, scenario: Scenario, asked: Requests, by_season: Mapping[str, Mapping[str, Week]]
 ) -> dict[str, Line]:
     """Add mean GPUs allocated over the year: to each group, to no group at the same rate, and in total."""
-    parts: dict[str, Fact | Line] = {}
+    parts: Inputs = {}
     for plan in asked.groups:
         weeks = [season[plan.id] for season in by_season.values()]
         share = plan.vms_placed / plan.vms if plan.vms else 0.0
@@ -98,7 +92,7 @@ def held_gpus_lines(
 def utilisation_line(trail: Trail, scenario: Scenario, busy: Line, gpus: Line) -> Line:
     """Add the share of time in which the GPUs are used: stated, or the mean allocation of the groups."""
     stated = scenario.fact("cost.utilisation")
-    named: dict[str, Fact | Line] = {"busy_gpus": busy, "gpus": gpus}
+    named: Inputs = {"busy_gpus": busy, "gpus": gpus}
     if stated.value is not None:
         named["stated"] = replace(stated, key="cost/stated_utilisation")  # the line has the key of the input
     when = "" if stated.value is None else "stated"
@@ -136,7 +130,7 @@ def waiting_lines(
         if not cases:
             continue
         chance, method, gpus, load, z = max(cases)
-        inputs: dict[str, Fact | Line] = {
+        inputs: Inputs = {
             "gpus": derived(f"plan/GPUs {about}", gpus, "GPUs of the likeliest pool"),
             "load": derived("plan/GPUs needed on average", load),
         }

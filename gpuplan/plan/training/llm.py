@@ -215,14 +215,8 @@ def _run(
     links = scenario.training.links or 1
     tcp = tcp_rate(scenario, catalog, links * network.link_gbit_s) if network.transport == "tcp" else None
     batch = hosts * gpus_per_host * (work.batch_per_gpu or _usual_batch(catalog, work))
-    model = Transformer(
-        shape.active_parameters,
-        shape.layers,
-        shape.hidden_size,
-        shape.heads * shape.head_size,
-        shape.vocabulary,
-        shape.tied_embeddings,
-    )
+    sizes = (shape.active_parameters, shape.layers, shape.hidden_size, shape.heads * shape.head_size)
+    model = Transformer(*sizes, shape.vocabulary, shape.tied_embeddings)
     board = TrainingBoard(
         matmul_tflops(catalog, gpu, "bf16"),
         matmul_tflops(catalog, gpu, work.precision),

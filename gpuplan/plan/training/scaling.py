@@ -126,12 +126,8 @@ def _latency(fitted: Fact, scenario: Scenario, path: str) -> Fact:
     longer = (scenario.network.latency_us or 0.0) / 2
     if longer <= float(fitted.value):
         return fitted
-    return replace(
-        scenario.fact("network.latency_us"),
-        key=f"{path}/step_latency_us",
-        value=longer,
-        note=said("training.half round trip"),
-    )
+    measured, note = scenario.fact("network.latency_us"), said("training.half round trip")
+    return replace(measured, key=f"{path}/step_latency_us", value=longer, note=note)
 
 
 def summed_by(scenario: Scenario, hosts: int) -> str:
@@ -235,14 +231,15 @@ def _moved(scenario: Scenario, catalog: Catalog, job: Job, hosts: Fact, path: st
         "hosts": hosts,
         "gpus_per_host": derived(f"{path}/gpus_per_host", job.gpus_per_host, "GPUs of a job in each host"),
         "link_gbit_s": all_links(scenario, path),
-        "transport": scenario.fact("network.transport"),
-        "mtu_bytes": scenario.fact("network.mtu_bytes"),
+        **scenario.given("network", "transport", "mtu_bytes"),
         "intra_host_gb_s": inside_host_gb_s(catalog, scenario.hardware.gpu, job.gpus_per_host),
         "usable_share": catalog.assumptions[ITEM["ring"]].fact("usable_share"),
     }
     if scenario.network.transport == "tcp":
         servers = scenario.training.aggregation == "parameter-server"
-        moved["tcp_gbit_s"] = (many_tcp_rate if servers else job_tcp_rate)(scenario, catalog)
+        over_links = float(all_links(scenario).value)
+        rate = many_tcp_rate(scenario, catalog) if servers else tcp_rate(scenario, catalog, over_links)
+        moved["tcp_gbit_s"] = rate
     return moved
 
 
@@ -255,11 +252,8 @@ def ring_latency(scenario: Scenario, catalog: Catalog, path: str = PATH) -> Fact
 def all_links(scenario: Scenario, path: str = PATH) -> Fact:
     """All links together that a job uses in one host."""
     link, links = scenario.fact("network.link_gbit_s"), scenario.training.links or 1
-    if links == 1:
-        return link
-    return replace(
-        link, key=f"{path}/link_gbit_s", value=links * scenario.network.link_gbit_s, note=f"{links} links"
-    )
+    together, note = links * scenario.network.link_gbit_s, f"{links} links"
+    return link if links == 1 else replace(link, key=f"{path}/link_gbit_s", value=together, note=note)
 
 
 def collective_facts(scenario: Scenario, catalog: Catalog, path: str = PATH) -> dict[str, Fact | Line]:
@@ -270,11 +264,6 @@ def collective_facts(scenario: Scenario, catalog: Catalog, path: str = PATH) -> 
     facts["links"] = links if links.value is not None else replace(links, value=1, note="all ports")
     facts["link_gbit_s"] = scenario.fact("network.link_gbit_s")
     return facts
-
-
-def job_tcp_rate(scenario: Scenario, catalog: Catalog) -> Fact:
-    """Return the TCP rate of a host over all links of a job."""
-    return tcp_rate(scenario, catalog, float(all_links(scenario).value))
 
 
 def kept_range(

@@ -138,13 +138,9 @@ def _fitted_tcp_rate(catalog: Catalog, link: float) -> Fact:
     fitted = ring.fact("tcp_gbit_s")
     growth = float(ring.fact("tcp_growth").value)
     rate = round(tcp_rate_gbit_s(link, at_25_gbit_s=float(fitted.value), growth=growth), 1)
-    return replace(
-        fitted,
-        value=rate,
-        low=min(fitted.low or rate, rate),
-        high=max(fitted.high or rate, rate),
-        note=said("training.TCP growth", rate=f"{fitted.value:g}", link=f"{link:g}"),
-    )
+    low, high = min(fitted.low or rate, rate), max(fitted.high or rate, rate)
+    note = said("training.TCP growth", rate=f"{fitted.value:g}", link=f"{link:g}")
+    return replace(fitted, value=rate, low=low, high=high, note=note)
 
 
 def network_bases(scenario: Scenario) -> tuple[str, ...]:
@@ -166,12 +162,8 @@ def nvlink_gb_s(catalog: Catalog, gpu: str) -> Fact | None:
     per_link = architecture_of(catalog, gpu).get("nvlink_gb_s")
     if not (link and total and per_link and "SXM" in str(item.value("form_factor"))):
         return None
-    return replace(
-        item.fact("nccl_nvlink_link_gb_s"),
-        value=float(link) * float(total) / float(per_link),
-        basis="derived",
-        note=said("training.NVLink"),
-    )
+    rate, note = float(link) * float(total) / float(per_link), said("training.NVLink")
+    return replace(item.fact("nccl_nvlink_link_gb_s"), value=rate, basis="derived", note=note)
 
 
 def inside_host_gb_s(catalog: Catalog, gpu: str, gpus: int) -> Fact:
@@ -188,14 +180,8 @@ def inside_host_gb_s(catalog: Catalog, gpu: str, gpus: int) -> Fact:
     generation = int(item.value("pcie_generation") or 3)
     if generation <= 3:
         return fitted
-    return replace(
-        fitted,
-        value=float(fitted.value) * 2 ** (generation - 3),
-        low=None,
-        high=None,
-        basis="assumed",
-        note=said("training.PCIe", generation=generation),
-    )
+    rate, note = float(fitted.value) * 2 ** (generation - 3), said("training.PCIe", generation=generation)
+    return replace(fitted, value=rate, low=None, high=None, basis="assumed", note=note)
 
 
 def verdict_of(catalog: Catalog, kept: float) -> str:

@@ -134,6 +134,7 @@ def training_use(
     how = summed_by(scenario, count)
     if how == "in-network":
         bases.append("assumed")
+    over = "hierarchical" if over_tree(scenario, catalog, count, how) else how
     if trail is not None:
         line = _step_line(trail, scenario, catalog, training)
         _answer_lines(trail, scenario, catalog, training, line, worth, timed=hours is not None)
@@ -156,11 +157,7 @@ def training_use(
         efficiency_high=high,
         per_s=training_throughput(gpus, batch_per_gpu=job.batch, step_s=step),
         needs_gbit_s=host_traffic_gbit_s(
-            job.gradient_mb,
-            step_s=step,
-            hosts=count,
-            gpus_per_host=job.gpus_per_host,
-            algorithm="hierarchical" if over_tree(scenario, catalog, count, how) else how,
+            job.gradient_mb, step_s=step, hosts=count, gpus_per_host=job.gpus_per_host, algorithm=over
         ),
         hours=hours,
         samples=samples,
