@@ -97,7 +97,7 @@ class JobRows(Collected):
         if out.any():
             line, gpu_h = int(self["line"][out].min()), (self["gpus"] * self["duration_s"] / 3600)[out]
             known, why = np.isfinite(gpu_h), (said("audit.row.again"), False)
-            log.add(why, len(gpu_h), line, "", float(gpu_h[known].sum()), int((~known).sum()))
+            log.add(why, len(gpu_h), line, None, float(gpu_h[known].sum()), int((~known).sum()))
             self.keep(~out)
         duration, start = self["duration_s"], self["start_s"]
         endless = np.isinf(duration)

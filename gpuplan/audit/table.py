@@ -57,12 +57,12 @@ class Log:
         why: tuple[str, bool],
         rows: int,
         line: int = 0,
-        example: str = "",
+        example: str | None = None,
         gpu_h: float = 0.0,
         unknown: int = 0,
     ) -> None:
         """Leave out some rows; of those left out for the same reason the first stay the example."""
-        old = self.left.get(why) or Skipped(why[0], 0, line, show(example))
+        old = self.left.get(why) or Skipped(why[0], 0, line, "" if example is None else show(example))
         self.left[why] = old._replace(
             rows=old.rows + rows, gpu_h=old.gpu_h + gpu_h, unknown=old.unknown + unknown
         )
