@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, permutations, product
+from itertools import chain, product
 from typing import NamedTuple
 
 from gpuplan.catalog import Catalog
@@ -101,18 +101,22 @@ def _taken_over(
     boards, linked, why = dict[str, tuple[str, ...]](), set[str](), defaultdict[str, list[str]](list)
     if any(share.requests.rooms.get(share.pool) for share in shares):
         return boards, linked, {"owned": ()}
-    for mine, other in permutations(shares, 2):
-        own, board = mine.room.board, other.room.board
-        groups = {group.id: group for group in mine.scenario.groups}
+    for mine in shares:
+        groups, others = (
+            {group.id: group for group in mine.scenario.groups},
+            [o for o in shares if o is not mine],
+        )
         for request in (request for request in mine.laid.asked if request.group in groups):
-            group, on = groups[request.group], boards.setdefault(request.group, (own,))
-            if reason := _why_not(catalog, group, request, mine, other):
+            group = groups[request.group]
+            reasons = [_why_not(catalog, group, request, mine, other) for other in others]
+            for reason in filter(None, dict.fromkeys(reasons)):
                 why[reason].append(group.name)
-                if own == board:  # nothing tells its hosts apart
-                    return boards, set(), why
-            else:
-                boards[request.group] = on if board in on else (*on, board)
-                linked |= {mine.pool, other.pool}
+            refused = {other.room.board for other, reason in zip(others, reasons, strict=True) if reason}
+            if mine.room.board in refused:  # nothing tells its hosts apart
+                return boards, set(), why
+            able = [other for other in others if other.room.board not in refused]
+            boards[group.id] = tuple(dict.fromkeys(share.room.board for share in (mine, *able)))
+            linked |= {share.pool for share in (mine, *able) if able}
     return boards, linked, why
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
-from itertools import combinations, product
+from itertools import combinations, islice, product
 from random import Random
 from typing import Any
 
@@ -13,6 +14,8 @@ from kinds_of_hosts import design
 from random_cases import cases
 
 from gpuplan import make_plan
+from gpuplan.analysis.candidates import asked, kind_candidates
+from gpuplan.analysis.option import assess
 from gpuplan.catalog import Catalog
 from gpuplan.models.placement import Request, Room
 from gpuplan.plan import Plan
@@ -261,3 +264,33 @@ def test_three_kinds_and_two_clusters(catalog: Catalog) -> None:
     assert [pool.id for pool in one.pools] == ["shared-passthrough"]
     assert one.totals.hosts <= plan.totals.hosts
     assert survives(one.pools[0].requests, one.pools[0].rooms, 1)
+
+
+def test_explored_designs_share_clusters_too(catalog: Catalog) -> None:
+    """Another link reuses the hosts; hosts of another kind are planned with those that they share a cluster with."""
+    scenario = from_dict(design())
+    own = asked(scenario)
+    for link in (25, 100, 25):
+        option = assess(scenario, catalog, replace(own, link_gbit_s=link))
+        assert (option.hosts, option.gpus, option.reasons) == (6, 36, ())
+    for candidate in islice(kind_candidates(scenario, catalog), 6):
+        option = assess(scenario, catalog, candidate)
+        if not option.reasons:
+            plan = make_plan(candidate.apply(scenario, catalog), catalog)
+            assert option.hosts == plan.totals.hosts
+
+
+def test_a_board_that_one_of_its_kinds_cannot_count_takes_over_no_vm(catalog: Catalog) -> None:
+    """Two kinds with the same board, CPU stated for one of them: nothing tells their hosts apart."""
+    data = design()
+    data["hardware"]["vcpus_per_host"] = 64
+    data["hardware"]["kinds"][0]["vcpus_per_host"] = 128
+    data["hardware"]["kinds"].append(
+        {"name": "Third", "gpu": "h200-nvl-141gb", "gpus_per_host": 8, "cluster": "first"}
+    )
+    data["groups"][0]["vcpus_each"] = 8
+    data["groups"].append(data["groups"][1] | {"id": "c", "hosts": "Third"})
+    plan = make_plan(from_dict(data), catalog)
+    for pool in plan.pools:
+        for request in pool.requests:
+            assert request.group != "a" or request.boards in ((), ("l40s-48gb",))
