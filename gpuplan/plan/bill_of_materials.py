@@ -160,6 +160,7 @@ class Counts:
         fabric: Cabling,
         remote: bool,
     ) -> None:
+        self._built: dict[int, Switches | None] = {}
         self.remote = remote  # True if VMs on hosts without GPUs use these over the network
         self.scenario, self.catalog, self.fabric = scenario, catalog, fabric
         self.kinds = tuple(kinds)
@@ -272,10 +273,10 @@ class Counts:
         )
 
     def _switches(self, hosts: int) -> Switches | None:
-        """Return the switches for this many hosts."""
-        if self.fabric.switches is None:
-            return None
-        return switches_for(self.scenario, self.catalog, self.fabric, hosts)
+        """Return the switches for this many hosts; each number of hosts of the years of growth is asked for again and again."""
+        if hosts not in self._built:
+            self._built[hosts] = switches_for(self.scenario, self.catalog, self.fabric, hosts)
+        return self._built[hosts]
 
     def hosts_of(self, key: str) -> str:
         """Return the kind of hosts that a material is for, as its key says; empty where it is for all."""

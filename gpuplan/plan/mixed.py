@@ -212,17 +212,23 @@ class MixedPlan(Plan):
                 power_on_lines(trail, start)
         ways = {tuple(map(start.scenario.get, OPEN)): start.scenario for start in starts.values()}
         if len(ways) > 1 and self.scenario.availability.sized_for == "best":
-            starts = max(map(self._starts_of, ways.values()), key=worst)
+            starts = max((self._starts_of(way, starts) for way in ways.values()), key=worst)
             for start in filter(lambda start: start.known, starts.values()):
                 power_on_lines(trail, start)
         return starts
 
-    def _starts_of(self, way: Scenario) -> dict[str, PowerOn]:
-        """Results with the open settings of a way."""
-        return _joined(
-            starts_of(set_up_as(sized, way), self.catalog, groups, pools)
-            for sized, groups, pools in self._clusters
-        )
+    def _starts_of(self, way: Scenario, known: Mapping[str, PowerOn]) -> dict[str, PowerOn]:
+        """Results with the open settings of a way, those with which a kind was started already as they are."""
+        starts, theirs = dict[str, PowerOn](), {id for id, start in known.items() if start.scenario is way}
+        for sized, groups, pools in self._clusters:
+            ids = [pool.id for pool in pools]
+            again = not theirs.issuperset(ids)
+            starts |= (
+                starts_of(set_up_as(sized, way), self.catalog, groups, pools)
+                if again
+                else {id: known[id] for id in ids}
+            )
+        return starts
 
     @chapter
     def rehearsed(self) -> Mapping[str, Rehearsed]:
