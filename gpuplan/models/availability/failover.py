@@ -47,13 +47,6 @@ class Step(NamedTuple):
     """Other VMs that had to move, with their new host."""
     unplaced: list[Vm]
 
-    @classmethod
-    def without(
-        cls, cluster: Cluster, layout: tuple[Host, ...], now: Sequence[int], gone: Collection[int]
-    ) -> "Step":
-        """Some hosts emptied; no VM goes to a host that is gone."""
-        return _Emptying(cluster, layout, now, gone).step()
-
 
 def after_failure(
     layout: Sequence[Host],
@@ -91,8 +84,8 @@ def after_failure(
     cluster = Cluster(requests, rooms)
     emptied = sorted(set(maintenance))
     lost = sorted(set(failed) - set(maintenance))
-    evacuation = Step.without(cluster, tuple(layout), emptied, emptied)
-    restart = Step.without(cluster, evacuation.hosts, lost, [*emptied, *lost])
+    evacuation = Emptying(cluster, tuple(layout), emptied, emptied).step()
+    restart = Emptying(cluster, evacuation.hosts, lost, [*emptied, *lost]).step()
     name = [request.group for request in requests]
     unplaced = evacuation.unplaced + restart.unplaced
     left = Counter(room for at, room in enumerate(cluster.rooms) if at not in {*emptied, *lost})
@@ -106,8 +99,8 @@ def after_failure(
     )
 
 
-class _Emptying:
-    """Hosts whose VMs go to other hosts, none to one that is gone."""
+class Emptying:
+    """Hosts ``now`` to empty, whose VMs go to other hosts, none to one that is gone."""
 
     def __init__(
         self, cluster: Cluster, layout: tuple[Host, ...], now: Sequence[int], gone: Collection[int]

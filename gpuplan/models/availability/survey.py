@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from gpuplan.models.availability.failover import Step
+from gpuplan.models.availability.failover import Emptying, Step
 from gpuplan.models.availability.restart import Cluster, HostClass, Pool
 from gpuplan.models.placement import Host, Request, Room
 from gpuplan.models.placement.requests import Kinds, State
@@ -79,7 +79,7 @@ def failure_survey(
     whole_from_zero(lost=lost, most=most)
     cluster = Cluster(requests, rooms)
     emptied = sorted(set(maintenance))
-    before = Step.without(cluster, tuple(layout), emptied, emptied)
+    before = Emptying(cluster, tuple(layout), emptied, emptied).step()
     classes = [
         one._replace(hosts=left)
         for one in cluster.read(before.hosts)
