@@ -213,13 +213,15 @@ class _Hosts:
         widest = max((room.gpus for room in rooms), default=0)
         singles = tuple(request._replace(group=str(at), vms=1) for at, request in enumerate(requests))
         self.table = _table(singles, rules._replace(host="", consolidate=False))
-        self.takes = np.array([[room.takes(r) for room in self.rooms] for r in requests], dtype=bool)
-        self.own = np.array(
-            [[room.board in r.boards[:1] for room in self.rooms] for r in requests], dtype=bool
-        )
+        self.takes = self._where(requests, Room.takes)
+        self.own = self._where(requests, lambda room, request: room.board in request.boards[:1])
         self.lacking = np.array([widest - room.gpus for room in rooms], dtype=np.int64)
         first = [[NEUTRAL] * room.gpus + [WHOLE] * (widest - room.gpus) for room in rooms]
         self.first = np.array([self.table.number(gpus) for gpus in first], dtype=np.int32)
+
+    def _where(self, requests: Sequence[Request], holds: Callable[[Room, Request], bool]) -> Any:
+        """Return for each request on which hosts something holds."""
+        return np.array([[holds(room, request) for room in self.rooms] for request in requests], dtype=bool)
 
     def spare_gpus(self, kinds: Any) -> Any:
         """GPUs' worth that would be idle if every VM of an order ran."""
