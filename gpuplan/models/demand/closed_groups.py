@@ -149,9 +149,14 @@ def _demand(people: Sequence[int], odds: Sequence[float], sizes: Sequence[int]) 
     first, chances = 0, np.ones(1)
     for n, odd, size in zip(people, odds, sizes, strict=True):
         least, active = _binomial(n, odd)
-        units = np.zeros((len(active) - 1) * size + 1)
-        units[::size] = active
-        first, chances = first + least * size, np.convolve(chances, units)
+        longer = np.zeros(len(chances) + (len(active) - 1) * size)
+        if len(active) < len(chances):
+            for k, chance in enumerate(active):
+                longer[k * size : k * size + len(chances)] += chance * chances
+        else:
+            for k, chance in enumerate(chances):
+                longer[k : k + (len(active) - 1) * size + 1 : size] += chance * active
+        first, chances = first + least * size, longer
     return first, chances / chances.sum()
 
 
