@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
+from operator import attrgetter
 from pathlib import PurePath
 from typing import Any, BinaryIO, NamedTuple
 from zoneinfo import ZoneInfo
@@ -17,7 +18,7 @@ from gpuplan.audit.formats import Export, with_dates
 from gpuplan.audit.prometheus import LABEL, result_of
 from gpuplan.audit.reading import export_of
 from gpuplan.audit.table import Log, Table
-from gpuplan.audit.trace import Collected
+from gpuplan.audit.trace import MAX_NAME, Collected
 from gpuplan.audit.values import UNITS, BadValue, Clock
 from gpuplan.catalog import Catalog
 from gpuplan.units import MIB_PER_GIB
@@ -71,28 +72,24 @@ def right_sizes(
     files: Iterable[tuple[str, BinaryIO]], estate: Estate, use: EstateUse, catalog: Catalog, headroom: float
 ) -> RightSizes:
     """Return the smallest profiles that hold what VMs, and GPUs of hosts without VMs, used at peak by logs, and a headroom."""
-    machines = [vm.name for vm in estate.vms] + [host.name for host in estate.hosts]
+    machines = [*map(attrgetter("name"), (*estate.vms, *estate.hosts))]
     log, hours, seen = _uses(files, {_short(name): name for name in machines[::-1]})
     bare = {gpu.host: gpu.gpu.gpu for gpu in use.gpus if not estate.by_host[gpu.host]}
-    used: dict[str, Use] = {}
+    used, whole = dict[str, Use](), {name[:MAX_NAME]: name for name in machines}
     for (machine, gpu), amounts in seen.items():
-        name = f"{machine} {gpu}" if machine in bare else machine
+        name = f"{machine} {gpu}" if machine in bare else whole.get(machine, machine)
         used[name] = max(amounts, used.get(name, amounts))
     seats = [(vm, gpu.gpu.gpu, profile) for gpu in use.gpus for vm, profile in gpu.vms]
     profiles: dict[tuple[str, str], list[str]] = {}
-    for name, board, profile in chain(seats, _whole(seen, bare)):
+    seats += [(f"{machine} {gpu}", bare[machine], WHOLE) for machine, gpu in seen if machine in bare]
+    for name, board, profile in seats:
         profiles.setdefault((board, profile), []).append(name)
     fits = (_fit(catalog, *key, names, used, headroom) for key, names in sorted(profiles.items()))
     named = {*chain(*profiles.values())}
     without, others = (tuple(sorted(each)) for each in (named - used.keys(), used.keys() - named))
-    left = {entry.reason: entry.rows for entry in log.left.values()}
+    left = dict(map(attrgetter("reason", "rows"), log.left.values()))
     samples = log.rows - sum(left.values())
     return RightSizes(headroom, hours, samples, tuple(filter(None, fits)), without, others, left)
-
-
-def _whole(seen: Iterable[tuple[str, str]], bare: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """Yield name, board and profile of GPUs on hosts without VMs."""
-    return ((f"{machine} {gpu}", bare[machine], WHOLE) for machine, gpu in seen if machine in bare)
 
 
 def _fit(

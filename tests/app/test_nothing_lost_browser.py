@@ -10,10 +10,12 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import STATE, at, go, is_value, open_tab, open_workload, reveal, says, take, until
+from browsing import STATE, at, caught_up, go, is_value, open_tab, open_workload, reveal, says, take, until
+from estates import L40S, card, export, host, vgpu, vm
 from random_cases import of_the_day
 from waiting import LIMIT_S
 
@@ -408,3 +410,17 @@ def test_a_memory_that_is_damaged_says_at_most_a_sentence(app: Any, page: Callab
         open_workload(shown, "data-scientists")
         is_value(shown, PEOPLE, "32")
     assert visit.errors == []
+
+
+def test_the_estate_of_an_inventory_is_drawn_again(visit: Any, tmp_path: Path) -> None:
+    page = visit.step("assistant", "hosts")
+    open_tab(page, "hardware")
+    cards = [card("0000:4a:00.0", L40S, 1), card("0000:61:00.0")]
+    content = export([host(1, cards), host(2)], [vm(1, 1, vgpu("nvidia_l40s-48c"))])
+    file = tmp_path / "vcenter.json"
+    file.write_text(json.dumps(content), encoding="utf-8")
+    page.locator("input[type=file][accept*=xlsx]").set_input_files(file)
+    page.locator(".gp-host.stuck .gp-gpu.stuck").wait_for()
+    caught_up(page)
+    page.reload()
+    page.locator(".gp-host.stuck .gp-gpu.stuck").wait_for()

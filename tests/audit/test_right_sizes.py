@@ -86,6 +86,16 @@ def test_each_kind_of_log_gives_the_peak_of_a_vm(catalog: Catalog) -> None:
     assert (together.fits[0].sampled, together.others) == (2, ())
 
 
+def test_a_name_longer_than_a_table_shows_is_that_of_its_vm(catalog: Catalog) -> None:
+    name = "x" * 70
+    cards = [card("0000:01:00.0", L40S, 1)]
+    content = export([host(1, cards)], [vm(1, 1, vgpu("nvidia_l40s-24c"), name=name)])
+    estate = estate_of(catalog, content)
+    log = [("smi.csv", io.BytesIO(smi({name: 2048}).encode()))]
+    found = right_sizes(log, estate, use_of(estate, catalog), catalog, 0.2)
+    assert (found.without, found.others, peak(found)) == ((), (), 2.0)
+
+
 def test_sharers_of_a_gpu_are_added_and_two_servers_of_one_series_are_not(catalog: Catalog) -> None:
     labels = {"Hostname": "vm1", "UUID": "GPU-1"}
     shared = [(labels | {"vgpu": str(at)}, [3072.0, 1024.0 * at]) for at in range(3)]
