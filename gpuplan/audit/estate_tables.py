@@ -189,13 +189,8 @@ def _wrong(key: str, what: str, line: int, text: str, **values: object) -> Trace
 def _take_host(row: dict[str, Any], sheet: str, line: int, draft: Draft) -> None:
     board, memory, milli = (row.pop(key, None) for key in ("board", "gpu_gib", "cores_milli"))
     name, state = row.pop("host", f"{sheet} {line}"), "maintenance" if row.pop("maintenance", False) else None
-    count, all_gpus = row.pop("hosts", 1), row.pop("all_gpus", None)
-    gpus = row.pop("gpus", None if all_gpus is None else all_gpus // max(1, count))
-    if all_gpus and all_gpus != gpus * count:
-        raise _wrong("audit.hosts.uneven", "all_gpus", line, f"{all_gpus}", hosts=count)
-    asked = (gpus or 0) * count
-    if asked > MANY_GPUS and asked + sum(map(len, draft.gpus.values())) > MAX_GPUS:
-        raise _wrong("audit.value.gpus", "gpus", line, f"{gpus}", most=MAX_GPUS)
+    count = row.pop("hosts", 1)
+    gpus = _gpus_each(row, count, line, draft)
     if each := row.pop("cores_each", None):
         row["sockets"] = row.get("sockets") or row.get("cores") or 1
         row["cores"] = row["sockets"] * each
@@ -210,6 +205,20 @@ def _take_host(row: dict[str, Any], sheet: str, line: int, draft: Draft) -> None
         for n, (model, number) in enumerate(boards):
             for gpu in range(number):
                 draft.gpu(host, model, f"{line}.{n}.{gpu}", memory)
+
+
+def _gpus_each(row: dict[str, Any], hosts: int, line: int, draft: Draft) -> int | None:
+    """Take the GPUs of each host of a row, as stated or as a part of those of all; None where no column has them."""
+    every = row.pop("all_gpus", None)
+    gpus: int | None = row.pop("gpus", None)
+    if gpus is None and every is not None:
+        gpus, rest = divmod(every, hosts or 1)
+        if rest:
+            raise _wrong("audit.hosts.uneven", "all_gpus", line, f"{every}", hosts=hosts)
+    asked = (gpus or 0) * hosts
+    if asked > MANY_GPUS and asked + sum(map(len, draft.gpus.values())) > MAX_GPUS:
+        raise _wrong("audit.value.gpus", "gpus", line, f"{gpus}", most=MAX_GPUS)
+    return gpus
 
 
 def _counted(text: str) -> list[tuple[str, int]]:

@@ -161,3 +161,8 @@ def test_memory_that_no_host_has_is_named(unit: str, tmp_path: Path, catalog: Ca
 def test_a_list_without_a_host_is_refused(text: str, tmp_path: Path, catalog: Catalog) -> None:
     with pytest.raises(TraceError):
         read_hosts(written(tmp_path, text), catalog)
+
+
+def test_gpus_of_each_host_count_beside_a_total(tmp_path: Path, catalog: Catalog) -> None:
+    text = "Host,Model,GPUs per node,Total GPUs\na,L40S,4,8\nb,L40S,4,8\n"
+    assert read_hosts(written(tmp_path, text), catalog).existing == "2 x 4 l40s-48gb"
