@@ -52,18 +52,22 @@ def read_table(rows: Iterable[Sequence[str]], sheet: str, draft: Draft) -> str:
     of, tab = _sheet_of(_plain(sheet), _plain("".join(heads[:1])))
     names = [re.sub(rf"(?i)^{tab}|[ _]?(p(er|ro)|/)[ _]?(host|node|server)\b", "", head) for head in heads]
     table = Table(names, ((n, [*row]) for n, row in enumerate(cells, above + 2)))
-    of = of or next((of for of, signs in SIGNS if signs <= table.find(KNOWN[of], {}).keys()), "")
+    of = of or _kind_of(table)
     shown = [one_line(head.strip())[:40] or "-" for head in heads[:1000]]
     columns = _columns(table, of, tab) if of else {}
     if not columns:
         return ", ".join(shown[:20])
-    if of == "host" and not tab:
-        draft.unread += [name for at, name in enumerate(shown) if at not in columns.values()][:20]
-    lines = list(_lines(cells, columns, draft if of == "host" else None, above + 2))
-    if titles := titles_of(" ".join(filter(None, row)) for row in all_rows[:above]):
-        draft.note("audit.note.titles", n=len(titles), names=some_of(titles))
+    lines = _lines(cells, columns, draft if of == "host" else None, above + 2)
+    unread = [name for at, name in enumerate(shown) if at not in columns.values()]
+    draft.unread += unread[:20] if of == "host" and not tab else []
+    _note_titles(all_rows[:above], draft)
     _take_lines(of, lines, table, sheet, draft)
     return ""
+
+
+def _note_titles(rows: Sequence[Sequence[str]], draft: Draft) -> None:
+    if titles := titles_of(" ".join(filter(None, row)) for row in rows):
+        draft.note("audit.note.titles", n=len(titles), names=some_of(titles))
 
 
 def _take_lines(of: str, lines: Sequence[_Line], table: Table, sheet: str, draft: Draft) -> None:
@@ -88,25 +92,30 @@ def _plain(text: str) -> str:
     return "".join(words_of(text[:200]))
 
 
+def _kind_of(table: Table) -> str:
+    return next((of for of, signs in SIGNS if signs <= table.find(KNOWN[of], {}).keys()), "")
+
+
 def _columns(table: Table, of: str, tab: str) -> dict[str, int]:
-    """Columns that are known, by their names and first values; a column with a number of each host is one of its GPUs."""
+    """Columns that are known, by their names and first values."""
     known = dict(KNOWN[of])
     if tab and "board" in known:
         known["model"] = (known["model"][0] + known.pop("board")[0], "text")
     columns = table.find(known, {})
     if of == "host" and "host" not in columns and "kind" in columns and (tab or "hosts" not in columns):
         columns["host"] = columns.pop("kind")
-    of_hosts = "hosts" in columns and re.search("host|node", _plain(table.header[columns["hosts"]]))
-    if {"host", "hosts", "board"} <= columns.keys() and not (
-        of_hosts or {"gpus", "all_gpus"} & columns.keys()
-    ):
+    hosts = (
+        _plain(table.header[columns["hosts"]]) if {"host", "hosts", "board"} <= columns.keys() else "hosts"
+    )
+    if not {"gpus", "all_gpus"} & columns.keys() and not re.search(
+        "host|node", hosts
+    ):  # a number for each host
         table.read["gpus"], columns["gpus"] = table.read["hosts"], columns.pop("hosts")
-    for what in [what for what in columns if known[what][1] in ("count", "gpus")]:
-        texts = table.values(columns[what])
-        if what == "gpus" and any(map(COUNTED.match, texts)):
-            columns["board"] = columns.pop(what)
-        elif what == "cores" and texts and not any(map(_is_number, texts)):
-            del columns[what]
+    texts = {what: table.values(columns[what]) for what in ("gpus", "cores") if what in columns}
+    if any(map(COUNTED.match, texts.get("gpus", ()))):
+        columns["board"] = columns.pop("gpus")
+    if texts.get("cores") and not any(map(_is_number, texts["cores"])):
+        del columns["cores"]
     return columns
 
 
