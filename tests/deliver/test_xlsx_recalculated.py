@@ -179,6 +179,30 @@ def test_other_designs_calculated_anew(name: str, catalog: Catalog, tmp_path: Pa
     Formulas(tmp_path, plan, sheets=MONEY).calculated().agrees(plan)
 
 
+def test_power_and_racks_of_each_kind_follow_its_hosts(catalog: Catalog, tmp_path: Path) -> None:
+    """Two more hosts of one kind draw what a host of it draws, and take its racks."""
+    plan = variant("several kinds of hosts", catalog)
+    assert plan.power and plan.counts and plan.costs
+    model, large, now = (
+        Formulas(tmp_path, plan, sheets=MONEY),
+        plan.power.kinds["Large"],
+        plan.growth.hosts[0],
+    )
+    (servers,) = (m for m in plan.costs.materials if m.key == "servers@large")
+    edits: Edits = {("Bill of materials", servers.name, "Quantity"): servers.quantity + 2}
+    before, after = model.calculated(), model.calculated(edits)
+
+    def more(name: str) -> float:
+        at = find(model.file["Cost by year"], name)
+        return float(after.value("Cost by year", at, 4) - before.value("Cost by year", at, 4))
+
+    hosts = plan.counts.kinds[1].hosts(now)
+    assert more("Racks") == -(-(hosts + 2) // large.per_rack) - -(-hosts // large.per_rack) > 0
+    load = plan.growth.kinds["Large"][0] / plan.counts.kinds[1].gpus(now)
+    busy_w = 2 * large.busy_w * (large.idle_share + (1 - large.idle_share) * load)
+    assert more("Energy of hosts and switches, kWh") == pytest.approx(busy_w * 8.76)
+
+
 @pytest.mark.parametrize("name", CHANGES)
 def test_what_is_changed_in_the_workbook_changes_the_cost_as_in_the_plan(
     name: str, current: Formulas, plans: dict[str, Plan], catalog: Catalog

@@ -13,7 +13,7 @@ from gpuplan.locales import written_day
 from gpuplan.models import cost
 from gpuplan.models.availability import HOURS_PER_YEAR
 from gpuplan.plan import Plan
-from gpuplan.plan.bill_of_materials import KindCounts
+from gpuplan.plan.bill_of_materials import FIRST, KindCounts
 from gpuplan.plan.cash_flow import PARTS, RESIDUAL
 from gpuplan.plan.prices import PriceList, catalog_factor
 from gpuplan.report.tables.cost import bill_of_materials, prices
@@ -21,6 +21,8 @@ from gpuplan.wording import NAMES, amount, number, said
 
 RESULTS, DRIVERS = NAMES["result of the cost sheet"], NAMES["driver of running costs"]
 """Results of the sheet of costs and drivers of running costs, from top to bottom, with their names."""
+OF_KIND = ("hosts", "gpus", "busy")
+"""Drivers that each of several kinds of hosts has, too."""
 SECTIONS, FACTORS = NAMES["section of the cost sheet"], NAMES["factor"]
 Name = TypeVar("Name")
 LIMITS: Mapping[str, Mapping[str, Any]] = {
@@ -113,7 +115,8 @@ class Money(PricedItems):
         paid, at = _rows(range(len(self.items)), at + 2)
         self.paid_row = list(paid.values())
         self.unit_row, at = _rows(with_units, at + 3)
-        self.driver_row, at = _rows(DRIVERS, at + 2)
+        self.driver_names = self._driver_names()
+        self.driver_row, at = _rows(self.driver_names, at + 2)
         self.weight_row, _ = _rows(self.prices, at + 3)
         starts = {"parts": HEAD + 2, "results": self.results["total"], "drivers": self.driver_row["hosts"]}
         starts["weights"] = at + 2
@@ -124,46 +127,52 @@ class Money(PricedItems):
         notes = {"weights": "sheet.years.weights note", "units": "sheet.years.units note"}
         self.section_notes = {starts[name]: said(key) for name, key in notes.items() if name in starts}
 
-    def per_board(self, kind: KindCounts) -> str:
-        """Name of the factor that says how many GPUs a board of a kind of hosts has."""
-        return "gpus_per_board" + kind.suffix.replace("@", "_").replace("-", "_")
+    def _driver_names(self) -> dict[str, str]:
+        """Each driver of running costs by its key; those of each of several kinds of hosts after those of all."""
+        kinds = {kind.suffix or FIRST: kind.pools[0].whole_name for kind in self.counts.kinds}
+        each = ((name, *kind) for kind in kinds.items() if kinds.keys() - {FIRST} for name in OF_KIND)
+        return DRIVERS | {name + of: f"{DRIVERS[name]}: {hosts}" for name, of, hosts in each}
 
     def _factors(self) -> list[_Factor]:
-        use, kinds = self.power, self.counts.kinds
+        kinds, names = self.counts.kinds, dict(FACTORS)
         factors = [_share(name, fact) for name, fact in self.facts.items()]
         notes = dict.fromkeys(self.unknown_w, said("sheet.factor.fill in"))
         reserve = catalog_factor(self.plan.catalog, "host_u")
         notes["hosts_busy_w"] = said("sheet.factor.at the start")
         notes["hosts_per_rack"] = said("sheet.factor.reserve", height=amount(reserve.value, reserve.unit))
-        derived: list[tuple[str, float, str]] = [
-            ("hours_per_year", HOURS_PER_YEAR, "h"),
-            ("planned_hosts", self.costs.hosts[0], "host"),
-            ("existing_hosts", self.counts.existing, "host"),
-            ("existing_gpus", sum(host.gpus for host in self.counts.owned), "GPU"),
-            *((self.per_board(kind), kind.gpus_per_host / kind.boards_per_host, "GPU") for kind in kinds),
-            ("hosts_busy_w", use.hosts_busy_w, "W"),
-            ("host_busy_w", use.host_busy_w, "W"),
-            ("idle_share", use.idle_share, "1"),
-            ("leaf_w", self.drawn["leaf"], "W"),
-            ("spine_w", self.drawn["spine"], "W"),
-            ("hosts_per_rack", use.hosts_per_rack, "host"),
-        ]
+        derived: list[tuple[str, float, str]] = [("hours_per_year", HOURS_PER_YEAR, "h")]
+        of_kinds = [self._of_kind(kind) for kind in kinds]
+        for name in of_kinds[0]:
+            for kind, (value, unit) in zip(kinds, (each[name] for each in of_kinds), strict=True):
+                names[key := factor_of(name, kind)] = FACTORS[name] + f" ({kind.name})" * bool(kind.name)
+                derived.append((key, value, unit))
+        derived[-len(kinds) : -len(kinds)] = [(f"{name}_w", watts, "W") for name, watts in self.drawn.items()]
         if many := self.counts.management_hosts:
-            derived += [("management_hosts", many, "host"), ("management_w", use.management_w, "W")]
-        if kinds[1:]:
-            derived = [each for each in derived if each[0] not in OF_ONE_KIND]
-        labels = FACTORS | {
-            self.per_board(kind): f"{FACTORS['gpus_per_board']} ({kind.name})" for kind in kinds if kind.name
-        }
+            derived += [("management_hosts", many, "host"), ("management_w", self.power.management_w, "W")]
         for name, value, unit in derived:
             cell = Editable(value, "num") if name in self.unknown_w else value
-            label, note = labels[name], notes.get(name, "")
+            label, note = names[name], notes.get(name, "")
             factors.append(_Factor(name, label, value, unit, "derived", ("gpuplan-method",), note, cell))
         return factors
 
+    def _of_kind(self, kind: KindCounts) -> dict[str, tuple[float, str]]:
+        """Return the factors of the hosts of a kind, with their units."""
+        power = self.power.kinds[kind.name]
+        return {
+            "planned_hosts": (kind.hosts(self.plan.growth.hosts[0]), "host"),
+            "existing_hosts": (kind.existing, "host"),
+            "existing_gpus": (sum(host.gpus for host in kind.owned), "GPU"),
+            "gpus_per_board": (kind.gpus_per_host / kind.boards_per_host, "GPU"),
+            "hosts_busy_w": (power.all_busy_w, "W"),
+            "host_busy_w": (power.busy_w, "W"),
+            "idle_share": (power.idle_share, "1"),
+            "hosts_per_rack": (power.per_rack, "host"),
+        }
 
-OF_ONE_KIND = ("planned_hosts", "hosts_busy_w", "host_busy_w", "idle_share", "hosts_per_rack")
-"""Factors that the sheet has only where all hosts are of one kind."""
+
+def factor_of(name: str, kind: KindCounts) -> str:
+    """Return the name in formulas of a factor of a kind of hosts."""
+    return name + re.sub(r"\W", "_", kind.suffix)
 
 
 def _share(name: str, fact: Fact) -> _Factor:

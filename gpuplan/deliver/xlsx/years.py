@@ -1,16 +1,18 @@
 """The sheet of costs: parts, items, results and drivers of each year, as formulas with their values."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from gpuplan.deliver.priced_items import RUNNING
 from gpuplan.deliver.xlsx.book import HEAD, Book, SheetColumn, need_of, printed_widths, widest
 from gpuplan.deliver.xlsx.cells import TABS, Editable, Live, sum_of
-from gpuplan.deliver.xlsx.money import DRIVERS, Money, Row, results
+from gpuplan.deliver.xlsx.money import Money, Row, factor_of, results
 from gpuplan.deliver.xlsx.page import Page
 from gpuplan.models import cost
 from gpuplan.models.availability import HOURS_PER_YEAR
 from gpuplan.plan import Plan
+from gpuplan.plan.bill_of_materials import FIRST, KindCounts
 from gpuplan.plan.cash_flow import HARDWARE, RESIDUAL
 from gpuplan.plan.prices import Price, Unknown
 from gpuplan.report.tables.cost import PER, cost_by_year, growth_words
@@ -194,61 +196,101 @@ def _running_terms(money: Money, key: str, year: int) -> list[str]:
 
 
 def _drivers(money: Money) -> Iterator[Row]:
-    costs, use, at = money.costs, money.power, money.driver_at
-    years = range(1, money.last + 1)
-    unit_rows = {costs.materials[money.items[n].material].key: row for n, row in money.unit_row.items()}
-    stated, kinds = money.plan.scenario.cost.utilisation is not None, money.counts.kinds
+    costs, drivers, at = money.costs, _Drivers(money), money.driver_at
     used = [hours / HOURS_PER_YEAR for hours in costs.used_gpu_hours]
-
-    def held(key: str, year: int) -> str:
-        return sum_of([unit_rows[key]] if key in unit_rows else [], range(2, 2 + year))
-
-    def row(name: str, cells: Sequence[Any], note: str = "", kind: str = "int") -> Row:
-        return Row(money.driver_row[name], DRIVERS[name], cells, note=note, kind=kind)
-
-    def by_year(formula: Callable[[int], str], values: Sequence[Any]) -> list[Any]:
-        return [None, *(Live(formula(year), value) for year, value in zip(years, values, strict=True))]
-
-    def load(year: int) -> str:
-        gpus = at("gpus", year)
-        return "stated_utilisation" if stated else f"IF({gpus}=0,0,MIN(1,{at('busy', year)}/{gpus}))"
-
-    def kwh(year: int) -> str:
-        hosts_w = f"(hosts_busy_w+({at('hosts', year)}-planned_hosts)*host_busy_w)"
-        host_w = f"{hosts_w}*(idle_share+(1-idle_share)*{at('load', year)})"
-        if kinds[1:]:
-            host_w = repr(money.hosts_w(year))
-        return f"({host_w}{_managing(money, 'w')}+{held('leaf', year)}*leaf_w+{held('spine', year)}*spine_w)*hours_per_year/1000"
-
     grown = said("sheet.driver.grown") if len(set(costs.hosts)) > 1 else ""
     left_out = ""
-    if use.unknown_power:
-        key = "sheet.driver.without unless" if money.unknown_w else "sheet.driver.without"
-        left_out = said(key, names=", ".join(use.unknown_power))
+    if names := ", ".join(money.power.unknown_power):
+        left_out = said(
+            "sheet.driver.without unless" if money.unknown_w else "sheet.driver.without", names=names
+        )
+    busy = said("sheet.driver.busy stated" if drivers.stated else "sheet.driver.busy of groups")
     shares = [busy / gpus for busy, gpus in zip(used, costs.gpus, strict=True)]
-    racks = list(map(money.racks, years))
-    hosts_in_racks = f"{_managing(money, 'hosts')})/hosts_per_rack,0))"
-    taken = by_year(lambda y: f"IF(hosts_per_rack=0,0,ROUNDUP(({at('hosts', y)}{hosts_in_racks}", racks)
-    apart = len(money.counts.fabric.site_hosts) > 1 or len(kinds) > 1
-    sites = "sheet.driver.kinds" if kinds[1:] else "sheet.driver.sites"
+    years = range(1, money.last + 1)
+    racks, apart = list(map(money.racks, years)), len(money.counts.fabric.site_hosts) > 1
+    row = drivers.row
+    yield row("hosts", lambda year: drivers.sum_of("hosts", drivers.hosts, year), costs.hosts, grown)
+    yield row("gpus", lambda year: drivers.sum_of("gpus", drivers.gpus, year), costs.gpus, grown)
+    yield row("busy", None, used, busy, "num")
+    yield row("load", drivers.load, shares, kind="percent")
+    yield row("kwh", drivers.kwh, list(map(money.kwh, years)), left_out)
+    yield row("racks", None if apart else drivers.racks, racks, said("sheet.driver.sites") * apart)
+    yield row("hours_installed", lambda year: f"{at('gpus', year)}*hours_per_year", costs.gpu_hours)
+    in_use = costs.used_gpu_hours
+    yield row("hours_used", lambda year: f"{at('gpus', year)}*hours_per_year*{at('load', year)}", in_use)
+    hosts = money.plan.growth.hosts
+    for kind in drivers.several:
+        of, own = kind.suffix or FIRST, money.plan.growth.kinds[kind.name]
+        yield row(f"hosts{of}", partial(drivers.hosts, kind), list(map(kind.hosts, hosts)))
+        yield row(f"gpus{of}", partial(drivers.gpus, kind), list(map(kind.gpus, hosts)))
+        yield row(f"busy{of}", None, own, busy, "num")
 
-    def servers(year: int) -> str:
-        return "+".join(["existing_hosts", *(held(f"servers{kind.suffix}", year) for kind in kinds)])
 
-    def boards(year: int) -> str:
-        each = (f"{held(f'gpus{kind.suffix}', year)}*{money.per_board(kind)}" for kind in kinds)
-        return "+".join(["existing_gpus", *each])
+class _Drivers:
+    """Formulas of what running costs follow from in a year; of several kinds of hosts from what each kind has."""
 
-    yield row("hosts", by_year(servers, costs.hosts), grown)
-    gpus = by_year(boards, costs.gpus)
-    yield row("gpus", gpus, grown)
-    busy = said("sheet.driver.busy stated" if stated else "sheet.driver.busy of groups")
-    yield row("busy", [None, *used], busy, "num")
-    yield row("load", by_year(load, shares), kind="percent")
-    of_kinds = said("sheet.driver.kinds") if kinds[1:] else ""
-    yield row("kwh", by_year(kwh, list(map(money.kwh, years))), f"{left_out} {of_kinds}".strip())
-    yield row("racks", [None, *racks] if apart else taken, note=said(sites) if apart else "")
-    installed = by_year(lambda y: f"{at('gpus', y)}*hours_per_year", costs.gpu_hours)
-    yield row("hours_installed", installed)
-    in_use = by_year(lambda y: f"{at('gpus', y)}*hours_per_year*{at('load', y)}", costs.used_gpu_hours)
-    yield row("hours_used", in_use)
+    def __init__(self, money: Money) -> None:
+        self.money, self.at, self.kinds = money, money.driver_at, money.counts.kinds
+        self.several = self.kinds if self.kinds[1:] else ()
+        materials = money.costs.materials
+        self.unit_rows = {materials[money.items[n].material].key: row for n, row in money.unit_row.items()}
+        self.stated = money.plan.scenario.cost.utilisation is not None
+
+    def row(
+        self,
+        key: str,
+        formula: Callable[[int], str] | None,
+        values: Sequence[float],
+        note: str = "",
+        kind: str = "int",
+    ) -> Row:
+        """A row of formulas with their values, or of values alone."""
+        cells = [Live(formula(n), value) if formula else value for n, value in enumerate(values, start=1)]
+        money = self.money
+        return Row(money.driver_row[key], money.driver_names[key], [None, *cells], note=note, kind=kind)
+
+    def hosts(self, kind: KindCounts, year: int) -> str:
+        return f"{factor_of('existing_hosts', kind)}+{self._held(f'servers{kind.suffix}', year)}"
+
+    def gpus(self, kind: KindCounts, year: int) -> str:
+        new = f"{self._held(f'gpus{kind.suffix}', year)}*{factor_of('gpus_per_board', kind)}"
+        return f"{factor_of('existing_gpus', kind)}+{new}"
+
+    def sum_of(self, name: str, own: Callable[[KindCounts, int], str], year: int) -> str:
+        """The rows of several kinds, or else the formula of the only one."""
+        each = [self.at(self._key(name, kind), year) for kind in self.several]
+        return "+".join(each or [own(self.kinds[0], year)])
+
+    def load(self, year: int, kind: KindCounts | None = None) -> str:
+        """Share of the time in which the GPUs, or those of a kind of hosts, are used."""
+        if self.stated:
+            return "stated_utilisation"
+        gpus, busy = (self.at(self._key(name, kind), year) for name in ("gpus", "busy"))
+        return f"IF({gpus}=0,0,MIN(1,{busy}/{gpus}))"
+
+    def kwh(self, year: int) -> str:
+        hosts_w = "+".join(self._watts(kind, year) for kind in self.kinds)
+        switches_w = f"{self._held('leaf', year)}*leaf_w+{self._held('spine', year)}*spine_w"
+        return f"({hosts_w}{_managing(self.money, 'w')}+{switches_w})*hours_per_year/1000"
+
+    def racks(self, year: int) -> str:
+        """Racks of each kind of hosts, those of the management domain with the first; none where one holds no host."""
+        each, others = [], _managing(self.money, "hosts")
+        held = [factor_of("hosts_per_rack", kind) for kind in self.kinds]
+        for kind, per_rack in zip(self.kinds, held, strict=True):
+            each.append(f"ROUNDUP(({self.at(self._key('hosts', kind), year)}{others})/{per_rack},0)")
+            others = ""
+        return f"IF({'*'.join(held)}=0,0,{'+'.join(each)})"
+
+    def _key(self, name: str, kind: KindCounts | None) -> str:
+        return name + (kind.suffix or FIRST) if kind and self.several else name
+
+    def _watts(self, kind: KindCounts, year: int) -> str:
+        load = self.load(year, kind) if self.several else self.at("load", year)
+        more = f"({self.at(self._key('hosts', kind), year)}-{factor_of('planned_hosts', kind)})"
+        busy_w = f"({factor_of('hosts_busy_w', kind)}+{more}*{factor_of('host_busy_w', kind)})"
+        idle = factor_of("idle_share", kind)
+        return f"{busy_w}*({idle}+(1-{idle})*{load})"
+
+    def _held(self, key: str, year: int) -> str:
+        return sum_of([self.unit_rows[key]] if key in self.unit_rows else [], range(2, 2 + year))
