@@ -157,7 +157,10 @@ def _other_board(plan: Plan) -> Iterator[Variant]:
     for _, scenario in nearby(plan.scenario, plan.catalog):
         if scenario.hardware.gpu != board:
             names = [design_name(design, plan.catalog) for design in (plan.scenario, scenario)]
-            yield Variant("board", short_names(names)[1], scenario, lambda other: _against(plan, other))
+            label = short_names(names)[1]
+            if plan.parts[1:]:
+                label = said("alternative.in place", design=label, gpu=plan.catalog.gpus[board].name)
+            yield Variant("board", label, scenario, lambda other: _against(plan, other))
 
 
 def _against(plan: Plan, other: Plan) -> str:

@@ -13,7 +13,7 @@ from gpuplan.plan.known import unconfirmed
 from gpuplan.plan.prices import price_day
 from gpuplan.plan.weighing import listed
 from gpuplan.report.tables.alternatives import count_over_years
-from gpuplan.wording import NAMES, TEXTS, number, percent, priced, rounded_money, said, told, whole
+from gpuplan.wording import NAMES, TEXTS, joined, number, percent, priced, rounded_money, said, told, whole
 
 CHANGES = NAMES["what to do"]
 """Actions on messages whose checks address the person at the workbook, not the customer."""
@@ -148,7 +148,7 @@ class Figures(NamedTuple):
     @property
     def board(self) -> str:
         """The names of the GPUs in a sentence."""
-        return " and ".join(self.boards)
+        return joined(self.boards)
 
     @property
     def hosts_over_years(self) -> str:

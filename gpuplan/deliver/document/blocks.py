@@ -209,8 +209,8 @@ class Draft(Figures):
 
     @property
     def priced_on(self) -> str:
-        """Day of the prices."""
-        return written_day(self.costs.as_of)
+        """Day from which the age of a price is counted."""
+        return written_day(self.costs.decided)
 
 
 Content = Table | str | Iterable[Block | str] | None

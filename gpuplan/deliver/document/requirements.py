@@ -8,13 +8,13 @@ from gpuplan.locales import quoted
 from gpuplan.plan import Plan
 from gpuplan.plan.inputs import Input
 from gpuplan.plan.known import inputs
-from gpuplan.plan.sharing import sharing_modes
+from gpuplan.plan.sharing import SharingMode, sharing_modes
 from gpuplan.plan.sizing_rule import Target
 from gpuplan.report.table import Table, columns
 from gpuplan.report.tables.known import WORK_NAMES, assumed_name, assumed_range, assumed_value, input_words
 from gpuplan.report.tables.plan import catalog_name
 from gpuplan.scenario import FIELDS, Group, field_of
-from gpuplan.wording import MODE_NAMES, NAMES, amount, basis_word, capital, number, said
+from gpuplan.wording import MODE_NAMES, NAMES, amount, basis_word, capital, joined, number, said
 
 Assumption = tuple[str, str, str, tuple[str, ...]]
 ASKED = ("groups", "demand", "availability")
@@ -58,10 +58,14 @@ def constraints(draft: Draft) -> Content:
     if scenario.prices:
         text = said("requirements.stated see the prices", prices=len(scenario.prices))
         rows.append((text, said("requirements.stated")))
-    for mode in sharing_modes(scenario, plan.catalog):
-        if mode.verdict == "no":
-            text = said("requirements.not possible here", name=mode.name, text=mode.text)
-            rows.append((text, capital(basis_word(mode.basis)) + draft.cite(mode.sources)))
+    boards: dict[SharingMode, list[str]] = {}
+    for part in plan.parts:
+        for mode in sharing_modes(part.scenario, plan.catalog):
+            boards.setdefault(mode, []).append(plan.catalog.gpus[part.scenario.hardware.gpu].name)
+    for mode in (mode for mode in boards if mode.verdict == "no"):
+        of = f", {joined(boards[mode])}" if len(boards[mode]) < len(plan.parts) else ""
+        text = said("requirements.not possible here", name=mode.name + of, text=mode.text)
+        rows.append((text, capital(basis_word(mode.basis)) + draft.cite(mode.sources)))
     table = _numbered("constraints", "requirements.constraint number", rows)
     return table or ("" if chosen(draft) else said("requirements.none is stated"))
 
@@ -126,6 +130,7 @@ def _group_asks(plan: Plan, group: Group) -> str:
         (said("requirements.low latency"), group.low_latency),
         (said("requirements.isolation"), group.isolation),
         (said("requirements.profile", profile=planned.profile), group.profile),
+        (said("requirements.reserved", vms=group.reserved_vms or 0), group.reserved_vms),
         (said("requirements.tenant", tenant=group.tenant or ""), group.tenant),
         (said(vmotion), group.vmotion != "auto"),
         (said("requirements.access by", mode=mode), group.access != "auto"),

@@ -1,7 +1,7 @@
 """The hosts as a picture: workloads on GPUs, and VMs after host failures; many identical hosts appear once."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from gpuplan.deliver.pptx.blocks import Sketch
@@ -48,7 +48,8 @@ class Tile(NamedTuple):
 class Section(NamedTuple):
     """Hosts drawn together under one name."""
 
-    title: str
+    titles: Sequence[str]
+    """Wordings of its name, of which the first that fits is shown."""
     tiles: Sequence[Tile]
     rest: str = ""
     """Text about hosts that are not drawn."""
@@ -61,20 +62,22 @@ def hosts_sketch(plan: Plan, sketch: Sketch) -> None:
     together: dict[str, list[Pool]] = {}
     for pool in plan.pools:
         together.setdefault(pool.kind if len(plan.pools) > MOST_CLUSTERS else pool.id, []).append(pool)
-    parts = list(together.values())[:MOST_CLUSTERS]
-    picture = _Picture(plan, sketch, plan.pools, [sum(pool.hosts for pool in pools) for pools in parts])
-    picture.draw([_section(plan, pools, picture.most) for pools in parts])
+    parts, left = list(together.values())[:MOST_CLUSTERS], list(together.values())[MOST_CLUSTERS:]
+    picture = _Picture(plan, sketch, parts)
+    *sections, last = [_section(plan, pools, picture.most) for pools in parts]
+    others = said("deck.hosts.other clusters", count=sum(map(len, left))) if left else ""
+    picture.draw([*sections, last._replace(rest="; ".join(filter(None, (last.rest, others))))])
 
 
 def _section(plan: Plan, pools: Sequence[Pool], most: int) -> Section:
     """Return the hosts of some clusters, individually where there is room for all of them."""
     pool = pools[0]
-    title = f"{pool.name}: {equipment(plan, pool)}"
+    titles = _titles(plan, pool)
     if len(pools) > 1:
         counts = {name: sum(getattr(cluster, name) for cluster in pools) for name in ("hosts", "gpus")}
-        title = said("deck.hosts.clusters", name=pool.whole_name, count=len(pools), **counts)
+        titles = [said("deck.hosts.clusters", name=pool.whole_name, count=len(pools), **counts)]
     elif pool.hosts <= most:
-        return Section(title, [_host(pool, at, pool.placement[at]) for at in range(pool.hosts)])
+        return Section(titles, [_host(pool, at, pool.placement[at]) for at in range(pool.hosts)])
     kinds: dict[str, list[Tile]] = {}
     for cluster in pools:
         for at in range(cluster.hosts):
@@ -82,7 +85,7 @@ def _section(plan: Plan, pools: Sequence[Pool], most: int) -> Section:
     ranked = sorted(kinds.values(), key=lambda alike: (not alike[0].loads, -len(alike)))
     tiles = [alike[0]._replace(name=amount(len(alike), "host")) for alike in ranked[:most]]
     left = sum(map(len, ranked[most:]))
-    return Section(title, tiles, said("deck.hosts.others", hosts=left) if left else "")
+    return Section(titles, tiles, said("deck.hosts.others", hosts=left) if left else "")
 
 
 def _host(pool: Pool, at: int, loads: Host) -> Tile:
@@ -120,7 +123,7 @@ def failed_sketch(plan: Plan, failed: Failed, sketch: Sketch) -> None:
     pool, outcome = failed.pool, failed.outcome
     gone = {host - 1 for host in failed.hosts}
     restarts = Counter(host - 1 for _, _, host in outcome.restarted)
-    picture = _Picture(plan, sketch, [pool], [pool.hosts])
+    picture = _Picture(plan, sketch, [[pool]])
     touched = [*sorted(gone), *sorted(set(restarts) - gone)]
     others = (at for at in range(pool.hosts) if at not in touched)
     shown = sorted([*touched, *others][: picture.most])
@@ -138,40 +141,50 @@ def failed_sketch(plan: Plan, failed: Failed, sketch: Sketch) -> None:
     if others_untouched := len(plan.pools) - 1:
         rest.append(said("deck.failure.other clusters", count=others_untouched))
     marked = frozenset((group, vm) for group, vm, _ in outcome.restarted)
-    title = f"{pool.name}: {equipment(plan, pool)}"
-    picture.draw([Section(title, tiles, "; ".join(rest), marked)], failure=True)
+    picture.draw([Section(_titles(plan, pool), tiles, "; ".join(rest), marked)], failure=True)
+
+
+def _titles(plan: Plan, pool: Pool) -> Sequence[str]:
+    """Wordings of the name of a cluster and its hosts, the longest first."""
+    long, gpu = f"{pool.name}: {equipment(plan, pool)}", plan.catalog.gpus[pool.gpu].name
+    short = said("deck.hosts.short", name=pool.name, hosts=pool.hosts, gpus=pool.gpus_per_host, gpu=gpu)
+    return (long, pool.name if pool.shares or pool.existing_hosts else short, pool.name)
 
 
 class _Picture:
     """Hosts at the left, the key to the groups at the right."""
 
-    def __init__(self, plan: Plan, sketch: Sketch, pools: Iterable[Pool], hosts: Sequence[int]) -> None:
+    def __init__(self, plan: Plan, sketch: Sketch, parts: Sequence[Sequence[Pool]]) -> None:
         self.plan, self.sketch = plan, sketch
         self.symbols = group_symbols(plan)
         self.groups: set[str] = set()
         """Groups on the hosts drawn so far."""
         self.wide = sketch.box.width - KEY - KEY_GAP
-        self.gpu_rows = max(-(-room.gpus // _across(room.gpus)) for pool in pools for room in pool.rooms)
+        hosts = [sum(pool.hosts for pool in pools) for pools in parts]
+        gpu_rows = [_gpu_rows(max(room.gpus for pool in pools for room in pool.rooms)) for pools in parts]
         room = sketch.box.height / len(hosts) - HEAD - FOOT
-        bare = self._tile_height(0)
-        most_rows = max(1, int((room + GAP) / (bare + self.gpu_rows * LOWEST + GAP)))
+        most_rows = max(1, int((room + GAP) / (self._tile_height(max(gpu_rows), LOWEST) + GAP)))
         for least in (WIDE_TILE, LEAST_TILE):
             self.across = max(2, int((self.wide + GAP) / (least + GAP)))
             rows = min(-(-max(hosts) // self.across), most_rows)
             if rows * self.across >= max(hosts):
                 break
         self.tile = (self.wide - (self.across - 1) * GAP) / self.across
-        spare = ((room + GAP) / rows - GAP - bare) / self.gpu_rows
-        self.high = min(HIGHEST / self.gpu_rows**0.5, max(LOWEST, spare))
+        bare = sum(self._tile_height(count, 0) for count in gpu_rows)
+        spare = (((room + GAP) / rows - GAP) * len(hosts) - bare) / sum(gpu_rows)
+        self.high = min(HIGHEST / max(gpu_rows) ** 0.5, max(LINE, spare))
         self.most = rows * self.across
 
-    def _tile_height(self, high: float) -> float:
-        return LINE + 6 + self.gpu_rows * (high + 3) + PAD
+    def _tile_height(self, gpu_rows: int, high: float) -> float:
+        return LINE + 6 + gpu_rows * (high + 3) + PAD
 
     def draw(self, sections: Sequence[Section], *, failure: bool = False) -> None:
-        place, tall = Box(0, 0, self.wide, LINE), self._tile_height(self.high)
+        place = Box(0, 0, self.wide, LINE)
         for section in sections:
-            self.sketch.text(place, section.title, bold=True)
+            tall = self._tile_height(max(_gpu_rows(tile.gpus) for tile in section.tiles), self.high)
+            wide = place.width / self.sketch.loose
+            fitting = (text for text in section.titles if text_width(text, SMALL, bold=True) <= wide)
+            self.sketch.text(place, next(fitting, section.titles[-1]), bold=True)
             place = place.down(HEAD)
             for at, tile in enumerate(section.tiles):
                 self._tile(section, tile, place.cell(at, self.across, self.tile, tall, GAP))
@@ -264,6 +277,10 @@ def _about(group: GroupPlan) -> str:
 
 def _across(gpus: int) -> int:
     return 4 if gpus <= 8 else 8
+
+
+def _gpu_rows(gpus: int) -> int:
+    return -(-gpus // _across(gpus))
 
 
 def _bands(plan: Plan, pool: Pool, load: Load, high: float) -> list[tuple[str, int, float]]:

@@ -161,7 +161,9 @@ def _hosts_of(scenario: Scenario, catalog: Catalog) -> str:
     hardware = scenario.hardware
     server = catalog.servers[hardware.server].name if hardware.server else said("executive.server")
     board = catalog.gpus[hardware.gpu].name
-    return said("whatif.fixed hosts", server=named(server), gpus=hardware.gpus_per_host, board=named(board))
+    words = {"server": named(server), "gpus": hardware.gpus_per_host, "board": named(board)}
+    key = "whatif.fixed hosts of kind" if hardware.of else "whatif.fixed hosts"
+    return said(key, **words, hosts=named(hardware.of))
 
 
 class Scale(NamedTuple):

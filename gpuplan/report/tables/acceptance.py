@@ -99,6 +99,10 @@ def _hardware(plan: Plan) -> Facts:
             for part in plan.parts
             if part.pools
         ),
+        "peaks": "; ".join(
+            said("build.peak of kind" if name else "build.peak", watts=host.peak_w, hosts=name)
+            for name, host in (plan.power.kinds.items() if plan.power else ())
+        ),
         "link": plan.cabling,
         "rdma": transport in ("roce", "roce-v1", "pvrdma"),
         "pvrdma": transport == "pvrdma",
