@@ -283,6 +283,8 @@ FOLLOWED: dict[str, Ways] = {
     "licence-not-sold": several(to(cost__platform_licence="vcf"), to(cost__platform_licence="owned")),
     "owned-licences-unknown": _dated,
     "private-ai-left-out": to(cost__private_ai=False),
+    "private-ai-tuning": to(network__link_gbit_s=100, network__transport="roce"),
+    "fractions-without-nvlink": of_all_groups(vgpus_each=1, gpus_each=1),
     "host-beyond-price": _price,
     "price-of-two-kinds": _price,
     "prices-lapse": _price,
@@ -317,11 +319,11 @@ BESIDE_THE_INPUTS = {
     "asks a vendor": [
         "server-limit-unknown", "supplies-too-small", "mig-unlisted", "nim-on-vgpu", "nim-on-mig", "nvswitch-release",
         "vgpu-profiles-unlisted", "vsphere-support-ends", "no-switch", "cost-not-counted",
-        "lead-times", "licence-order",
+        "lead-times", "licence-order", "private-ai-zones",
     ],
     "is done when the platform is set up": [
         "stun-worst-case", "stun-extrapolated", "stun-not-known", "mig-needs-reboot", "mixed-size-reset",
-        "fixed-share-scheduler", "vgpus-suspended", "rack-loss", "nvswitch-device-group", "nvswitch-halves", "replicas-together", "bitfusion-two-servers",
+        "fixed-share-scheduler", "vgpus-suspended", "pods-power-off", "rack-loss", "nvswitch-device-group", "nvswitch-halves", "replicas-together", "bitfusion-two-servers",
         "tenants-share-failover", "cluster-of-kinds",
     ],
     "is measured there": ["latency-not-measured", "network-carries", "run-not-published", "bitfusion-latency"],

@@ -34,7 +34,7 @@ CHECKS = (
     demand.lent_between_modes, demand.waiting, demand.bursts, demand.targets, hosts.count_and_placement,
     hosts.stranded, hosts.unused_kinds, hosts.shared_clusters, hosts.kinds_apart, upgrades.orders, upgrades.sized_for_orders, sharing.mixed_sizes,
     sharing.sharing, sharing.handed_over, sharing.guarantees, sharing.fixed_share, hosts.counted_in_part,
-    failures.vmotion_need,
+    failures.vmotion_need, failures.pods,
     failures.stun_over_limit, failures.stun_worst_case, failures.stun_extrapolated,
     failures.stun_not_known, failures.vmotion_link, failures.maintenance_bet, upgrades.upgrades,
     sharing.bitfusion_product, sharing.bitfusion_servers, sharing.bitfusion_clients, network.remote_gpus,
@@ -45,7 +45,8 @@ CHECKS = (
     boards.board_on_version, boards.nvswitch_partitions, boards.nvswitch_support, boards.bridges,
     boards.unlisted_profiles, boards.no_longer_sold, boards.lead_times, hosts.mig_restart, demand.stated_total,
     cost.beside_ranges, cost.scenario_notes, sharing.version, cost.cost, cost.peak, cost.rack_limits,
-    cost.rack_loss, cost.not_sold, cost.owned, cost.order_size, cost.private_ai, cost.cost_basis,
+    cost.rack_loss, cost.not_sold, cost.owned, cost.order_size, cost.private_ai, cost.private_ai_limits,
+    cost.cost_basis,
     cost.host_price, cost.assumed,
 )  # fmt: skip
 """Checks in the order of their messages, the most serious first."""

@@ -15,8 +15,12 @@ from gpuplan.plan.plan import Plan
 from gpuplan.plan.prices import MEMORY, catalog_factor
 from gpuplan.plan.racks import worst_loss
 from gpuplan.plan.sharing import version_order
+from gpuplan.plan.training.speed import RDMA
 from gpuplan.scenario import FIELD_BY_PATH, field_of
 from gpuplan.wording import NAMES, counted, joined, said, some_of, stated_percent, watts
+
+PRIVATE_AI_PARAMETERS, PRIVATE_AI_GBIT_S = 40, 100
+"""Models above this size in billions, tuned on several hosts, want this link with RDMA (rule ``private-ai-network``)."""
 
 
 def cost_basis(plan: Plan) -> Iterator[Message]:
@@ -68,6 +72,21 @@ def private_ai(plan: Plan) -> Iterator[Message]:
     words["least"] = catalog.vsphere[str(least.value)].name
     words["version"] = catalog.vsphere[plan.scenario.platform.vsphere].name
     yield message(plan, "private-ai-left-out", sources=least.sources, **words)
+
+
+def private_ai_limits(plan: Plan) -> Iterator[Message]:
+    """What Private AI asks of sites and network, where the design does not have it."""
+    if plan.counts is None or not plan.counts.ai_add_on:
+        return
+    if plan.counts.fabric.sites[1:]:
+        yield message(plan, "private-ai-zones", sites=joined(plan.counts.fabric.sites))
+    network, models = plan.scenario.network, plan.catalog.rows("llm_models")
+    large = {row.id for row in models if (row["total_parameters"] or 0) > PRIVATE_AI_PARAMETERS}
+    jobs = [use.name for use in plan.network.training if use.workload in large and use.hosts > 1]
+    if jobs and (network.link_gbit_s < PRIVATE_AI_GBIT_S or network.transport not in RDMA):
+        transport = NAMES["transport"][network.transport]
+        words = {"jobs": joined(jobs), "link": network.link_gbit_s, "transport": transport}
+        yield message(plan, "private-ai-tuning", **words)
 
 
 def _cited(sources: Iterator[str] | Sequence[str]) -> tuple[str, ...]:

@@ -74,6 +74,14 @@ def vmotion_need(plan: Plan) -> Iterator[Message]:
         yield from about(plan, "vmotion-need-not-kept", groups, why=why, remedy=said(remedy))
 
 
+def pods(plan: Plan) -> Iterator[Message]:
+    """Pods with vGPUs, whose VMs the Supervisor does not move before maintenance."""
+    on_supervisor = {group.id for group in plan.scenario.groups if group.runs_as == "kubernetes"}
+    groups = [group for group in placed(plan) if group.backing and group.id in on_supervisor]
+    version = plan.catalog.vsphere[plan.scenario.platform.vsphere].name
+    yield from about(plan, "pods-power-off", groups, version=version)
+
+
 def _needing(plan: Plan) -> set[str]:
     return {group.id for group in plan.scenario.groups if group.vmotion == "needed"}
 

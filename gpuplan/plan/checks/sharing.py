@@ -35,9 +35,11 @@ def sharing(plan: Plan) -> Iterator[Message]:
         yield message(plan, "mig-unlisted", profiles=", ".join(slices))
     several = [g for g in placed(plan) if g.backing and max(1, g.gpus_each) < g.vgpus_each]
     yield from about(plan, "vgpus-of-two-sizes", [g for g in several if " + " in g.profile])
+    gpu = catalog.gpus[scenario.hardware.gpu]
+    if gpu.value("nvlink_gb_s"):
+        yield from about(plan, "fractions-without-nvlink", several, gpu=gpu.name)
     if not several_vgpus_confirmed(scenario, catalog):
-        gpu = catalog.gpus[scenario.hardware.gpu].name
-        yield from about(plan, "several-vgpus-unconfirmed", several, gpu=gpu)
+        yield from about(plan, "several-vgpus-unconfirmed", several, gpu=gpu.name)
 
 
 def handed_over(plan: Plan) -> Iterator[Message]:

@@ -517,6 +517,37 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
             **L40S,
         },
     ),
+    "fractions-without-nvlink": (
+        "note",
+        {
+            "groups": one(gpus_each=1, vgpus_each=2, access="vgpu", remote_allowed=False),
+            "hardware": {"gpu": "h100-sxm5-80gb", "gpus_per_host": 8},
+            "platform": {"vsphere": "8.0u3"},
+        },
+    ),
+    "pods-power-off": (
+        "note",
+        {"groups": one(gpus_each=0.25, runs_as="kubernetes", access="vgpu", remote_allowed=False), **L40S},
+    ),
+    "private-ai-zones": (
+        "warn",
+        {
+            "groups": [one(people=8, sites="Berlin 5")[0], one(id="b", people=8, sites="Tokyo 3")[0]],
+            "availability": {"split": "by-site"},
+            "cost": {"private_ai": True},
+            **L40S,
+        },
+    ),
+    "private-ai-tuning": (
+        "warn",
+        {
+            "groups": one(people=40, gpus_each=1),
+            "hardware": {"gpu": "h100-sxm5-80gb", "gpus_per_host": 8},
+            "training": {"model": "llama-3.1-70b", "hosts": 4},
+            "network": {"link_gbit_s": 25},
+            "cost": {"private_ai": True},
+        },
+    ),
     "vgpus-of-two-sizes": (
         "warn",
         {
