@@ -63,12 +63,9 @@ def _sold_hosts(scenario: Scenario, catalog: Catalog) -> dict[str, float]:
     """Return the prices of hosts as ordered, by the keys that state them: for each kind of GPU hosts where they differ."""
     plan, sold = make_plan(scenario, catalog, check=False), dict[str, float]()
     managing = plan.management.memory_gib if plan.management else 0
-    others = (("management-host", managing), ("compute-host", 0))
+    others = ((("management-host", ANY_HOST), managing, ""), (("compute-host", ANY_HOST), 0, ""))
     kinds = plan.counts.kinds if plan.counts else ()
-    for (key, instead), gib, suffix in [
-        *(((key, (ANY_HOST,)), gib, "") for key, gib in others),
-        *((kind.price_keys, kind.memory_gib, kind.suffix) for kind in kinds),
-    ]:
+    for (key, *instead), gib, suffix in (*others, *((k.price_keys, k.memory_gib, k.suffix) for k in kinds)):
         price = PriceList(scenario, catalog, {key: gib}).price(key, key, "each", *instead)
         if price is not None and sold.setdefault(key, price.value) != price.value:
             sold[key + suffix] = price.value

@@ -13,9 +13,8 @@ from gpuplan.models import power
 from gpuplan.models.cost import later_price, net_present_cost
 from gpuplan.models.licences import ordered_licences, perpetual_payment, subscription_payments
 from gpuplan.plan import Plan
-from gpuplan.plan.bill_of_materials import BY_CORE, EXISTING_SOFTWARE, KindCounts, Material, software_of
-from gpuplan.plan.cash_flow import HARDWARE, PARTS, kind_w
-from gpuplan.plan.power import racks_at_sites, usual_power_w
+from gpuplan.plan.bill_of_materials import BY_CORE, EXISTING_SOFTWARE, Material, software_of
+from gpuplan.plan.cash_flow import HARDWARE, PARTS, Flows
 from gpuplan.plan.prices import TERM_PRICES, factor
 from gpuplan.wording import said
 
@@ -57,7 +56,10 @@ class PricedItems:
         self.value = {key: float(fact.value) if fact else 0.0 for key, fact in self.prices.items()}
         self.keys = {m.key: m.price_key for m in self.costs.materials if m.price_key in self.prices}
         self.facts = self._facts()
-        self.drawn = {"leaf": self.power.leaf_w, "spine": self._spine_w()}
+        priced = {price.key: price for price in self.costs.prices}
+        design = (self.counts, self.power, plan.growth, self.costs.materials)
+        self.flows = Flows(lambda key, *_: priced.get(key), *design)
+        self.drawn = {"leaf": self.power.leaf_w, "spine": self.flows.spine_w}
         self.items = self._items()
 
     def factor(self, name: str) -> float:
@@ -112,14 +114,11 @@ class PricedItems:
         return software_of(self.counts)[material.key]
 
     def _lots(self, material: Material) -> tuple[float, ...]:
-        units: list[int] = []
-        for year, hosts in enumerate(self.plan.growth.hosts):
-            many = self.counts.of(hosts, year).get(material.key)
-            if many is None:
-                return (material.quantity, *[0.0] * (self.last - 1))
-            units.append(max(many, units[-1]) if units else many)
+        if material.key not in self.flows.held[0]:
+            return (material.quantity, *[0.0] * (self.last - 1))
         by_core = material.key == "platform" and self.plan.scenario.cost.platform_licence in BY_CORE
-        return ordered_licences(units, minimum_order=int(self.counts.least_order.value) if by_core else 0)
+        least = int(self.counts.least_order.value) if by_core else 0
+        return ordered_licences([stock[material.key] for stock in self.flows.held], minimum_order=least)
 
     def _paid(self, cash: Callable[..., Sequence[float]], included: int) -> tuple[tuple[int, ...], ...]:
         """Return the lots that are paid for at the start and in each year, by the cash of one licence of each."""
@@ -189,13 +188,8 @@ class PricedItems:
         return sum(self.paid_units(i, year) for i in self.items if i.price == key and i.part in parts)
 
     def racks(self, year: int) -> int:
-        """Racks of a year from 1."""
-        kinds, hosts = self.counts.kinds, self.plan.growth.hosts[year - 1]
-        if not self.power.hosts_per_rack:
-            return 0
-        rooms = [self.power.kinds[kind.name].per_rack for kind in kinds]
-        counts = [kind.hosts(hosts) for kind in kinds]
-        return racks_at_sites(self.counts.fabric, counts, self.counts.management_hosts, rooms)
+        """Racks of a year from 1; none where a host is more than one carries."""
+        return self.flows.racks(year) if self.power.hosts_per_rack else 0
 
     def part_cost(self, name: str) -> tuple[float, ...]:
         """Return the payments for a part at the start and in each year."""
@@ -204,26 +198,4 @@ class PricedItems:
 
     def kwh(self, year: int) -> float:
         """Energy of hosts and switches in a year from 1, without cooling."""
-        own = [item for n, item in enumerate(self.items) if item.units == n]
-        units = {self.costs.materials[item.material].key: sum(item.lots[:year]) for item in own}
-        switches_w = [units.get(name, 0) * watts for name, watts in self.drawn.items()]
-        drawn_w = (self.hosts_w(year), *switches_w, self.power.management_w)
-        return power.energy_kwh(power.total_power_w(*drawn_w))
-
-    def hosts_w(self, year: int) -> float:
-        """Typical power of the hosts in a year from 1, each kind as much in use as its groups use it."""
-        return power.total_power_w(*(self._kind_w(kind, year) for kind in self.counts.kinds))
-
-    def _kind_w(self, kind: KindCounts, year: int) -> float:
-        growth = self.plan.growth
-        load = self.costs.used_gpu_hours[year - 1] / self.costs.gpu_hours[year - 1]
-        if growth.kinds and self.plan.scenario.cost.utilisation is None:
-            load = min(1.0, growth.kinds[kind.name][year - 1] / kind.gpus(growth.hosts[year - 1]))
-        return kind_w(kind, self.power, growth, year, load)
-
-    def _spine_w(self) -> float:
-        """Return the power of a spine switch; its typical power if the fabric needs none."""
-        spine = next((m for m in self.costs.materials if m.key == "spine"), None)
-        if spine is None or spine.quantity:
-            return self.power.spine_w
-        return usual_power_w(self.plan.catalog.switches[spine.item.removeprefix("switches/")]) or 0.0
+        return power.energy_kwh(self.flows.typical_w(year))

@@ -111,7 +111,8 @@ class KindCounts:
         memory_gib: int = 0,
     ) -> None:
         self.memory_gib = memory_gib  # of a new host, as ordered
-        self.price_keys = server_price(scenario, catalog)
+        key, instead = server_price(scenario, catalog)
+        self.price_keys = (key, *instead)
         self.scenario, self.catalog, self.pools, self.cores = scenario, catalog, pools, cores
         self.name = scenario.hardware.of
         self.kinds = frozenset(pool.kind for pool in pools)
@@ -175,34 +176,26 @@ class Counts:
         self.ai_add_on = _ai_add_on(scenario, catalog)
         self.owned = tuple(host for kind in kinds for host in kind.owned)
         self.existing = len(self.owned)
-        self.memory_gib, self.more_gib = self._memory_gib()
+        self.memory_gib: dict[str, int] = {}
+        """Key of a server's price -> memory of a host in it: the least of the kinds that share the price."""
+        for kind in kinds:
+            key = kind.price_keys[0]
+            self.memory_gib[key] = min(kind.memory_gib, self.memory_gib.get(key, kind.memory_gib))
+        beyond = PriceList(scenario, catalog).beyond_gib
+        more = {
+            kind: beyond(kind.memory_gib, self.memory_gib[kind.price_keys[0]], *kind.price_keys)
+            for kind in kinds
+        }
+        self.more_gib = {kind.suffix: gib for kind, gib in more.items() if gib}
         self.needs_licence = {pool for kind in kinds for pool in kind.needs_licence}
 
-    def _memory_gib(self) -> tuple[dict[str, int], dict[str, int]]:
-        """Return the memory of a host in each server's price, and the GiB that hosts of each kind have beyond it.
-
-        Kinds with the same server share its price, which is that of hosts with the least memory among them.
-        """
-        prices, priced = PriceList(self.scenario, self.catalog), dict[str, int]()
-        for kind in self.kinds:
-            key = kind.price_keys[0]
-            priced[key] = min(kind.memory_gib, priced.get(key, kind.memory_gib))
-        more = {
-            kind.suffix: prices.beyond_gib(kind.memory_gib, priced[key], key, *instead)
-            for kind in self.kinds
-            for key, instead in [kind.price_keys]
-        }
-        return priced, {suffix: gib for suffix, gib in more.items() if gib}
-
     def sharing_price(self) -> dict[str, KindCounts]:
-        """Key of its own price -> kind of hosts that shares the server's price with an earlier kind of other memory."""
-        firsts: dict[str, KindCounts] = {}
-        keyed = [(kind.price_keys[0], kind) for kind in self.kinds]
-        return {
-            key + kind.suffix: kind
-            for key, kind in keyed
-            if firsts.setdefault(key, kind).memory_gib != kind.memory_gib
-        }
+        """Key of its own price -> further kind of hosts that shares the price of a server with other memory."""
+        memory: dict[str, set[int]] = {}
+        for kind in self.kinds:
+            memory.setdefault(kind.price_keys[0], set()).add(kind.memory_gib)
+        further = ((kind.price_keys[0], kind) for kind in self.kinds[1:])
+        return {key + kind.suffix: kind for key, kind in further if len(memory[key]) > 1}
 
     def at_start(self) -> dict[str, int]:
         """Hosts of each pool on the day the design is installed."""
@@ -441,7 +434,7 @@ def _hardware(made: _Bill, counts: Counts, growth: Sequence[Mapping[str, int]]) 
 
     for kind in counts.kinds:
         words = _kind_words(made, kind, many)
-        yield from listed(f"servers{kind.suffix}", words, kind.price_keys[1])
+        yield from listed(f"servers{kind.suffix}", words, kind.price_keys[1:])
         if kind.suffix in counts.more_gib:
             yield from listed(f"memory{kind.suffix}", words | {"more": number(counts.more_gib[kind.suffix])})
         yield from listed(f"gpus{kind.suffix}", words)

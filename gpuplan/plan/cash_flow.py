@@ -329,33 +329,32 @@ class Flows:
         people = self.price("administration-host-year", said("cost.administration"), "host-year")
         hosts = [sum(many.values()) + self.counts.management_hosts for many in self.growth.hosts]
         if energy is not None:
-            self._pay("Power", energy, [0.0, *(power.energy_kwh(self._typical_w(year)) for year in years)])
+            self._pay("Power", energy, [0.0, *(power.energy_kwh(self.typical_w(year)) for year in years)])
             self._rests("Power", *use.facts)
             self._rests("Cooling", energy.fact, self.factors["pue"], *use.facts)
         if space is not None and use.hosts_per_rack:
-            self._pay("Space", space, [0.0, *map(self._racks, years)])
+            self._pay("Space", space, [0.0, *map(self.racks, years)])
         if people is not None:
             self._pay("Administration", people, [0.0, *hosts])
 
-    def _racks(self, year: int) -> int:
+    def racks(self, year: int) -> int:
+        """Racks of a year from 1, of each kind of hosts apart."""
         hosts, counts = self.growth.hosts[year - 1], self.counts
         of_kinds = [kind.hosts(hosts) for kind in counts.kinds]
         per_rack = [self.use.kinds[kind.name].per_rack for kind in counts.kinds]
         return racks_at_sites(counts.fabric, of_kinds, counts.management_hosts, per_rack)
 
-    def _typical_w(self, year: int) -> float:
+    def typical_w(self, year: int) -> float:
         """Typical power of hosts and switches in a year from 1, without cooling."""
-        hosts_w = [
-            kind_w(kind, self.use, self.growth, year, self.load(year, kind)) for kind in self.counts.kinds
-        ]
         stock = self.held[year - 1]
         return power.total_power_w(
-            *hosts_w, stock["leaf"] * self.use.leaf_w, stock["spine"] * self.spine_w, self.use.management_w
+            *(self._kind_w(kind, year) for kind in self.counts.kinds),
+            stock["leaf"] * self.use.leaf_w,
+            stock["spine"] * self.spine_w,
+            self.use.management_w,
         )
 
-
-def kind_w(kind: KindCounts, use: PowerUse, growth: Growth, year: int, load: float) -> float:
-    """Typical power of the hosts of a kind in a year from 1, at a load of their GPUs."""
-    more, power_of = kind.hosts(growth.hosts[year - 1]) - kind.hosts(growth.hosts[0]), use.kinds[kind.name]
-    busy_w = power_of.all_busy_w + more * power_of.busy_w
-    return power.typical_power_w(busy_w, idle_share=power_of.idle_share, load=load)
+    def _kind_w(self, kind: KindCounts, year: int) -> float:
+        hosts, of = self.growth.hosts, self.use.kinds[kind.name]
+        busy_w = of.all_busy_w + (kind.hosts(hosts[year - 1]) - kind.hosts(hosts[0])) * of.busy_w
+        return power.typical_power_w(busy_w, idle_share=of.idle_share, load=self.load(year, kind))

@@ -57,20 +57,8 @@ def cost_ranges(counts: Counts, use: PowerUse, growth: Growth, costs: Costs) -> 
     undiscounted = [cause for cause in causes if cause != "discount_rate"]
     groups = [[], undiscounted, *([cause] for cause in causes)]
     figures = _figures(flows, [case(group, end) for group in groups for end in ("low", "high")], costs)
-    (now, _), (least, most), *ends = zip(figures[::2], figures[1::2], strict=True)
-    low_high = {
-        name: combined_range(
-            value,
-            ends=[(low[name], high[name]) for low, high in ends],
-            outermost=None if name in DISCOUNTED else (least[name], most[name]),
-        )
-        for name, value in now.items()
-    }
-    moved = {
-        cause: (min(both), max(both))
-        for cause, pair in zip(causes, ends, strict=True)
-        for both in [[figure["net_present"] for figure in pair]]
-    }
+    planned_ends, outermost, *ends = zip(figures[::2], figures[1::2], strict=True)
+    low_high = {name: _combined(name, value, outermost, ends) for name, value in planned_ends[0].items()}
     return CostRanges(
         net_present=low_high["net_present"],
         total=low_high["total"],
@@ -79,8 +67,26 @@ def cost_ranges(counts: Counts, use: PowerUse, growth: Growth, costs: Costs) -> 
         parts={part.name: low_high[f"part {part.name}"] for part in costs.parts},
         gpu_hour_installed=low_high.get("gpu_hour_installed"),
         gpu_hour_used=low_high.get("gpu_hour_used"),
-        causes=dict(sorted(moved.items(), key=lambda item: item[1][0] - item[1][1])),
+        causes=_moved(causes, ends),
     )
+
+
+Figures = Mapping[str, float]
+
+
+def _combined(
+    name: str, value: float, outermost: tuple[Figures, Figures], ends: Sequence[tuple[Figures, Figures]]
+) -> End:
+    """The range of a figure: each cause alone at its ends, and no farther than all of them together."""
+    bounds = None if name in DISCOUNTED else (outermost[0][name], outermost[1][name])
+    return combined_range(value, ends=[(low[name], high[name]) for low, high in ends], outermost=bounds)
+
+
+def _moved(causes: Sequence[str], ends: Sequence[Sequence[Figures]]) -> dict[str, End]:
+    """Net present cost with each cause alone at its ends, the widest first."""
+    costs = [sorted(figures["net_present"] for figures in pair) for pair in ends]
+    moved = {cause: (low, high) for cause, (low, high) in zip(causes, costs, strict=True)}
+    return dict(sorted(moved.items(), key=lambda item: item[1][0] - item[1][1]))
 
 
 def _causes(flows: Flows, planned: Mapping[str, Price]) -> list[str]:

@@ -18,6 +18,7 @@ from gpuplan.plan.clusters import SPLIT_NAMES
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.fabric import Cabling
 from gpuplan.plan.hosts import Pool, WholePool, whole_pools
+from gpuplan.plan.layouts import Layout
 from gpuplan.plan.over_time.power_on import PowerOn, compared, distinct, settings_now
 from gpuplan.plan.over_time.rules import alike
 from gpuplan.plan.over_time.tried import STEPS, more_words
@@ -196,22 +197,12 @@ def _gpus_per_host(made: Counts, kind: KindCounts, groups: Sequence[GroupPlan]) 
 def _hosts_for_demand(pool: WholePool, several: bool, lines: Mapping[str, Line]) -> Found:
     laid, at = pool.layout, f"pools.{pool.kind}"
     needed, existing = laid.needed, len(laid.existing)
-    case = f"hosts, {needed.method}"
-    new, least = len(needed.hosts) - existing, needed.bound
-    if existing:
-        least -= existing
-        case = "hosts beside others" if new == least else "hosts beside others, heuristic"
-    elif laid.mixed and needed.method == "volume":
-        case = "hosts, mixed"
+    new, least = len(needed.hosts) - existing, needed.bound - existing
     kept = laid.kept if laid.kept and laid.kept.more else None
-    if kept:
-        case = "hosts, for a target" if kept.held else "hosts, short of a target"
-    elif laid.more:
-        case = "hosts, for orders" if laid.reached else "hosts, short of orders"
     gpus, fewer = laid.room.gpus, needed.bound - 1
     words = {"hosts": fewer, "gpus": fewer * gpus, "occupied": needed.gpus_occupied}
     return found(
-        case,
+        _demand_case(laid, new == least),
         f"{at}.hosts_for_demand",
         f"{at}.gpus_demanded",
         where=said("decided.in the pool", name=pool.name) if several else "",
@@ -229,13 +220,23 @@ def _hosts_for_demand(pool: WholePool, several: bool, lines: Mapping[str, Line])
     )
 
 
+def _demand_case(laid: Layout, fewest: bool) -> str:
+    """Return the case of the decision on the hosts for the demand."""
+    if laid.kept and laid.kept.more:
+        return "hosts, for a target" if laid.kept.held else "hosts, short of a target"
+    if laid.more:
+        return "hosts, for orders" if laid.reached else "hosts, short of orders"
+    if laid.existing:
+        return "hosts beside others" if fewest else "hosts beside others, heuristic"
+    volume = laid.mixed and laid.needed.method == "volume"
+    return "hosts, mixed" if volume else f"hosts, {laid.needed.method}"
+
+
 def _clusters(pool: WholePool, several: bool, made: Counts, lines: Mapping[str, Line]) -> Found:
     """Describe how a pool is divided into clusters, and the size of the alternatives."""
     scenario, at, spare = made.scenario, f"pools.{pool.kind}", pool.clusters[0].hosts_for_failures
     split, stated = scenario.availability.split, scenario.availability.hosts_per_cluster
-    counts = Counter(request.group for cluster in pool.clusters for request in cluster.requests)
-    named = {group.id: group.name for group in scenario.groups}
-    over = [named.get(g, said("decided.of no group")) for g, n in counts.items() if n > 1]
+    over = _over_clusters(pool, scenario)
     sizes = sorted({cluster.hosts for cluster in pool.clusters})
     boards = {cluster.gpu for cluster in pool.clusters} - {scenario.hardware.gpu}
     tenants = len({cluster.tenant for cluster in pool.clusters}) > 1
@@ -263,6 +264,13 @@ def _clusters(pool: WholePool, several: bool, made: Counts, lines: Mapping[str, 
         switches=_shared_switches(made.fabric),
         over=said("decided.over clusters", groups=over) if over else "",
     )
+
+
+def _over_clusters(pool: WholePool, scenario: Scenario) -> list[str]:
+    """Names of the groups with VMs in several clusters of a pool."""
+    counts = Counter(request.group for cluster in pool.clusters for request in cluster.requests)
+    named = {group.id: group.name for group in scenario.groups}
+    return [named.get(id, said("decided.of no group")) for id, many in counts.items() if many > 1]
 
 
 def _shared_switches(fabric: Cabling) -> str:

@@ -368,7 +368,7 @@ def _cheapest(wanted: _Wanted, parts: tuple[int, ...]) -> tuple[_Chosen | None, 
     """Find fabrics for these numbers of hosts with the fewest switches, then ports, and spines like leaves; else
     say why none fits, and for how many hosts one would.
     """
-    catalog, link, leaf, spine, ports, bound = wanted
+    catalog, link, leaf = wanted.catalog, wanted.link_gbit_s, wanted.leaf
     leaves = _leaf_kinds(catalog, link, leaf)
     if not leaves:
         return None, _no_leaf(catalog, link, leaf), 0
@@ -376,23 +376,10 @@ def _cheapest(wanted: _Wanted, parts: tuple[int, ...]) -> tuple[_Chosen | None, 
     reason, most = "", 0
     """Reason why no fabric fits: of switches that connect too few hosts, the reason of those that connect most."""
     for kind in leaves:
-        spines, missing = _spines(catalog, kind, spine)
+        spines, missing = _spines(catalog, kind, wanted.spine)
         for spine_id, spine_ports in spines:
             try:
-                shapes = {
-                    hosts: leaf_spine(
-                        hosts,
-                        ports_per_host=ports,
-                        port_gbit_s=link,
-                        leaf_down_ports=kind.down,
-                        leaf_up_ports=kind.up,
-                        leaf_ports=kind.alike,
-                        up_gbit_s=kind.up_gbit_s,
-                        spine_ports=spine_ports,
-                        max_oversubscription=bound,
-                    )
-                    for hosts in {*parts}
-                }
+                shapes = _shapes(wanted, kind, spine_ports, parts)
                 if missing and any(shape.spines for shape in shapes.values()):
                     raise ValueError(missing)
             except TooManyLeaves as error:
@@ -407,6 +394,24 @@ def _cheapest(wanted: _Wanted, parts: tuple[int, ...]) -> tuple[_Chosen | None, 
     if not built:
         return None, reason, most
     return min(built, key=lambda found: found[0])[1], "", 0
+
+
+def _shapes(wanted: _Wanted, kind: _Kind, spine_ports: int, parts: Iterable[int]) -> Mapping[int, LeafSpine]:
+    """Return the fabric for each number of hosts; raises a ValueError where switches connect too few."""
+    return {
+        hosts: leaf_spine(
+            hosts,
+            ports_per_host=wanted.ports,
+            port_gbit_s=wanted.link_gbit_s,
+            leaf_down_ports=kind.down,
+            leaf_up_ports=kind.up,
+            leaf_ports=kind.alike,
+            up_gbit_s=kind.up_gbit_s,
+            spine_ports=spine_ports,
+            max_oversubscription=wanted.bound,
+        )
+        for hosts in {*parts}
+    }
 
 
 def _no_leaf(catalog: Catalog, link: float, leaf: str | None) -> str:

@@ -6,7 +6,7 @@ The models are ``gpuplan.models.power``. An unknown power, such as a switch's, i
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from gpuplan.catalog import Catalog, Item
@@ -135,40 +135,19 @@ def power_use(trail: Trail, catalog: Catalog, kinds: Sequence[Hosts], fabric: Ca
     parts += _switch_parts(catalog, fabric, excludes)
     managing = _management_part(scenario, catalog)
     parts += [managing] * bool(managing.count)
-    shown = {p.name: p for p in parts if p.count}
-    peaks, typicals = ([power.lines[at] for power in powers.values()] for at in (0, 1))
-    it_peak = _sum(trail, "power.peak", {n: p.peak_w for n, p in shown.items()}, peaks)
-    it_typical = _sum(trail, "power.typical", {n: p.typical_w for n, p in shown.items()}, typicals)
-    facility = trail.compute(
-        "power.facility", power.facility_power_w, it_power_w=it_typical, pue=factor(scenario, catalog, "pue")
-    )
-    energy = trail.compute("power.energy", power.energy_kwh, power_w=facility)
-    heat = trail.compute("power.heat", power.heat_btu_h, power_w=it_peak)
-    emissions = trail.compute(
-        "power.emissions",
-        power.emissions_kg,
-        energy_kwh=energy,
-        grid_kg_kwh=factor(scenario, catalog, "grid_kg_kwh"),
-    )
-    units = _rack_units(trail, shown)
+    sums = _sums(trail, scenario, catalog, parts, [power.lines for power in powers.values()])
     per_rack = [_per_rack_line(kind, catalog, powers[kind.scenario.hardware.of]) for kind in kinds]
     powers = {
         name: replace(host, per_rack=int(line.value))
         for (name, host), line in zip(powers.items(), per_rack, strict=True)
     }
     racks = _racks(trail, scenario, fabric, [*powers.values()], per_rack)
-    each = iter([peak for host in powers.values() for peak in host.peaks])
-    typical = typicals[0]
+    each = chain.from_iterable(host.peaks for host in powers.values())
+    typical = first.lines[1]
     known = (typical.key, typical.value, typical.unit, None, None, typical.basis, typical.sources)
     return PowerUse(
         parts=tuple(parts),
-        peak_w=it_peak.value,
-        typical_w=it_typical.value,
-        facility_w=facility.value,
-        energy_kwh=energy.value,
-        heat_btu_h=heat.value,
-        emissions_kg=emissions.value,
-        rack_units_u=units.value,
+        **{name: line.value for name, line in sums.items()},
         hosts_per_rack=int(per_rack[0].value) if all(line.value for line in per_rack) else 0,
         racks=racks,
         host_peak_w=first.peak_w,
@@ -177,13 +156,46 @@ def power_use(trail: Trail, catalog: Catalog, kinds: Sequence[Hosts], fabric: Ca
         host_busy_w=first.busy_w,
         hosts_busy_w=sum(host.all_busy_w for host in powers.values()),
         idle_share=first.idle_share,
-        leaf_w=sum(p.typical_w / p.count for p in parts if p.name == LEAVES),
-        spine_w=sum(p.typical_w / p.count for p in parts if p.name == SPINES),
+        leaf_w=_each_w(parts, LEAVES),
+        spine_w=_each_w(parts, SPINES),
         management_w=managing.typical_w,
         facts=(Fact(*known, note=typical.label),),
         excludes=tuple(dict.fromkeys(excludes)),
         kinds=powers,
     )
+
+
+def _sums(
+    trail: Trail,
+    scenario: Scenario,
+    catalog: Catalog,
+    parts: Sequence[PowerPart],
+    lines: Sequence[tuple[Line, Line]],
+) -> dict[str, Line]:
+    """Power, energy, heat, emissions and height of all parts; ``lines`` are peak and typical power of a host of each kind."""
+    shown = {part.name: part for part in parts if part.count}
+    peaks, typicals = map(list, zip(*lines, strict=True))
+    peak = _sum(trail, "power.peak", {n: p.peak_w for n, p in shown.items()}, peaks)
+    typical = _sum(trail, "power.typical", {n: p.typical_w for n, p in shown.items()}, typicals)
+    pue, grid = factor(scenario, catalog, "pue"), factor(scenario, catalog, "grid_kg_kwh")
+    facility = trail.compute("power.facility", power.facility_power_w, it_power_w=typical, pue=pue)
+    energy = trail.compute("power.energy", power.energy_kwh, power_w=facility)
+    return {
+        "peak_w": peak,
+        "typical_w": typical,
+        "facility_w": facility,
+        "energy_kwh": energy,
+        "heat_btu_h": trail.compute("power.heat", power.heat_btu_h, power_w=peak),
+        "emissions_kg": trail.compute(
+            "power.emissions", power.emissions_kg, energy_kwh=energy, grid_kg_kwh=grid
+        ),
+        "rack_units_u": _rack_units(trail, shown),
+    }
+
+
+def _each_w(parts: Sequence[PowerPart], name: str) -> float:
+    """Typical power of one of the parts with a name; 0 without one."""
+    return sum(part.typical_w / part.count for part in parts if part.name == name)
 
 
 def _rack_units(trail: Trail, parts: Mapping[str, PowerPart]) -> Line:

@@ -101,6 +101,17 @@ def weigh(
     return weighed
 
 
+Pair = tuple[Outcome, Outcome]
+"""The design, and the one in which groups change their access."""
+
+
+def _hosts(pair: Pair | None, sign: int) -> str:
+    if pair is None or sign * (pair[1].hosts - pair[0].hosts) <= 0:
+        return ""
+    here, there = (counted(outcome.hosts, "host") for outcome in pair)
+    return said("weighed.hosts", here=here, there=there)
+
+
 @dataclass(frozen=True)
 class _Ways:
     """The ways to reach whole GPUs, and the design that follows from each."""
@@ -166,44 +177,39 @@ class _Ways:
             )
             return {group} | {id for id in alike if f"{other} possible" in chosen[id].facts}
 
-        def both() -> tuple[Outcome, Outcome] | None:
+        def both() -> Pair | None:
             here = self._outcome({id: choice.mode for id, choice in chosen.items()})
             there = self._outcome(dict.fromkeys(flipped(), other))  # the rest is decided anew
             return None if here is None or there is None else (here, there)
-
-        def licences() -> str:
-            pair = both()
-            if pair is None or pair[0].gpu_software is None or pair[1].gpu_software is None:
-                return said("weighed.unknown licences")
-            gpus = sign * (pair[0].licensed_gpus - pair[1].licensed_gpus)
-            if gpus <= 0:
-                return said("weighed.no licences")
-            paid = money(sign * (pair[0].gpu_software - pair[1].gpu_software), self.scenario.cost.currency)
-            return said("weighed.licences", paid=paid, years=self._years, gpus=counted(gpus, "GPU"))
-
-        def hosts() -> str:
-            pair = both()
-            if pair is None or sign * (pair[1].hosts - pair[0].hosts) <= 0:
-                return ""
-            return said(
-                "weighed.hosts", here=counted(pair[0].hosts, "host"), there=counted(pair[1].hosts, "host")
-            )
-
-        def balance() -> str:
-            pair = both()
-            if pair is None or math.inf in (pair[0].net_present, pair[1].net_present):
-                return said("weighed.unknown balance")
-            more = pair[1].net_present - pair[0].net_present
-            apart = money(abs(more), self.scenario.cost.currency)
-            key = "weighed.dearer" if more >= 0 else "weighed.cheaper"
-            return said(key, amount=apart, years=self._years)
 
         def together() -> str:
             names = [g.name for g in self.scenario.groups if g.id in flipped()]
             return said("weighed.together", groups=joined(names)) if len(names) > 1 else ""
 
         decided = group in by_money
-        return {"licences": licences, "hosts": hosts, "balance": balance, "together": together}
+        return {
+            "licences": lambda: self._licences(both(), sign),
+            "hosts": lambda: _hosts(both(), sign),
+            "balance": lambda: self._balance(both()),
+            "together": together,
+        }
+
+    def _licences(self, pair: Pair | None, sign: int) -> str:
+        if pair is None or pair[0].gpu_software is None or pair[1].gpu_software is None:
+            return said("weighed.unknown licences")
+        gpus = sign * (pair[0].licensed_gpus - pair[1].licensed_gpus)
+        if gpus <= 0:
+            return said("weighed.no licences")
+        paid = money(sign * (pair[0].gpu_software - pair[1].gpu_software), self.scenario.cost.currency)
+        return said("weighed.licences", paid=paid, years=self._years, gpus=counted(gpus, "GPU"))
+
+    def _balance(self, pair: Pair | None) -> str:
+        if pair is None or math.inf in (pair[0].net_present, pair[1].net_present):
+            return said("weighed.unknown balance")
+        more = pair[1].net_present - pair[0].net_present
+        apart = money(abs(more), self.scenario.cost.currency)
+        key = "weighed.dearer" if more >= 0 else "weighed.cheaper"
+        return said(key, amount=apart, years=self._years)
 
     @property
     def _years(self) -> str:

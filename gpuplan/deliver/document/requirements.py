@@ -58,16 +58,22 @@ def constraints(draft: Draft) -> Content:
     if scenario.prices:
         text = said("requirements.stated see the prices", prices=len(scenario.prices))
         rows.append((text, said("requirements.stated")))
-    boards: dict[SharingMode, list[str]] = {}
+    rows += _impossible(draft)
+    table = _numbered("constraints", "requirements.constraint number", rows)
+    return table or ("" if chosen(draft) else said("requirements.none is stated"))
+
+
+def _impossible(draft: Draft) -> Iterator[tuple[str, str]]:
+    """Ways to share GPUs that the platform does not have, with their boards where others have them."""
+    plan, boards = draft.plan, dict[SharingMode, list[str]]()
     for part in plan.parts:
         for mode in sharing_modes(part.scenario, plan.catalog):
             boards.setdefault(mode, []).append(plan.catalog.gpus[part.scenario.hardware.gpu].name)
-    for mode in (mode for mode in boards if mode.verdict == "no"):
-        of = f", {joined(boards[mode])}" if len(boards[mode]) < len(plan.parts) else ""
-        text = said("requirements.not possible here", name=mode.name + of, text=mode.text)
-        rows.append((text, capital(basis_word(mode.basis)) + draft.cite(mode.sources)))
-    table = _numbered("constraints", "requirements.constraint number", rows)
-    return table or ("" if chosen(draft) else said("requirements.none is stated"))
+    for mode, names in boards.items():
+        if mode.verdict == "no":
+            of = f", {joined(names)}" if len(names) < len(plan.parts) else ""
+            text = said("requirements.not possible here", name=mode.name + of, text=mode.text)
+            yield text, capital(basis_word(mode.basis)) + draft.cite(mode.sources)
 
 
 def _numbered(name: str, number: str, rows: Sequence[tuple[str, str]]) -> Table | None:

@@ -131,23 +131,19 @@ def _rounded(size: int) -> int:
 
 def _price(plan: Plan) -> Axis | None:
     """Return the price of the board that costs most, between its low and high; None where nothing is bought at a price."""
-    boards = (
-        [each for each in plan.costs.materials if each.part == "GPUs" and each.price] if plan.costs else []
-    )
-    if plan.costs is None or not boards:
-        return None
-    board = max(boards, key=lambda each: each.cost or 0.0)
-    key, match = board.price_key, next(p for p in plan.costs.prices if p.key == board.price_key)
-    if not match.given.value:
+    bought = [each for each in plan.costs.materials if each.part == "GPUs"] if plan.costs else []
+    dearest = max(bought, key=lambda each: each.cost or 0.0, default=None)
+    match = dearest.price if dearest else None
+    if match is None or not match.given.value:
         return None
     now, low, high = float(match.given.value), match.given.low, match.given.high
     ranged = low is not None and high is not None and low < high
     if low is None or high is None or not ranged:
         low, high = (round(share * now, 2) for share in (1 - ASIDE, 1 + ASIDE))
     values = _spread(low, now, high)
-    name, bought = plan.catalog.gpus[key.removeprefix("gpus/")].name, match.purchase is not None
-    at, currency = values.index(now), plan.costs.currency
-    return Axis("price", f"prices.{key}", name, currency, values, at, ranged, bought)
+    name, currency = plan.catalog.gpus[match.key.removeprefix("gpus/")].name, plan.scenario.cost.currency
+    about = (values, values.index(now), ranged, match.purchase is not None)
+    return Axis("price", f"prices.{match.key}", name, currency, *about)
 
 
 def _spread(low: float, now: float, high: float) -> tuple[float, ...]:

@@ -138,7 +138,7 @@ def _fixed(found: WhatIf) -> Iterator[str]:
     day = written_day(document_day(plan))
     version = scenario.document.version or said("document.first version")
     yield said("whatif.fixed rest", day=day, version=version)
-    yield _hosts(found)
+    yield " ".join(_hosts_of(view, plan.catalog) for view in views(scenario))
     if others := [
         texts.workload(axis, axis.own) for axis in sizes(scenario) if axis.path != found.axes[0].path
     ]:
@@ -151,10 +151,6 @@ def _fixed(found: WhatIf) -> Iterator[str]:
         less = scenario.cost.hardware_discount
         yield f"{ranged} {said('whatif.fixed discount', share=less)}" if less else ranged
     yield said("whatif.fixed planned", positions=len(found.answers))
-
-
-def _hosts(found: WhatIf) -> str:
-    return " ".join(_hosts_of(view, found.design.catalog) for view in views(found.scenario))
 
 
 def _hosts_of(scenario: Scenario, catalog: Catalog) -> str:

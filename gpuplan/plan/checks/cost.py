@@ -85,8 +85,8 @@ def private_ai_limits(plan: Plan) -> Iterator[Message]:
     jobs = [use.name for use in plan.network.training if use.workload in large and use.hosts > 1]
     if jobs and (network.link_gbit_s < PRIVATE_AI_GBIT_S or network.transport not in RDMA):
         transport = NAMES["transport"][network.transport]
-        words = {"jobs": joined(jobs), "link": network.link_gbit_s, "transport": transport}
-        yield message(plan, "private-ai-tuning", **words)
+        link = network.link_gbit_s
+        yield message(plan, "private-ai-tuning", jobs=joined(jobs), link=link, transport=transport)
 
 
 def _cited(sources: Iterator[str] | Sequence[str]) -> tuple[str, ...]:

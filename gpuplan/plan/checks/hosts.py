@@ -1,7 +1,7 @@
 """Checks of the hosts: hosts that a placement takes beyond a division, stranded GPUs, limits of server and cluster."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gpuplan.plan.checks.message import Message, about, message, placed
@@ -13,7 +13,7 @@ from gpuplan.plan.plan import Plan
 from gpuplan.plan.requests import spare_hosts
 from gpuplan.plan.shared_clusters import Apart
 from gpuplan.plan.validation import server_gpu_limit
-from gpuplan.scenario import new_hosts, other_vms, sites_people
+from gpuplan.scenario import Group, new_hosts, other_vms, sites_people
 from gpuplan.wording import NAMES, capital, joined, said, some_of, whole
 
 WHY = NAMES["why kinds stay apart"]
@@ -199,22 +199,34 @@ def sites(plan: Plan) -> Iterator[Message]:
         return
     home = {request.group: pool.site for pool in plan.pools for request in pool.requests}
     groups = [group for group in plan.scenario.groups if group.id in home]
-    if unknown := [group for group in groups if not group.sites]:
-        at = some_of([*dict.fromkeys(home[group.id] for group in unknown)])
-        where = said("check.planned in", sites=at) if at else said("check.planned together")
-        names = some_of([group.name for group in unknown])
-        yield message(plan, "site-not-stated", where=where, groups=names, id=unknown[0].id)
-    apart = [
-        (group, name)
-        for group in groups
-        for name, people in sites_people(group.sites)
-        if group.sites and people and name != home[group.id]
-    ]
-    if apart:
-        ways = some_of([said("check.works at", group=g.name, at=name, home=home[g.id]) for g, name in apart])
-        sites = some_of([*dict.fromkeys(name for _, name in apart if name not in home.values())])
-        level, empty = ("warn", said("check.no hosts in", sites=sites)) if sites else ("note", "")
-        yield message(plan, "users-at-other-sites", level=level, ways=ways, empty=empty, id=apart[0][0].id)
+    stated = [group for group in groups if group.sites]
+    if unknown := [group for group in groups if group not in stated]:
+        yield _without_site(plan, unknown, home)
+    if apart := [away for group in stated for away in _elsewhere(group, home)]:
+        yield _at_other_sites(plan, apart, home)
+
+
+def _elsewhere(group: Group, home: Mapping[str, str]) -> Iterator[tuple[Group, str]]:
+    """Sites with users of a group whose hosts are at another one."""
+    for name, people in sites_people(group.sites):
+        if people and name != home[group.id]:
+            yield group, name
+
+
+def _without_site(plan: Plan, groups: Sequence[Group], home: Mapping[str, str]) -> Message:
+    """Groups without a location, and where they are planned."""
+    at = some_of([*dict.fromkeys(home[group.id] for group in groups)])
+    where = said("check.planned in", sites=at) if at else said("check.planned together")
+    names = some_of([group.name for group in groups])
+    return message(plan, "site-not-stated", where=where, groups=names, id=groups[0].id)
+
+
+def _at_other_sites(plan: Plan, apart: Sequence[tuple[Group, str]], home: Mapping[str, str]) -> Message:
+    """Users with their hosts at another site, and sites without hosts."""
+    ways = some_of([said("check.works at", group=g.name, at=name, home=home[g.id]) for g, name in apart])
+    sites = some_of([*dict.fromkeys(name for _, name in apart if name not in home.values())])
+    level, empty = ("warn", said("check.no hosts in", sites=sites)) if sites else ("note", "")
+    return message(plan, "users-at-other-sites", level=level, ways=ways, empty=empty, id=apart[0][0].id)
 
 
 def mig_restart(plan: Plan) -> Iterator[Message]:

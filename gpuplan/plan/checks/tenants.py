@@ -1,10 +1,10 @@
 """Checks of tenants that are kept apart: who has none, what vSphere does not promise, and what keeping hosts apart costs."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from gpuplan.plan.checks.message import Message, about, message, placed
-from gpuplan.plan.hosts import whole_pools
+from gpuplan.plan.hosts import WholePool, whole_pools
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.requests import spare_hosts
 
@@ -22,19 +22,23 @@ def tenants(plan: Plan) -> Iterator[Message]:
     yield from about(plan, "tenant-not-stated", [group for group in groups if not of[group.id]])
     if apart == "gpu":
         yield from about(plan, "tenants-without-rule", [g for g in groups if g.id in _could_share(plan, of)])
-    elif apart == "host" and (spare := spare_hosts(plan.scenario)):
-        for pool in whole_pools(plan.pools).values():
-            owners = {
-                of[request.group]
-                for cluster in pool.clusters
-                for request in cluster.requests
-                if request.group in of
-            }
-            if len(owners) > 1:
-                fewer = spare * (len(owners) - 1)
-                yield message(
-                    plan, "tenants-share-failover", pool=pool.name, tenants=len(owners), fewer=fewer
-                )
+    elif apart == "host":
+        yield from _failover(plan, of)
+
+
+def _failover(plan: Plan, of: Mapping[str, str]) -> Iterator[Message]:
+    """Pools in which each tenant has failover hosts of its own."""
+    spare = spare_hosts(plan.scenario)
+    for pool in whole_pools(plan.pools).values() if spare else ():
+        if (owners := len(_owners(pool, of))) > 1:
+            fewer = spare * (owners - 1)
+            yield message(plan, "tenants-share-failover", pool=pool.name, tenants=owners, fewer=fewer)
+
+
+def _owners(pool: WholePool, of: Mapping[str, str]) -> set[str]:
+    """Tenants with VMs on the hosts of a pool."""
+    requests = [request for cluster in pool.clusters for request in cluster.requests]
+    return {of[request.group] for request in requests if request.group in of}
 
 
 def _could_share(plan: Plan, of: dict[str, str]) -> set[str]:
