@@ -194,7 +194,7 @@ class Counts:
         memory: dict[str, set[int]] = {}
         for kind in self.kinds:
             memory.setdefault(kind.price_keys[0], set()).add(kind.memory_gib)
-        further = ((kind.price_keys[0], kind) for kind in self.kinds[1:])
+        further = ((kind.price_keys[0], kind) for kind in self.kinds[1:] if self.more_gib)
         return {key + kind.suffix: kind for key, kind in further if len(memory[key]) > 1}
 
     def at_start(self) -> dict[str, int]:

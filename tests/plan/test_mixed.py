@@ -14,11 +14,14 @@ from gpuplan.analysis.customer import customer_scenario
 from gpuplan.analysis.rent_or_buy import rent_or_buy
 from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.deliver.priced_items import PricedItems
+from gpuplan.deliver.what_if.answers import _others
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.prices import MEMORY, price_keys, server_price
 from gpuplan.plan.racks import racks
 from gpuplan.report.plan_data import plan_dict
+from gpuplan.report.tables.acceptance import acceptance
+from gpuplan.report.tables.known import input_words
 from gpuplan.scenario import Scenario, ScenarioError, from_dict, load_scenario, parse_scenario
 
 BOARDS = (
@@ -212,6 +215,19 @@ def test_each_kind_is_priced_with_its_own_memory_board_and_processors(catalog: C
         weighed = {key: items.discounted(key) * items.value[key] for key in items.prices}
         assert sum(weighed.values()) == pytest.approx(both.costs.net_present)
     assert shared
+
+
+def test_files_tell_of_each_kind_by_its_name(catalog: Catalog) -> None:
+    """Names for ids, the power of a host of each kind, and the price that matters most on the what-if page."""
+    plan = make_plan(mixed(), catalog)
+    words = input_words(plan, "hardware.kinds", plan.scenario.hardware.kinds)
+    assert catalog.gpus["h200-nvl-141gb"].name in words and "h200-nvl-141gb" not in words
+    expected = str([row[3] for row in acceptance(plan).rows])
+    assert plan.power and plan.costs
+    assert all(f"{round(host.peak_w)} W" in expected for host in plan.power.kinds.values())
+    boards = [material for material in plan.costs.materials if material.part == "GPUs"]
+    (axis,) = (axis for axis in _others(plan) if axis.kind == "price")
+    assert axis.path == f"prices.{max(boards, key=lambda each: each.cost or 0).price_key}"
 
 
 def test_a_quotation_of_each_kind_is_its_own_price(catalog: Catalog) -> None:
