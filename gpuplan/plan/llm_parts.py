@@ -79,12 +79,9 @@ def _sustained(catalog: Catalog, architecture: Any, watts: Any, tflops: float) -
 
 
 def ranges_of(catalog: Catalog, load: str, *, experts: bool, known: bool) -> Ranges:
-    """The ranges of serving, rows of ``llm_ranges``.
+    """The ranges of serving, rows of ``llm_ranges``, for a mixture of ``experts`` and for a ``known`` board and model or not.
 
-    Parameters:
-        load: ``served``, as it comes, a closed ``loop``, ``offline``, or ``other``. [-]
-        experts: True for a mixture of experts. [-]
-        known: True if runs of the board and of the model were published. [-]
+    The load is ``served``, as it comes, a closed ``loop``, ``offline``, or ``other``.
     """
     kind = f"{load}-{'experts' if experts else 'dense'}{'' if known else '-unknown'}"
     rows = (catalog.row("llm_ranges", f"{name}-{kind}") for name in ("token", "first", "rate"))

@@ -107,12 +107,9 @@ def _way(made: Rehearsed) -> str:
 def tolerance(scenario: Scenario, clusters: int = 1) -> str:
     """Say what the design promises to tolerate: ``N+1 in each cluster, also while one host is in maintenance``."""
     promise = scenario.availability
-    return said(
-        "verdict.tolerance",
-        failures=promise.host_failures,
-        each=said("decided.in each cluster") if clusters > 1 else "",
-        also="" if promise.maintenance_failure_accepted else said("decided.also in maintenance"),
-    )
+    each = said("decided.in each cluster") if clusters > 1 else ""
+    also = "" if promise.maintenance_failure_accepted else said("decided.also in maintenance")
+    return said("verdict.tolerance", failures=promise.host_failures, each=each, also=also)
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,13 +74,12 @@ class Engine:
     def requests_held(self, gpus: float, tokens: float) -> int:
         """Return the requests of this length in tokens that fit in a replica's memory."""
         replica = self.having(cached_tokens=0.0).on(gpus)
-        return memory.requests_at_once(
-            self.shape,
-            setup=replica.setup,
-            memory_gib=replica.board.memory_gib,
-            tokens=tokens,
-            overheads=self.overheads,
-        )
+        of: Any = {
+            "setup": replica.setup,
+            "memory_gib": replica.board.memory_gib,
+            "overheads": self.overheads,
+        }
+        return memory.requests_at_once(self.shape, tokens=tokens, **of)
 
     def most_adapters(self, gpus: float) -> int:
         """Adapters that fit beside the weights, with half of the rest left to the cache; 0 where fewer adapters do not help."""

@@ -2,10 +2,9 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from gpuplan.facts import Fact
 from gpuplan.locales import written
 from gpuplan.models.llm.shape import Range
 from gpuplan.models.llm.training import tokens_time_h
@@ -13,7 +12,7 @@ from gpuplan.models.llm.tuning import TuningMemory, fewest_gpus
 from gpuplan.plan.inputs import resting_on
 from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.trail import Trail
-from gpuplan.plan.training.llm import LlmTraining, LlmTrainingUse, tuning
+from gpuplan.plan.training.llm import COUNTS, LlmTraining, LlmTrainingUse, tuning
 from gpuplan.scenario import GROUP_FIELD_BY_NAME, hours_length_h, show
 from gpuplan.wording import NAMES, amount, rough, said
 
@@ -129,7 +128,7 @@ def tuning_of(asks: Asks) -> Tuning:
 
 def _sizes(asks: Asks, work: LlmTraining, found: LlmTrainingUse) -> Iterator[JobSize]:
     scenario = asks.scenario
-    for gpus in (1, 2, 4, 8, 16):
+    for gpus in COUNTS:
         if gpus > scenario.hardware.gpus_per_host or (found.hosts, found.gpus_per_host) == (1, gpus):
             continue
         try:
@@ -143,35 +142,21 @@ def tuning_lines(here: Trail, asks: Asks, made: Tuning) -> None:
     """Add lines for GPUs, speed and hours of a job, which replace the group's own inputs."""
     catalog, at = asks.catalog, f"groups.{made.id}"
     row = catalog.row("llm_models", str(asks.group.model))
-    size = Fact(
-        f"{row.key}/total_parameters",
-        row["total_parameters"],
-        "1",
-        None,
-        None,
-        row.basis,
-        row.sources,
-        row.locator,
-    )
+    size = replace(row.fact("total_parameters"), note="")
     method = asks.said("tuning", made.method, said("llm.lora"))
-    item = catalog.assumptions["llm-training"]
-    fitted = resting_on(
-        item.facts.values(), "assumptions/llm-training", "fitted", "fitted parameters", note=made.how
-    )
+    item = catalog.assumptions["llm-training"].facts.values()
+    fitted = resting_on(item, "assumptions/llm-training", "fitted", "fitted parameters", note=made.how)
     memory = catalog.gpus[asks.scenario.hardware.gpu].fact("memory_gib")
     inputs: Any = {"parameters": size, "method": method, "memory_gib": memory}
     stated = asks.group.replica_gpus is not None
     if stated:
         inputs = {"stated": asks.fact("replica_gpus")}
     gpus = here.record("job_gpus", fewest_gpus, float(made.gpus), inputs, when="stated" if stated else "")
-    speed = here.record(
-        "job_tokens", tokens_time_h, made.tokens_per_gpu.value, parameters=size, method=method, fitted=fitted
-    )
-    tokens = asks.fact("tuning_tokens")
+    behind: Any = {"parameters": size, "method": method, "fitted": fitted}
+    speed = here.record("job_tokens", tokens_time_h, made.tokens_per_gpu.value, behind)
+    work: Any = {"tokens": asks.fact("tuning_tokens"), "gpus": gpus, "speed": speed}
     words = {"hosts": f" in each of {amount(made.hosts, 'host')}" if made.hosts > 1 else ""}
-    hours = here.record(
-        "job_h", tokens_time_h, made.hours.value, tokens=tokens, gpus=gpus, speed=speed, words=words
-    )
+    hours = here.record("job_h", tokens_time_h, made.hours.value, work, words=words)
     here.stand_in(f"{at}.gpus_each", gpus)
     here.stand_in(f"{at}.work_h", hours)
 
