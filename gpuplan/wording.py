@@ -309,11 +309,6 @@ def one_place(value: float) -> str:
     return written(value, ",.0f" if round(value, 1) == round(value) else ",.1f")
 
 
-def few_digits(value: float) -> str:
-    """A rate to three digits, never as a fraction."""
-    return written(value, ".3g") if value < 1000 else number(round(value))
-
-
 def seconds(value: float) -> str:
     """A wait for a first token: hundredths up to ten seconds."""
     return written(value, ".2f") if value < 10 else number(round(value))
@@ -349,7 +344,7 @@ TOLD: Mapping[str, Callable[[Any], str]] = {
     "%": percent,
     "1": one_place,
     "capital": capital,
-    "few": few_digits,
+    "few": three_digits,
     "money": lambda value: money(value, "").strip(),
     "names": some_of,
     "points": lambda share: points(100 * share),

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gpuplan.report.table import Cell, Table, Worded, columns, listed, tabulate
-from gpuplan.wording import NAMES, few_digits, number, said
+from gpuplan.wording import NAMES, number, said, three_digits
 
 Found = Mapping[str, Any]
 METHOD_TITLES = NAMES["replay method"]
@@ -28,7 +28,7 @@ def requests(arrivals: Found) -> Table:
         "out": lambda group: round(group["tokens_out"]["mean"]),
         "out_p95": lambda group: round(group["tokens_out"]["p95"]),
     }
-    return tabulate("requests", arrivals["groups"], busiest_per_second=Worded(few_digits), **tokens)
+    return tabulate("requests", arrivals["groups"], busiest_per_second=Worded(three_digits), **tokens)
 
 
 def suggestions(found: Sequence[Found]) -> Table:
@@ -48,7 +48,7 @@ def serving(found: Sequence[Found]) -> Table:
         "serving",
         columns(
             "suggested_serving",
-            requests_per_s=Worded(few_digits),
+            requests_per_s=Worded(three_digits),
             spread=lambda group: said("table.serving.and", **group),
             peakedness=Worded(number),
             when=lambda group: _when({**group, "days": said("table.serving.every day")}),

@@ -276,18 +276,13 @@ class Flows:
         if material.price is None:
             return
         term, price = self.scenario.cost.licence_term_years, material.price
+        when = {"horizon_years": self.years, "term_years": term, "years_included": included}
 
         def licence_years(in_term: float, alone: float) -> list[float]:
             """Licences in each year, times the years that are paid for then."""
             by_order = [
                 subscription_payments(
-                    licences,
-                    yearly_price=in_term,
-                    horizon_years=self.years,
-                    term_years=term,
-                    renewal_price=alone,
-                    bought_year=year,
-                    years_included=included,
+                    licences, yearly_price=in_term, renewal_price=alone, bought_year=year, **when
                 )
                 for year, licences in enumerate(orders)
             ]

@@ -188,11 +188,8 @@ def demand_lines(
     peaks: Mapping[str, GroupDemand],
 ) -> dict[str, GroupDemand]:
     """Return the demand of each group in the mix that its pool is sized for; without a pool, at its own peak."""
-    trail.add_up(
-        "demand.sum_of_peaks_gpus",
-        demand.total_demand_gpus,
-        {group_id: lines.gpus for group_id, lines in peaks.items()},
-    )
+    gpus_of = {group_id: lines.gpus for group_id, lines in peaks.items()}
+    trail.add_up("demand.sum_of_peaks_gpus", demand.total_demand_gpus, gpus_of)
     groups = {group.id: group for group in scenario.groups}
     served = {ask.group for pool in hours for ask in pool.needed[pool.chosen].mix.asks}
     demands = {}

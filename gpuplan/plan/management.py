@@ -16,7 +16,7 @@ from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.host_line import HostPart, Sizes
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.inputs import derived, resting_on
-from gpuplan.plan.trail import Line, Trail
+from gpuplan.plan.trail import Inputs, Line, Trail
 from gpuplan.scenario import Scenario, other_vms
 from gpuplan.wording import amount, number, said
 
@@ -218,7 +218,7 @@ class _Domain:
     def _raw(self, disk: Line, memory: Line) -> Line:
         """Capacity of the storage, swap of the memory included."""
         names = ("vsan_redundancy", "vsan_reserve_share", "growth_share")
-        facts: dict[str, Fact | Line] = {"disk_gb": disk, "memory_gb": memory}
+        facts: Inputs = {"disk_gb": disk, "memory_gb": memory}
         facts |= {name.removeprefix("vsan_"): self._fact(name) for name in names}
         if not self.vsan:
             facts["redundancy"] = derived("domain/redundancy", 1.0)
@@ -296,16 +296,11 @@ class _Domain:
         """Hosts that the appliances need."""
         sizes, (host_vcpus, host_memory) = self.sizes, self._offered(cores, memory_gib)
         by_cores, by_gib = (sizes.ratio, sizes.kept_cores), (sizes.kept_memory, sizes.kept_gib)
-        return self.trail.compute(
-            "domain.hosts",
-            domain_hosts,
-            vcpus=vcpus,
-            memory_gb=memory,
-            host_vcpus=resting_on(by_cores, "domain/host_vcpus", round(host_vcpus, 6), cores=cores),
-            host_memory_gb=resting_on(by_gib, "domain/host_memory_gb", round(host_memory, 6), gib=memory_gib),
-            min_hosts=least,
-            spare_hosts=self._fact("spare_hosts"),
-        )
+        offered = resting_on(by_cores, "domain/host_vcpus", round(host_vcpus, 6), cores=cores)
+        gives = resting_on(by_gib, "domain/host_memory_gb", round(host_memory, 6), gib=memory_gib)
+        inputs: Inputs = {"vcpus": vcpus, "memory_gb": memory, "host_vcpus": offered, "host_memory_gb": gives}
+        inputs |= {"min_hosts": least, "spare_hosts": self._fact("spare_hosts")}
+        return self.trail.compute("domain.hosts", domain_hosts, inputs)
 
     def _short(self, hosts: int, vcpus: Line, memory: Line, cores: int, memory_gib: int, least: Fact) -> str:
         """Name the resources in which the stated hosts are too small."""

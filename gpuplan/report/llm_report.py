@@ -16,7 +16,7 @@ from gpuplan.report.table import Table, Worded, filled, tabulate
 from gpuplan.report.tables.models import waits
 from gpuplan.report.text import chapter, page
 from gpuplan.simulation.batching import Simulated
-from gpuplan.wording import NAMES, few_digits, number, said, seconds, share_words
+from gpuplan.wording import NAMES, number, said, seconds, share_words, three_digits
 
 LISTED = 60
 """Rows that are printed; of more, those furthest off."""
@@ -171,7 +171,7 @@ def asked(of: GroupTraffic) -> str:
     """Say how requests arrive."""
     traffic = of.traffic
     key = "traffic.asked" if traffic.peakedness == 1 else "traffic.asked in bursts"
-    return said(key, rate=few_digits(of.per_second), traffic=traffic)
+    return said(key, rate=three_digits(of.per_second), traffic=traffic)
 
 
 def started(of: GroupTraffic) -> str:

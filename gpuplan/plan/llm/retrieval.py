@@ -157,15 +157,11 @@ def _encoder(asks: Asks, row: Row, tokens: float, passage: float) -> Encoder:
     if not parameters:
         raise asks.refuse(where, show(row.id), "limit.parameters", name=row["name"])
     table = (row["vocabulary"] or 0) * (row["hidden_size"] or 0) / 1e9
-    throughput = retrieval.encoder_throughput(
-        float(parameters),
-        passage_tokens=passage,
-        layers=int(row["layers"] or 0),
-        attention_size=int(row["heads"] or 0) * int(row["head_size"] or 0),
-        vocabulary_parameters=table,
-        tensor_tflops=float(rate),
-        compute_share=float(asks.catalog.assumptions["llm-retrieval"].fact("compute_share").value),
-    )
+    share = asks.catalog.assumptions["llm-retrieval"].fact("compute_share")
+    speed: Any = {"tensor_tflops": float(rate), "compute_share": float(share.value)}
+    speed |= {"passage_tokens": passage, "layers": int(row["layers"] or 0), "vocabulary_parameters": table}
+    width = int(row["heads"] or 0) * int(row["head_size"] or 0)
+    throughput = retrieval.encoder_throughput(float(parameters), attention_size=width, **speed)
     return Encoder(str(row["name"]), float(parameters) * 2e9 / GIB, throughput, tokens)
 
 
