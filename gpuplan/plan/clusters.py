@@ -151,15 +151,19 @@ def _by_board(
     own, left, clusters = whole.room.board, list(whole.asked), list[Cluster]()
     largest = _largest(homes, {r.group: r.vms * max(1, r.gpus) for r in left})
     home_of = {group: home or largest for group, home in homes.items()}
-    for board in sorted({room.board for room in whole.existing} - {own}):
+    by_board = defaultdict[str, list[Room]](list)
+    for room in whole.existing:
+        by_board[room.board].append(room)
+    of_own = tuple(by_board.pop(own, ()))
+    for board in sorted(by_board):
         there = [request for request in left if board in request.boards and request.vms]
-        rooms = tuple(sorted(room for room in whole.existing if room.board == board))[-most:]
+        rooms = tuple(sorted(by_board[board]))[-most:]
         made = _on_board(whole, there, rooms, home_of, priority, spare)
         taken = Counter({r.group: r.vms for cluster in made for r in cluster.layout.asked})
         left = [r._replace(vms=r.vms - taken[r.group]) for r in left]
         clusters += made
     rest = tuple(r._replace(boards=(own,)) for r in left if r.vms)
-    return rest, tuple(room for room in whole.existing if room.board == own), tuple(clusters)
+    return rest, of_own, tuple(clusters)
 
 
 def _on_board(
@@ -220,10 +224,12 @@ def _homes(scenario: Scenario, requests: Requests, kind: str, split: str) -> tup
     if not (apart and any(tenants.values())):
         return _sites(scenario, requests, members, split)
     homes, gpus = dict[str, str](), {group.id: group.demand_gpus for group in requests.groups}
-    for tenant in dict.fromkeys(tenants[m] for m in members if m in tenants):
-        mine = [m for m in members if tenants.get(m) == tenant]
+    by_tenant = defaultdict[str, list[str]](list)
+    for member in filter(tenants.__contains__, members):
+        by_tenant[tenants[member]].append(member)
+    for tenant, mine in by_tenant.items():
         at = dict(zip(mine, _sites(scenario, requests, mine, split), strict=True))
-        largest = _largest(at, {m: gpus[m] for m in mine})
+        largest = _largest(at, gpus)
         homes |= {m: f"{site or largest}\n{tenant}" for m, site in at.items()}
     return tuple(map(homes.get, members))  # what is no group's goes with most of the demand
 
@@ -231,8 +237,8 @@ def _homes(scenario: Scenario, requests: Requests, kind: str, split: str) -> tup
 def _largest(homes: Mapping[str, str | None], gpus: Mapping[str, float]) -> str:
     """Return the home with most GPUs of these groups."""
     sizes: dict[str, float] = defaultdict(float)
-    for group, count in gpus.items():
-        sizes[homes[group] or ""] += count if homes[group] else 0.0
+    for group, home in homes.items():
+        sizes[home or ""] += gpus[group] if home else 0.0
     return max(sizes, key=lambda home: sizes[home], default="")
 
 
@@ -272,7 +278,7 @@ def _clusters(
 
     Those of owned ``boards`` are there already.
     """
-    together, first = _by_home(asked, homes, levels)
+    together, first, rest = _by_home(asked, homes, levels)
     for _, home in boards:
         together[home]  # which may have no other host
     stuck = {home: too_large(requests, room) for home, requests in together.items()}
@@ -282,7 +288,7 @@ def _clusters(
         return len(placed(fitting, (), room, 0).hosts)
 
     largest = max(together, key=alone, default="")
-    together[largest] += [request for home, request in zip(homes, asked, strict=True) if home is None]
+    together[largest] += rest
     clusters, left = [], existing
     for at, home in enumerate(sorted(together, key=lambda h: (not stuck.get(h), first.get(h, LAST))), 1):
         requests, rooms = tuple(together[home]), left
@@ -300,14 +306,16 @@ def _clusters(
 
 def _by_home(
     asked: Sequence[Request], homes: Sequence[str | None], levels: Sequence[int]
-) -> tuple[defaultdict[str, list[Request]], dict[str, int]]:
-    """Return the requests of each home, and the best priority of a group in it."""
-    together, first = defaultdict[str, list[Request]](list), dict[str, int]()
+) -> tuple[defaultdict[str, list[Request]], dict[str, int], list[Request]]:
+    """Return the requests of each home, the best priority of a group in it, and the requests without a home."""
+    together, first, rest = defaultdict[str, list[Request]](list), dict[str, int](), list[Request]()
     for home, level, request in zip(homes, levels, asked, strict=True):
-        if home is not None:
-            together[home].append(request)
-            first[home] = min(level, first.get(home, level))
-    return together, first
+        if home is None:
+            rest.append(request)
+            continue
+        together[home].append(request)
+        first[home] = min(level, first.get(home, level))
+    return together, first, rest
 
 
 def _asked(requests: Sequence[Request], owned: Sequence[Layout]) -> tuple[Request, ...]:

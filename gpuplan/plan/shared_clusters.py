@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, product
+from itertools import chain, compress, product
 from typing import NamedTuple
 
 from gpuplan.catalog import Catalog
@@ -102,22 +102,24 @@ def _taken_over(
     if any(share.requests.rooms.get(share.pool) for share in shares):
         return boards, linked, {"owned": ()}
     for mine in shares:
-        groups, others = (
-            {group.id: group for group in mine.scenario.groups},
-            [o for o in shares if o is not mine],
-        )
-        for request in (request for request in mine.laid.asked if request.group in groups):
-            group = groups[request.group]
-            reasons = [_why_not(catalog, group, request, mine, other) for other in others]
+        asked, others = {r.group: r for r in mine.laid.asked}, [o for o in shares if o is not mine]
+        for group in filter(lambda group: group.id in asked, mine.scenario.groups):
+            reasons = [_why_not(catalog, group, asked[group.id], mine, other) for other in others]
             for reason in filter(None, dict.fromkeys(reasons)):
                 why[reason].append(group.name)
-            refused = {other.room.board for other, reason in zip(others, reasons, strict=True) if reason}
+            refused = set(compress(map(_board, others), reasons))
             if mine.room.board in refused:  # nothing tells its hosts apart
                 return boards, set(), why
             able = [other for other in others if other.room.board not in refused]
-            boards[group.id] = tuple(dict.fromkeys(share.room.board for share in (mine, *able)))
-            linked |= {share.pool for share in (mine, *able) if able}
+            takers = [mine, *able]
+            boards[group.id] = tuple(dict.fromkeys(map(_board, takers)))
+            linked.update(share.pool for share in takers if able)
     return boards, linked, why
+
+
+def _board(share: Share) -> str:
+    """The board of its hosts."""
+    return share.room.board
 
 
 def _why_not(catalog: Catalog, group: Group, request: Request, mine: Share, other: Share) -> str:
