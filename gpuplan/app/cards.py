@@ -1,4 +1,4 @@
-"""The page of a step as data: cards and charts in boxes, which ``screen`` makes widgets of; card contents."""
+"""The page of a step as data: cards and charts in boxes, which ``screen`` makes widgets of; contents of cards, also of work beside the page."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from gpuplan.app.background import Runner
 from gpuplan.app.state import Workbook
+from gpuplan.app.uploading import CHUNK_BYTES, Upload
 from gpuplan.facts import own_rows
 from gpuplan.report.charts.look import Look, Spec
 from gpuplan.report.headlines import Headline
 from gpuplan.report.table import Table, screen
 from gpuplan.widgets import contract
-from gpuplan.wording import TEXTS, money, told
+from gpuplan.wording import TEXTS, money, said, share_words, told, wait_words
 
 COLOURS = 8
 """Colours for groups in the stylesheet; after the last they start again, and the letter tells them apart."""
@@ -278,5 +280,55 @@ def lettered(book: Workbook, table: Table, column: str = "name", ids: Sequence[s
 
 def source_titles(workbook: Workbook, sources: Sequence[str]) -> str:
     """Return the titles of the sources that the catalog knows."""
-    by_id = workbook.catalog.sources
-    return "; ".join(by_id[s].title for s in sources if s in by_id)
+    known = workbook.catalog.sources
+    return "; ".join(known[source].title for source in sources if source in known)
+
+
+ADD_GROUP = contract.Button(
+    text=said("screen.add a workload"), event="visit", rest={"path": "groups"}, key="add-group", primary=True
+)
+STARTING = said("screen.starting")
+IDLE: Mapping[str, Any] = {
+    "shown": True,
+    "progress": None,
+    **dict.fromkeys(("old", "stale"), False),
+    **dict.fromkeys(("hint", "problem"), ""),
+    **{name: [] for name in ("inputs", "buttons", "text", "tables", "after")},
+}
+"""Contents of a work card with nothing to show."""
+
+
+def background_card(
+    workbook: Workbook, runner: Runner, key: str, text: str, *, off: bool = False, empty: bool = False
+) -> dict[str, Any]:
+    """Return the data of a card of background work; ``key`` names its events, ``empty``: a group comes first."""
+    running = runner.busy
+    stop = {"text": said("screen.stop"), "event": f"cancel-{key}", "key": f"{key}-stop"}
+    go = {"text": text, "event": key, "key": f"{key}-go", "primary": True, "off": off or workbook.stale}
+    button = stop if running else ADD_GROUP if empty else go
+    progress = _progress(runner) if running else None
+    shown = {"buttons": [button], "progress": progress, "problem": runner.error, "stale": workbook.stale}
+    return {**IDLE, **shown}
+
+
+def _progress(runner: Runner) -> contract.Progress:
+    """Return the progress and the remaining time; before the work begins, that it is being prepared."""
+    if not runner.started:
+        return {"done": None, "text": STARTING}
+    text = runner.step or share_words(runner.done)
+    if (seconds := runner.left_s) >= 1:
+        left = f"{seconds:.0f} s" if seconds < 90 else wait_words(seconds / 3600)
+        text = said("screen.time left", step=text, left=left)
+    return {"done": runner.done, "text": text}
+
+
+def upload_data(upload: Upload, label: str, accept: str, event: str) -> dict[str, Any]:
+    """Return the button for uploading a file, and its progress."""
+    button = {"label": label, "accept": accept, "piece": CHUNK_BYTES, "event": event}
+    return button | attributes(upload, "name", "got")
+
+
+def receiving(upload: Upload) -> contract.Progress:
+    """Return the progress of an upload."""
+    done = upload.got / upload.size
+    return {"done": done, "text": said("screen.receiving", name=upload.name[:60], done=share_words(done))}

@@ -3,9 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gpuplan.app.cards import select
+from gpuplan.app.cards import IDLE, STARTING, receiving, select, upload_data
 from gpuplan.app.state import Workbook
-from gpuplan.app.work_cards import IDLE, STARTING, receiving, upload_data
 from gpuplan.audit import REAL_TIME_S, tables
 from gpuplan.audit.report import PARTS, again, hour_of_week, more_groups, reading, replayed, silos
 from gpuplan.audit.upload import Auditing

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from approved import is_approved
 
+from gpuplan.app.background import Runner
+from gpuplan.app.cards import background_card
 from gpuplan.app.state import Workbook
 
 pytest.importorskip("ipywidgets")
@@ -111,3 +113,48 @@ def test_what_cannot_be_worked_out_says_why_and_is_tried_once(book: Workbook) ->
         assert is_approved(tried(book, "work", work))
     assert len(asked) == 1
     assert tried(book, "other work", lambda: 5) == (5, "")
+
+
+pytest.importorskip("ipywidgets")
+
+
+def runner(**state: object) -> Runner:
+    made = Runner(lambda: None)
+    for name, value in state.items():
+        setattr(made, name, value)
+    return made
+
+
+def test_it_can_be_started_and_started_again(book: Workbook) -> None:
+    card = background_card(book, runner(), "explore", "Explore", off=False)
+    (button,) = card["buttons"]
+    assert (button["text"], button["event"], button["off"]) == ("Explore", "explore", False)
+    assert card["progress"] is None
+    (button,) = background_card(book, runner(state="done"), "explore", "Explore again", off=True)["buttons"]
+    assert (button["text"], button["off"]) == ("Explore again", True)
+
+
+def test_while_it_runs_it_can_be_stopped_and_says_how_far_it_is(book: Workbook) -> None:
+    card = background_card(
+        book, runner(state="running", started=True, done=0.254), "explore", "Explore again", off=False
+    )
+    (button,) = card["buttons"]
+    assert (button["text"], button["event"]) == ("Stop", "cancel-explore")
+    assert card["progress"] == {"done": 0.254, "text": "25 %"}
+    named = background_card(
+        book,
+        runner(state="running", started=True, done=0.5, step="8 of 16", left_s=12.4),
+        "explore",
+        "Explore again",
+        off=False,
+    )
+    assert named["progress"] == {"done": 0.5, "text": "8 of 16, 12 s left"}
+    ready = background_card(book, runner(state="running"), "explore", "Explore")
+    assert ready["progress"] == {"done": None, "text": "Starting\u2026"}
+
+
+def test_what_went_wrong_is_said(book: Workbook) -> None:
+    failed = background_card(
+        book, runner(state="failed", error="no memory"), "explore", "Explore again", off=False
+    )
+    assert failed["problem"] == "no memory"

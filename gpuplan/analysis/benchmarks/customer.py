@@ -16,7 +16,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from gpuplan.analysis.benchmarks.record import Result
+from gpuplan.analysis.benchmarks.tools import Result
 from gpuplan.analysis.llm_predictions import Prediction, predict
 from gpuplan.analysis.llm_runs import NotPredicted, Run, gpu_of
 from gpuplan.catalog import Catalog, CatalogError, load_catalog

@@ -6,8 +6,7 @@ from functools import partial
 from statistics import fmean, quantiles
 from typing import Any, NamedTuple
 
-from gpuplan.analysis.benchmarks.record import FIELDS, Record, Result
-from gpuplan.analysis.benchmarks.tools import in_ms, result
+from gpuplan.analysis.benchmarks.tools import FIELDS, Record, Result, in_ms, result
 from gpuplan.scenario import show
 
 WINDOW_S = 300.0

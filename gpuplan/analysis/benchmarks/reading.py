@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuplan.analysis.benchmarks.logs import LOGS
-from gpuplan.analysis.benchmarks.record import Record, Result
-from gpuplan.analysis.benchmarks.tools import TOOLS
+from gpuplan.analysis.benchmarks.tools import TOOLS, Record, Result
 from gpuplan.analysis.llm_runs import Run
 from gpuplan.catalog import Catalog, CatalogError
 from gpuplan.catalog.tables import Column, Line, NotAllowed, csv_lines, short, text_of

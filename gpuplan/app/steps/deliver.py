@@ -4,11 +4,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from gpuplan.app.cards import Card, act, card, menu
+from gpuplan.app.cards import IDLE, Card, act, background_card, card, menu, receiving, upload_data
 from gpuplan.app.delivering import Order, Preview
 from gpuplan.app.forms import form
 from gpuplan.app.state import Workbook
-from gpuplan.app.work_cards import IDLE, background_card, receiving, upload_data
 from gpuplan.deliver import KINDS
 from gpuplan.deliver.executive import document_day
 from gpuplan.locales import LOCALES, PLAIN, written_day

@@ -8,9 +8,8 @@ from typing import Any
 from gpuplan.analysis.candidates import Candidate, KindCandidate
 from gpuplan.analysis.candidates import asked as chosen_in
 from gpuplan.analysis.ranking import WINNER_LEAVES_OUT
-from gpuplan.app.cards import Body, Contents, Picture, act, card, details, panel
+from gpuplan.app.cards import Body, Contents, Picture, act, background_card, card, details, panel
 from gpuplan.app.state import Workbook
-from gpuplan.app.work_cards import background_card
 from gpuplan.report.charts import explore as charts
 from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.report.tables import explore as tables

@@ -5,10 +5,19 @@ from functools import partial
 from typing import Any
 
 from gpuplan.analysis.demand import Methods, chance_curve, methods, pool_mixes
-from gpuplan.app.cards import Contents, Picture, card, lettered, menu, panel, paragraph, tried
+from gpuplan.app.cards import (
+    Contents,
+    Picture,
+    background_card,
+    card,
+    lettered,
+    menu,
+    panel,
+    paragraph,
+    tried,
+)
 from gpuplan.app.forms import form
 from gpuplan.app.state import Workbook
-from gpuplan.app.work_cards import background_card
 from gpuplan.plan.hosts import WholePool, pool_names, whole_pools
 from gpuplan.plan.sizing_rule import burst_fact
 from gpuplan.report import amount, number, percent

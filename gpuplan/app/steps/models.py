@@ -4,10 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gpuplan.analysis.llm_traffic import traffic_of
-from gpuplan.app.cards import card, figures
+from gpuplan.app.cards import IDLE, card, figures, receiving, upload_data
 from gpuplan.app.forms import field_data
 from gpuplan.app.state import Workbook
-from gpuplan.app.work_cards import IDLE, receiving, upload_data
 from gpuplan.deliver import file_stem, zipped
 from gpuplan.locales import written
 from gpuplan.plan.llm import KINDS as KINDS_OF

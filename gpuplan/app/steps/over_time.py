@@ -5,12 +5,11 @@ from functools import partial
 from typing import Any
 
 from gpuplan.analysis.power_on import ORDERS, PowerOnStudy, named_order, studies_of
-from gpuplan.app.cards import Card, Contents, act, card, panel, plain, select
+from gpuplan.app.cards import Card, Contents, act, background_card, card, panel, plain, select
 from gpuplan.app.forms import form
 from gpuplan.app.plan_view import Watched
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.failures import SHOWN_KINDS, shown_clusters
-from gpuplan.app.work_cards import background_card
 from gpuplan.models.power_on import Play, Spot, Step
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.over_time.power_on import PowerOn

@@ -4,10 +4,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from gpuplan.app.cards import Body, Contents, Picture, card, details, menu, panel, sheet
+from gpuplan.app.cards import Body, Contents, Picture, background_card, card, details, menu, panel, sheet
 from gpuplan.app.forms import field_data, range_words
 from gpuplan.app.state import Workbook
-from gpuplan.app.work_cards import background_card
 from gpuplan.report.charts import explore as charts
 from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.report.tables import explore as tables

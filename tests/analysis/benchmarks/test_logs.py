@@ -8,7 +8,7 @@ import pytest
 from benchmark_results import Measured, aiperf_lines, litellm
 
 from gpuplan.analysis.benchmarks.logs import LOGS
-from gpuplan.analysis.benchmarks.record import Record, Result
+from gpuplan.analysis.benchmarks.tools import Record, Result
 from gpuplan.catalog import CatalogError
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from benchmark_results import Measured, aiperf, genai, guidellm, inferencex, llmperf, sglang, vllm
 
-from gpuplan.analysis.benchmarks.record import Record, Result
-from gpuplan.analysis.benchmarks.tools import TOOLS
+from gpuplan.analysis.benchmarks.tools import FIELDS, TOOLS, Record, Result
 from gpuplan.catalog import CatalogError
+from gpuplan.wording import NAMES
 
 
 def read(tool: str, data: dict[str, Any], file: str = "f.json") -> Result:
@@ -85,3 +85,38 @@ def test_the_engine_follows_the_backend() -> None:
     assert read("vllm", vllm(Measured(), backend="sglang")).run.framework == "sglang"
     assert read("vllm", vllm(Measured(), backend="tgi", endpoint_type="tgi")).run.framework == ""
     assert read("sglang", sglang(Measured(), backend="vllm-chat")).run.framework == "vllm"
+
+
+DEEP = Record(
+    "f.json", {"a": {"b": [{"c": "1,955.10"}]}, "x.y": 2, "none": None, "n": ["one"], "off": "N/A"}, 3
+)
+
+
+def test_a_field_is_found_by_its_path_and_at_any_level() -> None:
+    assert DEEP.value("x.y") == 2 and DEEP.value("a.z.q") is None
+    assert DEEP.number("none", "off", "*.c") == 1955.1
+    assert DEEP.number("x.y", times=1e3) == 2000
+    assert (DEEP.text("n"), DEEP.text("a", "none")) == ("one", "")
+
+
+@pytest.mark.parametrize(
+    "value", ["1,95", "x", "--1", "1e", ".", [], {}, True, -0.1, 1e20, float("inf"), float("nan")]
+)
+def test_what_is_no_number_is_refused_with_its_field(value: object) -> None:
+    with pytest.raises(CatalogError, match=r"f\.json, line 7.*in\.here") as error:
+        Record("f.json", {"here": value}, 7, "in").number("here")
+    assert error.value.row == 7
+
+
+def test_lists_and_objects_are_what_they_are_said_to_be() -> None:
+    assert [each.at for each in Record("f", {"l": [{}, {}]}).listed("l")] == ["l[0]", "l[1]"]
+    for wrong in ({"l": 1}, {"l": [1]}):
+        with pytest.raises(CatalogError):
+            list(Record("f", wrong).listed("l"))
+    with pytest.raises(CatalogError):
+        Record("f", {"l": 1}).part("l")
+
+
+def test_every_tool_has_a_name_and_a_sign() -> None:
+    assert all(figures["sign"] for figures in FIELDS.values())
+    assert {tool.removesuffix("-lines") for tool in FIELDS} <= NAMES["benchmark tool"].keys()
