@@ -35,7 +35,6 @@ from voila.tornado.kernel_websocket_handler import VoilaKernelWebsocketHandler
 
 from gpuplan.serve import pages
 from gpuplan.serve.channels import ChannelsHandler
-from gpuplan.serve.configuration import config_of
 from gpuplan.serve.connections import HttpServer, raise_file_limit
 from gpuplan.serve.forking import FORKING, Nursery
 from gpuplan.serve.logs import LOG, LineHandler, log_output, start_log
@@ -43,6 +42,7 @@ from gpuplan.serve.options import (
     HUB_URL,
     Options,
     Refused,
+    config_of,
     environment,
     listening,
     made_home,

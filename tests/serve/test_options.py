@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 import tempfile
+import uuid
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ pytest.importorskip("voila")
 from gpuplan.serve.options import (
     Options,
     Refused,
+    config_of,
     environment,
     find_notebook,
     is_loopback,
@@ -102,3 +105,14 @@ def test_variables_lead_home_and_are_put_back(tmp_path: Path, monkeypatch: pytes
         written = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
         assert {Path(os.environ[name]).parent for name in written} == {tmp_path}
     assert dict(os.environ) == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such files")
+@pytest.mark.parametrize(("name", "files"), [("/tmp/gpuplan-12345678", True), ("/tmp/" + "x" * 60, False)])
+def test_kernels_are_reached_by_files_where_their_names_fit(name: str, files: bool) -> None:
+    """A port that is chosen for a kernel may be another's before the kernel takes it, and the page waits in vain."""
+    options = Options(notebook=Path("a.ipynb"), token="")
+    config = config_of(options, home=Path(name), hub=False, sessions=1)
+    assert ("transport" in config.KernelManager) is files
+    longest = f"{name}/voila_12345678/kernel-{uuid.uuid4()}-ipc-5"
+    assert (len(longest) <= 103) is files

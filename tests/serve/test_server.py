@@ -27,9 +27,8 @@ pytest.importorskip("voila")
 from gpuplan.serve import channels, sessions
 from gpuplan.serve import server as serving
 from gpuplan.serve.channels import PROTOCOL
-from gpuplan.serve.configuration import settings_of
 from gpuplan.serve.forking import FORKING
-from gpuplan.serve.options import TEMPLATES
+from gpuplan.serve.options import TEMPLATES, settings_of
 from gpuplan.wording import said
 
 pytestmark = pytest.mark.browser
