@@ -111,7 +111,9 @@ def _overlay(raw: _Raw, layout: Layout, files: Mapping[str, Path]) -> None:
 
 
 def _build(files: _Files, layout: Layout, folders: tuple[Path, ...]) -> Catalog:
-    later = [table for table, kind in layout.kinds.items() if kind == "measured"]
+    of_facts, of_rows, later = (
+        [table for table, kind in layout.kinds.items() if kind == of] for of in ("facts", "rows", "measured")
+    )
     raw = _read(files, layout, [table for table in layout.kinds if table not in later])
     records: dict[str, _Records] = {
         table: [(line, parse_line(line, layout.of(table))) for line in lines.values()]
@@ -119,28 +121,38 @@ def _build(files: _Files, layout: Layout, folders: tuple[Path, ...]) -> Catalog:
     }
     ids = {table: {line.cells[0] for line, _ in entries} for table, entries in records.items()}
     _check_references(records, layout, ids)
-    of_facts = [table for table, kind in layout.kinds.items() if kind == "facts"]
-    of_rows = [table for table, kind in layout.kinds.items() if kind == "rows"]
-    columns: dict[str, Mapping[str, Column]] = {
-        table: {column.name: column for column in layout.of(table)} for table in layout.kinds
-    }
-    columns |= {table: layout.parameters.get(table, {}) for table in of_facts}
+    columns = _columns(layout)
     items = {table: _items(table, records[table], columns[table]) for table in of_facts}
     rows = {table: _rows(table, records[table]) for table in of_rows}
-    profiles: dict[str, list[Row]] = {}
-    for row in rows["profiles"].values():
-        profiles.setdefault(row["gpu"], []).append(row)
     return Catalog(
         folders=folders,
         digest=_digest(raw, layout),
         sources=MappingProxyType({cells["id"]: _source(cells) for _, cells in records["sources"]}),
         titles=layout.titles,
-        schema=MappingProxyType({table: MappingProxyType(named) for table, named in columns.items()}),
+        schema=columns,
         _items=MappingProxyType(items),
         _rows=MappingProxyType(rows),
         _later=MappingProxyType({table: _measured(table, files, layout, ids) for table in later}),
-        _profiles=MappingProxyType({gpu: tuple(entries) for gpu, entries in profiles.items()}),
+        _profiles=_by_gpu(rows["profiles"]),
     )
+
+
+def _columns(layout: Layout) -> Mapping[str, Mapping[str, Column]]:
+    """Table -> its columns by name; of a table of facts its parameters."""
+    columns: dict[str, Mapping[str, Column]] = {
+        table: layout.parameters.get(table, {})
+        if kind == "facts"
+        else {column.name: column for column in layout.of(table)}
+        for table, kind in layout.kinds.items()
+    }
+    return MappingProxyType({table: MappingProxyType(named) for table, named in columns.items()})
+
+
+def _by_gpu(profiles: Mapping[str, Row]) -> Mapping[str, tuple[Row, ...]]:
+    by_gpu: dict[str, tuple[Row, ...]] = {}
+    for row in profiles.values():
+        by_gpu[row["gpu"]] = (*by_gpu.get(row["gpu"], ()), row)
+    return MappingProxyType(by_gpu)
 
 
 def _check_references(records: Mapping[str, _Records], layout: Layout, ids: Mapping[str, set[str]]) -> None:

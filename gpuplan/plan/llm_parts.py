@@ -45,7 +45,7 @@ def board_of(catalog: Catalog, gpu: Item | Row, driver_share: float = 0.99) -> B
     link = value("nvlink_gb_s")
     lanes = 16.0 * 2 ** (int(value("pcie_generation") or 4) - 3)
     sums: list[tuple[int, float]] = []
-    if "PCIe" in str(value("form_factor") or ""):
+    if "PCIe" in str(value("form_factor")):
         sums = _sums(catalog, gpu.id, bool(value("llm_runs")))
         if link and not sums:
             sums = [(int(value("nvlink_bridge_gpus") or BRIDGED) * 2, lanes)]

@@ -184,7 +184,7 @@ def _listed(given: Any, keys: Mapping[str, str]) -> list[dict[str, Any]] | None:
 
 
 def _value(name: str, given: Any) -> Any:
-    if given is None or given == "":
+    if given in (None, ""):
         return None
     if name in DAYS:
         return given if given == PERPETUAL and name != "boards_since" else date_text(str(given)) or _WRONG
