@@ -233,12 +233,11 @@ def _prices(plan: Plan, each: TokenCost) -> Iterator[TokenPrice]:
     for load in (each.load_share, *(load for load in LOADS if abs(load - each.load_share) > 0.005)):
         yield _by_year(each, "design", load, each.year_cost, "")
     home = next(part for part in plan.parts if each.id in part.llm.serving)
-    offers = _of_board(plan, home.scenario.hardware.gpu)
-    stated, offer = stated_rent(home), next((row for row in offers if row.term == "on-demand"), None)
-    price = offer.gpu_hour_price if stated is None and offer else stated
+    stated, offers = stated_rent(home), _of_board(plan, home.scenario.hardware.gpu)
+    offer = None if stated is not None else next((row for row in offers if row.term == "on-demand"), None)
+    price, note = (offer.gpu_hour_price, offer.name) if offer else (stated, "as stated")
     if price is not None:
         paid = cost.rent_cost(each.gpu_hours, hour_price=price)
-        note = offer.name if stated is None and offer else "as stated"
         yield _by_year(each, "rent", each.load_share, paid, note)
     into, out = (plan.scenario.get(f"prices.tokens-{way}") for way in ("in", "out"))
     if into is not None and out is not None:
