@@ -102,21 +102,23 @@ def _columns(table: Table, of: str, tab: str) -> dict[str, int]:
     if tab and "board" in known:
         known["model"] = (known["model"][0] + known.pop("board")[0], "text")
     columns = table.find(known, {})
-    if of == "host" and "host" not in columns and "kind" in columns and (tab or "hosts" not in columns):
+    if of == "host":
+        _settle(columns, table, tab)
+    return columns
+
+
+def _settle(columns: dict[str, int], table: Table, tab: str) -> None:
+    """Decide by their values and by each other what columns of hosts hold whose names leave it open."""
+    if "kind" in columns and "host" not in columns and (tab or "hosts" not in columns):
         columns["host"] = columns.pop("kind")
-    hosts = (
-        _plain(table.header[columns["hosts"]]) if {"host", "hosts", "board"} <= columns.keys() else "hosts"
-    )
-    if not {"gpus", "all_gpus"} & columns.keys() and not re.search(
-        "host|node", hosts
-    ):  # a number for each host
+    unclear = {"host", "hosts", "board"} <= columns.keys() and not {"gpus", "all_gpus"} & columns.keys()
+    if unclear and not re.search("host|node", _plain(table.header[columns["hosts"]])):  # those of each host
         table.read["gpus"], columns["gpus"] = table.read["hosts"], columns.pop("hosts")
     texts = {what: table.values(columns[what]) for what in ("gpus", "cores") if what in columns}
     if any(map(COUNTED.match, texts.get("gpus", ()))):
         columns["board"] = columns.pop("gpus")
     if texts.get("cores") and not any(map(_is_number, texts["cores"])):
         del columns["cores"]
-    return columns
 
 
 def _lines(

@@ -25,8 +25,7 @@ def read_samples(table: Table, given: Mapping[str, str], clock: Clock, *, format
     at = table.find(SAMPLE_COLUMNS, given)
     if not at.keys() >= {"percent", "time"} or not (smi or "gpu" in at):
         raise table.missing("audit.needs.nvidia-smi" if smi else "audit.needs.samples")
-    unit = table.read["percent"].unit
-    scale = unit.factor if unit else 1.0
+    scale = getattr(table.read["percent"].unit, "factor", 1.0)
     group_from = next((key for key in ("group", "user") if key in at), "")
     log, samples = Log(clock), Collected("time_s", "percent", "weight", codes=("gpu", "group"))
     for rows in table.rows(at, log):
