@@ -7,8 +7,9 @@ import csv
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, fields
+from importlib.resources import files
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from gpuplan.showing import Carded
 
@@ -103,6 +104,15 @@ def own_rows(name: str) -> list[dict[str, str]]:
     for at, texts in TRANSLATION.get(name, {}).items():
         rows[at].update(texts)
     return rows
+
+
+def own_specs(package: str, name: str) -> dict[str, Any]:
+    """The entries of a YAML file of gpuplan's own beside the modules of a package, but ``shared``, to which they refer."""
+    import yaml  # only where something is drawn or written
+
+    text = files(package).joinpath(f"{name}.yaml").read_text(encoding="utf-8")
+    specs = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    return {key: spec for key, spec in specs.items() if key != "shared"}
 
 
 def did_you_mean(key: object, known: Iterable[str]) -> str:

@@ -62,4 +62,5 @@ def test_no_other_module_reads_yaml() -> None:
         if calls:
             readers[path.relative_to(PACKAGE).as_posix()] = calls
     assert readers.pop("scenario/scenario.py") == {"safe_dump"}
+    assert readers.pop("facts.py") == {"load", "SafeLoader"}  # gpuplan's own
     assert list(readers) == ["scenario/reading.py"]

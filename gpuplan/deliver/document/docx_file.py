@@ -6,13 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import fields
-from importlib.resources import files
 from io import BytesIO
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import docx
-import yaml
 from docx.enum.section import WD_SECTION
 from docx.enum.style import WD_STYLE_TYPE
 from docx.enum.text import WD_TAB_ALIGNMENT
@@ -29,6 +27,7 @@ from gpuplan.deliver.document.blocks import Document, Figure
 from gpuplan.deliver.html import FILLED, clean, one_line, templates
 from gpuplan.deliver.office import same_bytes, set_properties
 from gpuplan.deliver.template import KEPT, checked_template, usable_template
+from gpuplan.facts import own_specs
 from gpuplan.locales import speaking
 from gpuplan.report.drawing import figure_png
 
@@ -43,7 +42,7 @@ OWN_STYLES = {
     "small": "gpuplan small table",
     "reference": "gpuplan reference",
 }
-LOOKS = yaml.safe_load(files("gpuplan.deliver.document").joinpath("looks.yaml").read_bytes())
+LOOKS = own_specs("gpuplan.deliver.document", "looks")
 """Looks of the styles: those of the usual file, those that a template lacks, and those of the contents."""
 PAPERS = {"": (210, 297), "a4": (210, 297), "letter": (215.9, 279.4)}
 """Paper -> its width and height in mm; A4 where none is chosen."""

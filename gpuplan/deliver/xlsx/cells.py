@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from importlib.resources import files
 from typing import Any, NamedTuple
 
-import yaml
 from xlsxwriter.utility import xl_rowcol_to_cell
 
 from gpuplan.deliver.brand import Brand
 from gpuplan.deliver.html import clean
+from gpuplan.facts import own_specs
 from gpuplan.locales import SPOKEN, written
 from gpuplan.wording import NAMES, runs, said
 
@@ -21,13 +20,7 @@ TINT = "FFF4CC"
 """Tint of cells that are meant to be changed."""
 RIGHT: Mapping[str, Any] = {"align": "right"}
 WRAP: Mapping[str, Any] = {"text_wrap": True}
-KINDS: Mapping[str, Mapping[str, Any]] = {
-    kind: look
-    for kind, look in yaml.safe_load(
-        files("gpuplan.deliver.xlsx").joinpath("looks.yaml").read_bytes()
-    ).items()
-    if kind != "shared"
-}
+KINDS: Mapping[str, Mapping[str, Any]] = own_specs("gpuplan.deliver.xlsx", "looks")
 """Kinds of cells: in tables, above and below them, and on the first sheet."""
 MONEY, CHANGE = KINDS["money"]["num_format"], KINDS["change"]["num_format"]
 """Amounts of money, and their changes: a dash for nothing."""

@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
-import yaml
-
+from gpuplan.facts import own_specs
 from gpuplan.locales import SPOKEN
 from gpuplan.report.drawing import FONT, INK, OKABE_ITO, SIZE, SOFT, WIDTH
 from gpuplan.wording import said
@@ -88,9 +86,7 @@ def filled(name: str, look: Look, data: Spec, **more: Any) -> Spec:
 
 @cache  # reading a file takes 5 ms
 def _template(name: str) -> Spec:
-    text = files("gpuplan.report.charts").joinpath(f"{name}.yaml").read_text(encoding="utf-8")
-    template: Spec = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    return {key: part for key, part in template.items() if key != "shared"}
+    return own_specs("gpuplan.report.charts", name)
 
 
 def _filled(part: Any, values: Spec) -> Any:
