@@ -158,7 +158,7 @@ def _power_on(made: PowerOn) -> dict[str, Any]:
 def _pool(pool: Pool) -> dict[str, Any]:
     named = (
         "placement", "requests", "rooms", "new_room", "access", "shared", "bound", "method", "failures",
-        "laid", "whole", "whole_name",
+        "laid", "shares", "whole", "whole_name",
     )  # fmt: skip
     data = {f.name: plain(getattr(pool, f.name)) for f in fields(pool) if f.name not in named}
     data["access_modes"] = list(pool.access)
