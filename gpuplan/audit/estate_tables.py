@@ -104,6 +104,9 @@ def _columns(table: Table, of: str, tab: str) -> dict[str, int]:
     columns = table.find(known, {})
     if of == "host":
         _settle(columns, table, tab)
+        models = table.values(columns["board"]) if "board" in columns else []
+        if not {"gpus", "all_gpus", "cores"} & columns.keys() and not any(map(COUNTED.match, models)):
+            return {}
     return columns
 
 
