@@ -81,7 +81,7 @@ def _obstacle(scenario: Scenario, catalog: Catalog) -> str:
 
 
 def _shares(catalog: Catalog, kinds: Sequence[tuple[Scenario, Requests]], mode: str) -> list[Share]:
-    """Return the hosts of each kind that serve groups in a way, without spare ones, the strongest kind last."""
+    """Return the hosts of each kind that serve groups in a way, without failover capacity, the strongest kind last."""
     groups = tuple(group for scenario, _ in kinds for group in scenario.groups)
     others = next(filter(None, (scenario.hardware.other_vms for scenario, _ in kinds)), None)
     shares = list[Share]()
