@@ -528,8 +528,9 @@ def check_costs(plan: Plan) -> None:
     platform = next(m for m in costs.materials if m.key == "platform")
     if platform.status == "yearly":
         term = plan.scenario.cost.licence_term_years
-        managing = next((m.cost or 0 for m in costs.materials if m.key == "management-platform"), 0)
-        assert licences == near(term * ((platform.cost or 0) + managing), rel=1e-9)
+        keys = ("platform", "management-platform", "ai-add-on")
+        of_a_year = sum(m.cost or 0 for m in costs.materials if m.key in keys)
+        assert licences == near(term * of_a_year, rel=1e-9)
     gpus = sum(m.quantity for m in costs.materials if m.key == "gpus")
     per_board = int(plan.catalog.gpus[plan.scenario.hardware.gpu].value("gpus_per_board") or 1)
     existing = sum(room.gpus for pool in plan.pools for room in pool.rooms[: pool.existing_hosts])
