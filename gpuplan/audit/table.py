@@ -112,6 +112,15 @@ class Log:
         )
 
 
+def _since_1970(texts: Iterable[str]) -> np.ndarray | None:
+    """Return seconds since 1970 where all texts are such: at once, in a third of the time."""
+    try:
+        numbers = np.array([*texts], dtype=float)
+    except ValueError:
+        return None
+    return numbers if len(numbers) and numbers.min() >= 1e8 and numbers.max() <= 1e11 else None
+
+
 class Rows:
     """Rows read together; each value that is read leaves out the rows in which it cannot be."""
 
@@ -209,7 +218,11 @@ class Rows:
         parse = clock if unit_s == 1 else partial(clock, unit_s=unit_s)
         if else_s is not None:
             return self.read(key, partial(_tried, parse, else_s))
-        times = self.read(key, parse, what, missing=missing_s)
+        if unit_s == 1 and (known := _since_1970(self.texts(key))) is not None:
+            clock.relative, times = False, np.full(len(self.kept), np.nan)
+            times[self.kept] = known
+        else:
+            times = self.read(key, parse, what, missing=missing_s)
         clock.count(self.texts(key))
         self._log.latest_s = float(times.max(initial=self._log.latest_s, where=np.isfinite(times)))
         return times
