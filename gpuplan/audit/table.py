@@ -118,7 +118,7 @@ def _since_1970(texts: Iterable[str]) -> np.ndarray | None:
         numbers = np.array([*texts], dtype=float)
     except ValueError:
         return None
-    return numbers if len(numbers) and numbers.min() >= 1e8 and numbers.max() <= 1e11 else None
+    return numbers if len(numbers) and numbers.min() >= 1e8 and numbers.max() < Clock.LATEST_S else None
 
 
 class Rows:

@@ -190,6 +190,14 @@ def test_no_row_is_lost_by_looking_for_the_order_of_dates(head: str, row: str, v
     assert found.reading.rows == 700
 
 
+@pytest.mark.parametrize("odd", ["7258118400", "9e10", "-1", "nan", "inf", "soon", ""])
+def test_a_column_of_seconds_leaves_out_what_is_no_time(odd: str) -> None:
+    rows = "".join(f"{1_700_000_000 + n},60,1\n" for n in range(9))
+    jobs = jobs_of(f"submit,duration,gpus\n{rows}{odd},60,1\n")
+    assert jobs.submit_s.tolist() == [1_700_000_000 + n for n in range(9)]
+    assert sum(left.rows for left in jobs.reading.skipped) == 1
+
+
 def test_dates_that_could_be_either_are_refused_with_the_correction() -> None:
     text = "submit,start,end,gpus\n" + "3/4/2025 10:00,3/4/2025 11:00,4/4/2025 11:00,1\n" * 3
     assert "submit=submit:dmy" in refused(text)
