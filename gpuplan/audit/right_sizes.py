@@ -4,11 +4,13 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 from operator import attrgetter
 from pathlib import PurePath
 from typing import Any, BinaryIO, NamedTuple
 from zoneinfo import ZoneInfo
+
+import numpy as np
 
 from gpuplan.audit.columns import COLUMNS
 from gpuplan.audit.estate import Estate
@@ -129,8 +131,6 @@ def _uses(
     files: Iterable[tuple[str, BinaryIO]], known: Mapping[str, str]
 ) -> tuple[Log, float, dict[tuple[str, str], Use]]:
     """Return what was used of each GPU of a machine, over the hours of all files."""
-    import pandas as pd  # imported here: it takes longer to import than an inventory to be read
-
     log, samples = Log(Clock(ZoneInfo("UTC"))), Collected("time_s", "mib", codes=("machine", "gpu", "vgpu"))
     for name, file in files:
         with refusing():
@@ -140,13 +140,27 @@ def _uses(
                 samples.add(rows.kept, time_s=time, mib=mib)
                 samples.add_names(**{key: rows.texts(key) for key in ("machine", "gpu", "vgpu")})
     log.check(len(samples), "audit.none.samples")
-    shown = {key: list(names.shown) for key, names in samples.names.items()}
-    frame = pd.DataFrame({key: samples[key] for key in ("time_s", "mib", *shown)})
-    at_once = frame.groupby(["machine", "gpu", "time_s", "vgpu"])["mib"].max()
-    of_gpu = at_once.groupby(["machine", "gpu", "time_s"]).sum().groupby(["machine", "gpu"])
-    uses = zip(of_gpu.max().items(), of_gpu.quantile(HIGH), strict=True)
-    seen = {(shown["machine"][m], shown["gpu"][gpu]): (peak, high) for ((m, gpu), peak), high in uses}
-    return log, float(frame["time_s"].max() - frame["time_s"].min()) / 3600, seen
+    return log, float(np.ptp(samples["time_s"])) / 3600, dict(_by_gpu(samples))
+
+
+def _by_gpu(samples: Collected) -> Iterator[tuple[tuple[str, str], Use]]:
+    """Yield what was used of each GPU: of equal samples of a sharer the most, of all its sharers at one time the sum."""
+    machines, gpus = (list(samples.names[key].shown) for key in ("machine", "gpu"))
+    order = np.lexsort([samples[key] for key in ("vgpu", "time_s", "gpu", "machine")])
+    machine, gpu, time, vgpu, mib = (
+        samples[key][order] for key in ("machine", "gpu", "time_s", "vgpu", "mib")
+    )
+    sharers = _begins(machine, gpu, time, vgpu)
+    moments = _begins(machine[sharers], gpu[sharers], time[sharers])
+    used, first = np.add.reduceat(np.maximum.reduceat(mib, sharers), moments), sharers[moments]
+    for begin, end in pairwise([*_begins(machine[first], gpu[first]), len(first)]):
+        at, of_gpu = first[begin], used[begin:end]
+        yield (machines[machine[at]], gpus[gpu[at]]), (float(of_gpu.max()), float(np.quantile(of_gpu, HIGH)))
+
+
+def _begins(*columns: np.ndarray) -> np.ndarray:
+    """Return the places at which rows begin that differ from the one before in any column."""
+    return np.flatnonzero(np.append(True, np.any([np.diff(column) != 0 for column in columns], axis=0)))
 
 
 def _table(export: Any, stem: str, known: Mapping[str, str]) -> Table:
