@@ -45,10 +45,12 @@ class Alternative:
 
     @property
     def chosen(self) -> bool:
+        """True for the plan itself."""
         return self.key == "plan"
 
     @property
     def short_name(self) -> str:
+        """Short name for narrow columns."""
         return IN_SHORT.get(self.key, self.name)
 
 
@@ -62,6 +64,7 @@ def alternatives(plan: Plan) -> tuple[Alternative, ...]:
 
 
 def planned_alternatives(plan: Plan) -> tuple[Planned, ...]:
+    """Return the plan and its alternatives, each with its plan."""
     return plan.once("alternatives", lambda: tuple(_planned(plan)))
 
 

@@ -33,6 +33,7 @@ class Candidate:
     host_failures: int
 
     def apply(self, scenario: Scenario, catalog: Catalog, *, alike: bool = False) -> Scenario:
+        """Return the scenario with this design, its demand in GPUs of this board, by work or counted ``alike``."""
         changes: dict[str, Any] = {
             "hardware.gpu": self.gpu,
             "hardware.server": self.server or None,
@@ -54,6 +55,7 @@ class Candidate:
         return scenario
 
     def label(self, catalog: Catalog) -> str:
+        """The design in a few words."""
         server = catalog.servers[self.server].name if self.server else said("candidate.any server")
         shared = self.sharing != SHARING[0]
         sharing = said("candidate.all sharing", mode=MODE_NAMES[self.sharing]) if shared else ""
@@ -88,6 +90,7 @@ def kind_of(candidate: Candidate) -> str:
 
 
 def view_of(scenario: Scenario, candidate: Candidate) -> Scenario:
+    """Return the view of a scenario with the hosts that a candidate changes."""
     return next(view for view in views(scenario) if view.hardware.of == kind_of(candidate))
 
 
@@ -220,6 +223,7 @@ def maybe_ended(gpu: str, catalog: Catalog, today: str) -> bool:
 
 @lru_cache(maxsize=128)  # each candidate on a server of any make asks
 def takers(gpu: str, catalog: Catalog) -> tuple[str, ...]:
+    """Return the servers of the catalog that take a board."""
     return tuple(server for server in catalog.servers if fit_of(catalog, server, gpu))
 
 

@@ -51,6 +51,7 @@ class Difference:
 
     @property
     def sentence(self) -> str:
+        """Return all differences of the other plans."""
         return f"{'; '.join(filter(None, self.clauses))}."
 
     @property
@@ -231,6 +232,7 @@ class Comparison(Brief):
 
     @property
     def sentences(self) -> tuple[str, ...]:
+        """Return all sentences: the notes, then one for each result that differs."""
         return (*self.notes, *(difference.sentence for difference in self.differences))
 
 
@@ -251,6 +253,7 @@ def compare_plans(plans: Sequence[Plan]) -> Comparison:
 
 
 def named(plan: Plan, name: str) -> Plan:
+    """Return a plan under another name."""
     return plan.but(scenario=replace(plan.scenario, name=name))
 
 

@@ -91,6 +91,7 @@ class Earning:
 
     @property
     def earned(self) -> float:
+        """Amount that the seller keeps."""
         return self.price - self.paid
 
 

@@ -35,6 +35,7 @@ class WeekDemand:
 
     @property
     def steady(self) -> bool:
+        """True if the demand of every group is constant around the clock."""
         return all(float(load.min()) == float(load.max()) for load in self.gpus.values())
 
 

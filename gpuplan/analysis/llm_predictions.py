@@ -45,6 +45,7 @@ class Prediction:
 
     @property
     def error(self) -> float | None:
+        """Return the relative error."""
         return None if self.predicted is None else self.predicted / self.measured - 1
 
     @property

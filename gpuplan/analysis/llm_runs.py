@@ -63,10 +63,12 @@ class Run:
 
     @property
     def replica_gpus(self) -> float:
+        """Return the GPUs of one replica."""
         return (self.tp or 1) * (self.pp or 1) * (self.dp or 1)
 
     @property
     def all_gpus(self) -> float:
+        """Return its GPUs: as stated, or those of one replica."""
         return self.gpus or self.replica_gpus
 
 
@@ -85,9 +87,11 @@ class Work:
     """Of its kind of load and model."""
 
     def on(self, setup: Setup, speeds: Speeds) -> Replica:
+        """Return a replica that is cut in one way."""
         return Replica(self.shape, self.board, setup, speeds, ranges=self.ranges)
 
     def load(self, requests: float) -> dict[str, float]:
+        """Return concurrent requests with their tokens."""
         return {"requests": requests, "tokens_in": self.tokens_in, "tokens_out": self.tokens_out}
 
 

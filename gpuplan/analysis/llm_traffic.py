@@ -39,6 +39,7 @@ class GroupTraffic:
 
     @property
     def planned(self) -> Answers:
+        """Return the users' experience with the planned replicas, by formula."""
         return self.with_replicas(self.replicas)
 
     @property
@@ -48,10 +49,12 @@ class GroupTraffic:
         return None if answers.load_share >= 1 else (answers.p95_s * self.low, answers.p95_s * self.high)
 
     def with_replicas(self, count: int) -> Answers:
+        """Return the users' experience with this number of replicas, by formula."""
         return known_answers(self.pace, self.traffic, **self._asked, replicas=count)
 
     @property
     def needed(self) -> "Needed":
+        """Return the replicas that keep the promise for the share, or why none do."""
         try:
             return Needed(known_replicas(self.pace, self.traffic, **self._asked, share=self.share), "")
         except ValueError as error:
@@ -59,6 +62,7 @@ class GroupTraffic:
 
     @property
     def curve(self) -> tuple[tuple[int, Answers], ...]:
+        """Return the users' experience for a growing number of replicas."""
         return replica_curve(self.pace, self.traffic, **self._asked)
 
     @property

@@ -34,6 +34,7 @@ class Silo:
 
     @property
     def utilisation(self) -> float:
+        """Return the share of its GPUs that are allocated, on average over the week."""
         return self.busy_gpus / self.installed_gpus if self.installed_gpus else 0.0
 
 
@@ -46,6 +47,7 @@ class Silos:
 
     @property
     def together(self) -> Silo:
+        """All silos together."""
         counted: dict[str, Any] = {"standing": together(silo.standing for silo in self.groups)}
         for field in fields(Silo)[1:-1]:
             counted[field.name] = sum(getattr(silo, field.name) for silo in self.groups)
@@ -172,9 +174,11 @@ class PricedSilos:
         return paid(silo, what) + switches * hosts / max(1, in_pool)
 
     def costs(self, group: str) -> tuple[float, float]:
+        """Return the total and the net present cost of a silo."""
         return self.cost(group, "total"), self.cost(group, "net_present")
 
     def sum(self, what: str) -> float:
+        """Return the cost of all silos together."""
         return cost.total_cost(*(self.cost(group, what) for group in self.alone))
 
 

@@ -97,14 +97,17 @@ class Outcome(NamedTuple):
 
     @property
     def standing(self) -> Standing:
+        """Return whether the plan meets the request."""
         return standing(self.plan) if self.plan else REFUSED
 
     @property
     def costs(self) -> Costs | None:
+        """Return the cost of the plan; None without a plan or hosts."""
         return self.plan.costs if self.plan else None
 
     @property
     def net_present(self) -> float | None:
+        """Return the net present cost; None without a plan or hosts."""
         return self.costs.net_present if self.costs else None
 
 

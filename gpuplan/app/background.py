@@ -162,6 +162,7 @@ def _of_command(code: int, text: str) -> str:
 
 
 def new_reference() -> str:
+    """Return a reference that the page shows and the log has."""
     return secrets.token_hex(4).upper()
 
 

@@ -194,14 +194,17 @@ def paragraph(key: str, /, **values: Any) -> list[contract.Piece]:
 
 
 def plain(*texts: str) -> list[contract.Piece]:
+    """Return texts as pieces of a paragraph."""
     return [{"text": text} for text in texts if text]
 
 
 def visit(text: str, path: str) -> contract.Piece:
+    """Return words in a paragraph that lead to an input."""
     return {"text": text, "visit": path}
 
 
 def attributes(of: object, *names: str) -> dict[str, Any]:
+    """Return some attributes by their names."""
     return {name: getattr(of, name) for name in names}
 
 
@@ -225,6 +228,7 @@ def figure(name: str, /, **values: object) -> contract.Figure:
 
 
 def figures(names: Iterable[str], /, **values: object) -> list[contract.Figure]:
+    """Return figures made of the same values."""
     return [figure(name, **values) for name in names]
 
 
@@ -235,6 +239,7 @@ def select(what: str, label: str, value: str, options: Mapping[str, str]) -> con
 
 
 def menu(workbook: Workbook, what: str, label: str, options: Mapping[str, str]) -> contract.Select:
+    """Return a menu with the view that is chosen in the workbook."""
     return select(what, label, workbook.chosen(what, options), options)
 
 
@@ -256,6 +261,7 @@ def asked(workbook: Workbook, what: str) -> bool:
 
 
 def bare(value: float) -> str:
+    """Return an amount of money where the currency is stated elsewhere."""
     return money(value, "").strip()
 
 

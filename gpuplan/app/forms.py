@@ -52,6 +52,7 @@ EMPTIES = {each.path: each for each in ASKED if each.empty or each.planned}
 
 
 def place_of(path: str) -> Found:
+    """Return the step and the tab of an input."""
     return next(entry.place for entry in ASKED if fnmatchcase(path, entry.path))
 
 

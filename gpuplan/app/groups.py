@@ -52,6 +52,7 @@ COUNT = {"hardware.existing": "hosts", "hardware.other_vms": "vms", KINDS_PATH: 
 
 
 def presets(catalog: Catalog) -> dict[str, Row]:
+    """Return the workload kinds of the catalog by their id."""
     return {row.id: row for row in catalog.rows("use_cases")}
 
 
@@ -240,6 +241,7 @@ def cell_at(path: str) -> Cell | None:
 
 
 def rows_of(scenario: Scenario, path: str) -> list[dict[str, Any]]:
+    """Return the rows of an input as a file lists them."""
     return ROWS[path].file_rows(scenario.get(path) or "")
 
 

@@ -188,6 +188,7 @@ def _where(workbook: Workbook, path: str) -> str:
 
 
 def paid_for(costs: Costs) -> list[Price | Unknown]:
+    """List the items that a design pays for, with a known price or without one."""
     return [*costs.prices, *costs.unknown]
 
 

@@ -154,6 +154,7 @@ class Link(NamedTuple):
 
 
 def new_design() -> str:
+    """Return an identity for another design."""
     return secrets.token_hex(8)
 
 

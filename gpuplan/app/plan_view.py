@@ -18,6 +18,7 @@ PLAYED = 300_000
 
 
 def playable(requests: Sequence[Request], rooms: Sequence[Room]) -> bool:
+    """True if an order of these VMs can be played while a page waits."""
     return 0 < sum(request.vms for request in requests) * len(rooms) <= PLAYED
 
 

@@ -93,6 +93,7 @@ class Parser(argparse.ArgumentParser):
     """A parser that suggests the nearest word to one it does not know."""
 
     def error(self, message: str) -> NoReturn:
+        """Report the error, and end."""
         wrong = re.search(r"(?:invalid choice|unrecognized arguments): '?([^\s']+)", message)
         super().error(message + (did_you_mean(wrong[1], self.words()) if wrong else ""))
 

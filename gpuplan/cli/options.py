@@ -85,6 +85,7 @@ def refusal(message: str, path: str = "", given: str = "") -> ScenarioError:
 
 
 def path_text(path: Path) -> str:
+    """Return a path for a message."""
     return one_line(str(path))
 
 

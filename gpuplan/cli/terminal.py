@@ -52,6 +52,7 @@ def show_bar(step: str, done: float | None = None) -> None:
 
 
 def clear_bar() -> None:
+    """Remove the bar, before an answer or an error is printed."""
     if is_terminal(sys.stderr):
         sys.stderr.write(CLEAR)
         sys.stderr.flush()

@@ -118,13 +118,16 @@ class ChannelsHandler(OwnSession, KernelWebsocketHandler):  # type: ignore[misc]
             raise tornado.web.Finish
 
     def on_finish(self) -> None:
+        """Forget a connection that was not established."""
         if self.session is not None and self.ws_connection is None:
             self.session.lines.discard(self)
 
     def select_subprotocol(self, _offered: list[str]) -> str:
+        """Accept the one format."""
         return PROTOCOL
 
     async def open(self, kernel_id: str) -> None:
+        """Connect to the session."""
         self.opened = True
         await super().open(kernel_id)  # type: ignore[no-untyped-call]
 
@@ -218,6 +221,7 @@ class ChannelsHandler(OwnSession, KernelWebsocketHandler):  # type: ignore[misc]
             self.ws_connection.stream.close()
 
     def on_pong(self, data: bytes) -> None:
+        """Record that the page is there."""
         super().on_pong(data)  # type: ignore[no-untyped-call]
         if self.session is not None:
             self.session.heard = now()

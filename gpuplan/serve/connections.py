@@ -83,6 +83,7 @@ class HttpServer(tornado.httpserver.HTTPServer):
     def initialize(  # type: ignore[override]
         self, application: Any, *, proxies: Iterable[str] = (), most_connections: int = 1000
     ) -> None:
+        """Take the application and the limits."""
         self.proxies = frozenset(proxies)
         self.most_connections = most_connections
         self._trusted = {}
@@ -92,6 +93,7 @@ class HttpServer(tornado.httpserver.HTTPServer):
 
     @property
     def connections(self) -> int:
+        """Number of connections, without those of open pages."""
         return len(self._trusted)
 
     def handle_stream(self, stream: tornado.iostream.IOStream, address: Any) -> None:
@@ -107,6 +109,7 @@ class HttpServer(tornado.httpserver.HTTPServer):
         super().handle_stream(stream, address)
 
     def start_request(self, server_conn: Any, request_conn: Any) -> HTTPMessageDelegate:
+        """Wait for a request on a connection."""
         trusted = self._trusted.get(server_conn.stream, False)
         return _Request(super().start_request(server_conn, request_conn), trusted)
 

@@ -60,6 +60,7 @@ PASSED_KINDS = ("LC_", "NUMBA_")
 
 
 def passed(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that a session may see."""
     return {name: variables[name] for name in variables if name in PASSED or name.startswith(PASSED_KINDS)}
 
 
@@ -88,19 +89,23 @@ class Forked:
         return self.returncode
 
     def wait(self) -> int:
+        """Wait until it has ended."""
         while self._ended(None) is None:
             pass
         return 0
 
     def send_signal(self, number: int) -> None:
+        """Send it a signal; one that has ended gets none."""
         if self.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._handle, number)
 
     def kill(self) -> None:
+        """End it at once."""
         self.send_signal(signal.SIGKILL)
 
     def terminate(self) -> None:
+        """Ask it to end."""
         self.send_signal(signal.SIGTERM)
 
 

@@ -49,6 +49,7 @@ class HubIdentity(extension.JupyterHubIdentityProvider):  # type: ignore[misc]
         return str(user.username) if user and not self._activity_url else ""
 
     def is_new(self, _handler: Any) -> bool:
+        """Return False: the Hub knows each browser."""
         return False
 
     def get_handlers(self) -> list[Any]:
@@ -80,6 +81,7 @@ class Secured(Answering):
     """Sends the headers that pages of Jupyter send, too."""
 
     def set_default_headers(self) -> None:
+        """Set the headers."""
         for name, value in self.settings["headers"].items():
             self.set_header(name, value)
 
@@ -96,6 +98,7 @@ class SignInHandler(Secured):
 
     @allow_unauthenticated
     def get(self) -> None:
+        """Send the page; the text after the "?" is for the Hub, which made it."""
         hub = self.settings["identity_provider"].hub_auth
         self.set_header("Cache-Control", "no-store")
         page = self.settings["jinja2_env"].get_template("leaving.html")

@@ -78,6 +78,7 @@ class TokenIdentity(IdentityProvider):
 
     @property
     def auth_enabled(self) -> bool:
+        """True if a token is required."""
         return bool(self.token)
 
     def set_login_cookie(self, handler: Any, user: User) -> None:
@@ -95,6 +96,7 @@ class TokenIdentity(IdentityProvider):
             super().clear_login_cookie(handler)
 
     def owner_of(self, handler: Any) -> str:
+        """Return the owner of the session requested: the browser."""
         return str(handler.current_user.username) if handler.current_user else ""
 
     def address_of(self, handler: Any) -> str:
@@ -102,6 +104,7 @@ class TokenIdentity(IdentityProvider):
         return network_of(handler.request.remote_ip or "") if self.token else ""
 
     def is_new(self, handler: Any) -> bool:
+        """True if a request has no cookie of a visitor."""
         return self.get_user_cookie(handler) is None
 
     async def knows(self, handler: Any, given: str) -> bool:

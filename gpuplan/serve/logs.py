@@ -33,6 +33,7 @@ class References:
         self._known: dict[Any, tuple[str, float]] = {}
 
     def of(self, kind: Any) -> str:
+        """Return the reference for an error of a kind."""
         at = self._now()
         self._known = {other: entry for other, entry in self._known.items() if at - entry[1] < WINDOW_S}
         return self._known.setdefault(kind, (new_reference(), at))[0]
@@ -58,6 +59,7 @@ class LineHandler(logging.Handler):
         self._window, self._written = now(), 0
 
     def emit(self, record: logging.LogRecord) -> None:
+        """Write a record, or count it."""
         try:
             kind = getattr(record, "kind", None) or (record.name, record.pathname, record.lineno)
             self.write_counts()
@@ -112,6 +114,7 @@ class LineHandler(logging.Handler):
         self._stream.flush()
 
     def close(self) -> None:
+        """Write the counts that are left."""
         self.write_counts(all_now=True)
         super().close()
 
@@ -172,6 +175,7 @@ CHANGES = Histogram(
 
 
 def refused(what: str) -> None:
+    """Count a refusal."""
     REFUSED.labels(what).inc()
 
 

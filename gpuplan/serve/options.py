@@ -244,6 +244,7 @@ class NotFound(Answering):
     """An unknown address."""
 
     async def prepare(self) -> None:
+        """Answer that the address is unknown."""
         raise tornado.web.HTTPError(404)
 
 

@@ -26,6 +26,7 @@ LOG_REFERENCES = References()
 
 
 def owner_of(handler: Any) -> str:
+    """Return the owner of the session requested, from the identity provider."""
     return str(handler.identity_provider.owner_of(handler))
 
 
@@ -94,6 +95,7 @@ class PageHandler(Answering, BaseVoilaHandler):  # type: ignore[misc]
     """The page. Every visit gets a session of its own, warm if there is one."""
 
     def initialize(self, notebook_path: str, **kwargs: Any) -> None:
+        """Take the arguments of Voila's page handler."""
         super().initialize(**kwargs)
         self.notebook_path = notebook_path
 
@@ -177,6 +179,7 @@ class ShutdownHandler(OwnSession, VoilaShutdownKernelHandler):  # type: ignore[m
 
     @tornado.web.authenticated
     async def post(self, kernel_id: str) -> None:
+        """End the session."""
         self.own_session(kernel_id)
         await cast(Kernels, self.kernel_manager).free(kernel_id)
         self.set_status(204)
@@ -189,6 +192,7 @@ class ModelHandler(OwnSession, KernelHandler):  # type: ignore[misc]
     SUPPORTED_METHODS = ("GET",)
 
     async def get(self, kernel_id: str) -> None:
+        """Describe the kernel."""
         self.own_session(kernel_id)
         await super().get(kernel_id)  # type: ignore[misc]
 
@@ -198,6 +202,7 @@ class MetricsHandler(Answering, JupyterHandler):  # type: ignore[misc]
 
     @tornado.web.authenticated
     async def get(self) -> None:
+        """Send the figures."""
         manager, server = cast(Kernels, self.kernel_manager), self.settings["gpuplan_http"]
         open_pages = sum(bool(session.lines) for session in manager.sessions.values())
         numbers = manager.processes()

@@ -147,6 +147,7 @@ class Server(Voila):  # type: ignore[misc]
             LOG.exception("Looking for sessions whose pages are gone failed.")
 
     def stop(self) -> None:
+        """End every session, also those still starting."""
         for logger in (self.log, logging.getLogger("asyncio"), logging.getLogger("tornado")):
             logger.setLevel(logging.CRITICAL)  # requests under way end with meaningless errors
         try:

@@ -78,6 +78,7 @@ class Kept(list[Any]):
     size = 0
 
     def append(self, message: Any) -> None:
+        """Keep a message, if there is room."""
         self.size += sum(len(part) for part in message[1])
         if self.size <= MOST_KEPT_BYTES:
             super().append(message)
@@ -117,10 +118,12 @@ class Kernels(AsyncMappingKernelManager):
 
     @property
     def nursery(self) -> Nursery | None:
+        """Process from which kernels are forked, if they are."""
         process: Nursery | None = cast(Any, self.parent).nursery
         return process
 
     def cwd_for_path(self, path: str, **kwargs: Any) -> str:
+        """Return the empty folder in which each kernel starts."""
         return self.work_dir
 
     async def start_kernel(self, **kwargs: Any) -> str:  # type: ignore[override]
@@ -236,6 +239,7 @@ class Kernels(AsyncMappingKernelManager):
             self._leaving.discard(kernel_id)
 
     def processes(self) -> list[int]:
+        """Return the ids of the processes of all sessions."""
         managers: list[Any] = [self.get_kernel(kernel) for kernel in self.sessions if kernel in self]
         return [kernel.provisioner.pid for kernel in managers if kernel.provisioner]
 
@@ -277,6 +281,7 @@ class Kernels(AsyncMappingKernelManager):
         return rendered
 
     async def end(self) -> None:
+        """End every kernel, also those still starting."""
         starting = [item for pool in self.pools.values() for item in pool if not item.done()]
         if starting:  # half a start cannot be undone; a whole one can
             await asyncio.wait(starting, timeout=5)

@@ -64,10 +64,12 @@ class Chart(Sent):
 
     @property
     def chart(self) -> Any:
+        """Chart that is drawn, as it was assigned."""
         return self._chart
 
     @chart.setter
     def chart(self, chart: Any) -> None:
+        """Chart that is drawn, as it was assigned."""
         self._chart = chart
         with self.hold_sync():
             self.spec, self.rows = _split(chart)

@@ -31,6 +31,7 @@ class Sent(anywidget.AnyWidget):
             super().send_state(key)
 
     def send_again(self) -> None:
+        """Send the state that the browser may not have got."""
         self.send_state(self.changing)
 
 
@@ -46,6 +47,7 @@ class Part(Sent):
         self.on_msg(self._receive)
 
     def show(self, data: Mapping[str, Any]) -> None:
+        """Draw new data; nothing is sent if nothing changed."""
         if data != self.data:
             self.data = dict(data)
 

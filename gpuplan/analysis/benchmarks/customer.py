@@ -113,6 +113,7 @@ class Own:
         return solved
 
     def refitted(self, run: Run, old: Prediction) -> Prediction:
+        """Return a prediction of a run with the factor of the customer's other runs."""
         if old.predicted is None or old.low is None or old.high is None:
             return old
         factor, width = self.factor(old.quantity, run)

@@ -58,11 +58,13 @@ class Record:
     at: str = ""
 
     def error(self, name: str, key: str, **words: object) -> CatalogError:
+        """Return the error about a field."""
         path = one_line(f"{self.at}.{name}".strip("."))[:MOST_TEXT]
         about = said("bench.field", path=path) + said(key, **words)
         return CatalogError(about, file=self.file, row=self.line)
 
     def value(self, name: str) -> Any:
+        """Return the value of a field; None where there is none."""
         if name in self.data:
             return self.data[name]
         first, _, rest = name.partition(".")
@@ -98,33 +100,40 @@ class Record:
             raise self.error(name, "bench.no moment", value=show(value)) from None
 
     def need(self, *names: str, times: float = 1.0) -> float:
+        """Return a number above zero that must be there."""
         if not (value := self.number(*names, times=times)):
             raise self.error(names[0], "bench.needed")
         return value
 
     def text(self, *names: str) -> str:
+        """Return the first of some fields that holds a text; empty where none does."""
         values = (value[0] if isinstance(value := self.value(n), list) and value else value for n in names)
         return next((v.strip()[:MOST_TEXT] for v in values if isinstance(v, str) and v.strip()), "")
 
     def flag(self, name: str) -> bool:
+        """Return True if a field says yes."""
         return str(self.value(name)).strip().lower() in ("true", "1", "yes")
 
     def part(self, name: str) -> "Record":
+        """Return the object of a field; an error where it is none."""
         if not isinstance(value := self.value(name), Mapping):
             raise self.error(name, "bench.no object")
         return replace(self, data=value, at=f"{self.at}.{name}".strip("."))
 
     def listed(self, name: str) -> "Iterator[Record]":
+        """Yield the objects of a list; an error where it is none."""
         if not isinstance(values := self.value(name), list):
             raise self.error(name, "bench.no list")
         for at, value in enumerate(values):
             yield replace(self, data={f"{name}[{at}]": value}).part(f"{name}[{at}]")
 
     def figure(self, tool: str, name: str) -> float | None:
+        """Return a figure by the fields in which a tool writes it."""
         values = (self.number(*names, times=times) for names, times in FIELDS[tool].get(name, ()))
         return next((value for value in values if value is not None), None)
 
     def words(self, tool: str, name: str) -> str:
+        """Return a text by the fields in which a tool writes it."""
         return self.text(*(each for names, _ in FIELDS[tool].get(name, ()) for each in names))
 
     def known(self, tool: str) -> bool:

@@ -29,6 +29,7 @@ def decisions_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def message(workbook: Workbook) -> Headline:
+    """Return how many messages and planning values are open."""
     return design(workbook.plan, workbook.messages)
 
 
@@ -103,4 +104,5 @@ def weighty_badge(workbook: Workbook) -> str:
 
 
 def unconfirmed_badge(workbook: Workbook) -> str:
+    """Return the number of planning values to confirm."""
     return number(len(unconfirmed(workbook.plan)))

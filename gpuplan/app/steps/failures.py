@@ -34,6 +34,7 @@ def runs(numbers: Iterable[int]) -> str:
 
 
 def named_hosts(numbers: Sequence[int]) -> str:
+    """Return hosts by their numbers."""
     return said("screen.failures.hosts" if len(numbers) != 1 else "screen.failures.host", hosts=runs(numbers))
 
 
@@ -55,6 +56,7 @@ def move_words(workbook: Workbook, group: GroupPlan | None) -> tuple[str, str]:
 
 
 def stun_text(stun_s: float) -> str:
+    """Return a stun time in words."""
     return amount(round(stun_s, 1 if stun_s < 10 else None), "s")
 
 

@@ -76,6 +76,7 @@ class Picture:
         return self.workbook.once(f"kinds of {self.pool.id}", lambda: host_kinds(self.pool))
 
     def kind(self, members: list[int]) -> dict[str, Any]:
+        """Return one tile for all hosts with the same VMs; a click takes one of them."""
         numbers, first = [index + 1 for index in members], members[0]
         running = [n for n in numbers if n not in self.down]
         loads, room = self.loads[first], self.pool.rooms[first]
@@ -106,6 +107,7 @@ class Picture:
         return next((state for state, holds in states.items() if holds), ""), ", ".join(events)
 
     def host(self, index: int) -> dict[str, Any]:
+        """Return the tile of one host."""
         down, arrivals = self.down.get(index + 1, ""), self.arrivals.get(index + 1, [])
         running = None if down else self.outcome
         loads = running.hosts[index] if running else self.loads[index]
@@ -242,6 +244,7 @@ class Arriving(Picture):
         return self.play.cluster.requests[step.kind].group, step.vm
 
     def kinds(self) -> list[list[int]]:
+        """Return the kinds with the host that has just got a VM first."""
         just = [n - 1 for n in self.arrivals]
         kinds = host_kinds(replace(self.pool, placement=self.loads))
         others = ([index for index in members if index not in just] for members in kinds)

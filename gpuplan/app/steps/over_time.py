@@ -234,6 +234,7 @@ def order_of(made: PowerOn, watched: Watched) -> str:
 
 
 def orders_of(made: PowerOn) -> list[str]:
+    """Return the orders to choose from: first the worst, where one is bad."""
     return [*["worst"] * bool(made.worst), RANDOM, *made.named, "groups"]
 
 
