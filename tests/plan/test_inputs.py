@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -37,7 +38,15 @@ def test_what_rests_on_others_is_known_no_better_than_the_weakest() -> None:
 def test_every_note_is_used_and_has_a_unit_of_gpuplan() -> None:
     code = "".join(path.read_text() for path in PLAN.rglob("*.py"))
     named = set(re.findall(r'"([^"\n]+)"', code))
-    named |= {f"network.job/{name}" for name in named | set(re.findall(r"\b(\w+)=", code))}
+    job = ast.walk(ast.parse((PLAN / "training" / "llm_job.py").read_text()))
+    calls = [
+        n for n in job if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and "derived" in n.func.id
+    ]
+    keys = {ast.unparse(argument).strip("f'") for call in calls for argument in call.args[:1]}
+    named |= {key.replace("{PATH}", "network.job") for key in keys}
+    named |= {
+        f"network.job/{word.arg}" for call in calls if call.func.id == "_derived" for word in call.keywords
+    }
     built = {"cost/gpu_hours_installed", "cost/gpu_hours_used"}  # by the two kinds of hours
     assert set(NOTES) - named == built
     assert len(NOTES) == len(own_rows("words/derived"))

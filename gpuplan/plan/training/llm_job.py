@@ -243,10 +243,10 @@ def _lines(here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTrainingUs
         if value
     ]
     gpus = derived(f"{PATH}/gpus", run.gpus, "GPUs of a job")
-    counts = {**_derived(micro_batches=times.micro_batches, stages=run.pipeline), "gpus": gpus}
-    counts |= _derived(
-        **{name: getattr(times, name) for name in ("tensor_s", "step_exchange_s", "optimizer_s")}
+    seconds = _derived(
+        tensor_s=times.tensor_s, step_exchange_s=times.step_exchange_s, optimizer_s=times.optimizer_s
     )
+    counts = _derived(micro_batches=times.micro_batches, stages=run.pipeline) | {"gpus": gpus} | seconds
     shares = fit.given("exposed_share", "interleaved", "straggler_share")
     shares["overlap_share"] = catalog.assumptions[NETWORK_ITEM["ring"]].fact("overlap_share")
     inputs = {"compute_s": compute, "exchange_s": exchanged, **counts, **shares}
