@@ -116,6 +116,8 @@ class Layout(Brief):
     """Result of the rule by risk; None without one, and where it is not checked."""
     shared: bool = False
     """True if its hosts share a cluster with other kinds, which take over VMs of them."""
+    fewest_new: int | None = None
+    """New hosts that carry the demand where VMs may run on another kind than their own; None where each has its own."""
 
     @cached_property
     def rooms(self) -> tuple[placement.Room, ...]:
@@ -158,6 +160,8 @@ class Layout(Brief):
 
     @cached_property
     def _needed_down(self) -> list[int]:
+        if self.fewest_new is not None:
+            return [self.fewest_new]
         new = len(self.needed.hosts) - len(self.existing) + self.more
         return [new if self.other_hosts else self.used]
 

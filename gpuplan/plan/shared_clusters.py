@@ -47,7 +47,7 @@ def shared_clusters(
     """
     for name, members in clusters_of_kinds(scenario).items():
         mine = [kind for kind in kinds if kind[0].hardware.of in members]
-        if obstacle := _obstacle(scenario, catalog) or "alone" * (len(mine) == 1):
+        if obstacle := _obstacle(scenario, catalog) or ("alone" if len(mine) == 1 else ""):
             yield Apart(name, members, {obstacle: ()})
             continue
         for mode in dict.fromkeys(served_by(pool) for _, requests in mine for pool in requests.members):
@@ -62,7 +62,8 @@ def _of_mode(
     if some := [share for share in shares if share.pool in linked]:
         cluster = _with_spares(boards, some, spare_hosts(scenario))
         if cluster and len(cluster[1].hosts) <= most_hosts(scenario, catalog):
-            yield Shared(f"{f'{slug(name)}-' * (name != FIRST)}shared-{mode}", name, *cluster)
+            kind = f"shared-{mode}" if name == FIRST else f"{slug(name)}-shared-{mode}"
+            yield Shared(kind, name, *cluster)
         else:
             linked, why = set(), {"limit": ()}
     if left := [share.scenario.hardware.of for share in shares if share.pool not in linked]:
@@ -179,6 +180,6 @@ def _as_one(boards: Mapping[str, tuple[str, ...]], shares: Sequence[Share], spar
         tuple(chain.from_iterable(one.shared for one in placed)),
     )
     laid = Layout(asked, existing, room, needed, hosts, True)
-    alone = len(fewest) - len(existing) if laid.other_hosts else sum(map(bool, fewest))
-    vars(laid)["_needed_down"] = [alone]  # after a failure VMs of one kind may run on hosts of another
-    return laid
+    return replace(
+        laid, fewest_new=len(fewest) - len(existing) if laid.other_hosts else sum(map(bool, fewest))
+    )
