@@ -406,25 +406,8 @@ class _Bill:
 
 def _hardware(made: _Bill, counts: Counts, growth: Sequence[Mapping[str, int]]) -> Iterator[Material]:
     """List servers, GPUs and the network of the GPU hosts, including purchases for the growth alone."""
-    scenario, fabric = made.scenario, counts.fabric
     many, years = counts.of(counts.at_start()), [counts.of(hosts) for hosts in growth]
-    spine, spine_name = counts.spine(growth)
-    switches = fabric.switches
-    network = {
-        "new": sum(many[f"servers{kind.suffix}"] for kind in counts.kinds),
-        "adapters": " / ".join(
-            dict.fromkeys(str(fabric.ports_of(kind.name).adapters) for kind in counts.kinds)
-        ),
-        "link": scenario.network.link_gbit_s,
-        "hosts": fabric.gpu_hosts + fabric.compute_hosts,
-        "ports": said("bill.up to ports" if fabric.kinds else "bill.ports", ports=fabric.ports.total),
-        "leaf": switches.leaf_name if switches else "",
-        "leaf_id": switches.leaf if switches else "",
-        "spine": spine_name,
-        "spine_id": spine,
-        "most": number(fabric.max_oversubscription),
-        "up": number(switches.up_gbit_s) if switches else "",
-    }
+    network = _network_words(made, counts, many, growth)
 
     def listed(key: str, words: Mapping[str, object], instead: tuple[str, ...] = ()) -> Iterator[Material]:
         later = max(year[key] for year in years)
@@ -442,6 +425,28 @@ def _hardware(made: _Bill, counts: Counts, growth: Sequence[Mapping[str, int]]) 
             yield from listed(f"spare-gpus{kind.suffix}", words)
     for key in HARDWARE:
         yield from listed(key, network)
+
+
+def _network_words(
+    made: _Bill, counts: Counts, many: Mapping[str, int], growth: Sequence[Mapping[str, int]]
+) -> dict[str, object]:
+    """Words for adapters, switches and cables."""
+    fabric, (spine, spine_name) = counts.fabric, counts.spine(growth)
+    switches = fabric.switches
+    adapters = (str(fabric.ports_of(kind.name).adapters) for kind in counts.kinds)
+    return {
+        "new": sum(many[f"servers{kind.suffix}"] for kind in counts.kinds),
+        "adapters": " / ".join(dict.fromkeys(adapters)),
+        "link": made.scenario.network.link_gbit_s,
+        "hosts": fabric.gpu_hosts + fabric.compute_hosts,
+        "ports": said("bill.up to ports" if fabric.kinds else "bill.ports", ports=fabric.ports.total),
+        "leaf": switches.leaf_name if switches else "",
+        "leaf_id": switches.leaf if switches else "",
+        "spine": spine_name,
+        "spine_id": spine,
+        "most": number(fabric.max_oversubscription),
+        "up": number(switches.up_gbit_s) if switches else "",
+    }
 
 
 def _kind_words(made: _Bill, kind: KindCounts, many: Mapping[str, int]) -> dict[str, object]:
