@@ -290,11 +290,7 @@ def _spare_hosts(scenario: Scenario, pools: Sequence[Pool], postures: Sequence[P
     clusters = len(pools) - shared + bool(shared)
     failures, several = scenario.availability.host_failures, clusters > 1
     accepted = scenario.availability.maintenance_failure_accepted
-    spare = failures if accepted else failures + 1
-    if spare and any(pool.mixed or pool.laid.shared for pool in pools):
-        case, spare = "spare hosts, placed again", sum(pool.hosts_for_failures for pool in pools)
-    else:
-        case = _spare_case(spare, accepted)
+    case, spare = _spare_case(pools, failures if accepted else failures + 1, accepted)
     chosen = next(p for p in postures if p.chosen)
     bet = "decided.bet of hours" if chosen.exposed_h else "decided.bet of two failures"
     return found(
@@ -311,13 +307,15 @@ def _spare_hosts(scenario: Scenario, pools: Sequence[Pool], postures: Sequence[P
     )
 
 
-def _spare_case(spare: int, accepted: bool) -> str:
-    """The case of alike hosts."""
+def _spare_case(pools: Sequence[Pool], spare: int, accepted: bool) -> tuple[str, int]:
+    """The case, and the spare hosts: those of a cluster of alike hosts, or of all where VMs are placed again."""
     if not spare:
-        return "no spare host"
+        return "no spare host", 0
+    if any(pool.mixed or pool.laid.shared for pool in pools):
+        return "spare hosts, placed again", sum(pool.hosts_for_failures for pool in pools)
     if accepted:
-        return "spare hosts, failure in maintenance accepted"
-    return "spare hosts, failure in maintenance not accepted"
+        return "spare hosts, failure in maintenance accepted", spare
+    return "spare hosts, failure in maintenance not accepted", spare
 
 
 def _lost(hosts: int, alike: bool) -> str:
