@@ -9,13 +9,8 @@ from typing import Any, NamedTuple
 
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Brief, Fact, own_rows, weakest
-from gpuplan.models.host_line import (
-    ordered_cores,
-    ordered_disks,
-    ordered_memory_gib,
-    share_of_host,
-    vsan_raw_gb,
-)
+from gpuplan.models.host_line import ordered_cores, ordered_disks, ordered_memory_gib
+from gpuplan.models.management import share_of_host, vsan_raw_gb
 from gpuplan.plan.fabric import Cabling
 from gpuplan.plan.hardware import boards, server_of
 from gpuplan.plan.hosts import Pool

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from gpuplan.catalog import Catalog, Row
 from gpuplan.facts import Brief, Fact
 from gpuplan.models import cost
-from gpuplan.models.host_line import domain_hosts, ordered_disks, share_of_host, vsan_raw_gb
+from gpuplan.models.host_line import ordered_disks
+from gpuplan.models.management import domain_hosts, share_of_host, vsan_raw_gb
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.host_line import HostPart, Sizes
 from gpuplan.plan.hosts import Pool
