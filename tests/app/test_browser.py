@@ -801,7 +801,8 @@ def test_a_model_from_a_file_is_chosen_and_there_after_a_reload(visit: Any, tmp_
     page.reload()
     reveal(page, path)
     until(page, chosen, "ours-8b")
-    finished(page)  # the page that was reloaded may still be drawn anew
+    enter(page, "groups.assistant.people", "410")  # the form is drawn again
+    caught_up(page)
     dropped = page.evaluate_handle(
         "() => { const all = new DataTransfer(); all.items.add(new File(['{}'], 'no model.json')); return all; }"
     )

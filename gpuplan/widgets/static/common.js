@@ -504,11 +504,12 @@ function takesDrops(node) {
 }
 // A button that sends a small file with an event. One that is too large is refused by its beginning; the rest of it is not sent.
 function fileButton(file, send, rest = {}) {
-  const chooser = h("input", { type: "file", accept: file.accept, hidden: true, "aria-label": file.label, onchange: () => take(chooser.files[0]) });
-  const take = async (chosen) => {
+  const chooser = h("input", { type: "file", accept: file.accept, hidden: true, "aria-label": file.label, onchange: ({ target }) => take(target) });
+  const take = async (taken) => {  // the one on the page, which stays when the button is drawn again
+    const [chosen] = taken.files;
     if (!chosen) return;
     send(file.event, { ...rest, name: chosen.name, base64: await base64(chosen.slice(0, file.most + 1)) });
-    chooser.value = "";
+    taken.value = "";
   };
   return h("div", { class: "gp-run" }, chooser,
     h("button", { type: "button", "data-at": file.event, title: file.hint, onclick: () => chooser.click() }, file.label));
