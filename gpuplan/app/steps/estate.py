@@ -113,7 +113,8 @@ def _cluster(
     use: EstateUse, name: str, hosts: Sequence[EstateHost], colours: Mapping[str, int]
 ) -> dict[str, Any]:
     gpus = {host.name: [each for each in use.gpus if each.host == host.name] for host in hosts}
-    vms = Counter(profile for uses in gpus.values() for each in uses for _, profile in each.vms)
+    on = {(name, *vm) for name, uses in gpus.items() for each in uses for vm in each.vms}
+    vms = Counter(profile for *_, profile in on)  # a VM with several vGPUs once
     legend = [
         {
             "letter": "",

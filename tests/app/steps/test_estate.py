@@ -37,6 +37,18 @@ def test_an_inventory_gives_the_existing_hosts_and_a_picture(catalog: Catalog) -
     assert estate_data(book)["pools"] is None
 
 
+def test_a_vm_with_several_vgpus_is_one_of_its_profile(catalog: Catalog) -> None:
+    book = Workbook(catalog)
+    now = drifts.drift("current")
+    take_hosts(book, "vcenter.json", json.dumps(drifts.exported(now.estate, catalog)).encode())
+    vms = {each.name for each in now.estate.vms if each.on}
+    assert any(len(each.devices) > 1 for each in now.estate.vms)
+    counts = [
+        int(entry["about"].split()[0]) for pool in estate_data(book)["pools"] for entry in pool["legend"]
+    ]
+    assert sum(counts) == len(vms)
+
+
 def test_hosts_that_cannot_be_evacuated_are_marked(catalog: Catalog) -> None:
     book = Workbook(catalog)
     book.open_example("enterprise")
