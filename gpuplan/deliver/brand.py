@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from gpuplan.facts import did_you_mean
-from gpuplan.scenario import Limits, Problem, Scenario, ScenarioError, read_data, show
+from gpuplan.scenario import FileLimits, Problem, Scenario, ScenarioError, read_data, show
 from gpuplan.wording import said
 
 MOST_FILE_BYTES, MOST_LOGO_BYTES = 100_000, 2_000_000
-LIMITS = Limits("brand", MOST_FILE_BYTES, values=200, depth=4)
+LIMITS = FileLimits("brand", MOST_FILE_BYTES, values=200, depth=4)
 LONGEST = 80
 MOST_SIDE, MOST_RATIO = 4000, 50
 """Points of the longer side of a logo, and the same over those of the shorter side."""

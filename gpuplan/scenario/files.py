@@ -8,7 +8,7 @@ from gpuplan.scenario.checking import MAX_GROUPS, from_dict
 from gpuplan.scenario.inputs import FIELDS, GROUP_FIELDS, MAP_FIELDS
 from gpuplan.scenario.kinds import field_schema
 from gpuplan.scenario.problems import one_line, refusal
-from gpuplan.scenario.reading import Limits, read_data, read_text
+from gpuplan.scenario.reading import FileLimits, read_data, read_text
 from gpuplan.scenario.scenario import UNASSIGNED, Scenario
 from gpuplan.scenario.sections import Note, Origin
 from gpuplan.scenario.versions import SCHEMA_VERSION
@@ -18,7 +18,7 @@ MAX_FILE_BYTES, MAX_VALUES = 1_000_000, 100_000
 """A scenario of the largest size has 64 000 keys, values, lists and mappings."""
 
 
-LIMITS = Limits("scenario", MAX_FILE_BYTES, MAX_VALUES, depth=20)
+LIMITS = FileLimits("scenario", MAX_FILE_BYTES, MAX_VALUES, depth=20)
 BETWEEN = "...\n---\n"
 """Separator of scenarios in one text."""
 

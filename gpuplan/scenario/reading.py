@@ -18,7 +18,7 @@ _Loader: type[yaml.SafeLoader] | type[yaml.CSafeLoader] = getattr(yaml, "CSafeLo
 """The loader of PyYAML, by its library in C where that is there."""
 
 
-class Limits(NamedTuple):
+class FileLimits(NamedTuple):
     """The largest file of a kind."""
 
     kind: str
@@ -29,7 +29,7 @@ class Limits(NamedTuple):
     depth: int
 
 
-def read_data(content: bytes, limits: Limits) -> Any:
+def read_data(content: bytes, limits: FileLimits) -> Any:
     """Return the data of a file; a ScenarioError if it is too large, no UTF-8, or holds what a reader would not expect."""
     if len(content) > limits.bytes:
         raise refusal(said("file.too large", most=f"{limits.bytes:,}", kind=limits.kind))
@@ -39,7 +39,7 @@ def read_data(content: bytes, limits: Limits) -> Any:
         raise refusal(said("file.no UTF-8")) from None
 
 
-def read_text(text: str, limits: Limits) -> Any:
+def read_text(text: str, limits: FileLimits) -> Any:
     """Return the data of the text of a file."""
     if len(text) > limits.bytes:
         many, most = f"{len(text):,}", f"{limits.bytes:,}"
@@ -76,7 +76,7 @@ def strict_json(text: str) -> Any:
     return json.loads(text, object_pairs_hook=once, parse_constant=no_number)
 
 
-def _read_yaml(text: str, limits: Limits) -> Any:
+def _read_yaml(text: str, limits: FileLimits) -> Any:
     """Return the data of a YAML text: its events are counted before any object is built."""
     if re.search(r"^%TAG", text, re.MULTILINE):
         raise refusal(said("file.tags", kind=limits.kind))
@@ -123,7 +123,7 @@ def _check_once(keys: Iterable[str]) -> None:
             raise ScenarioError([problem(show_key(key), given, "file.once")])
 
 
-def _parsed_yaml(text: str, limits: Limits) -> Any:
+def _parsed_yaml(text: str, limits: FileLimits) -> Any:
     """Return the data of a YAML text, or raise a ScenarioError with the position of the error."""
     try:
         return _read_yaml(text, limits)

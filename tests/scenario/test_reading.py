@@ -11,7 +11,7 @@ import yaml
 
 import gpuplan
 from gpuplan.scenario import ScenarioError, files, parse_scenario, reading
-from gpuplan.scenario.reading import Limits, read_data
+from gpuplan.scenario.reading import FileLimits, read_data
 
 PACKAGE = Path(gpuplan.__file__).parent
 
@@ -40,7 +40,7 @@ def test_both_loaders_of_yaml_stop_at_the_same_limits(loader: Any, monkeypatch: 
 
 
 def test_limits_are_those_of_the_kind_of_file() -> None:
-    small = Limits("brand", bytes=40, values=10, depth=2)
+    small = FileLimits("brand", bytes=40, values=10, depth=2)
     assert read_data(b"a: {b: 1}\nc: 2", small) == {"a": {"b": 1}, "c": 2}
     for content in (b"a: {b: {c: 1}}", b"a: [1, 2, 3, 4, 5, 6, 7, 8]", b"# " + b"x" * 39):
         with pytest.raises(ScenarioError) as error:

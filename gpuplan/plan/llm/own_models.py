@@ -11,10 +11,10 @@ from gpuplan.catalog import Catalog, Row
 from gpuplan.catalog.tables import NotAllowed
 from gpuplan.facts import SCENARIO_SOURCE, did_you_mean
 from gpuplan.plan.llm.config import ConfigError, read_config
-from gpuplan.scenario import Limits, Problem, Scenario, ScenarioError, problem, read_data, show
+from gpuplan.scenario import FileLimits, Problem, Scenario, ScenarioError, problem, read_data, show
 from gpuplan.wording import said
 
-CONFIG = Limits("model", 1_000_000, 100_000, depth=20)
+CONFIG = FileLimits("model", 1_000_000, 100_000, depth=20)
 TABLE = "llm_models"
 KEPT = "kept"
 """Column of ``llm_checkpoints`` that a model of a design states among its own."""
