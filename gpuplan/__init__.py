@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from gpuplan.scenario import Demand as Demand
     from gpuplan.scenario import Group as Group
     from gpuplan.scenario import Hardware as Hardware
+    from gpuplan.scenario import Limits as Limits
     from gpuplan.scenario import Management as Management
     from gpuplan.scenario import Network as Network
     from gpuplan.scenario import Note as Note
@@ -59,7 +60,18 @@ _ROOMS = {
     "gpuplan.report": ("explain", "plan_dict", "plan_frames"),
     "gpuplan.report.exported": ("sweep",),
     "gpuplan.scenario": (
-        *("Availability", "Cost", "Demand", "Group", "Hardware", "Management", "Network", "Note", "Origin"),
+        *(
+            "Availability",
+            "Cost",
+            "Demand",
+            "Group",
+            "Hardware",
+            "Limits",
+            "Management",
+            "Network",
+            "Note",
+            "Origin",
+        ),
         *("Platform", "Scenario", "ScenarioError", "Training", "load_scenario"),
     ),
     "gpuplan.widgets.chart": ("Chart",),

@@ -13,6 +13,12 @@ def server_of(scenario: Scenario, catalog: Catalog) -> Item | None:
     return catalog.servers[scenario.hardware.server] if scenario.hardware.server else None
 
 
+def maker_of(server: Item) -> str | None:
+    """The maker of a server; None for one that several build."""
+    maker = str(server.value("vendor"))
+    return None if maker == "any" else maker
+
+
 def architecture_of(catalog: Catalog, gpu: str) -> Mapping[str, Any]:
     """Return the properties of all boards of a GPU's architecture; empty where the catalog does not know it."""
     name = str(catalog.gpus[gpu].value("architecture")).lower()

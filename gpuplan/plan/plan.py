@@ -31,6 +31,7 @@ from gpuplan.plan.hosts import Pool, WholePool, whole_pools
 from gpuplan.plan.inventory import Inventory, inventory_of
 from gpuplan.plan.layouts import Layout, layouts
 from gpuplan.plan.leftover import Leftover, leftover_of, planned_for
+from gpuplan.plan.limits import Within, within
 from gpuplan.plan.llm import Llm, llm_of, uses_model
 from gpuplan.plan.llm.own_models import with_models
 from gpuplan.plan.llm.token_costs import TokenCost, token_costs
@@ -433,6 +434,11 @@ class Plan(Carded):
         if self.costs is None or self.power is None or self.counts is None:
             return None
         return cost_ranges(self.counts, self.power, self.growth, self.costs)
+
+    @chapter
+    def within(self) -> tuple[Within, ...]:
+        """How far the design is within each limit that is set."""
+        return within(self, self._known)
 
     @chapter
     def decisions(self) -> tuple[Decision, ...]:

@@ -128,7 +128,7 @@ class PriceList:
         self.rate = scenario.cost.usd_rate or 1.0
         self.margin = scenario.internal.margin or 0.0
         self.as_of = price_day(scenario, catalog)
-        self.decided = scenario.document.decide_by or self.as_of
+        self.decided = decision_day(scenario, catalog)
         self.found: dict[str, Price] = {}
         self.unknown: dict[str, Unknown] = {}
 
@@ -291,6 +291,11 @@ def is_old(as_of: str, today: str) -> bool:
 def price_day(scenario: Scenario, catalog: Catalog) -> str:
     """Return the ISO day of the prices and of the calculation: stated, else the day of the newest price."""
     return scenario.cost.as_of or newest_price(catalog)
+
+
+def decision_day(scenario: Scenario, catalog: Catalog) -> str:
+    """The ISO day of the decision: stated, else that of the prices."""
+    return scenario.document.decide_by or price_day(scenario, catalog)
 
 
 @lru_cache(

@@ -12,10 +12,10 @@ from gpuplan.facts import SCENARIO_SOURCE, Value
 from gpuplan.locales import written
 from gpuplan.models import demand
 from gpuplan.models.placement import Request, Room
-from gpuplan.plan.hardware import gpus_per_board
+from gpuplan.plan.hardware import gpus_per_board, maker_of
 from gpuplan.plan.llm import KINDS, TUNING, uses_model
 from gpuplan.plan.over_time.rules import lacks
-from gpuplan.plan.prices import PriceList, is_priced, price_keys
+from gpuplan.plan.prices import PriceList, decision_day, is_priced, price_keys
 from gpuplan.plan.requests import kind_room, placed_most, room_of, spare_hosts, too_large
 from gpuplan.plan.sharing import mixed_sizes_refused
 from gpuplan.plan.training.llm_job import fewest_hosts
@@ -44,7 +44,7 @@ from gpuplan.scenario import (
     wrong_values,
 )
 from gpuplan.units import exact
-from gpuplan.wording import NAMES, said
+from gpuplan.wording import NAMES, money, said
 
 
 def scenario_problems(scenario: Scenario, catalog: Catalog, sized: Callable[[], Scenario]) -> list[Problem]:
@@ -86,6 +86,27 @@ def _unknown_ids(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
         if value is not None and value not in ids:
             near = [i for i in ids if value.lower() in i][:3] or _similar(value, ids)
             yield _unlisted(path, value, near, table, len(ids))
+
+
+def _unknown_limits(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
+    """Boards and makers of servers allowed that the catalog does not have."""
+    limits, makers = scenario.limits, sorted({*filter(None, map(maker_of, catalog.servers.values()))})
+    for board in limits.names("boards"):
+        if board not in catalog.gpus:
+            yield _unlisted("limits.boards", board, _similar(board, catalog.gpus), "gpus", len(catalog.gpus))
+    for maker in limits.names("vendors"):
+        if maker.casefold() not in (known.casefold() for known in makers):
+            yield problem("limits.vendors", show(maker), "limit.unlisted maker", names=", ".join(makers))
+
+
+def _clashing_limits(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
+    """A budget for the start above that of the whole period, and a delivery before the decision."""
+    limits, day = scenario.limits, decision_day(scenario, catalog)
+    if limits.budget is not None and (limits.budget_start or 0) > limits.budget:
+        most = money(limits.budget, scenario.cost.currency)
+        yield problem("limits.budget_start", limits.budget_start, "limit.over the budget", most=most)
+    if limits.delivery_date and limits.delivery_date < day:
+        yield problem("limits.delivery_date", limits.delivery_date, "limit.past", day=day)
 
 
 def _unlisted(path: str, value: str, near: Sequence[str], table: str, many: int) -> Problem:
@@ -376,7 +397,15 @@ def _cluster_size(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
 
 
 MUST_BE_KNOWN = (
-    *(_unknown_ids, _unknown_boards, _unknown_kinds, _no_training, _other_models, _unknown_sources),
+    *(
+        _unknown_ids,
+        _unknown_limits,
+        _unknown_boards,
+        _unknown_kinds,
+        _no_training,
+        _other_models,
+        _unknown_sources,
+    ),
     _price_problems,
 )
 
@@ -398,7 +427,7 @@ def _trained_model(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
 
 MUST_BE_POSSIBLE = (
     *(_too_many_gpus_in_a_host, _divided_boards, _uncounted_vms, _refused_mix, _refused_placement),
-    *(_sums_in_switches, _demand_problems, _cluster_size, _trained_model),
+    *(_sums_in_switches, _demand_problems, _cluster_size, _trained_model, _clashing_limits),
 )
 OF_THE_VMS = (_group_problems, too_many)
 """Checks of the groups of a scenario, in this order; the last runs once models are replicas."""

@@ -69,6 +69,7 @@ from gpuplan.scenario.sections import (
     Group,
     Hardware,
     Internal,
+    Limits,
     Management,
     Network,
     Note,

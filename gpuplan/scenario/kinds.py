@@ -105,6 +105,8 @@ def as_python(spec: Field, given: Any) -> Any:
     """Convert a value of numpy, pandas or an exact type to plain Python, 3.0 to 3 for whole numbers; keep all else."""
     if spec.kind == "cells" and isinstance(given, Mapping):
         return tuple(given.items())
+    if spec.kind == "names" and isinstance(given, list | tuple):
+        return _names(spec, given) or given
     value = [_plain_python(item) for item in given] if isinstance(given, list) else _plain_python(given)
     if spec.optional and (
         type(value).__name__ in MISSING or (isinstance(value, float) and math.isnan(value))
@@ -163,6 +165,19 @@ def _choice(spec: Field, given: Any) -> str | int | None:
 def _id(_: Field, given: Any) -> str | None:
     text = _as_text(given)
     return text if text is not None and text.isprintable() else None
+
+
+def _names(spec: Field, given: Any) -> str | None:
+    """Names in a list or one text, each once, as one text with commas."""
+    parts = re.split("[,;]", given) if isinstance(given, str) else given
+    if not isinstance(parts, list | tuple) or not all(_id(spec, part) for part in parts):
+        return None
+    names = dict.fromkeys(filter(None, (str(part).strip() for part in parts)))
+    return ", ".join(names) if spec.low <= len(names) <= spec.high else None
+
+
+def _names_schema(_: Field) -> dict[str, Any]:
+    return {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "string"}]}
 
 
 def _text(spec: Field, given: Any) -> str | None:
@@ -335,4 +350,5 @@ KINDS: Mapping[str, Kind] = {
     "choice": Kind(_choice, lambda spec: {"enum": list(spec.choices)}),
     "bool": Kind(lambda _, given: given if isinstance(given, bool) else None, lambda _: {"type": "boolean"}),
     "id": Kind(_id, _string()),
+    "names": Kind(_names, _names_schema, written=lambda value: value.split(", ")),
 }

@@ -36,6 +36,7 @@ from gpuplan.scenario.sections import (
     Group,
     Hardware,
     Internal,
+    Limits,
     Management,
     Network,
     Note,
@@ -89,6 +90,7 @@ class Scenario(Brief):
     network: Network = field(default_factory=Network)
     training: Training = field(default_factory=Training)
     cost: Cost = field(default_factory=Cost)
+    limits: Limits = field(default_factory=Limits)
     format: Format = field(default_factory=Format)
     document: Paper = field(default_factory=Paper)
     internal: Internal = field(default_factory=Internal)

@@ -264,6 +264,30 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
+@defaults("limits.")
+class Limits:
+    """Limits that the customer sets: money, power and space, delivery, makers and models. An empty one limits nothing."""
+
+    budget: float | None = TABLE
+    budget_start: float | None = TABLE
+    power_kw: float | None = TABLE
+    cooling_kw: float | None = TABLE
+    racks: int | None = TABLE
+    rack_units: int | None = TABLE
+    ports: int | None = TABLE
+    delivery_weeks: float | None = TABLE
+    delivery_date: str | None = TABLE
+    vendors: str | None = TABLE
+    boards: str | None = TABLE
+    co2_t: float | None = TABLE
+
+    def names(self, name: str) -> tuple[str, ...]:
+        """The names that a list allows, such as ``boards``; none where it is empty."""
+        listed = getattr(self, name)
+        return tuple(listed.split(", ")) if listed else ()
+
+
+@dataclass(frozen=True, slots=True)
 @defaults("format.")
 class Format:
     """Format of numbers, money and dates for the customer, and the paper size."""
@@ -310,6 +334,7 @@ SECTIONS: Mapping[str, type[Any]] = {
     "network": Network,
     "training": Training,
     "cost": Cost,
+    "limits": Limits,
     "format": Format,
     "document": Paper,
     "internal": Internal,

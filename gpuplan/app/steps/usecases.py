@@ -29,6 +29,7 @@ WORKED_OUT = ("vms_each", "gpus_each")
 OWNED = ("platform.bitfusion_servers",)
 """Inputs that count only where the customer owns Bitfusion."""
 demand_form = form("customer", lambda book: {"without": OWNED * (not book.scenario.platform.bitfusion)})
+limits_form = form("limits")
 RULE, TOTAL = "demand.rule", "demand.stated_gpus"
 
 

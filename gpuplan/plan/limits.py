@@ -1,0 +1,292 @@
+"""Limits: how far a design is within each limit that the customer has set.
+
+A limit reads only the chapters that it needs: racks and hosts do not read the cost. Power, space and ports are those of the day
+of installation, or of the last year where growth adds hosts and takes more. What is not known leaves a limit open, unless the
+design exceeds it without that.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from math import inf
+from typing import Any, NamedTuple
+
+from gpuplan.facts import Several, weakest
+from gpuplan.plan.growth import group_peaks, grow
+from gpuplan.plan.hardware import maker_of, server_of
+from gpuplan.plan.power import LEAVES, POWER_OF, SPINES
+from gpuplan.plan.prices import decision_day
+from gpuplan.plan.trail import Line
+from gpuplan.scenario import Limits, ScenarioError, field_of
+from gpuplan.wording import amount, joined, said
+
+Plan = Any
+"""A plan; its module imports this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """How far a design is within one limit."""
+
+    key: str
+    """Name of the input in the section ``limits``."""
+    name: str
+    limit: float | str
+    value: float | str | None
+    """Of the design; None where it is not known."""
+    unit: str
+    met: bool | None
+    """None where it is not known; ``why`` then says what is missing."""
+    why: str
+    """What the value leaves out, its range or its date; empty where nothing needs saying."""
+    basis: str
+    """The weakest basis behind the value."""
+    line: str
+    """Key of the line behind the value; empty where there is none."""
+
+    @property
+    def share(self) -> float | None:
+        """Value as a share of the limit; None where either is no number."""
+        if isinstance(self.limit, str) or isinstance(self.value, str | None) or not self.limit:
+            return None
+        return self.value / self.limit
+
+    @property
+    def over(self) -> float | None:
+        """Value beyond the limit, of a date in weeks; 0 where it is met, None where that is not known or no amount."""
+        if self.met is not False:
+            return 0.0 if self.met else None
+        if self.key == "delivery_date":
+            return (date.fromisoformat(str(self.value)) - date.fromisoformat(str(self.limit))).days / 7
+        if isinstance(self.limit, str) or isinstance(self.value, str | None):
+            return None
+        return self.value - self.limit
+
+
+class _Found(NamedTuple):
+    """A design measured by one limit."""
+
+    value: float | str | None
+    met: bool | None
+    why: Sequence[str] = ()
+    basis: str = "derived"
+    line: str = ""
+    unit: str = ""
+
+
+Lines = Mapping[str, Line]
+Measure = Callable[[Plan, float | str, Lines], _Found]
+
+
+def within(plan: Plan, lines: Lines) -> tuple[Within, ...]:
+    """How far a plan is within each limit that is set; ``lines`` holds those of the chapters that were read."""
+
+    def each() -> Iterator[Within]:
+        for name in Limits.__slots__:
+            if (limit := getattr(plan.scenario.limits, name)) is not None:
+                spec, found = field_of(f"limits.{name}"), MEASURES[name](plan, limit, lines)
+                why = "; ".join(filter(None, found.why))
+                about = (found.value, found.unit or spec.unit, found.met, why, found.basis, found.line)
+                yield Within(name, spec.label, limit, *about)
+
+    return Several(each())
+
+
+def _compared(
+    value: float, limit: float | str, missing: Sequence[str], why: str, line: Line, unit: str = ""
+) -> _Found:
+    """A number by its limit: over it even without what is missing, else open where something is."""
+    met = False if value > float(limit) else None if missing else True
+    excludes = said("within.excludes", names=joined(missing)) if missing else ""
+    return _Found(value, met, (why, excludes), line.basis, line.key, unit)
+
+
+def _not_known(key: str) -> _Found:
+    return _Found(None, None, (said(key),))
+
+
+def _later(plan: Plan) -> list[str]:
+    """The growth that no design can hold, which every figure leaves out."""
+    year = plan.growth.left_out
+    return [said("within.growth from", year=year)] if year else []
+
+
+def _money(line: str) -> Measure:
+    """The measure of a limit of money, by the figure of this line."""
+
+    def measure(plan: Plan, limit: float | str, lines: Lines) -> _Found:
+        if plan.costs is None or plan.cost_ranges is None:
+            return _not_known("within.no hosts")
+        ranges, currency = plan.cost_ranges, plan.costs.currency
+        low, high = ranges.net_present if line == "cost.net_present" else ranges.cash[0]
+        ends = {"low": amount(low, currency), "high": amount(high, currency)}
+        why = said("within.range", **ends) if low <= float(limit) < high else ""
+        missing = [*plan.costs.excludes, *_later(plan)]
+        return _compared(float(lines[line].value), limit, missing, why, lines[line], currency)
+
+    return measure
+
+
+# ---- power, space and ports, also those of the last year
+
+
+def _last_year(plan: Plan) -> Plan | None:
+    """The plan of the demand of the last year that can be planned; None where growth adds no host."""
+    growth, scenario = plan.growth, plan.scenario
+    hosts = [sum(year.values()) for year in growth.hosts]
+    if hosts[-1] == hosts[0]:
+        return None
+    modes = {group.id: group.mode for group in plan.groups}
+    groups = tuple(replace(group, access=modes.get(group.id) or group.access) for group in scenario.groups)
+    year = (growth.left_out or scenario.cost.years + 1) - 1
+    asked = replace(scenario, groups=groups, limits=Limits())
+    return plan.with_scenario(grow(asked, year - 1, group_peaks(plan.weeks)))
+
+
+def _installed(
+    of: Callable[[Plan], float | None],
+    line: str,
+    missing: Callable[[Plan], Sequence[str]] = lambda _plan: (),
+    unit: str = "",
+) -> Measure:
+    """The measure of what the hosts take in space or power."""
+
+    def measure(plan: Plan, limit: float | str, lines: Lines) -> _Found:
+        if plan.power is None:
+            return _not_known("within.no hosts")
+        if (now := of(plan)) is None:
+            return _not_known(f"within.no {line}")
+        unknown, why, value = [*missing(plan), *_later(plan)], "", now
+        try:
+            last = plan.once("last year", lambda: _last_year(plan))
+        except ScenarioError:
+            last, unknown = None, [*unknown, said("within.growth")]
+        if last and (then := of(last)) and then > now:
+            value, why = then, said("within.grown", now=amount(now, unit))
+        return _compared(value, limit, unknown, why, lines[line])
+
+    return measure
+
+
+def _unknown_power(plan: Plan) -> list[str]:
+    """Items whose power is not known."""
+    use, bare = plan.power, plan.cabling is None or plan.cabling.switches is None
+    powers = [POWER_OF + name for name in use.unknown_power] if use else []
+    return [*powers, *[said("power.switches")] * bare]
+
+
+def _unknown_heights(plan: Plan) -> list[str]:
+    """Switches whose height in the rack is not known."""
+    bare = plan.cabling is None or plan.cabling.switches is None
+    parts = [part.name for part in plan.power.parts if part.rack_units_u is None] if plan.power else []
+    return [*(said("within.height", name=name) for name in parts), *[said("power.switches")] * bare]
+
+
+def _rack_units(plan: Plan) -> float | None:
+    """Height of hosts and switches; None where that of a server is not known."""
+    parts = plan.power.parts if plan.power else ()
+    hosts = [part for part in parts if part.name not in (LEAVES, SPINES)]
+    return (
+        plan.power.rack_units_u
+        if plan.power and all(part.rack_units_u is not None for part in hosts)
+        else None
+    )
+
+
+def _ports(plan: Plan) -> float | None:
+    """Ports of leaf switches that the hosts take; None without switches."""
+    return plan.cabling.switches.total.host_cables if plan.cabling and plan.cabling.switches else None
+
+
+# ---- boards and servers that are bought
+
+
+def _bought(plan: Plan) -> list[Plan]:
+    """The plan of each kind of hosts of which some are bought."""
+    return [part for part in plan.parts if any(pool.hosts > pool.existing_hosts for pool in part.pools)]
+
+
+def _lead_weeks(plan: Plan, gpu: str) -> tuple[float, float] | None:
+    """The fewest and the most weeks until a board is there, by all sources that name it; None where none does."""
+    rows = [row for row in plan.catalog.rows("lead_times") if row["gpu"] == gpu]
+    if not rows:
+        return None
+    return min(float(row["fewest"]) for row in rows), max(float(row["most"] or inf) for row in rows)
+
+
+def _delivered(plan: Plan, limit: float | str, _lines: Lines) -> _Found:
+    """Weeks until the last board is there: the fewest where these are too many, else the most."""
+    names = {part.scenario.hardware.gpu: part for part in _bought(plan)}
+    if not names:
+        return _Found(0.0, True, (said("within.nothing bought"),))
+    times = {plan.catalog.gpus[gpu].name: _lead_weeks(plan, gpu) for gpu in names}
+    unknown, known = [n for n, time in times.items() if time is None], [t for t in times.values() if t]
+    why = [said("within.no lead time", gpu=name) for name in unknown]
+    for name, time in times.items():
+        if time:
+            key = "within.weeks or more" if time[1] == inf else "within.weeks"
+            why.append(said(key, gpu=name, fewest=time[0], most=time[1]))
+    fewest, most = (max((ends[at] for ends in known), default=0.0) for at in (0, 1))
+    rows = plan.catalog.rows("lead_times")
+    basis = weakest([row.basis for row in rows if row["gpu"] in names] or ["derived"])
+    if fewest > float(limit):
+        return _Found(fewest, False, why, basis)
+    if unknown:
+        return _Found(None, None, why, basis)
+    return _Found(fewest if most == inf else most, True if most <= float(limit) else None, why, basis)
+
+
+def _delivered_by(plan: Plan, limit: float | str, lines: Lines) -> _Found:
+    """The same as a date."""
+    start = date.fromisoformat(decision_day(plan.scenario, plan.catalog))
+    found = _delivered(plan, (date.fromisoformat(str(limit)) - start).days / 7, lines)
+    if found.value is None:
+        return found
+    return found._replace(value=(start + timedelta(weeks=float(found.value))).isoformat())
+
+
+def _allowed(plan: Plan, names: str, used: Mapping[str, str | None]) -> _Found:
+    """Makers or boards that are bought, by the kind of hosts, against those that are allowed."""
+    allowed = {name.casefold() for name in plan.scenario.limits.names(names)}
+    others = [name for name in used.values() if name is not None and name.casefold() not in allowed]
+    unknown = [what for what, name in used.items() if name is None]
+    met = False if others else None if unknown else True
+    why = [said("within.nothing bought")] * (not used) + [said("within.no server", kind=k) for k in unknown]
+    value = ", ".join(dict.fromkeys(filter(None, used.values()))) or None
+    return _Found(value, met, why, plan.scenario.fact("hardware.gpu").basis)
+
+
+def _makers(plan: Plan, _limit: float | str, _lines: Lines) -> _Found:
+    used: dict[str, str | None] = {}
+    for part in _bought(plan):
+        kind = part.scenario.hardware.of or plan.catalog.gpus[part.scenario.hardware.gpu].name
+        server = server_of(part.scenario, plan.catalog)
+        used[kind] = maker_of(server) if server else None
+    return _allowed(plan, "vendors", used)
+
+
+def _boards(plan: Plan, _limit: float | str, _lines: Lines) -> _Found:
+    gpus = [part.scenario.hardware.gpu for part in _bought(plan)]
+    return _allowed(plan, "boards", dict(zip(gpus, gpus, strict=True)))
+
+
+def _power(name: str, per: float) -> Callable[[Plan], float | None]:
+    """A figure of the power in the unit of its limit."""
+    return lambda plan: getattr(plan.power, name) / per
+
+
+MEASURES: Mapping[str, Measure] = {
+    "budget": _money("cost.net_present"),
+    "budget_start": _money("cost.years.0"),
+    "power_kw": _installed(_power("peak_w", 1000), "power.peak", _unknown_power, "kW"),
+    "cooling_kw": _installed(_power("peak_w", 1000), "power.peak", _unknown_power, "kW"),
+    "racks": _installed(lambda plan: (plan.power and plan.power.racks) or None, "power.racks", unit="rack"),
+    "rack_units": _installed(_rack_units, "power.rack_units", _unknown_heights, "U"),
+    "ports": _installed(_ports, "network.fabric.host_cables", unit="port"),
+    "delivery_weeks": _delivered,
+    "delivery_date": _delivered_by,
+    "vendors": _makers,
+    "boards": _boards,
+    "co2_t": _installed(_power("emissions_kg", 1000), "power.emissions", _unknown_power, "t"),
+}
+"""Name of a limit -> how a design is measured by it."""
