@@ -9,7 +9,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.facts import Brief
 from gpuplan.locales import written
 from gpuplan.plan import Asked, Plan, planned
-from gpuplan.plan.boards import work_of
+from gpuplan.plan.boards import speed_of
 from gpuplan.plan.llm import uses_model
 from gpuplan.scenario import Hardware, Scenario, field_of, views
 from gpuplan.wording import NAMES, amount, headline_money, hours, money, percent, priced, said, watts
@@ -159,7 +159,7 @@ def _work(plan: Plan, other: str) -> tuple[str, str]:
     """Return (work of one GPU of another board in GPUs of the plan's, its basis), by its least and most groups."""
     board = plan.scenario.hardware.gpu
     groups = [group for group in plan.scenario.groups if not uses_model(group)]
-    all_works = [work_of(plan.catalog, group, board, other) for group in groups]
+    all_works = [speed_of(plan.catalog, group, board, other) for group in groups]
     works = [work for work in all_works if work.sources or work.ratio != 1]
     if not works:
         return "", ""

@@ -9,11 +9,10 @@ from typing import Any, NamedTuple, TypeVar
 from gpuplan.catalog import Catalog
 from gpuplan.facts import own_rows
 from gpuplan.plan import Plan, make_plan
-from gpuplan.plan.boards import relative, work_of
+from gpuplan.plan.boards import interactive, memory_of, work_of
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.llm import uses_model
-from gpuplan.plan.prices import catalog_factor
 from gpuplan.plan.working_week import work_fact
 from gpuplan.scenario import (
     FIELD_BY_PATH,
@@ -239,7 +238,7 @@ def on_board(scenario: Scenario, catalog: Catalog, gpu: str, of: str = "") -> Sc
         if uses_model(group) or group.profile or (group.hosts or "") != of:
             continue  # the plan works out what it takes of each board; a profile, and other hosts, are one board's
         work = work_of(catalog, group, board, gpu)
-        memory = _memory(catalog, board, gpu)
+        memory = memory_of(catalog, board, gpu)
         for name, value in _changed(before, catalog, group, work.ratio, memory).items():
             path = f"groups.{group.id}.{name}"
             values = {"value": getattr(group, name), "board": catalog.gpus[board].name, "how": work.how}
@@ -251,13 +250,6 @@ def on_board(scenario: Scenario, catalog: Catalog, gpu: str, of: str = "") -> Sc
         rest = (stated - _gpus(before)) / work_of(catalog, Group("all", "All"), board, gpu).ratio
         scenario = scenario.with_value("demand.stated_gpus", max(1, math.ceil(_gpus(scenario) + rest - 1e-9)))
     return scenario
-
-
-def _memory(catalog: Catalog, own: str, gpu: str) -> float:
-    """GPUs of a board that match the memory of one own GPU; one if it has only slightly less."""
-    share = relative(catalog.gpus[own], catalog.gpus[gpu], "memory_gib") or 1.0
-    little = float(catalog_factor(catalog, "least_gpu_share").value) <= share < 1
-    return 1.0 if little else 1 / share
 
 
 def _gpus(scenario: Scenario) -> float:
@@ -273,7 +265,9 @@ def _changed(given: Scenario, catalog: Catalog, group: Group, ratio: float, memo
     """
     changed: dict[str, Any] = {"gpus_each": _each(group, ratio, memory)}
     rest = float(group.gpus_each) / ratio  # GPUs of the other board that do what a VM does
-    if group.jobs_per_day is not None:
+    if interactive(catalog, group):
+        pass  # as many VMs as users, however fast they are
+    elif group.jobs_per_day is not None:
         hours = float(work_fact(given, catalog, group).value) / ratio
         changed["work_h"] = min(max(hours, _limit("work_h").low), _limit("work_h").high)
         changed["gpus_each"] = _each(group, 1.0, memory)

@@ -6,12 +6,13 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from gpuplan.catalog import Catalog, Item, Row
-from gpuplan.facts import weakest
+from gpuplan.facts import Fact, weakest
 from gpuplan.plan.hardware import architecture_of
 from gpuplan.plan.llm.asks import USES, uses_model
+from gpuplan.plan.prices import catalog_factor
 from gpuplan.plan.training.speed import LARGE_BATCH, MIXED, usual_workload
 from gpuplan.scenario import Group
-from gpuplan.wording import said
+from gpuplan.wording import NAMES, said
 
 
 class Work(NamedTuple):
@@ -28,42 +29,78 @@ ALIKE = Work(1.0, "assumed", (), said("equivalence.alike"))
 
 def work_of(catalog: Catalog, group: Group, own: str, other: str) -> Work:
     """Return the work of a group that one GPU of another board does, in GPUs of its own board."""
+    if own != other and interactive(catalog, group):
+        return _in_memory(catalog, own, other)
+    if own != other and uses_model(group):
+        return Work(1.0, "fitted", ("gpuplan-method",), said("equivalence.model"))
+    return speed_of(catalog, group, own, other)
+
+
+def interactive(catalog: Catalog, group: Group) -> bool:
+    """True if each user has a VM open, so that a faster GPU serves no more of them."""
+    use_case = catalog.row("use_cases", group.use_case)
+    return bool(use_case["interactive"]) and group.workload is None and group.jobs_per_day is None
+
+
+def _in_memory(catalog: Catalog, own: str, other: str) -> Work:
+    """Compare by the VMs that one GPU holds, each with the memory that it has on its own board."""
+    facts = [catalog.gpus[gpu].fact("memory_gib") for gpu in (own, other)]
+    ratio = 1 / memory_of(catalog, own, other)
+    how = said("equivalence.memory", own=facts[0].value, other=facts[1].value)
+    return Work(ratio, "derived", _sources(facts), how)
+
+
+def memory_of(catalog: Catalog, own: str, other: str) -> float:
+    """GPUs of another board that match the memory of one own GPU; one if it has only slightly less."""
+    share = relative(catalog.gpus[own], catalog.gpus[other], "memory_gib") or 1.0
+    little = float(catalog_factor(catalog, "least_gpu_share").value) <= share < 1
+    return 1.0 if little else 1 / share
+
+
+def speed_of(catalog: Catalog, group: Group, own: str, other: str) -> Work:
+    """Return the speed of another board on the work of a group relative to its own board, as published or derived."""
     if own == other:
         return Work(1.0, "derived", (), said("equivalence.same board"))
     if uses_model(group):
-        return Work(1.0, "fitted", ("gpuplan-method",), said("equivalence.model"))
-    use_case = catalog.row("use_cases", group.use_case)
-    if use_case["double_precision"]:
-        return _in_double_precision(catalog.gpus[own], catalog.gpus[other])
+        return derived(catalog.gpus[own], catalog.gpus[other])
+    if catalog.row("use_cases", group.use_case)["double_precision"]:
+        return derived(catalog.gpus[own], catalog.gpus[other], ("fp64_tflops",))
     return _on_workload(catalog, usual_workload(catalog, group), own, other)
 
 
-def _in_double_precision(own: Item, other: Item) -> Work:
-    """Compare by the lesser of double precision and memory bandwidth, as most such work waits for one of the two."""
-    speed, bandwidth = (relative(own, other, name) for name in ("fp64_tflops", "memory_bandwidth_gb_s"))
-    if speed is None or bandwidth is None:
+PEAKS = ("fp16_tensor_tflops", "fp32_tflops")
+"""Peak speeds of networks; the first that both boards state counts."""
+
+
+def derived(own: Item, other: Item, peaks: Sequence[str] = PEAKS) -> Work:
+    """Compare by the lesser of memory bandwidth and a peak speed, as most work waits for one of the two; ALIKE if one is unknown."""
+    peak = next((name for name in peaks if relative(own, other, name)), "")
+    ratios = {name: relative(own, other, name) or 0.0 for name in ("memory_bandwidth_gb_s", peak) if name}
+    if len(ratios) < 2 or not all(ratios.values()):
         return ALIKE
-    facts = [item.fact(name) for item in (own, other) for name in ("fp64_tflops", "memory_bandwidth_gb_s")]
-    sources = tuple(dict.fromkeys(source for fact in facts for source in fact.sources))
-    how = said("equivalence.double precision", speed=f"{speed:.2g}", bandwidth=f"{bandwidth:.2g}")
-    return Work(min(speed, bandwidth), "assumed", sources, how)
+    binding, wider = sorted(ratios, key=lambda name: ratios[name])
+    words = {"by": NAMES["board figure"][binding], "other": NAMES["board figure"][wider]}
+    how = said("equivalence.derived", times=f"{ratios[binding]:.2g}", more=f"{ratios[wider]:.2g}", **words)
+    sources = _sources([item.fact(name) for item in (own, other) for name in ratios])
+    return Work(ratios[binding], "assumed", sources, how)
+
+
+def _sources(facts: Sequence[Fact]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(source for fact in facts for source in fact.sources))
 
 
 @lru_cache(maxsize=512)  # a candidate asks for each of its groups: without it the rows are read each time
 def _on_workload(catalog: Catalog, workload: str, own: str, other: str) -> Work:
     """Compare by measurements of one series on both boards, or on the boards nearest to them."""
     preset = catalog.row("network_workloads", workload)
-    if preset["batch"] < LARGE_BATCH or not preset["neural_network"]:
-        return ALIKE
-    matches = []
-    for series in _series(catalog, preset["neural_network"], preset["phase"]):
+    matches, network = [], preset["neural_network"] if preset["batch"] >= LARGE_BATCH else ""
+    for series in _series(catalog, network, preset["phase"]) if network else ():
         near_own, near_other = (_nearest(catalog, gpu, series) for gpu in (own, other))
         if near_own and near_other:
             (far, mine), (away, theirs) = near_own, near_other
             matches.append((far + away, _measured(catalog, preset, series, (own, mine), (other, theirs))))
     if not matches:
-        times = relative_speeds(catalog.gpus[own], catalog.gpus[other])
-        return Work(min(times), "assumed", (), said("equivalence.scaled")) if times else ALIKE
+        return derived(catalog.gpus[own], catalog.gpus[other])
     closest = min(distance for distance, _ in matches)
     works = sorted(work for distance, work in matches if distance <= closest + 1e-9)
     return works[(len(works) - 1) // 2]
@@ -119,7 +156,7 @@ def _nearest(catalog: Catalog, gpu: str, series: Mapping[str, Row]) -> tuple[flo
 def relative_speeds(own: Item, other: Item) -> tuple[float, float] | None:
     """Return memory bandwidth and peak speed of another board relative to the own board; None if either is unknown."""
     bandwidth = relative(own, other, "memory_bandwidth_gb_s")
-    peak = relative(own, other, "fp16_tensor_tflops") or relative(own, other, "fp32_tflops")
+    peak = next((times for name in PEAKS if (times := relative(own, other, name))), None)
     return (bandwidth, peak) if bandwidth and peak else None
 
 
@@ -143,15 +180,14 @@ def lack(catalog: Catalog, group: Group, own: str, other: str) -> str:
     double = bool(catalog.row("use_cases", group.use_case)["double_precision"])
     missing = _formats(catalog, own) - _formats(catalog, other)
     linked = [float(item.value("nvlink_gb_s") or 0) for item in (mine, theirs)]
-    work = ALIKE if models else work_of(catalog, group, own, other)
-    speeds = relative_speeds(mine, theirs) if work == ALIKE else (work.ratio,)
+    work = derived(mine, theirs) if models else speed_of(catalog, group, own, other)
     lacking = {
         "memory": (relative(mine, theirs, "memory_gib") or 0) < 1,
         "precision": not double and bool(missing if models else missing.intersection(FORMATS)),
         "fp64": double and (relative(mine, theirs, "fp64_tflops") or 0) < 1,
         "nvlink": group.gpus_each > 1 and linked[1] < linked[0],
-        "unknown": not speeds,
-        "speed": min(speeds or (1.0,)) < 1 - 1e-9,
+        "unknown": work == ALIKE,
+        "speed": work.ratio < 1 - 1e-9,
     }
     return next((name for name, lacks in lacking.items() if lacks), "")
 

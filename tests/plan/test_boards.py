@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import Counter
 from dataclasses import replace
@@ -13,7 +14,7 @@ from random_cases import cases
 
 from gpuplan import Plan, ScenarioError, make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.plan.boards import ALIKE, lack, work_of
+from gpuplan.plan.boards import ALIKE, derived, interactive, lack, speed_of, work_of
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.requests import too_large
 from gpuplan.scenario import Group, from_dict
@@ -61,9 +62,63 @@ def test_what_was_not_measured_is_scaled_by_the_lesser_and_assumed(catalog: Cata
     assert has_approved(far.how)
 
 
-def test_small_batches_count_as_the_same_and_say_so(catalog: Catalog) -> None:
-    work = work_of(catalog, group(use_case="inference"), V100, "h100-pcie-80gb")
-    assert work == ALIKE
+def test_what_no_series_measures_is_derived_and_says_which_figure_bounds(catalog: Catalog) -> None:
+    """One request at a time on an L40S beside an H100 NVL: 864 of 3,938 GB/s, and 362 of 835 TFLOP/s."""
+    own, other = catalog.gpus["h100-nvl-94gb"], catalog.gpus["l40s-48gb"]
+    by_hand = [
+        float(other.value(name)) / float(own.value(name))
+        for name in ("memory_bandwidth_gb_s", "fp16_tensor_tflops")
+    ]
+    work = work_of(catalog, group(use_case="inference"), own.id, other.id)
+    assert work.ratio == pytest.approx(min(by_hand)) and by_hand[0] < by_hand[1]
+    assert work.basis == "assumed" and work.sources and has_approved(work.how, f"{by_hand[0]:.2g}")
+    assert work_of(catalog, group(use_case="hpc"), "p4-8gb", "p4-8gb").ratio == 1
+
+
+def test_a_board_without_bandwidth_or_peak_counts_as_the_same_and_says_so(catalog: Catalog) -> None:
+    assert derived(catalog.gpus[V100], replace(catalog.gpus["l40s-48gb"], facts={})) == ALIKE
+
+
+def test_an_open_vm_takes_its_memory_however_fast_the_board_is(catalog: Catalog) -> None:
+    for use_case in ("dev-test", "small-workstation"):
+        work = work_of(catalog, group(use_case=use_case), "h100-nvl-94gb", "h200-nvl-141gb")
+        assert (work.ratio, work.basis) == (pytest.approx(141 / 94), "derived")
+        assert has_approved(work.how, "94 GiB")
+    chosen = group(use_case="dev-test", workload="resnet-50-train-256")
+    assert not interactive(catalog, chosen)
+    assert not interactive(catalog, group(use_case="dev-test", jobs_per_day=4))
+    # a little less memory is taken as one, as least_gpu_share says
+    assert work_of(catalog, group(use_case="dev-test"), "h100-nvl-94gb", "h100-pcie-80gb").ratio == 1
+
+
+def measured_pairs(catalog: Catalog) -> dict[tuple[str, str, str], set[float]]:
+    """(network, board, other board) -> ratios of their throughputs in training, each of one series in mixed precision."""
+    series: dict[tuple[Any, ...], dict[str, float]] = {}
+    for row in catalog.rows("workloads"):
+        board = row["gpu"] or row["gpu_like"]
+        if board and row["gpus"] == 1 and row["scaling"] != "fixed" and row["precision"] in ("AMP", "FP16"):
+            key = (row["neural_network"], row.sources, row["framework"], row["phase"])
+            series.setdefault(key, {}).setdefault(board, float(row["throughput_per_s"]))
+    found: dict[tuple[str, str, str], set[float]] = {}
+    for (network, *_, phase), speeds in series.items():
+        for own, other in itertools.permutations(speeds, 2):
+            if phase != "inference":
+                found.setdefault((network, own, other), set()).add(speeds[other] / speeds[own])
+    return found
+
+
+def test_two_boards_of_one_series_differ_as_measured(catalog: Catalog) -> None:
+    """For each network and pair of boards; where several series have the pair, as in one of them."""
+    presets = {row["neural_network"]: row for row in catalog.rows("network_workloads") if row["batch"] >= 8}
+    several = 0
+    for (network, own, other), ratios in measured_pairs(catalog).items():
+        if network not in presets or presets[network]["phase"] != "training":
+            continue
+        work = speed_of(catalog, group(workload=presets[network].id), own, other)
+        assert work.basis in ("measured", "derived")
+        assert any(work.ratio == pytest.approx(ratio) for ratio in ratios), (network, own, other)
+        several += 1
+    assert several > 200
 
 
 def test_double_precision_is_compared_by_the_lesser_of_rate_and_bandwidth(catalog: Catalog) -> None:
@@ -100,7 +155,7 @@ def test_a_board_that_lacks_nothing_is_as_large_and_as_fast(catalog: Catalog) ->
             if not lack(catalog, group(gpus_each=2), own, other):
                 mine, theirs = catalog.gpus[own], catalog.gpus[other]
                 assert float(theirs.value("memory_gib")) >= float(mine.value("memory_gib"))
-                assert work_of(catalog, group(), own, other).ratio >= 1 - 1e-9
+                assert speed_of(catalog, group(), own, other).ratio >= 1 - 1e-9
                 assert float(theirs.value("nvlink_gb_s") or 0) >= float(mine.value("nvlink_gb_s") or 0)
 
 
