@@ -13,8 +13,7 @@ from gpuplan import load_catalog
 from gpuplan.app.steps.estate import pictured
 from gpuplan.audit.estate_report import Inventory
 from gpuplan.audit.estate_use import use_of
-from gpuplan.audit.hosts import existing_of
-from gpuplan.audit.inventories import read_estate
+from gpuplan.audit.inventories import existing_of, read_estate
 
 HOSTS, GPUS, VMS = 60, 8, 2000
 MOST = {"nvidia_l40s-12c": 4, "nvidia_l40s-24c": 2, "nvidia_l40s-48c": 1}

@@ -29,17 +29,14 @@ FLOORS = (
 )
 """A room imports from the floors below it and from itself, never from its neighbours; app, serve and cli from the package itself, too."""
 SLICES = {
-    "audit/tables": "report",
     "audit/report": "report",
     "audit/estate_report": "report",
-    "audit/planned": "report",
     "audit/matching": "report",
     "audit/drift": "report",
     "audit/drift_report": "report",
     "audit/upload": "app",
     "audit/step": "app",
     "audit/command": "cli",
-    "audit/inventory_command": "cli",
 }
 """Module of a slice -> the room on whose floor it is. The other modules of the slice are a room of their own, below these."""
 

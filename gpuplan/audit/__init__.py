@@ -4,9 +4,8 @@ Higher layers hold the rest: ``tables`` and ``report``, ``upload`` and ``step`` 
 """
 
 from gpuplan.audit.arrivals import Arrivals
-from gpuplan.audit.curves import REAL_TIME_S
-from gpuplan.audit.days import cut_days
-from gpuplan.audit.hosts import HostList, read_hosts
+from gpuplan.audit.curves import REAL_TIME_S, cut_days
+from gpuplan.audit.inventories import HostList, read_hosts
 from gpuplan.audit.reading import FORMATS, read_trace
 from gpuplan.audit.replay import Cancelled, Comparison, Method, Silo, compare
 from gpuplan.audit.serving import ServingGroup, serving_scenario, suggest_serving

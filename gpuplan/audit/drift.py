@@ -9,8 +9,17 @@ from typing import NamedTuple
 from gpuplan.audit.estate import Estate, EstateGpu, EstateHost
 from gpuplan.audit.estate_report import profile_words
 from gpuplan.audit.estate_use import MIG, MIXED, SAME
-from gpuplan.audit.matching import NEAR, Matches, VmMatch, match
-from gpuplan.audit.planned import Design, Devices, PlannedHost, PlannedVms, plain
+from gpuplan.audit.matching import (
+    NEAR,
+    Design,
+    Devices,
+    Matches,
+    PlannedHost,
+    PlannedVms,
+    VmMatch,
+    match,
+    plain,
+)
 from gpuplan.wording import NAMES, amount, number
 
 POLICIES = {"spread": "performance", "group": "consolidation"}

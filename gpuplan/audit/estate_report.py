@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from gpuplan.audit.estate import Estate
 from gpuplan.audit.estate_use import WHOLE, Blocked, EstateUse, GpuUse
-from gpuplan.audit.hosts import HostList
+from gpuplan.audit.inventories import HostList
 from gpuplan.audit.right_sizes import RightSizes
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan

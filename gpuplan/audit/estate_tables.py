@@ -7,8 +7,7 @@ from statistics import median
 from typing import Any
 
 from gpuplan.audit.columns import Known, words_of
-from gpuplan.audit.estate import EstateCluster, EstateVm
-from gpuplan.audit.estate_draft import Draft
+from gpuplan.audit.estate import Draft, EstateCluster, EstateVm
 from gpuplan.audit.files import header_at, titles_of
 from gpuplan.audit.table import Table
 from gpuplan.audit.trace import TraceError, refusal

@@ -12,14 +12,12 @@ from typing import Any, BinaryIO, NamedTuple
 from zoneinfo import ZoneInfo
 
 from gpuplan.audit.columns import AFTER, COLUMNS, words_of
-from gpuplan.audit.files import FIRST_LINES, Lines, header_at, titles_of
-from gpuplan.audit.kubernetes import pods
+from gpuplan.audit.files import FIRST_LINES, Lines, Workbook, header_at, titles_of
 from gpuplan.audit.prometheus import parsed
-from gpuplan.audit.schedulers import Line, Row, lsf, pbs, sge, slurm_jobs, sreport
+from gpuplan.audit.schedulers import Line, Row, lsf, pbs, pods, sge, slurm_jobs, sreport
 from gpuplan.audit.table import Table
 from gpuplan.audit.trace import refusal
 from gpuplan.audit.values import DATE, DAY_S, BadValue, Clock, count_of, is_missing
-from gpuplan.audit.workbook import Workbook
 from gpuplan.facts import own_rows
 from gpuplan.scenario import show
 from gpuplan.wording import said, some_of

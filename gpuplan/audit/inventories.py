@@ -1,24 +1,25 @@
-"""Inventories: files of an estate, recognised by what is in them, several of one estate joined."""
+"""Inventories: files of an estate, recognised by what is in them, several of one estate joined; and their hosts as kinds for a scenario."""
 
 import csv
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import chain, islice
-from pathlib import PurePath
-from typing import Any, BinaryIO
+from pathlib import Path, PurePath
+from typing import Any, BinaryIO, NamedTuple
 
-from gpuplan.audit.estate import Estate
-from gpuplan.audit.estate_draft import Draft, address_of
+from gpuplan.audit.estate import Draft, Estate, EstateHost, address_of
 from gpuplan.audit.estate_tables import read_table
-from gpuplan.audit.files import Lines, header_of, open_text, refusing
-from gpuplan.audit.kubernetes import within
+from gpuplan.audit.files import Lines, Workbook, header_of, open_text, refusing
+from gpuplan.audit.schedulers import within
 from gpuplan.audit.trace import refusal
 from gpuplan.audit.vcenter import read_vcenter
-from gpuplan.audit.workbook import Workbook
 from gpuplan.catalog import Catalog
-from gpuplan.catalog.boards import boards_named
+from gpuplan.catalog.boards import boards_named, told_apart_by
+from gpuplan.scenario import hosts_text
+from gpuplan.wording import said
 
 MAX_GPUS, MAX_JSON = 1_000, 200_000_000
 """Most GPUs of a node, and characters of JSON, which is in memory as a whole."""
@@ -164,3 +165,58 @@ def _take_listed(gpu: Mapping[str, Any], draft: Draft) -> None:
     memory = float(size) / 2**20 if size.isdigit() else None
     name, mig = gpu.get("Device Name", ""), tuple(gpu["mig"])
     draft.gpu(gpu["host"], name, gpu["at"], memory or None, graphics=graphics, mig=mig)
+
+
+class HostList(NamedTuple):
+    """The hosts of a file."""
+
+    existing: str
+    """Hosts as in ``hardware.existing`` of a scenario; empty if there are none."""
+    left_out: tuple[str, ...]
+    unread: tuple[str, ...] = ()
+    """Columns that say nothing known of hosts."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know of the reading."""
+
+
+def read_hosts(path: Path, catalog: Catalog, models: Mapping[str, str] | None = None) -> HostList:
+    """The kinds of hosts in an inventory or in a CSV file such as ``openb_nodes.csv``: number, GPUs, vCPUs and memory of each.
+
+    ``models`` are ids of the catalog by models of the file; hosts whose board is not known, or one of several, are left out.
+    """
+    with path.open("rb") as file:
+        return existing_of(read_estate([(path.name, file)], catalog, models), catalog)
+
+
+def existing_of(estate: Estate, catalog: Catalog) -> HostList:
+    """The hosts of an estate that have GPUs of one board of the catalog, or of none that is named, as kinds."""
+    kinds, left = Counter[tuple[Any, ...]](), Counter[tuple[str, ...]]()
+    each_named = 1 < len(estate.hosts) == len({host.kind for host in estate.hosts})
+    for host in estate.hosts:
+        if why := _left_out(host, catalog):
+            left[why] += 1
+        else:
+            gpus = host.gpus or ()
+            memory = None if host.memory_gib is None else int(host.memory_gib + 0.01) or None
+            kinds[len(gpus), gpus[0].gpu or None, host.cores, memory, None if each_named else host.kind] += 1
+    names = ("gpus_per_host", "gpu", "vcpus_per_host", "memory_gib_per_host", "name")
+    existing = hosts_text([{"hosts": n, **dict(zip(names, kind, strict=True))} for kind, n in kinds.items()])
+    if existing is None:
+        raise refusal("audit.hosts.most")
+    words = ("model", "names", "tells")
+    told = (said(why, n=n, **dict(zip(words, of, strict=True))) for (why, *of), n in left.items())
+    return HostList(existing, tuple(told), estate.unread, estate.notes)
+
+
+def _left_out(host: EstateHost, catalog: Catalog) -> tuple[str, ...]:
+    """Why a host is no owned host of a scenario: key, model, boards that it may have, and what tells them apart."""
+    if not host.gpus:
+        return ("audit.hosts.without", "", "", "")
+    if len({gpu.gpu for gpu in host.gpus}) > 1:
+        return ("audit.hosts.mixed", ", ".join(sorted({gpu.gpu or gpu.name for gpu in host.gpus})), "", "")
+    gpu = host.gpus[0]
+    if gpu.gpu or not gpu.name:
+        return ()
+    boards = ", ".join(gpu.may_be[:5])
+    tells = told_apart_by(catalog, gpu.may_be) if gpu.may_be else ""
+    return ("audit.hosts.several" if gpu.may_be else "audit.hosts.unknown", gpu.name[:40], boards, tells)

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuplan.audit.moments import count_once
-from gpuplan.audit.samples import SAMPLE_COLUMNS, UNDER_MIG
+from gpuplan.audit.samples import SAMPLE_COLUMNS, UNDER_MIG, count_once
 from gpuplan.audit.table import Log, Table, unknown_keys
 from gpuplan.audit.trace import Collected, Names, Samples, TraceError, refusal
 from gpuplan.audit.values import Clock, is_missing, percent_of

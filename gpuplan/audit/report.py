@@ -8,13 +8,99 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from gpuplan.analysis.llm_traffic import GroupTraffic
-from gpuplan.audit import REAL_TIME_S, Audit, Comparison, ServingGroup, Suggestion, tables
+from gpuplan.audit import REAL_TIME_S, Audit, Comparison, ServingGroup, Suggestion
 from gpuplan.locales import DAY_NAMES
 from gpuplan.report.plan_data import as_json, fields_of
-from gpuplan.report.table import Table
+from gpuplan.report.table import Cell, Table, Worded, columns, listed, tabulate
 from gpuplan.report.text import Block, Content, chapter, page, text
 from gpuplan.simulation.batching import Simulated
-from gpuplan.wording import counted, points, said
+from gpuplan.wording import NAMES, counted, number, points, said, three_digits
+
+Found = Mapping[str, Any]
+METHOD_TITLES = NAMES["replay method"]
+
+
+def holders(use: Found) -> Table:
+    """Return the users of GPUs."""
+    return tabulate("holders", use["groups"])
+
+
+def activity(use: Found) -> Table:
+    """Return the chip activity of each group."""
+    return tabulate("activity", use["groups"])
+
+
+def requests(arrivals: Found) -> Table:
+    """Return the requests to each language model, or by each application."""
+    tokens: dict[str, Any] = {
+        "in": lambda group: round(group["tokens_in"]["mean"]),
+        "in_p95": lambda group: round(group["tokens_in"]["p95"]),
+        "out": lambda group: round(group["tokens_out"]["mean"]),
+        "out_p95": lambda group: round(group["tokens_out"]["p95"]),
+    }
+    return tabulate("requests", arrivals["groups"], busiest_per_second=Worded(three_digits), **tokens)
+
+
+def suggestions(found: Sequence[Found]) -> Table:
+    """Return the groups for a scenario, made from the jobs."""
+    return tabulate(
+        "suggestions",
+        found,
+        gpus_each=_gpus_each,
+        jobs_per_day=Worded(lambda jobs: number(round(jobs, 2))),
+        when=_when,
+    )
+
+
+def serving(found: Sequence[Found]) -> Table:
+    """Return the groups for a scenario, made from the requests."""
+    return listed(
+        "serving",
+        columns(
+            "suggested_serving",
+            requests_per_s=Worded(three_digits),
+            spread=lambda group: said("table.serving.and", **group),
+            peakedness=Worded(number),
+            when=lambda group: _when({**group, "days": said("table.serving.every day")}),
+        ),
+        found,
+    )
+
+
+def _gpus_each(group: Found) -> Cell:
+    several = f" x {group['vms_each']}" * (group["vms_each"] > 1)
+    return Cell(group["gpus_each"], words=number(group["gpus_each"]) + several)
+
+
+def _when(group: Found) -> str:
+    if group["hours"] == "00:00-24:00":
+        return said("table.serving.always")
+    return f"{group['hours']} {group['time_zone']}, {group['days']}"
+
+
+def formulas(found: Sequence[Found], gpus: int, title: str) -> Table:
+    """Return the result of each formula, beside the replay."""
+    return tabulate(
+        "formulas",
+        found,
+        name=Worded(METHOD_TITLES.get),
+        heads={"chance": said("table.formulas.chance", gpus=number(gpus))},
+        title=title,
+    )
+
+
+def few_wait(comparison: Found) -> Table:
+    """Return the number of GPUs that keeps most jobs from waiting long."""
+    limit = round(60 * comparison["wait_limit_h"], 3)
+    title = said("table.formulas.few wait", **comparison, limit=limit)
+    return formulas(comparison["waits_long"], sum(comparison["hosts"]), title)
+
+
+def few_denied(comparison: Found) -> Table:
+    """Return the number of GPUs that keeps most jobs from being denied."""
+    title = said("table.formulas.few denied", **comparison)
+    return formulas(comparison["denied"], sum(comparison["hosts"]), title)
+
 
 Replay = tuple[GroupTraffic, Simulated]
 MOST_GROUPS = 20
@@ -88,10 +174,10 @@ def audit_text(findings: Findings) -> str:
         ),
         (f"{note}." for note in audit.notes if note not in audit.trace.reading.notes),
         chapter(
-            tables.suggestions(data["suggestions"]),
+            suggestions(data["suggestions"]),
             *(f"{group.name}: {group.note}." for group in findings.suggestions if group.rounded_up),
         ),
-        tables.serving(data["serving"]),
+        serving(data["serving"]),
         _again(findings.replay, data),
         _comparison(data["comparison"]) if data["comparison"] else (),
     )
@@ -183,9 +269,9 @@ def came(use: Mapping[str, Any], time_zone: str) -> list[str]:
 
 
 PARTS: Mapping[str, tuple[str, Callable[[Any, str], list[str]], Callable[[Any], Table]]] = {
-    "allocation": ("audit.allocation", requested, tables.holders),
-    "activity": ("audit.activity", busy, tables.activity),
-    "arrivals": ("audit.arrivals", came, tables.requests),
+    "allocation": ("audit.allocation", requested, holders),
+    "activity": ("audit.activity", busy, activity),
+    "arrivals": ("audit.arrivals", came, requests),
 }
 """Part of an audit -> the head of its chapter, what it says, and its table."""
 
@@ -225,7 +311,7 @@ def again(found: Mapping[str, Any]) -> list[str]:
 def _comparison(found: Mapping[str, Any]) -> Iterator[Content]:
     title = said("audit.same jobs", hosts=len(found["hosts"]), gpus=sum(found["hosts"]))
     yield chapter(title, *replayed(found))
-    parts = (tables.few_denied(found), tables.few_wait(found))
+    parts = (few_denied(found), few_wait(found))
     yield from (Block(f"{table.title}:\n{text(table)}") for table in parts)
     yield silos(found)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from gpuplan.app.cards import IDLE, STARTING, receiving, select, upload_data
 from gpuplan.app.state import Workbook
-from gpuplan.audit import REAL_TIME_S, tables
+from gpuplan.audit import REAL_TIME_S, report
 from gpuplan.audit.report import PARTS, again, hour_of_week, more_groups, reading, replayed, silos
 from gpuplan.audit.upload import Auditing
 from gpuplan.report.table import Table, records, screen
@@ -117,11 +117,11 @@ def _tables(found: dict[str, Any]) -> list[dict[str, Any]]:
     parts = [build(found[part]) for part, (_, _, build) in PARTS.items() if found[part]]
     tops = [(part, more_groups(part, SHOWN_GROUPS)) for part in parts]
     drawn = [screen(part.top(SHOWN_GROUPS), title=part.title, more=more) for part, more in tops]
-    for made, build in (("suggestions", tables.suggestions), ("serving", tables.serving)):
+    for made, build in (("suggestions", report.suggestions), ("serving", report.serving)):
         if found[made]:
             drawn.append(screen(build(found[made]), title=said("audit.groups")))
     if compared := found["comparison"]:
-        drawn += [_formulas(tables.few_wait(compared)), _formulas(tables.few_denied(compared))]
+        drawn += [_formulas(report.few_wait(compared)), _formulas(report.few_denied(compared))]
     return drawn
 
 

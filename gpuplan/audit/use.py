@@ -11,7 +11,7 @@ import numpy as np
 
 from gpuplan.audit.arrivals import Arrivals, arrivals_of
 from gpuplan.audit.curves import WEEK_H, Curve, held_steps, hours_of_week, needed_steps, period_s, week_edges
-from gpuplan.audit.moments import sampled
+from gpuplan.audit.samples import sampled
 from gpuplan.audit.trace import MOST_GROUPS, OTHERS, Jobs, Requests, Samples
 from gpuplan.models.demand.queueing import peakedness_of_mix
 from gpuplan.wording import said

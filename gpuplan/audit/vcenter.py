@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from gpuplan.audit.estate import PASSTHROUGH, VGPU, Device, EstateCluster, EstateVm
-from gpuplan.audit.estate_draft import Draft, address_of
+from gpuplan.audit.estate import PASSTHROUGH, VGPU, Device, Draft, EstateCluster, EstateVm, address_of
 from gpuplan.catalog.boards import boards_named
 from gpuplan.scenario import show
 from gpuplan.units import MIB_PER_GIB

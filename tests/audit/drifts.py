@@ -14,7 +14,7 @@ from gpuplan import load_catalog, load_scenario, make_plan
 from gpuplan.audit.drift import MIG, MIXED, POLICIES, SAME, Drift, drift_of
 from gpuplan.audit.estate import Device, Estate, EstateCluster, EstateGpu, EstateHost, EstateVm
 from gpuplan.audit.estate_use import WHOLE
-from gpuplan.audit.planned import Design, design_of
+from gpuplan.audit.matching import Design, design_of
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan
 from gpuplan.plan.hardware import vsphere_profile

@@ -10,7 +10,7 @@ from estates import L40S, card, estate_of, export, host, vgpu, vm
 from gpuplan import Catalog
 from gpuplan.audit.estate_report import Inventory, inventory_dict, inventory_tables, inventory_text
 from gpuplan.audit.estate_use import use_of
-from gpuplan.audit.hosts import existing_of
+from gpuplan.audit.inventories import existing_of
 from gpuplan.report.table import records
 
 

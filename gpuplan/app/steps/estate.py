@@ -19,7 +19,7 @@ from gpuplan.audit.estate import Estate, EstateHost
 from gpuplan.audit.estate_report import gpu_words, profile_words
 from gpuplan.audit.estate_use import EstateUse, GpuUse, use_of
 from gpuplan.audit.inventories import read_estate
-from gpuplan.audit.planned import design_of
+from gpuplan.audit.matching import design_of
 from gpuplan.report.table import screen
 from gpuplan.scenario import shown_name
 from gpuplan.wording import NAMES, said

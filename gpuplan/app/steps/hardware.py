@@ -11,8 +11,7 @@ from gpuplan.app.groups import COUNT, rows_of
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.estate import MOST_FILE_BYTES, show_estate
 from gpuplan.app.steps.failures import shown_clusters
-from gpuplan.audit.hosts import existing_of
-from gpuplan.audit.inventories import read_estate
+from gpuplan.audit.inventories import existing_of, read_estate
 from gpuplan.audit.trace import TraceError, refusal
 from gpuplan.models.placement import Request, Shared
 from gpuplan.plan import Plan
