@@ -13,7 +13,7 @@ from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gpuplan.analysis.explore import end_with_parent
+from gpuplan.analysis.engines import end_with_parent
 from gpuplan.catalog import load_catalog
 from gpuplan.locales import locale_of, speaking
 from gpuplan.plan import Plan, make_plan

@@ -20,6 +20,7 @@ from stated_money import unpriced
 from waiting import LIMIT_S, soon
 
 from gpuplan import load_catalog, load_scenario, make_plan
+from gpuplan.analysis import engines
 from gpuplan.analysis import explore as module
 from gpuplan.analysis.candidates import Space, asked, candidates, hopeless, too_little, unfit
 from gpuplan.analysis.explore import explore
@@ -226,7 +227,7 @@ print(len(explore(scenario, catalog, space, workers=2).ranked), __name__)
 
 def test_a_worker_with_another_catalog_is_refused(starter: Scenario) -> None:
     with pytest.raises(ValueError, match="a worker has another catalog"):
-        module._assess_all(starter, (), "0" * 12, [asked(starter)])
+        engines._there(module._assessed, (), "0" * 12, [(starter, asked(starter))])
 
 
 def test_progress_counts_to_the_end(starter: Scenario, catalog: Catalog) -> None:
@@ -292,7 +293,7 @@ def test_a_scheduler_that_does_not_answer_is_said(
     starter: Scenario, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr(module, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(engines, "PATIENCE_S", 0.2)
     with pytest.raises(ValueError, match=r"no dask scheduler answers at 'tcp://127\.0\.0\.1:1'"):
         explore(starter, catalog, SPACE, engine="dask", scheduler="tcp://127.0.0.1:1")
 
