@@ -81,6 +81,8 @@ BEFORE_NETWORK = (
     *("layouts", "divisions", "pools", "waiting", "totals", "postures", "held_gpus"),
 )
 """Chapters independent of the network, in the order of reading; so is growth, but it is read with the cost."""
+BEFORE_TERMS = (*BEFORE_NETWORK, "network", "cabling", "power", "management", "host_line")
+"""Chapters independent of the term of licences."""
 
 
 T = TypeVar("T")
@@ -520,11 +522,26 @@ class Plan(Carded):
         if self._by_money:
             return self.with_scenario(scenario)
         read = ("power_on",) if "power_on" in vars(self) else ()
-        plan = self._taken_over(plan_of(scenario, self.catalog, self.check), (*BEFORE_NETWORK, *read))
+        same = (
+            replace(self.scenario.cost, licence_term_years=scenario.cost.licence_term_years) == scenario.cost
+        )
+        alike = same and scenario.network == self.scenario.network and scenario.prices == self.scenario.prices
+        before = BEFORE_TERMS if alike else BEFORE_NETWORK
+        plan = plan_of(scenario, self.catalog, self.check)
+        self._give_sizes(plan)
+        plan = self._taken_over(plan, (*before, *read))
         vars(plan).update(
             {name: value for name, value in vars(self).items() if name in ("growth", "restarts")}
         )
         return plan
+
+    def _give_sizes(self, plan: Plan) -> None:
+        """Give a plan that differs in its network or prices alone the sizes of language models, which depend on neither."""
+        self._given_to(plan, ("llm", "sized"))
+        sized, asked = self.sized, self.llm.scenario
+        vars(plan)["sized"] = replace(plan.scenario, groups=sized.groups, hardware=sized.hardware)
+        asked = replace(plan.scenario, groups=asked.groups, hardware=asked.hardware)
+        vars(plan)["llm"] = replace(self.llm, scenario=asked)
 
     def tolerating(self, host_failures: int) -> Plan:
         """Return the plan that tolerates this many host failures; the requests of the groups are reused.
