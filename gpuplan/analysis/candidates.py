@@ -142,7 +142,7 @@ def default_space(scenario: Scenario, catalog: Catalog) -> Space:
     servers = _servers(current, gpus, catalog)
     rooms = {fit.gpus for gpu in gpus for server in servers if (fit := fit_of(catalog, server, gpu))}
     per_host = {current.gpus_per_host, *(n for n in PER_HOST if n <= max(rooms, default=0))}
-    sharing = _sharing(scenario, catalog)
+    sharing = possible_sharing(scenario, catalog)
     links = {current.link_gbit_s, *LINKS_GBIT_S}
     failures = {current.host_failures, current.host_failures + 1}
     others = len(per_host) * len(sharing) * len(links) * len(failures)
@@ -257,7 +257,7 @@ def left_open(scenario: Scenario) -> list[Group]:
     return [group for group in scenario.groups if group.access == "auto" and not group.profile]
 
 
-def _sharing(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
+def possible_sharing(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
     """Return the access modes that the platform has, without those that every group rules out."""
     version = catalog.vsphere[scenario.platform.vsphere]
     free = left_open(scenario)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from types import MappingProxyType
 from typing import Any
 
 from gpuplan.analysis.candidates import (
@@ -85,8 +84,8 @@ def assess(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Option
     if (plan := result.plan) is None:
         reasons = tuple(f"{_input(scenario, p.path)} {p.value}: {p.message}" for p in result.problems)
         return Option(candidate, label, reasons=reasons)
-    unmet = tuple(_reasons(plan, _chosen_for(scenario, candidate)))
-    stands = standing(plan, () if unmet else None)  # checks take longer than all else here
+    missed = tuple(unmet(plan, chosen_for(scenario, candidate)))
+    stands = standing(plan, () if missed else None)  # checks take longer than all else here
     counts = {name: getattr(plan.totals, name) for name in ("hosts", "gpus", "unplaced_vms")}
     stand = {name: getattr(stands, name) for name in ("stops", "low", "high", "checked")}
     return Option(
@@ -96,7 +95,7 @@ def assess(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Option
         waiting_pct=figure(plan, "totals.waiting"),
         short_h=figure(plan, "short_h"),
         kept=figure(plan, "kept"),
-        reasons=unmet or tuple(m.text for m in check_plan(plan) if m.code in stands.stops),
+        reasons=missed or tuple(m.text for m in check_plan(plan) if m.code in stands.stops),
         modes=tuple(group.mode for group in plan.groups),
         confirm=tuple(_to_confirm(plan, kind_of(candidate))),
         maybe_ended=bool(day := _bought_on(plan)) and maybe_ended(candidate.gpu, catalog, day),
@@ -176,14 +175,19 @@ def _to_confirm(plan: Plan, kind: str) -> Iterator[str]:
 def _money(costs: Costs | None) -> dict[str, Any]:
     if costs is None:
         return {}
-    every_host = ("gpus/", "servers/", "adapter-")  # without their price the cost of a design says little
-    unknown = [item for item in costs.unknown if item.key.startswith(every_host) or item.key in HOSTS]
     same = ("total", "net_present", "gpu_hour_used", "excludes")
     found = {name: getattr(costs, name) for name in same}
     found |= {"hosts_at_end": costs.hosts[-1], "first": costs.cash[0]}
     found["assumed_prices"] = sum(p.fact.basis == "assumed" for p in costs.prices)
     found["old_prices"] = sum(p.old for p in costs.prices)
-    return found | {"unpriced": tuple(item.name for item in unknown)}
+    return found | {"unpriced": unpriced(costs)}
+
+
+def unpriced(costs: Costs | None) -> tuple[str, ...]:
+    """Return what every host has and no price is known for: without it the cost of a design says little."""
+    every_host = ("gpus/", "servers/", "adapter-")
+    unknown = costs.unknown if costs else ()
+    return tuple(item.name for item in unknown if item.key.startswith(every_host) or item.key in HOSTS)
 
 
 def _power(power: PowerUse | None) -> dict[str, Any]:
@@ -196,17 +200,18 @@ def _input(scenario: Scenario, path: str) -> str:
     return scenario.label(path) if path in FIELD_BY_PATH or path.count(".") == 2 else path
 
 
-def _chosen_for(scenario: Scenario, candidate: Candidate) -> dict[str, str]:
+def chosen_for(scenario: Scenario, candidate: Candidate) -> dict[str, str]:
     """Return the groups for which a candidate, not the customer, chooses the mode, with the name of the mode."""
     if candidate.sharing == SHARING[0]:
         return {}
     return {group.id: MODE_NAMES[candidate.sharing] for group in left_open(scenario)}
 
 
-def _reasons(plan: Plan, chosen: Mapping[str, str] = MappingProxyType({})) -> Iterator[str]:
+def unmet(plan: Plan, chosen: Mapping[str, str], *, network: bool = True) -> Iterator[str]:
     """Yield reasons why a design misses a requirement; ``chosen`` has the modes left open by the customer."""
     yield from _without_gpu(plan, chosen)
-    yield from _slow_over_network(plan)
+    if network:
+        yield from _slow_over_network(plan)
     yield from _not_to_build(plan)
 
 

@@ -56,19 +56,19 @@ def test_a_board_whose_support_is_not_known_is_out_where_it_is_shared(catalog: C
     scenario = Scenario(groups=(group,)).with_value("hardware.gpu", "l40s-48gb")
     catalog = with_value(catalog, "gpus", "l40s-48gb", "vgpu_compute", "unknown")
     shared = make_plan(scenario, catalog)
-    said = list(module._reasons(shared))
+    said = list(module.unmet(shared, {}))
     assert shared.groups[0].mode == "vgpu" and has_approved(said)
     alone = make_plan(scenario.with_value("groups.a.access", "passthrough"), catalog)
-    assert not any("vGPU on vSphere" in text for text in module._reasons(alone))
+    assert not any("vGPU on vSphere" in text for text in module.unmet(alone, {}))
 
 
 def test_a_design_that_loses_somebody_with_a_host_is_out(starter: Scenario, catalog: Catalog) -> None:
     plan = make_plan(starter, catalog)
     worse = plan.but(totals=replace(plan.totals, unplaced_vms_after_failure=3))
-    assert is_approved(list(module._reasons(worse)), "3 VMs")
+    assert is_approved(list(module.unmet(worse, {})), "3 VMs")
     bare = make_plan(starter.with_value("availability.host_failures", 0), catalog)
     assert bare.totals.unplaced_vms_after_failure > 0
-    assert list(module._reasons(bare)) == []
+    assert list(module.unmet(bare, {})) == []
 
 
 def test_a_link_that_does_not_carry_the_training_is_out(catalog: Catalog) -> None:

@@ -1,0 +1,183 @@
+"""Solve: the best design within limits, with a bound that no design passes."""
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from gpuplan.analysis.candidates import Candidate, kind_candidates
+from gpuplan.analysis.engines import Engine
+from gpuplan.analysis.solve.clash import clash_of
+from gpuplan.analysis.solve.designs import Design, Space, as_asked, space_of
+from gpuplan.analysis.solve.quantities import Quantity, offered, quantity_of
+from gpuplan.analysis.solve.search import Progress, Search, Told
+from gpuplan.analysis.solve.solution import Binding, Clash, Solution
+from gpuplan.analysis.solve.trial import BOUNDED, Found, Miss, Question
+from gpuplan.catalog import Catalog, load_catalog
+from gpuplan.plan import make_plan
+from gpuplan.plan.plan import Asked, scenario_of
+from gpuplan.scenario import Problem, Scenario, ScenarioError, field_of, parse_value, problem, views
+from gpuplan.wording import said
+
+__all__ = [
+    "Binding",
+    "Clash",
+    "Found",
+    "Miss",
+    "Progress",
+    "Quantity",
+    "Solution",
+    "Space",
+    "offered",
+    "solve",
+]
+
+SECONDS = 60.0
+ALSO_S = 15.0
+"""Time for the certificate, where the search took all of its own."""
+
+
+def solve(
+    asked: Asked,
+    catalog: Catalog | None = None,
+    *,
+    maximise: str = "",
+    minimise: str = "",
+    space: Space | None = None,
+    seconds: float = SECONDS,
+    told: Told | None = None,
+    workers: int = 0,
+    engine: str = "processes",
+    scheduler: str = "",
+    folders: Sequence[str | Path] = (),
+    **limits: Any,
+) -> Solution:
+    """Return the best design within the limits of a scenario, and how far any other could be better.
+
+    Parameters:
+        asked: A scenario, a plan, or the name of one. [-]
+        maximise: What is to be much: ``users:GROUP``, ``concurrency:GROUP``, ``requests:GROUP``, ``jobs:GROUP``,
+            ``replicas:GROUP`` or ``gpus``. [-]
+        minimise: What is to be little for the demand as it is: ``cost``, ``first``, ``power`` or ``hosts``. [-]
+        space: Designs that are tried; all that may be bought where it is not given. [-]
+        seconds: Time after which the best so far is returned, with its gap. [s]
+        told: Is called with the progress. [-]
+        limits: Limits that replace those of the scenario, such as ``budget=1.5e6`` or ``racks=2``. [-]
+
+    Returns:
+        solve: The best design, the bound, what binds, and the best of each board. [-]
+
+    Raises:
+        ScenarioError: Naming the quantity or limit that is not one, and what would do.
+    """
+    catalog = load_catalog() if catalog is None else catalog
+    scenario = _limited(scenario_of(asked), limits)
+    make_plan(scenario, catalog, check=False)  # errors of the design itself come first
+    if maximise and minimise:
+        raise ScenarioError([problem("minimise", minimise, "solve.both")])
+    quantity = quantity_of(scenario, maximise or minimise or "cost")
+    if (maximise and not quantity.most) or (minimise and quantity.most):
+        raise ScenarioError([problem("minimise" if minimise else "maximise", quantity.key, "solve.sense")])
+    if quantity.most and all(getattr(scenario.limits, key) is None for key in BOUNDED):
+        raise ScenarioError([problem("limits", None, "solve.no limit")])
+    question = Question(scenario, quantity, space or space_of(scenario, catalog))
+    with Engine(catalog, folders, workers=workers, engine=engine, scheduler=scheduler) as open_engine:
+        search = Search(question, open_engine, told, time.monotonic() + seconds)
+        search.run([as_asked(scenario)], designs_of(question, catalog))
+        search.until = max(search.until, time.monotonic() + ALSO_S)
+        return _certified(search, catalog)
+
+
+def designs_of(question: Question, catalog: Catalog) -> list[Design]:
+    """Return the designs of a question: with other hosts of its first kind, and of each further kind."""
+    scenario, term = question.scenario, question.scenario.cost.licence_term_years
+    own = as_asked(scenario)
+    others = [own._replace(kinds=(kind,)) for kind in kind_candidates(scenario, catalog)]
+    return [*(Design(hosts, term) for hosts in question.space.hosts), *others]
+
+
+def _limited(scenario: Scenario, limits: dict[str, Any]) -> Scenario:
+    problems: list[Problem] = []
+    for name, value in limits.items():
+        path = f"limits.{name}"
+        try:
+            text = ", ".join(value) if isinstance(value, list | tuple) else value
+            read = None if value is None else parse_value(field_of(path), str(text), path)
+            scenario = scenario.with_value(path, read)
+        except ScenarioError as error:
+            problems += error.problems
+    if problems:
+        raise ScenarioError(problems)
+    return scenario
+
+
+def _certified(search: Search, catalog: Catalog) -> Solution:
+    question, best = search.question, search.best
+    scenario, space = question.scenario, question.space
+    ranked = sorted(search.found.values(), key=search.rank)
+    boards = {found.design.hosts.gpu: found for found in reversed(ranked)}
+    missed: dict[str, Miss] = {}
+    for design, miss in search.missed.items():
+        if design.hosts.gpu not in boards and (miss.limits or design.hosts.gpu not in missed):
+            missed[design.hosts.gpu] = miss
+    bound = search.bound
+    solution = Solution(
+        scenario,
+        catalog,
+        question.quantity,
+        best,
+        bound,
+        best is not None and not search.open,
+        len(search.found) + len(search.missed),
+        search.of,
+        search.trials,
+        found=tuple(sorted(boards.values(), key=search.rank)),
+        missed=missed,
+        left_out=space.left_out,
+        scope=tuple(_scope(question)),
+    )
+    if best is None:
+        return replace(solution, clash=clash_of(search))
+    kind = _kind(best.design.hosts)
+    runner_up = next((found for found in ranked if _kind(found.design.hosts) != kind), None)
+    return replace(solution, runner_up=runner_up, binding=tuple(_binding(search, best)))
+
+
+def _kind(hosts: Candidate) -> tuple[str, int]:
+    return hosts.gpu, hosts.gpus_per_host
+
+
+def _binding(search: Search, best: Found) -> Iterator[Binding]:
+    """Yield the limits that keep any design from one step more, with the least that it takes."""
+    question, quantity = search.question, search.question.quantity
+    met = {each.key: each for each in best.within}
+    over = Counter(key for miss in search.last.values() for key in miss.limits if key in met)
+    for key, _ in over.most_common():
+        each = met[key]
+        needed = None
+        if quantity.most and best.steps < quantity.high and key in BOUNDED:
+            least = Quantity(key, "", key, each.name, each.unit, asked=best.steps + 1)
+            scenario = quantity.at(question.scenario, best.steps + 1)
+            scenario = scenario.with_value(f"limits.{key}", field_of(f"limits.{key}").high)
+            other = Search(
+                replace(question, scenario=scenario, quantity=least), search.engine, None, search.until
+            )
+            other.run([best.design], list(search.last))
+            needed = other.best.value if other.best else None
+        yield Binding(key, each.name, each.limit, each.value, needed, each.unit)
+
+
+def _scope(question: Question) -> Iterator[str]:
+    """Yield what the certificate covers."""
+    space = question.space
+    boards, servers = len({hosts.gpu for hosts in space.hosts}), len({hosts.server for hosts in space.hosts})
+    yield said(
+        "solve.scope",
+        hosts=len({(*_kind(h), h.server) for h in space.hosts}),
+        boards=boards,
+        servers=servers,
+    )
+    if len(views(question.scenario)) > 1:
+        yield said("solve.scope of kinds")

@@ -1,0 +1,146 @@
+"""Bounds: the most that hosts of a kind can serve within the limits, before any design with them is planned.
+
+Hosts without workloads cost and take no more than the same hosts with them, which gives the most hosts within the limits;
+and a design needs at least the hosts whose GPUs are its demand, and the spare ones for failures.
+"""
+
+import math
+from dataclasses import replace
+from typing import NamedTuple
+
+from gpuplan.analysis.candidates import Candidate
+from gpuplan.analysis.solve.designs import Design
+from gpuplan.analysis.solve.trial import Question, furthest, least_of, surely_over
+from gpuplan.analysis.variants import outcome
+from gpuplan.catalog import Catalog
+from gpuplan.plan import Plan
+from gpuplan.plan.llm.own_models import with_models
+from gpuplan.plan.plan import plan_of
+from gpuplan.scenario import Availability, Demand, ScenarioError, Training
+
+HOSTS_FIRST = 8
+"""Hosts of the first look, beyond which the limits are reached in proportion."""
+MOST_HOSTS = 4096
+IDLE = 0.01
+"""Share of the GPU-hours used by hosts without workloads: less than any design uses."""
+
+
+class Bound(NamedTuple):
+    """What hosts of a kind can serve at most, or cost at least."""
+
+    design: Design
+    steps: int
+    """Most that they serve within the limits; none where nothing bounds them."""
+    least: float
+    """Least of the figure that is to be small; 0 where it is not known."""
+
+
+class ToBound(NamedTuple):
+    """Hosts with one board, whose demand is the same."""
+
+    question: Question
+    designs: tuple[Design, ...]
+
+
+def bounds(catalog: Catalog, task: ToBound) -> list[Bound]:
+    """Return the bound of each design with a board."""
+    question, quantity = task.question, task.question.quantity
+    kinds: dict[Candidate, int | None] = {}
+    demands: dict[int, float] = {}
+    largest = max(task.designs, key=lambda design: design.hosts.gpus_per_host)
+
+    def demanded(steps: int) -> float:
+        if steps not in demands:
+            demands[steps] = _demand(question, catalog, largest, steps)
+        return demands[steps]
+
+    found = []
+    for design in task.designs:
+        hosts = replace(design.hosts, sharing="as asked")
+        owned = question.scenario.hardware.existing and hosts.gpu == question.scenario.hardware.gpu
+        if owned or question.scenario.hardware.kinds:
+            found.append(Bound(design, quantity.high, 0.0))
+            continue
+        spare = hosts.host_failures
+        if not quantity.most:
+            least = _hosts(demanded(quantity.asked), hosts.gpus_per_host, spare)
+            found.append(Bound(design, quantity.asked, _figure(question, catalog, design, least)))
+            continue
+        if hosts not in kinds:
+            kinds[hosts] = _most_hosts(question, catalog, design)
+        most = kinds[hosts]
+        if most is None:
+            found.append(Bound(design, quantity.high, 0.0))
+            continue
+        room = (most - spare) * hosts.gpus_per_host
+        if room <= 0:
+            found.append(Bound(design, 0, 0.0))
+            continue
+
+        def fits(steps: int, room: int = room) -> tuple[bool, float]:
+            gpus = demanded(steps)
+            return gpus <= room + 1e-9, gpus / room
+
+        found.append(Bound(design, furthest(0, quantity.high, max(1, quantity.asked), fits), 0.0))
+    return found
+
+
+def _hosts(gpus: float, per_host: int, spare: int) -> int:
+    return math.ceil(gpus / per_host - 1e-9) + spare if gpus else 0
+
+
+def _demand(question: Question, catalog: Catalog, design: Design, steps: int) -> float:
+    """Return the GPUs that are asked for; 0 where they cannot be told, as that bounds nothing."""
+    scenario = design.apply(question.quantity.at(question.scenario, steps), catalog)
+    try:
+        plan = plan_of(scenario, with_models(scenario, catalog), False)
+        return float(plan.demand.planned.value)
+    except ScenarioError:
+        return 0.0
+
+
+def _bare(question: Question, catalog: Catalog, design: Design, hosts: int) -> Plan | None:
+    """Return the plan of so many hosts without workloads, as cheap as they can be; None where it cannot be made."""
+    scenario, gpus = question.scenario, hosts * design.hosts.gpus_per_host
+    bare = replace(
+        design._replace(hosts=replace(design.hosts, host_failures=0, sharing="as asked")).apply(
+            replace(scenario, groups=()), catalog
+        ),
+        demand=replace(Demand(), rule="stated", stated_gpus=gpus),
+        availability=Availability(host_failures=0),
+        training=Training(),
+    )
+    bare = replace(bare, cost=replace(bare.cost, utilisation=IDLE), origins=())
+    link = min((link for link in question.space.links), default=bare.network.link_gbit_s)
+    bare = bare.with_value("network.link_gbit_s", link)
+    return outcome(bare, catalog, check=False).plan
+
+
+def _most_hosts(question: Question, catalog: Catalog, design: Design) -> int | None:
+    """Return the most hosts of a kind within the limits; None where no limit bounds them."""
+    bounded = False
+
+    def fits(hosts: int) -> tuple[bool, float]:
+        nonlocal bounded
+        if (plan := _bare(question, catalog, design, hosts)) is None:
+            return True, 0.0
+        over = bool(surely_over(plan, question.space))
+        bounded = bounded or over
+        return not over, max((each.share for each in plan.within if each.share), default=0.0)
+
+    most = furthest(0, MOST_HOSTS, HOSTS_FIRST, fits)
+    return most if bounded else None
+
+
+def _figure(question: Question, catalog: Catalog, design: Design, hosts: int) -> float:
+    """Return the least of the figure that is to be small, with so many hosts."""
+    name = question.quantity.figure
+    if name == "hosts":
+        return float(hosts)
+    plan = _bare(question, catalog, design, hosts) if hosts else None
+    if plan is None:
+        return 0.0
+    least = least_of(plan, question.space)
+    keys = {"net_present": "budget", "first": "budget_start", "peak_w": "power_kw"}
+    value = least.get(keys.get(name, name), 0.0)
+    return value * 1000 if name == "peak_w" else value

@@ -1,0 +1,175 @@
+"""Designs that are solved over: hosts of every board and server, two kinds of them, access modes, links and terms."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from gpuplan.analysis.candidates import (
+    LINKS_GBIT_S,
+    PER_HOST,
+    Candidate,
+    KindCandidate,
+    asked,
+    maybe_ended,
+    possible_sharing,
+    takers,
+    too_little,
+    unfit,
+)
+from gpuplan.catalog import Catalog
+from gpuplan.plan.hardware import fit_of, maker_of
+from gpuplan.plan.llm import uses_model
+from gpuplan.plan.prices import PriceList
+from gpuplan.scenario import FIELD_BY_PATH, KINDS_PATH, NEW_HOSTS, Scenario, new_hosts_text, views
+from gpuplan.wording import counted, joined, said
+
+TERM = "cost.licence_term_years"
+APART = "apart"
+"""Name of the kind of hosts that some groups get for themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """What is combined into designs."""
+
+    hosts: tuple[Candidate, ...]
+    """Hosts with a board, a server and a number of GPUs, and the access mode of what is left to the rules."""
+    links: tuple[int, ...]
+    terms: tuple[int, ...]
+    mixes: tuple[tuple[str, ...], ...] = ()
+    """Groups that may have hosts of a kind of their own, several sets of them."""
+    left_out: tuple[tuple[str, str], ...] = ()
+    """Boards that no design has, each with the reason."""
+
+
+class Design(NamedTuple):
+    """A design, as changes to a scenario."""
+
+    hosts: Candidate
+    term: int
+    apart: Candidate | None = None
+    """Hosts of a further kind, for ``groups`` alone."""
+    groups: tuple[str, ...] = ()
+    kinds: tuple[KindCandidate, ...] = ()
+    """Other hosts of the further kinds that the scenario has."""
+
+    def apply(self, scenario: Scenario, catalog: Catalog) -> Scenario:
+        """Return the scenario with this design, the demand of each kind of hosts in GPUs of its board that do the work."""
+        first = scenario.hardware
+        if self.apart:
+            rows = NEW_HOSTS.file_rows(first.kinds or "")
+            mine = {"name": APART, "gpu": first.gpu, "server": first.server}
+            rows.append(
+                dict.fromkeys(rows[0] if rows else ()) | mine | {"gpus_per_host": first.gpus_per_host}
+            )
+            scenario = scenario.with_value(KINDS_PATH, new_hosts_text(rows))
+            for id in self.groups:
+                scenario = scenario.with_value(f"groups.{id}.hosts", APART)
+        scenario = self.hosts.apply(scenario, catalog)
+        for kind in (*self.kinds, *([_as_kind(self.apart, APART)] if self.apart else ())):
+            scenario = kind.apply(scenario, catalog)
+        return (
+            scenario
+            if scenario.cost.licence_term_years == self.term
+            else scenario.with_value(TERM, self.term)
+        )
+
+    def label(self, catalog: Catalog) -> str:
+        """The design in a few words."""
+        parts = [self.hosts.label(catalog), *(kind.label(catalog) for kind in self.kinds)]
+        if self.apart:
+            gpus = {"count": self.apart.gpus_per_host, "gpu": catalog.gpus[self.apart.gpu].name}
+            server = self.apart.server and catalog.servers[self.apart.server].name
+            parts.append(said("solve.apart", names=joined([*self.groups]), server=server, **gpus))
+        return "; ".join([*parts, said("solve.term", years=counted(self.term, "year"))])
+
+    def variants(self, space: Space) -> Iterator["Design"]:
+        """Yield the same hosts with each link and each term, first as the design has them."""
+        for link in dict.fromkeys((self.hosts.link_gbit_s, *space.links)):
+            for term in dict.fromkeys((self.term, *space.terms)):
+                yield self._replace(hosts=replace(self.hosts, link_gbit_s=link), term=term)
+
+
+def _as_kind(hosts: Candidate, of: str) -> KindCandidate:
+    about = (hosts.sharing, hosts.link_gbit_s, hosts.host_failures, of)
+    return KindCandidate(hosts.gpu, hosts.server, hosts.gpus_per_host, *about)
+
+
+def as_asked(scenario: Scenario) -> Design:
+    """Return the design that a scenario has."""
+    return Design(asked(scenario), scenario.cost.licence_term_years)
+
+
+def space_of(
+    scenario: Scenario, catalog: Catalog, boards: Sequence[str] = (), servers: Sequence[str] = ()
+) -> Space:
+    """Return all designs that may be bought: every board that does the work, in every server that is sold with it.
+
+    Limits of a scenario leave out other boards and makers; a board that is no longer sold is left out too, unless it is
+    the one that is asked for. Failures tolerated are those asked for.
+    """
+    view, own, limits = views(scenario)[0], asked(scenario), scenario.limits
+    allowed, makers = ({name.casefold() for name in limits.names(of)} for of in ("boards", "vendors"))
+    today, left_out, hosts = PriceList(scenario, catalog).as_of, {}, []
+    for gpu in boards or catalog.gpus:
+        if why := _left_out(view, catalog, gpu, allowed, today):
+            left_out[gpu] = why
+            continue
+        here = [
+            replace(own, gpu=gpu, server=server, gpus_per_host=count)
+            for server in (own.server, *takers(gpu, catalog))
+            if (not servers or server in servers) and _by_maker(catalog, server, makers)
+            for count in _counts(own, catalog, gpu, server)
+        ]
+        reasons = {candidate: unfit(view, catalog, candidate) for candidate in dict.fromkeys(here)}
+        fitting = [candidate for candidate, why in reasons.items() if not why]
+        if not fitting:
+            left_out[gpu] = next(iter(reasons.values()), said("solve.no server"))
+        hosts += [
+            replace(candidate, sharing=mode)
+            for candidate in fitting
+            for mode in possible_sharing(view, catalog)
+        ]
+    links = tuple(dict.fromkeys((own.link_gbit_s, *LINKS_GBIT_S)))
+    terms = tuple(int(term) for term in FIELD_BY_PATH[TERM].choices)
+    return Space(tuple(hosts), links, terms, tuple(_mixes(scenario)), tuple(left_out.items()))
+
+
+def _left_out(scenario: Scenario, catalog: Catalog, gpu: str, allowed: Collection[str], today: str) -> str:
+    name = catalog.gpus[gpu].name
+    if allowed and gpu.casefold() not in allowed:
+        return said("solve.board not allowed", gpu=name)
+    if gpu != scenario.hardware.gpu and maybe_ended(gpu, catalog, today):
+        return said("solve.no longer sold", gpu=name)
+    return too_little(gpu, scenario, catalog)
+
+
+def _by_maker(catalog: Catalog, server: str, makers: Collection[str]) -> bool:
+    return not makers or (bool(server) and str(maker_of(catalog.servers[server])).casefold() in makers)
+
+
+def _counts(own: Candidate, catalog: Catalog, gpu: str, server: str) -> Iterator[int]:
+    """Yield numbers of GPUs that are usual in a host, that its server takes, and as the design has them."""
+    fit = fit_of(catalog, server, gpu) if server else None
+    if fit:
+        yield from sorted({fit.gpus, *(() if fit.whole else (n for n in PER_HOST if n < fit.gpus))})
+    if (gpu, server) == (own.gpu, own.server) and (not fit or own.gpus_per_host not in (fit.gpus, *PER_HOST)):
+        yield own.gpus_per_host
+
+
+def _mixes(scenario: Scenario) -> Iterator[tuple[str, ...]]:
+    """Yield sets of groups that an architect would put on hosts of their own: models, parts of GPUs, or one group."""
+    ids = [group.id for group in scenario.groups if group.people]
+    if scenario.hardware.kinds or len(ids) < 2:
+        return
+    sets = [
+        [group.id for group in scenario.groups if uses_model(group)],
+        [group.id for group in scenario.groups if group.gpus_each < 1],
+        *([id] for id in ids),
+    ]
+    known: set[frozenset[str]] = set()
+    for each in sets:
+        one = frozenset(each).intersection(ids)
+        if one and one != frozenset(ids) and not known.intersection((one, frozenset(ids) - one)):
+            known.add(one)
+            yield tuple(id for id in ids if id in one)

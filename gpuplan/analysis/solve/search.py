@@ -1,0 +1,152 @@
+"""Search: branch and bound over all designs; a design is planned only while its bound is above the best that was found."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from gpuplan.analysis.engines import Engine
+from gpuplan.analysis.solve.bounds import Bound, ToBound, bounds
+from gpuplan.analysis.solve.designs import Design
+from gpuplan.analysis.solve.trial import Climb, Climbed, Found, Miss, Question, climbed
+
+ROUND = 3
+"""Designs that each process tries before the next ones are chosen by the best that was found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a search is, for whoever waits for it."""
+
+    best: Found | None
+    bound: float | None
+    """None while it is not known."""
+    gap: float | None
+    done: int
+    """Designs that are decided."""
+    of: int
+
+
+Told = Callable[[Progress], object]
+"""Is told of the progress; what it returns is ignored, and an error that it raises ends the search."""
+
+
+@dataclass(slots=True)
+class Search:
+    """The state of a search: what is open, what was found, and why all else is out."""
+
+    question: Question
+    engine: Engine
+    told: Told | None = None
+    until: float = float("inf")
+    """Time on the clock of this process at which the search stops."""
+    best: Found | None = None
+    found: dict[Design, Found] = field(default_factory=dict)
+    """The most of each design that reached the best of its time."""
+    missed: dict[Design, Miss] = field(default_factory=dict)
+    """Why each other design did not reach it."""
+    last: dict[Design, Miss] = field(default_factory=dict)
+    """Why each tried design does not serve more."""
+    waiting: list[Bound] = field(default_factory=list)
+    """Designs not yet tried, the most promising first."""
+    open: list[Bound] = field(default_factory=list)
+    """Designs whose bound is above the best when the time was up."""
+    trials: int = 0
+    of: int = 0
+
+    @property
+    def most(self) -> bool:
+        """True if as much as possible is wanted."""
+        return self.question.quantity.most
+
+    def run(self, first: Sequence[Design], designs: Sequence[Design]) -> None:
+        """Try the first designs one after another, then all others as long as they may be better."""
+        quantity = self.question.quantity
+        self.of = len({*first, *designs})
+        for design in first:
+            steps = quantity.high if self.most else quantity.asked
+            self._take(climbed(self.engine.catalog, self._climb(Bound(design, steps, 0.0))))
+            self._tell(None)
+        rest = [design for design in dict.fromkeys(designs) if design not in self.found]
+        self.waiting = sorted(self._bounds(rest), key=self._promise)
+        while self.waiting and not self._late():
+            if self.waiting and not self._may(self.waiting[0]):
+                break
+            ahead = ROUND * self.engine.workers
+            now, self.waiting = self.waiting[:ahead], self.waiting[ahead:]
+            for part in self.engine.each(climbed, [self._climb(bound) for bound in now]):
+                for done in part:
+                    self._take(done)
+            self._tell(self.bound)
+        self.open = [bound for bound in self.waiting if self._may(bound)]
+
+    @property
+    def bound(self) -> float | None:
+        """What no design is better than; None while nothing bounds them."""
+        ahead = [bound for bound in (self.waiting or self.open) if self._may(bound)]
+        best = self.best.value if self.best else None
+        if not ahead:
+            return best
+        quantity = self.question.quantity
+        if self.most:
+            most = max(bound.steps for bound in ahead)
+            return None if most >= quantity.high else max(quantity.value(most), best or 0.0)
+        return min(min(bound.least for bound in ahead), best if best is not None else float("inf"))
+
+    def _bounds(self, designs: Sequence[Design]) -> Iterator[Bound]:
+        by_board = sorted(designs, key=lambda design: (design.hosts.gpu, design.hosts.server))
+        tasks = []
+        for _, alike in groupby(by_board, key=lambda design: (design.hosts.gpu, design.hosts.server)):
+            tasks.append(ToBound(self.question, tuple(alike)))
+        for part in self.engine.each(bounds, tasks):
+            for found in part:
+                yield from found
+
+    def _promise(self, bound: Bound) -> tuple[object, ...]:
+        hosts = bound.design.hosts
+        return (
+            -bound.steps if self.most else bound.least,
+            hosts.sharing != "as asked",
+            *_order(bound.design),
+        )
+
+    def _may(self, bound: Bound) -> bool:
+        """True if a design may be better than the best."""
+        if self.best is None:
+            return bound.steps > 0 or not self.most
+        return bound.steps >= self.best.steps if self.most else bound.least <= self.best.value
+
+    def _climb(self, bound: Bound) -> Climb:
+        quantity = self.question.quantity
+        if not self.most:
+            return Climb(self.question, bound.design, quantity.asked, quantity.asked)
+        floor = self.best.steps if self.best else quantity.low
+        return Climb(self.question, bound.design, floor, max(floor, bound.steps))
+
+    def _take(self, done: Climbed) -> None:
+        self.trials += done.trials
+        if done.miss:
+            self.last[done.design] = done.miss
+        if done.found is None:
+            self.missed[done.design] = done.miss or Miss()
+            return
+        self.found[done.design] = done.found
+        if self.best is None or self.rank(done.found) < self.rank(self.best):
+            self.best = done.found
+
+    def rank(self, found: Found) -> tuple[object, ...]:
+        """Order of designs: more of what is wanted, then the least cost, the fewest hosts, and the smallest change."""
+        amount = -found.steps if self.most else found.value
+        return (amount, found.net_present, found.hosts, found.racks, found.label)
+
+    def _late(self) -> bool:
+        return time.monotonic() > self.until
+
+    def _tell(self, bound: float | None) -> None:
+        if self.told:
+            self.told(Progress(self.best, bound, None, len(self.found) + len(self.missed), self.of))
+
+
+def _order(design: Design) -> tuple[object, ...]:
+    hosts = design.hosts
+    return (hosts.gpu, hosts.server, -hosts.gpus_per_host, hosts.sharing)

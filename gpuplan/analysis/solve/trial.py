@@ -1,0 +1,310 @@
+"""Trial: one design planned for some amount of what is solved for, and what keeps it from being bought."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
+
+from gpuplan.analysis.option import chosen_for, unmet, unpriced
+from gpuplan.analysis.solve.designs import Design, Space
+from gpuplan.analysis.solve.quantities import Quantity
+from gpuplan.analysis.variants import outcome_of, standing
+from gpuplan.catalog import Catalog
+from gpuplan.plan import Plan, make_plan
+from gpuplan.plan.limits import Within
+from gpuplan.plan.power import LEAVES, SPINES
+from gpuplan.scenario import RISKS, Limits, Scenario
+from gpuplan.wording import joined, said
+
+LIMITS = Limits.__slots__
+BOUNDED = ("budget", "budget_start", "power_kw", "cooling_kw", "rack_units", "racks")
+"""Limits of which a part is known before a design is planned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is solved: a scenario with its limits, what is to be much or little, and the designs that are tried."""
+
+    scenario: Scenario
+    quantity: Quantity
+    space: Space
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A design that serves this much within every limit."""
+
+    design: Design
+    label: str
+    steps: int
+    value: float
+    """Of what is solved for, in its unit."""
+    hosts: int
+    gpus: int
+    net_present: float
+    first: float
+    """Paid at the start."""
+    peak_w: float
+    racks: int
+    within: tuple[Within, ...]
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """What is not known of its limits, and is to be confirmed."""
+        return tuple(f"{each.name}: {each.why}" for each in self.within if each.met is None)
+
+
+class Miss(NamedTuple):
+    """Why a design does not serve this much within the limits."""
+
+    limits: tuple[str, ...] = ()
+    """Limits that it exceeds, by their keys."""
+    reason: str = ""
+    """Why it cannot be built at all, where that is so."""
+    within: tuple[Within, ...] = ()
+
+
+def planned(question: Question, catalog: Catalog, design: Design, steps: int, *, check: bool = False) -> Plan:
+    """Return the plan of a design for an amount. Raises a ScenarioError where it cannot be planned."""
+    wanted = question.quantity.at(question.scenario, steps)
+    return make_plan(design.apply(wanted, catalog), catalog, check=check)
+
+
+def tried(
+    question: Question, catalog: Catalog, design: Design, steps: int, *, whole: bool = False
+) -> Found | Miss:
+    """Plan a design for an amount, with the link and the term that cost least within the limits.
+
+    With ``whole`` its checks are read too, which take longer than all else, and a rule by risk is tried on its hosts.
+    """
+    chosen, space = chosen_for(question.scenario, design.hosts), question.space
+    check = whole and question.scenario.demand.rule in RISKS
+    made = outcome_of(lambda: planned(question, catalog, design, steps, check=check))
+    if made.plan is None:
+        return Miss(reason="; ".join(problem.message for problem in made.problems))
+    if why := next(unmet(made.plan, chosen, network=False), ""):
+        return Miss(reason=why)
+    if missing := unpriced(made.plan.costs):
+        return Miss(reason=said("solve.no price", names=joined(missing)))
+    if (flat := _flat(made.plan)) and (over := surely_over(flat, space)):
+        return Miss(over, within=flat.within)
+    nearest: Miss | None = None
+    for variant, plan in _variants(question, made.plan, design):
+        if why := next(unmet(plan, chosen), ""):
+            nearest = nearest or Miss(reason=why)
+        elif over := tuple(each.key for each in plan.within if each.met is False):
+            missed = Miss(over, within=plan.within)
+            nearest = missed if nearest is None or nearest.reason else nearest
+        elif whole and not standing(plan).valid:
+            return Miss(reason=standing(plan).words)
+        else:
+            return _found(question, catalog, variant, plan, steps)
+    return nearest or Miss()
+
+
+def _found(question: Question, catalog: Catalog, design: Design, plan: Plan, steps: int) -> Found:
+    costs, power = plan.costs, plan.power
+    assert costs and power  # a plan without hosts has reasons
+    about = (costs.net_present, costs.cash[0], power.peak_w, power.racks, plan.within)
+    value = question.quantity.value(steps) if question.quantity.most else 0.0
+    found = Found(design, design.label(catalog), steps, value, plan.totals.hosts, plan.totals.gpus, *about)
+    return found if question.quantity.most else replace(found, value=objective(question, found))
+
+
+def objective(question: Question, found: Found) -> float:
+    """Return the figure of a design that is to be small: one of its own, or that of a limit."""
+    figure = question.quantity.figure
+    return _measured(found.within, figure) if figure in LIMITS else float(getattr(found, figure))
+
+
+def _measured(within: Sequence[Within], key: str) -> float:
+    value = next((each.value for each in within if each.key == key), None)
+    return float(value) if isinstance(value, int | float) else math.inf
+
+
+class Measured(NamedTuple):
+    """A design by each limit, with each link and term; or why it cannot be built."""
+
+    within: tuple[tuple[Within, ...], ...]
+    reason: str
+
+
+def measured(catalog: Catalog, task: tuple[Question, Design, int]) -> Measured:
+    """Return how far a design is within each limit, whatever it exceeds."""
+    question, design, steps = task
+    chosen = chosen_for(question.scenario, design.hosts)
+    made = outcome_of(lambda: planned(question, catalog, design, steps))
+    if made.plan is None:
+        return Measured((), "; ".join(problem.message for problem in made.problems))
+    if why := next(unmet(made.plan, chosen, network=False), ""):
+        return Measured((), why)
+    plans = [plan for _, plan in _variants(question, made.plan, design) if not [*unmet(plan, chosen)]]
+    return Measured(tuple(dict.fromkeys(plan.within for plan in plans)), "")
+
+
+def _flat(plan: Plan) -> Plan | None:
+    """Return a plan without its growth, which costs and takes no more and is made sooner; None where nothing grows."""
+    scenario = plan.scenario
+    if not any(group.growth for group in scenario.groups):
+        return None
+    return plan.relinked(scenario.with_groups([replace(group, growth=None) for group in scenario.groups]))
+
+
+def least_of(plan: Plan, space: Space) -> dict[str, float]:
+    """Return of each limit the least that the hosts of a plan take with any link and term, as if its network took nothing."""
+    costs, power = plan.costs, plan.power
+    if costs is None or power is None:
+        return {}
+    terms = [other.costs for term in space.terms if (other := _with_term(plan, term)).costs]
+    network = costs.part("Network")
+    hosts = [part for part in power.parts if part.name not in (LEAVES, SPINES)]
+    kw = sum(part.peak_w for part in hosts) / 1000
+    return {
+        "budget": min(c.net_present for c in terms if c) - network.total,
+        "budget_start": min(c.cash[0] for c in terms if c) - network.yearly[0],
+        "power_kw": kw,
+        "cooling_kw": kw,
+        "rack_units": sum(part.rack_units_u or 0 for part in hosts),
+        "racks": math.ceil(plan.totals.hosts / power.hosts_per_rack) if power.hosts_per_rack else 0,
+    }
+
+
+def surely_over(plan: Plan, space: Space) -> tuple[str, ...]:
+    """Return the limits that a plan exceeds with every link and term."""
+    stated = {key: getattr(plan.scenario.limits, key) for key in BOUNDED}
+    if all(limit is None for limit in stated.values()):
+        return ()
+    least = least_of(plan, space)
+    return tuple(k for k, value in least.items() if stated[k] is not None and value > stated[k] + 1e-9)
+
+
+def _with_term(plan: Plan, term: int) -> Plan:
+    if term == plan.scenario.cost.licence_term_years:
+        return plan
+    return plan.relinked(plan.scenario.with_value("cost.licence_term_years", term))
+
+
+def _variants(question: Question, base: Plan, design: Design) -> Iterator[tuple[Design, Plan]]:
+    """Yield plans with each link and term, those first that are likely within the limits and cost least.
+
+    Link and term change different payments, so the cost of both together is known from that of each.
+    """
+    space, own = question.space, (design.hosts.link_gbit_s, design.term)
+    base.growth  # noqa: B018 - shared by all variants
+    plans = {own: base} | {(own[0], term): _with_term(base, term) for term in space.terms}
+    for link in () if surely_over(base, space) else space.links:
+        if (link, own[1]) not in plans:
+            linked = base.scenario.with_value("network.link_gbit_s", link)
+            made = outcome_of(partial(base.relinked, linked))
+            if made.plan:
+                plans[link, own[1]] = made.plan
+    links, terms = (
+        [link for link, term in plans if term == own[1]],
+        [t for link, t in plans if link == own[0]],
+    )
+
+    def paid(link: int, term: int) -> tuple[float, float]:
+        three = (plans[link, own[1]].costs, plans[own[0], term].costs, base.costs)
+        one, two, both = ((c.net_present, c.cash[0]) if c else (0.0, 0.0) for c in three)
+        return one[0] + two[0] - both[0], one[1] + two[1] - both[1]
+
+    def rank(pair: tuple[int, int]) -> tuple[float, ...]:
+        net, first = paid(*pair)
+        limits = question.scenario.limits
+        over = sum(
+            max(0.0, value - float(limit))
+            for value, limit in ((net, limits.budget), (first, limits.budget_start))
+            if limit is not None
+        )
+        figures = {"net_present": net, "first": first, "budget": net, "budget_start": first}
+        figure = question.quantity.figure
+        key = figures[figure] if figure in figures else _figure(plans[pair[0], own[1]], figure)
+        return (over > 1, over, key, net, pair != own, *pair)
+
+    for link, term in sorted(((link, term) for link in links for term in terms), key=rank):
+        plan = plans.get((link, term)) or _with_term(plans[link, own[1]], term)
+        yield design._replace(hosts=replace(design.hosts, link_gbit_s=link), term=term), plan
+
+
+def _figure(plan: Plan, figure: str) -> float:
+    """Return a figure that depends on the link."""
+    if figure in LIMITS:
+        return _measured(plan.within, figure)
+    return plan.power.peak_w if plan.power and figure == "peak_w" else 0.0
+
+
+class Climb(NamedTuple):
+    """A design to try from one amount up to another."""
+
+    question: Question
+    design: Design
+    floor: int
+    ceiling: int
+
+
+class Climbed(NamedTuple):
+    """The most that a design serves within the limits, what keeps it from the next step, and the trials that it took."""
+
+    design: Design
+    found: Found | None
+    miss: Miss | None
+    trials: int
+
+
+def climbed(catalog: Catalog, task: Climb) -> Climbed:
+    """Return the most that a design serves within the limits, if that is at least the floor.
+
+    More of what is asked for never needs less, so an amount that is too much stands for all above it.
+    """
+    question, design, low, high = task
+    found = tried(question, catalog, design, low)
+    trials, miss = 1, None
+    if isinstance(found, Miss):
+        return Climbed(design, None, found, trials)
+
+    def fits(steps: int) -> tuple[bool, float]:
+        nonlocal found, miss, trials
+        other, trials = tried(question, catalog, design, steps), trials + 1
+        if isinstance(other, Found):
+            found = other
+        else:
+            miss = other
+        return isinstance(other, Found), _share(other.within)
+
+    low = furthest(low, high, max(_near(low, _share(found.within)), question.quantity.asked), fits)
+    sure = tried(question, catalog, found.design, low, whole=True)
+    while isinstance(sure, Miss) and low > task.floor:
+        low = (task.floor + low) // 2
+        sure, trials = tried(question, catalog, design, low, whole=True), trials + 1
+    if isinstance(sure, Miss):
+        return Climbed(design, None, sure, trials)
+    return Climbed(design, sure, miss, trials)
+
+
+EAGER, LITTLE = 6, 50
+"""Trials in which an amount is guessed in proportion, before the rest is halved; part by which it grows at least."""
+
+
+def furthest(low: int, high: int, near: int, fits: Callable[[int], tuple[bool, float]]) -> int:
+    """Return the largest amount that fits, at least ``low``, which does.
+
+    ``fits`` says of an amount whether it does, and which share of the nearest limit it takes; 0 where that is not known.
+    """
+    trials = 0
+    while low < high:
+        eager, trials = trials < EAGER, trials + 1
+        at = min(max(near, low + max(1, low // LITTLE)), high) if eager else (low + high + 1) // 2
+        fit, share = fits(at)
+        near = _near(at, share)
+        low, high = (at, high) if fit else (low, at - 1)
+    return low
+
+
+def _near(at: int, share: float) -> int:
+    """Return the amount that takes all of the limit; without a share twice as much."""
+    return int(at / share) if share else 2 * at
+
+
+def _share(within: Sequence[Within]) -> float:
+    return max((each.share for each in within if each.share), default=0.0)
