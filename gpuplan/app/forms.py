@@ -100,7 +100,7 @@ def field_data(
         "options": [{"value": v, "text": t} for v, t in options],
         "low": spec.low,
         "high": spec.high,
-        "unit": unit_of(workbook.seen.get(path), spec.unit) if spec.kind in ("int", "number") else "",
+        "unit": _unit(workbook, path, spec),
         "empty": empty,
         "problem": workbook.problem_of(path),
         "locked": workbook.locked(path),
@@ -109,6 +109,12 @@ def field_data(
         "known": origin.note if assumed or confirmed else "",
         "by": origin.note.removeprefix(CONFIRMED.note).removeprefix(", ") if confirmed else "",
     }
+
+
+def _unit(workbook: Workbook, path: str, spec: Field) -> str:
+    if spec.kind == "money":
+        return workbook.scenario.cost.currency
+    return unit_of(workbook.seen.get(path), spec.unit) if spec.kind in ("int", "number") else ""
 
 
 def _typed(workbook: Workbook, path: str) -> str | bool | None:
@@ -177,6 +183,7 @@ def _as_written(_: str, value: Any) -> str:
 WORDED: Mapping[str, Callable[[str, Any], str]] = {
     "int": _as_written,
     "number": _as_written,
+    "money": _as_written,
     "share": lambda _, value: stated_percent(value),
     "range": range_words,
     "gpus": _gpus_words,

@@ -100,7 +100,9 @@ def edited(scenario: Scenario, catalog: Catalog, path: str, given: Any) -> Scena
         changed = scenario.with_value(cell.path, parse_value(field_of(cell.path), rows, cell.path))
         return _on_their_hosts(scenario, changed) if cell.path == KINDS_PATH else changed
     typed = as_typed(path, given, locale, scenario.cost.currency) if isinstance(given, str) else given
-    scenario = scenario.with_value(path, value := parse_value(field_of(path), typed, path))
+    scenario = scenario.with_value(
+        path, value := parse_value(field_of(path), typed, path, scenario.cost.currency)
+    )
     group = path.partition(".")[2].partition(".")[0]
     if path.endswith(".use_kind"):
         own = [name for name in INPUTS[SERVING] if name not in BEHIND]

@@ -121,7 +121,7 @@ def _value(scenario: Scenario, path: str, catalog: Catalog) -> str:
         return " to ".join(stated_percent(end) if inner == "share" else number(end) for end in value)
     if head == "models":
         return str(dict(value).get("name") or path.partition(".")[2])
-    if head == "prices":
+    if head == "prices" or spec.kind == "money":
         return money(value, scenario.cost.currency)
     if path.endswith(".use_case"):
         return KIND_NAMES.get(str(value)) or catalog_name(catalog, "use_cases", str(value))

@@ -53,7 +53,8 @@ def from_dict(data: Any) -> Scenario:
     names = {"schema", "name", "customer", "groups", "notes", "origins", *MAPS, *SECTIONS}
     _name_unknown(data, names, "", problems)
     top, _ = _values(FIELDS_OF[""], data, "", problems)
-    sections = {head: _section(head, data.get(head, {}), origins, problems) for head in SECTIONS}
+    paid = _currency(data.get("cost"))
+    sections = {head: _section(head, data.get(head, {}), origins, problems, paid) for head in SECTIONS}
     for head in SECTIONS:
         if isinstance(section := data.get(head, {}), Mapping):
             _name_unknown(section, set(_NAMES[head]), f"{head}.", problems)
@@ -82,21 +83,28 @@ def from_dict(data: Any) -> Scenario:
     return scenario
 
 
+def _currency(cost: Any) -> str:
+    """The currency of a scenario by its section of cost, which may be wrong."""
+    spec = field_of("cost.currency")
+    given = cost.get("currency", spec.default) if isinstance(cost, Mapping) else spec.default
+    return str(_parsed(spec, given, spec.path, []) or spec.default)
+
+
 def _kind(data: Any) -> str:
     return {"list": "a list", "str": "only text", "NoneType": "nothing"}.get(type(data).__name__, show(data))
 
 
-def _parsed(spec: Field, given: Any, path: str, problems: _Problems) -> Any:
+def _parsed(spec: Field, given: Any, path: str, problems: _Problems, currency: str = "") -> Any:
     """The value of a field; None, with a new problem, if it cannot be read."""
     try:
-        return parse_value(spec, given, path)
+        return parse_value(spec, given, path, currency)
     except ScenarioError as error:
         problems += error.problems
         return None
 
 
 def _values(
-    specs: Iterable[Field], given: Mapping[Any, Any], prefix: str, problems: _Problems
+    specs: Iterable[Field], given: Mapping[Any, Any], prefix: str, problems: _Problems, currency: str = ""
 ) -> tuple[dict[str, Any], dict[str, Origin]]:
     """(stated values, origins by path of the inputs that are not stated and have a default)."""
     values: dict[str, Any] = {}
@@ -104,18 +112,20 @@ def _values(
     for spec in specs:
         name = _name(spec)
         if name in given:
-            values[name] = _parsed(spec, given[name], prefix + name, problems)
+            values[name] = _parsed(spec, given[name], prefix + name, problems, currency)
         elif not spec.optional:
             left_out[prefix + name] = DEFAULTS[spec.basis or "assumed"]
     return values, left_out
 
 
-def _section(head: str, given: Any, origins: dict[str, Origin], problems: _Problems) -> dict[str, Any]:
+def _section(
+    head: str, given: Any, origins: dict[str, Origin], problems: _Problems, currency: str
+) -> dict[str, Any]:
     """Return the values of a section; omitted inputs are recorded as defaults."""
     if not isinstance(given, Mapping):
         problems.append(problem(head, show(given), "file.no section"))
         return {}
-    values, left_out = _values(FIELDS_OF[head], given, f"{head}.", problems)
+    values, left_out = _values(FIELDS_OF[head], given, f"{head}.", problems, currency)
     for path, origin in left_out.items():
         origins.setdefault(path, origin)
     return values

@@ -7,12 +7,13 @@ import datetime
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 from gpuplan.locales import SPOKEN, written
+from gpuplan.scenario.amounts import plain_number
 from gpuplan.scenario.hosts_and_vms import (
     DAYS,
     EXISTING_HOSTS,
@@ -40,6 +41,8 @@ COUNTS = {
     "sites": MAX_SITES,
 }
 """Numbers and names of what is listed, in the words of allowed values."""
+UNITED = ("int", "number", "money")
+"""Kinds of input that are read with a unit."""
 _CLOCK = "[0-9]{1,2}([:.][0-9]{2})?"
 
 
@@ -78,15 +81,17 @@ def _bound(value: float) -> str:
     return written(value, f"{',' if abs(value) >= SPOKEN.get().grouped_from else ''}.10g")
 
 
-def parse_value(spec: Field, given: Any, path: str) -> Any:
+def parse_value(spec: Field, given: Any, path: str, currency: str = "") -> Any:
     """Read a field's value from a file or a form; a ScenarioError names field, value and allowed values.
 
-    Forms give text: ``1/8`` and ``12.5 %`` are read, an empty text means no value.
+    Text is read as people write it: ``1/8``, ``12.5 %``, ``40 kW``, and money in the ``currency`` of the scenario, such as
+    ``USD 1.5 million``; an empty text means no value.
     """
     kind = KINDS[spec.kind]
     original = given = as_python(spec, given)
     if isinstance(given, str) and spec.kind != "text":
         given = given.replace("\r\n", "\n").strip() or None
+    spec = replace(spec, unit=currency) if spec.kind == "money" else spec
     empty = (
         given is None
         or (isinstance(given, str) and not given.strip())
@@ -196,24 +201,40 @@ def _of_length(spec: Field, text: str) -> str | None:
 
 
 def _grouped_digits(spec: Field, given: Any) -> str:
-    """The digits of 12,500 or 12.500; empty for a number that is no riddle: 1.000 is one to some and a thousand to others."""
-    grouped = isinstance(given, str) and re.fullmatch(r"\d{1,3}([.,]\d{3})+", given)
-    return re.sub("[.,]", "", given) if grouped and (spec.kind == "int" or "," in given) else ""
+    """The digits of 12,500 or 12.500 kW; empty for a number that is no riddle: 1.000 is one to some and a thousand to others."""
+    grouped = isinstance(given, str) and re.fullmatch(r"[^\d.,+-]*(\d{1,3}(?:[.,]\d{3})+)[^\d.,]*", given)
+    if not grouped or (spec.kind == "money" and re.search(r"([.,])\d{3}\1", given)):
+        return ""
+    return re.sub("[.,]", "", grouped[1]) if spec.kind == "int" or "," in given else ""
 
 
 def _number_hint(spec: Field, given: Any) -> str:
     if digits := _grouped_digits(spec, given):
         return said("limit.grouped", digits=digits)
-    number = exact_number(given, percent=spec.kind in ("share", "gpus"))
+    number = _read(spec, given)
     if number and abs(number) < NEXT_TO_NOTHING:
         return said("limit.next to nothing", least=f"{float(NEXT_TO_NOTHING):.12f}")
+    if (
+        number is None
+        and spec.unit
+        and isinstance(given, str)
+        and re.search(r"\d ?[^\W\d_]|[^\W\d_] ?\d", given)
+    ):
+        return said("limit.in currency" if spec.kind == "money" else "limit.in unit", unit=spec.unit)
     return ""
 
 
+def _read(spec: Field, given: Any) -> Fraction | None:
+    """A number exactly as written, also with its unit and in thousands or millions."""
+    number = exact_number(given, percent=spec.kind in ("share", "gpus"))
+    if number is None and isinstance(given, str) and spec.kind in UNITED:
+        unit, currency = ("", spec.unit) if spec.kind == "money" else (spec.unit, "")
+        number = exact_number(plain_number(given, unit=unit, currency=currency), percent=False)
+    return number
+
+
 def _within(spec: Field, given: Any) -> Fraction | None:
-    number = (
-        None if _grouped_digits(spec, given) else exact_number(given, percent=spec.kind in ("share", "gpus"))
-    )
+    number = None if _grouped_digits(spec, given) else _read(spec, given)
     if number is None or 0 < abs(number) < NEXT_TO_NOTHING:
         return None
     return number if exact(spec.low) <= number <= exact(spec.high) else None
@@ -288,6 +309,10 @@ def _range_schema(_: Field) -> dict[str, Any]:
     return {"anyOf": [ends, {"type": "string"}]}
 
 
+def _money_schema(spec: Field) -> dict[str, Any]:
+    return {"anyOf": [_BOUNDS(spec), {"type": "string"}]}
+
+
 def _gpus_schema(spec: Field) -> dict[str, Any]:
     fraction = {"type": "number", "minimum": spec.low, "maximum": 1}
     whole = {"type": "integer", "minimum": 1, "maximum": int(spec.high)}
@@ -332,6 +357,7 @@ KINDS: Mapping[str, Kind] = {
     "area": Kind(_area, _LENGTH),
     "int": Kind(_numeric(_whole), _limited("integer", "minimum", "maximum"), _number_hint),
     "number": Kind(_numeric(_plain), _BOUNDS, _number_hint),
+    "money": Kind(_numeric(_plain), _money_schema, _number_hint),
     "share": Kind(_numeric(float), _BOUNDS, _number_hint),
     "gpus": Kind(_numeric(_gpus), _gpus_schema, _number_hint, _as_fraction),
     "range": Kind(_range, _range_schema),

@@ -165,6 +165,8 @@ class Scenario(Brief):
     def fact(self, path: str) -> Fact:
         """The input at ``path`` as a value with its origin: stated by the customer unless recorded otherwise."""
         value = self.get(path)
+        if field_of(path).kind == "money":
+            return replace(_fact(path, value, "", self.origin(path)), unit=self.cost.currency)
         try:
             return _fact(path, value, type(value).__name__, self.origin(path))
         except TypeError:  # a list or the like, which cannot be remembered
