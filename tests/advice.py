@@ -219,6 +219,11 @@ def _rack(plan: Plan, message: Message) -> Iterator[Any]:
     yield {"cost.rack_kw": 500}
 
 
+def _without_limit(plan: Plan, message: Message) -> Iterator[Any]:
+    """Another limit, which the design keeps: none."""
+    yield {message.path: None}
+
+
 FOLLOWED: dict[str, Ways] = {
     "nothing-demanded": to(demand__stated_gpus=8, demand__rule="stated"),
     "no-access-mode": _any_need,
@@ -279,6 +284,7 @@ FOLLOWED: dict[str, Ways] = {
     "no-longer-sold": _current_model,
     "board-not-confirmed": to(platform__vsphere="9.1"),
     "vsphere-support-ended": to(platform__vsphere="9.0"),
+    "over-limit": _without_limit,
     "cost-excludes": _price,
     "licence-not-sold": several(to(cost__platform_licence="vcf"), to(cost__platform_licence="owned")),
     "owned-licences-unknown": _dated,
@@ -318,7 +324,7 @@ BESIDE_THE_INPUTS = {
     "asks the customer": ["sized-for-busiest-hours", "users-at-other-sites", "bursts-need-more", "utilisation-low", "inputs-assumed", "source-note"],
     "asks a vendor": [
         "server-limit-unknown", "supplies-too-small", "mig-unlisted", "nim-on-vgpu", "nim-on-mig", "nvswitch-release",
-        "vgpu-profiles-unlisted", "vsphere-support-ends", "no-switch", "cost-not-counted",
+        "vgpu-profiles-unlisted", "vsphere-support-ends", "no-switch", "cost-not-counted", "limit-not-known",
         "lead-times", "licence-order", "private-ai-zones",
     ],
     "is done when the platform is set up": [

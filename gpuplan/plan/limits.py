@@ -11,14 +11,16 @@ from datetime import date, timedelta
 from math import inf
 from typing import Any, NamedTuple
 
+from gpuplan.catalog import Catalog
 from gpuplan.facts import Several, weakest
+from gpuplan.locales import written_day
 from gpuplan.plan.growth import group_peaks, grow
 from gpuplan.plan.hardware import maker_of, server_of
 from gpuplan.plan.power import LEAVES, POWER_OF, SPINES
-from gpuplan.plan.prices import decision_day
+from gpuplan.plan.prices import decision_day, is_sold
 from gpuplan.plan.trail import Line
 from gpuplan.scenario import Limits, ScenarioError, field_of
-from gpuplan.wording import amount, joined, said
+from gpuplan.wording import amount, is_currency, joined, said
 
 Plan = Any
 """A plan; its module imports this one."""
@@ -63,6 +65,18 @@ class Within:
         return self.value - self.limit
 
 
+def limit_words(catalog: Catalog, of: Within, value: float | str | None) -> str:
+    """The limit, the value or the excess of a design in words."""
+    if of.key == "boards":
+        boards = str(value).split(", ") if value else []
+        return joined([catalog.gpus[board].name for board in boards])
+    if of.key == "delivery_date" and isinstance(value, str):
+        return written_day(value)
+    unit = of.unit or ("week" if of.key == "delivery_date" else "")
+    rounded = value if isinstance(value, str | None) or is_currency(unit) else float(f"{value:.4g}")
+    return amount(rounded, unit)
+
+
 class _Found(NamedTuple):
     """A design measured by one limit."""
 
@@ -93,12 +107,12 @@ def within(plan: Plan, lines: Lines) -> tuple[Within, ...]:
 
 
 def _compared(
-    value: float, limit: float | str, missing: Sequence[str], why: str, line: Line, unit: str = ""
+    value: float, limit: float | str, missing: Sequence[str], why: Sequence[str], line: Line, unit: str = ""
 ) -> _Found:
     """A number by its limit: over it even without what is missing, else open where something is."""
     met = False if value > float(limit) else None if missing else True
     excludes = said("within.excludes", names=joined(missing)) if missing else ""
-    return _Found(value, met, (why, excludes), line.basis, line.key, unit)
+    return _Found(value, met, (*why, excludes), line.basis, line.key, unit)
 
 
 def _not_known(key: str) -> _Found:
@@ -111,18 +125,20 @@ def _later(plan: Plan) -> list[str]:
     return [said("within.growth from", year=year)] if year else []
 
 
-def _money(line: str) -> Measure:
-    """The measure of a limit of money, by the figure of this line."""
+def _money(line: str, start: bool) -> Measure:
+    """The measure of a limit of money, by the figure of this line; of the ``start`` alone, what is paid later is left out."""
 
     def measure(plan: Plan, limit: float | str, lines: Lines) -> _Found:
         if plan.costs is None or plan.cost_ranges is None:
             return _not_known("within.no hosts")
-        ranges, currency = plan.cost_ranges, plan.costs.currency
-        low, high = ranges.net_present if line == "cost.net_present" else ranges.cash[0]
+        currency, uncounted = plan.costs.currency, () if start else plan.costs.not_counted
+        low, high = plan.cost_ranges.cash[0] if start else plan.cost_ranges.net_present
         ends = {"low": amount(low, currency), "high": amount(high, currency)}
-        why = said("within.range", **ends) if low <= float(limit) < high else ""
-        missing = [*plan.costs.excludes, *_later(plan)]
-        return _compared(float(lines[line].value), limit, missing, why, lines[line], currency)
+        crossed = said("within.range", **ends) if low <= float(limit) < high else ""
+        beside = said("within.excludes", names=joined(uncounted)) if uncounted else ""
+        unknown = [item.name for item in plan.costs.unknown if is_sold(item.key) or not start]
+        missing = unknown if start else [*unknown, *_later(plan)]
+        return _compared(float(lines[line].value), limit, missing, (crossed, beside), lines[line], currency)
 
     return measure
 
@@ -156,13 +172,13 @@ def _installed(
             return _not_known("within.no hosts")
         if (now := of(plan)) is None:
             return _not_known(f"within.no {line}")
-        unknown, why, value = [*missing(plan), *_later(plan)], "", now
+        unknown, why, value = [*missing(plan), *_later(plan)], list[str](), now
         try:
             last = plan.once("last year", lambda: _last_year(plan))
         except ScenarioError:
             last, unknown = None, [*unknown, said("within.growth")]
         if last and (then := of(last)) and then > now:
-            value, why = then, said("within.grown", now=amount(now, unit))
+            value, why = then, [said("within.grown", now=amount(float(f"{now:.4g}"), unit))]
         return _compared(value, limit, unknown, why, lines[line])
 
     return measure
@@ -276,8 +292,8 @@ def _power(name: str, per: float) -> Callable[[Plan], float | None]:
 
 
 MEASURES: Mapping[str, Measure] = {
-    "budget": _money("cost.net_present"),
-    "budget_start": _money("cost.years.0"),
+    "budget": _money("cost.net_present", start=False),
+    "budget_start": _money("cost.years.0", start=True),
     "power_kw": _installed(_power("peak_w", 1000), "power.peak", _unknown_power, "kW"),
     "cooling_kw": _installed(_power("peak_w", 1000), "power.peak", _unknown_power, "kW"),
     "racks": _installed(lambda plan: (plan.power and plan.power.racks) or None, "power.racks", unit="rack"),

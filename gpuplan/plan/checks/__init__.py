@@ -15,6 +15,7 @@ from gpuplan.plan.checks import (
     demand,
     failures,
     hosts,
+    limits,
     models,
     network,
     owned,
@@ -29,7 +30,7 @@ from gpuplan.scenario import path_of_kind
 __all__ = ["CHECKS", "LEVELS", "Message", "check_plan"]
 
 CHECKS = (
-    demand.nothing_asked, demand.unplaced, demand.left_over, demand.beyond_total, failures.after_failure,
+    demand.nothing_asked, demand.unplaced, demand.left_over, demand.beyond_total, limits.limits, failures.after_failure,
     models.slower_after_failure, models.replicas_together, models.tuning_ends_late, demand.busiest_hours,
     demand.lent_between_modes, demand.waiting, demand.bursts, demand.targets, hosts.count_and_placement,
     hosts.stranded, hosts.unused_kinds, hosts.shared_clusters, hosts.kinds_apart, upgrades.orders, upgrades.sized_for_orders, sharing.mixed_sizes,

@@ -653,6 +653,8 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "rack-loss": ("note", {"groups": one(people=40)}),
     "growth-beyond-horizon": ("warn", {"groups": one(people=99_000, active_share=0.001, growth=0.5)}),
+    "over-limit": ("warn", {"groups": one(people=40), "limits": {"racks": 0}}),
+    "limit-not-known": ("note", {"groups": one(people=40), "limits": {"delivery_weeks": 8}, **L40S}),
     "cost-excludes": (
         "note",
         {"groups": one(), "cost": {"platform_licence": "vcf", "private_ai": True}, **L40S},
