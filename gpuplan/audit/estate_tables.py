@@ -51,7 +51,7 @@ def read_table(rows: Iterable[Sequence[str]], sheet: str, draft: Draft) -> str:
     of, tab = _sheet_of(_plain(sheet), _plain("".join(heads[:1])))
     names = [re.sub(rf"(?i)^{tab}|[ _]?(p(er|ro)|/)[ _]?(host|node|server)\b", "", head) for head in heads]
     table = Table(names, ((n, [*row]) for n, row in enumerate(cells, above + 2)))
-    of = of or _kind_of(table)
+    of = of or next((kind for kind, signs in SIGNS if signs <= table.find(KNOWN[kind], {}).keys()), "")
     shown = [one_line(head.strip())[:40] or "-" for head in heads[:1000]]
     columns = _columns(table, of, tab) if of else {}
     if not columns:
@@ -89,10 +89,6 @@ def _sheet_of(sheet: str, first: str) -> tuple[str, str]:
 
 def _plain(text: str) -> str:
     return "".join(words_of(text[:200]))
-
-
-def _kind_of(table: Table) -> str:
-    return next((of for of, signs in SIGNS if signs <= table.find(KNOWN[of], {}).keys()), "")
 
 
 def _columns(table: Table, of: str, tab: str) -> dict[str, int]:

@@ -239,7 +239,8 @@ def by_gpu(table: Table) -> Export:
     others = [n for n in range(1, len(table.header)) if n not in at.values()]
     places = gpu_columns(table) or others
     left = [table.header[n] for n in others if n not in places]
-    shares = _are_shares([text for place in places for text in table.values(place)])
+    values = [text for place in places for text in table.values(place)]
+    shares = all(map(SHARE.fullmatch, values)) and not all(map(str.isdecimal, values))
 
     def of_row(row: list[str]) -> Iterator[list[str]]:
         begin = [row[0], *(row[n] for n in at.values())]
@@ -278,10 +279,6 @@ def _spread(table: Table, at: Mapping[str, int]) -> Export:
 
     header = ["time", "tokens_in", "tokens_out", "model"]
     return Export(table.changed(header, requests), "usage", "requests", said("audit.note.usage"))
-
-
-def _are_shares(values: Sequence[str]) -> bool:
-    return all(map(SHARE.fullmatch, values)) and not all(map(str.isdecimal, values))
 
 
 def of_json(text: io.TextIOWrapper) -> Any:

@@ -186,7 +186,7 @@ def access_mode(case: Case, *, rules: Sequence[Rule]) -> Access:
     >>> access_mode(Case(gpus_each=4, mig_board=True, mig_profile=True), rules=rules)[:2]
     ('passthrough', ('whole',))
     """
-    facts = {mode: _facts(case, mode) for mode in MODES}
+    facts = {mode: frozenset(name for name, fact in FACTS.items() if fact(case, mode)) for mode in MODES}
     out = {mode: codes[0] for mode in MODES if (codes := _codes(rules, "out", mode, facts[mode]))}
     chosen = _chosen(case, rules, facts, out)
     late = frozenset({f"chosen {chosen}"} if chosen else ())
@@ -203,10 +203,6 @@ def access_mode(case: Case, *, rules: Sequence[Rule]) -> Access:
     spoken = {*_codes(rules, "choose", chosen, facts[chosen])[:1], *_codes(rules, "for", chosen, known)}
     reasons = tuple(rule.code for rule in rules if rule.code in spoken)
     return Access(chosen, reasons, _codes(rules, "against", chosen, known), left, known)
-
-
-def _facts(case: Case, mode: str) -> frozenset[str]:
-    return frozenset(name for name, fact in FACTS.items() if fact(case, mode))
 
 
 def _codes(rules: Sequence[Rule], verdict: str, mode: str, facts: frozenset[str]) -> tuple[str, ...]:

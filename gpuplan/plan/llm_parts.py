@@ -30,10 +30,13 @@ def _published() -> dict[str, tuple[tuple[str, str], ...]]:
     return by_model
 
 
-def board_of(catalog: Catalog, gpu: Item | Row, driver_share: float = 0.99) -> Board:
+DRIVER_SHARE = 0.99
+"""Memory that the driver shows of what a board has, where that is not stated: as on the H100, 79.19 of 80 GiB."""
+
+
+def board_of(catalog: Catalog, gpu: Item | Row) -> Board:
     """Return a board of ``gpus`` or of ``llm_boards``; ValueError where bandwidth or tensor rate are not known.
 
-    If the memory that the driver shows is not stated, it is 99 % of nominal memory, as on the H100 (79.19 of 80 GiB).
     Without NVLink, GPUs talk over 16 lanes of PCI Express: 16 GB/s one way in its third generation, twice that in each later one; so
     do those beyond a bridge. On such a board without a published run of serving, on which the models were fitted, sums reach what
     was measured, rows of ``nccl_rates``.
@@ -50,7 +53,7 @@ def board_of(catalog: Catalog, gpu: Item | Row, driver_share: float = 0.99) -> B
         if link and not sums:
             sums = [(int(value("nvlink_bridge_gpus") or BRIDGED) * 2, lanes)]
     return Board(
-        memory_gib=float(value("reported_memory_gib") or float(value("memory_gib") or 0) * driver_share),
+        memory_gib=float(value("reported_memory_gib") or float(value("memory_gib") or 0) * DRIVER_SHARE),
         bandwidth_gb_s=float(bandwidth),
         fp16_tflops=float(half),
         fp8_tflops=float(value("fp8_tensor_tflops") or 0),

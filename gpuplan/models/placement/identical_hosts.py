@@ -80,8 +80,9 @@ class IdenticalHosts(HostsApart):
         rules = self.rules
         rules.check(vms, [room])
         joint = self._several(vms)
-        if not joint:
-            return self.apart(vms, room, search=thorough or not self._many_sizes(vms))
+        if not joint:  # a search takes seconds where a family has many sizes
+            many = any(len(amounts) > MANY_SIZES for amounts in self.amounts(vms).values())
+            return self.apart(vms, room, search=thorough or not many)
         merged = Merged(rules, vms, gpus_only=True)
         if merged.requests != [r._replace(vms=n) for r, n in zip(rules.requests, vms, strict=True)]:
             equal = IdenticalHosts(Rules(merged.requests))
@@ -115,10 +116,6 @@ class IdenticalHosts(HostsApart):
         for order, by in itertools.product(orders, (0, None)):
             if blocks := Greedy(self.rules).placed(vms, {}, room, order, by):
                 yield blocks
-
-    def _many_sizes(self, vms: Kinds) -> bool:
-        """True if a family has so many sizes that a search takes seconds."""
-        return any(len(amounts) > MANY_SIZES for amounts in self.amounts(vms).values())
 
 
 def _hosts_of(solution: Solution) -> int:

@@ -59,7 +59,6 @@ def whole_programme(
     needed: Sequence[int],
     *,
     costs: Sequence[int],
-    most: Sequence[int] = (),
     nodes: int = 0,
 ) -> tuple[tuple[int, ...] | None, int | None]:
     """The cheapest choice of whole numbers of columns that reaches what is needed in every row.
@@ -68,7 +67,6 @@ def whole_programme(
         columns (sequence of sequences of int): What one of each column adds to every row. [-]
         needed (sequence of int): Least sum of each row. [-]
         costs (sequence of int): Cost of each column, whole numbers. [-]
-        most (sequence of int): How often each column may be taken; empty: as often as is needed. [-]
         nodes: Nodes after which the search stops with the best that it has; 0: as many as the number of columns allows. [-]
 
     How often each column is taken (None if nothing was found), and a cost below which no choice can go (None if none
@@ -80,7 +78,6 @@ def whole_programme(
     ((1, 1), 2)
     """
     whole_from_zero(nodes=nodes)
-    each(whole_from_zero, most=most)
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csc_array
 
@@ -88,7 +85,7 @@ def whole_programme(
         _whole("costs", costs),
         constraints=LinearConstraint(csc_array(_whole("columns", columns).T), lb=_whole("needed", needed)),
         integrality=np.ones(len(columns)),
-        bounds=Bounds(0, np.array(most, dtype=float) if most else np.inf),
+        bounds=Bounds(0, np.inf),
         options={
             "node_limit": nodes or min(5000, max(20, SOLVER_NODES // len(columns))),
             "time_limit": SOLVER_SECONDS,

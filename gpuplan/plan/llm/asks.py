@@ -97,7 +97,3 @@ class Asks:
     def refuse(self, name: str, value: object, key: str, /, **words: object) -> ScenarioError:
         """Return the error that names an input of this group, its value, and values that would work."""
         return ScenarioError([problem(f"groups.{self.group.id}.{name}", value, key, **words)])
-
-    def label(self, name: str) -> str:
-        """Return the label of an input."""
-        return GROUP_FIELD_BY_NAME[name].label

@@ -101,7 +101,7 @@ def tuning_of(asks: Asks) -> Tuning:
     except ValueError as error:
         where = "model" if gpus is None else "replica_gpus"
         raise asks.refuse(where, show(getattr(group, where)), "limit.as said", why=error) from None
-    hours = Range(use.hours or 0.0, use.hours_low or 0.0, use.hours_high or 0.0)
+    hours = use.hours or Range(0.0, 0.0, 0.0)
     if hours.value > GROUP_FIELD_BY_NAME["work_h"].high:
         most = math.floor(tokens * GROUP_FIELD_BY_NAME["work_h"].high / hours.value)
         words = {"hours": rough(hours.value), "most": written(most, ",")}
@@ -118,7 +118,7 @@ def tuning_of(asks: Asks) -> Tuning:
         hosts=use.hosts,
         gpus=use.gpus_per_host,
         hours=hours,
-        tokens_per_gpu=Range(use.tokens_per_gpu, use.low, use.high),
+        tokens_per_gpu=use.speed,
         memory=use.memory,
         memory_gib=use.memory_gib,
         how=use.how,
@@ -135,7 +135,7 @@ def _sizes(asks: Asks, work: LlmTraining, found: LlmTrainingUse) -> Iterator[Job
             other = tuning(scenario, asks.catalog, work, hosts=1, gpus_per_host=gpus)
         except ValueError:
             continue
-        yield JobSize(gpus, other.hours or 0.0)
+        yield JobSize(gpus, other.hours.value if other.hours else 0.0)
 
 
 def tuning_lines(here: Trail, asks: Asks, made: Tuning) -> None:

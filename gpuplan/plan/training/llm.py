@@ -1,12 +1,14 @@
 """Training and tuning of language models: the speed and memory of a job on the boards and the network of a scenario."""
 
+import math
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from gpuplan.catalog import Catalog
-from gpuplan.models.llm.training import model_flops_share, speed_range, tokens_time_h
+from gpuplan.models.llm.shape import Range
+from gpuplan.models.llm.training import speed_range, tokens_time_h
 from gpuplan.models.llm.training_run import FITTED_NAMES, TUNING_NAMES, StepTimes, step_times
 from gpuplan.models.llm.training_setup import Fitted, TrainingBoard, TrainingRun, Transformer
 from gpuplan.models.llm.tuning import (
@@ -62,23 +64,30 @@ class LlmTrainingUse:
 
     run: TrainingRun
     times: StepTimes
-    hosts: int
-    gpus_per_host: int
     memory: TuningMemory
     memory_gib: float
-    tokens_per_gpu: float
-    low: float
-    high: float
+    speed: Range
+    """Tokens per second of a GPU."""
     alone: float
-    """Tokens per second of a GPU of one host with memory enough."""
-    efficiency: float
-    """Share of that speed on these hosts, after losses to memory and the network."""
-    mfu: float
-    hours: float | None
-    hours_low: float | None
-    hours_high: float | None
+    """The same of one host with memory enough."""
+    hours: Range | None
     basis: str
     how: str
+
+    @property
+    def hosts(self) -> int:
+        """Hosts of the job."""
+        return self.run.over.hosts
+
+    @property
+    def gpus_per_host(self) -> int:
+        """GPUs of each host."""
+        return self.run.over.gpus_per_host
+
+    @property
+    def efficiency(self) -> float:
+        """Share of the speed of one host on these hosts, after losses to memory and the network."""
+        return min(1.0, self.speed.value / self.alone)
 
 
 def fitted_values(catalog: Catalog) -> Fitted:
@@ -124,182 +133,147 @@ def _tuned(
     scenario: Scenario, catalog: Catalog, work: LlmTraining, hosts: int | None, gpus_per_host: int | None
 ) -> LlmTrainingUse | str:
     """Return the job for its inputs; or say why there is none."""
-    most = gpus_per_host or scenario.hardware.gpus_per_host
     try:
+        job = _Job(scenario, catalog, work)
+        most = gpus_per_host or scenario.hardware.gpus_per_host
         if hosts is None:
-            counts = (most,) if gpus_per_host else (*(n for n in COUNTS if n < most), most)
-            hosts, most = _fewest(scenario, catalog, work, counts)
-        return _use(scenario, catalog, work, fitting_run(scenario, catalog, work, hosts, most))
+            hosts, most = job.fewest((most,) if gpus_per_host else (*(n for n in COUNTS if n < most), most))
+        return job.use(job.fitting_run(hosts, most))
     except ValueError as error:
         return str(error)
 
 
-def fitting_run(
-    scenario: Scenario, catalog: Catalog, work: LlmTraining, hosts: int, gpus_per_host: int
-) -> TrainingRun:
-    """Find the fastest run that fits: micro-batch, recomputing and split of the layers are chosen unless stated."""
-    run = _run(scenario, catalog, work, hosts, gpus_per_host)
-    adapters, memory, usable = _adapters(catalog, work), _memory_gib(scenario, catalog), _usable(catalog)
-    fitted, overheads = fitted_values(catalog), _held(catalog)
-    runs: list[TrainingRun] = []
-    for recompute in (False, True) if work.recompute is None else (work.recompute,):
-        if work.sharding == "tensor-pipeline":
-            option = replace(run, recompute=recompute)
-            limits = {"memory_gib": memory, "usable_share": usable, "adapters": adapters, **overheads}
-            with suppress(ValueError):
-                runs += layer_splits(option, **limits)
-            continue
-        for micro in MICRO_BATCHES if work.micro_batch is None else (work.micro_batch,):
-            option = replace(run, recompute=recompute, micro_batch=micro)
-            fits = tuning_memory(option, adapters=adapters, **overheads).total_gib <= usable * memory
-            if fits and micro * run.gpus <= run.batch:
-                runs.append(option)
-    if runs:
-        return min(runs, key=lambda each: step_times(each, fitted).step_s)
-    smallest = replace(run, recompute=work.recompute is not False)
-    needs = tuning_memory(smallest, adapters=adapters, **overheads).total_gib
-    name, method = catalog.row("llm_models", work.model)["name"], NAMES["training method"][work.method]
-    words = {"gpus": run.gpus, "needs": f"{needs:.0f}", "holds": f"{usable * memory:.0f}"}
-    raise ValueError(said("limit.training does not fit", model=name, method=method, **words))
+class _Job:
+    """A job with what the catalog says of its model, the boards of the scenario, and memory."""
 
+    def __init__(self, scenario: Scenario, catalog: Catalog, work: LlmTraining) -> None:
+        self.scenario, self.catalog, self.work, self.gpu = scenario, catalog, work, scenario.hardware.gpu
+        self.row, self.fitted = catalog.row("llm_models", work.model), fitted_values(catalog)
+        self.shape = shape_of_row(self.row)
+        self.memory_gib = float(catalog.gpus[self.gpu].fact("memory_gib").value)
+        held = {name: self._planning(name) for name in ("state_bytes", "runtime_gib")}
+        self.overheads = {"adapters": self._adapters(), **held}
+        self.limits = {"memory_gib": self.memory_gib, "usable_share": self._planning("usable_share")}
 
-def _fewest(
-    scenario: Scenario, catalog: Catalog, work: LlmTraining, counts: tuple[int, ...]
-) -> tuple[int, int]:
-    """Fewest hosts, and GPUs of each, that hold a job, of these counts."""
-    run = replace(_run(scenario, catalog, work, 1, counts[-1]), sharding="full", recompute=True)
-    memory, usable, adapters = _memory_gib(scenario, catalog), _usable(catalog), _adapters(catalog, work)
-    return fewest_gpus(run, memory_gib=memory, usable_share=usable, adapters=adapters, counts=counts)
+    def _planning(self, name: str) -> float:
+        return float(self.catalog.assumptions["llm-tuning"].fact(name).value)
 
+    def _adapters(self) -> float:
+        """Parameters of the adapters, in 10^9; on all products of a dense layer, as wide as the model's parameters make it."""
+        if self.work.method == "full":
+            return 0.0
+        shape = self.shape
+        return adapter_parameters(
+            self.work.rank or int(self._planning("rank")),
+            layers=shape.layers,
+            hidden_size=shape.hidden_size,
+            attention_size=shape.heads * shape.head_size,
+            kv_size=(shape.kv_heads or shape.heads) * shape.head_size,
+            mlp_size=self.row["mlp_size"] or 4 * shape.hidden_size,
+        )
 
-def _memory_gib(scenario: Scenario, catalog: Catalog) -> float:
-    return float(catalog.gpus[scenario.hardware.gpu].fact("memory_gib").value)
+    def fewest(self, counts: tuple[int, ...]) -> tuple[int, int]:
+        """Fewest hosts, and GPUs of each, that hold the job, of these counts."""
+        run = replace(self._run(1, counts[-1]), sharding="full", recompute=True)
+        return fewest_gpus(run, adapters=self.overheads["adapters"], counts=counts, **self.limits)
 
+    def fitting_run(self, hosts: int, gpus_per_host: int) -> TrainingRun:
+        """Find the fastest run that fits: micro-batch, recomputing and split of the layers are chosen unless stated."""
+        work, run, usable = self.work, self._run(hosts, gpus_per_host), math.prod(self.limits.values())
+        runs: list[TrainingRun] = []
+        for recompute in (False, True) if work.recompute is None else (work.recompute,):
+            if work.sharding == "tensor-pipeline":
+                with suppress(ValueError):
+                    runs += layer_splits(replace(run, recompute=recompute), **self.limits, **self.overheads)
+                continue
+            for micro in MICRO_BATCHES if work.micro_batch is None else (work.micro_batch,):
+                option = replace(run, recompute=recompute, micro_batch=micro)
+                fits = tuning_memory(option, **self.overheads).total_gib <= usable
+                if fits and micro * run.gpus <= run.batch:
+                    runs.append(option)
+        if runs:
+            return min(runs, key=lambda each: step_times(each, self.fitted).step_s)
+        smallest = replace(run, recompute=work.recompute is not False)
+        needs = tuning_memory(smallest, **self.overheads).total_gib
+        name, method = self.row["name"], NAMES["training method"][work.method]
+        words = {"gpus": run.gpus, "needs": f"{needs:.0f}", "holds": f"{usable:.0f}"}
+        raise ValueError(said("limit.training does not fit", model=name, method=method, **words))
 
-def _usable(catalog: Catalog) -> float:
-    return float(catalog.assumptions["llm-tuning"].fact("usable_share").value)
+    def _run(self, hosts: int, gpus_per_host: int) -> TrainingRun:
+        scenario, catalog, work, shape, gpu = self.scenario, self.catalog, self.work, self.shape, self.gpu
+        if work.sequence_tokens > shape.context_tokens:
+            words = {"tokens": work.sequence_tokens, "most": shape.context_tokens}
+            raise ValueError(said("limit.training sequence", **words))
+        network, links = scenario.network, scenario.training.links or 1
+        inside = nvlink_gb_s(catalog, gpu) or inside_host_gb_s(catalog, gpu, gpus_per_host)
+        tcp_gbit_s = None
+        if network.transport == "tcp":
+            tcp_gbit_s = float(tcp_rate(scenario, catalog, links * network.link_gbit_s).value)
+        sizes = (shape.active_parameters, shape.layers, shape.hidden_size, shape.heads * shape.head_size)
+        board = TrainingBoard(
+            matmul_tflops(catalog, gpu, "bf16"),
+            matmul_tflops(catalog, gpu, work.precision),
+            float(catalog.gpus[gpu].fact("memory_bandwidth_gb_s").value),
+            fp8=work.precision == "fp8",
+        )
+        usable = float(catalog.assumptions["training-allreduce"].fact("usable_share").value)
+        link = Link(network.link_gbit_s, network.transport, tcp_gbit_s, usable, network.mtu_bytes)
+        return TrainingRun(
+            Transformer(*sizes, shape.vocabulary, shape.tied_embeddings),
+            shape.total_parameters,
+            board,
+            GpuHosts(hosts, link, gpus_per_host, links, float(inside.value)),
+            sequence_tokens=work.sequence_tokens,
+            micro_batch=work.micro_batch or 1,
+            batch=hosts * gpus_per_host * (work.batch_per_gpu or self._usual_batch()),
+            method=work.method,
+            recompute=bool(work.recompute),
+            sharding=work.sharding,
+            gradient_bytes=GRADIENT_BYTES[work.gradients],
+            eager=work.method != "full" and work.sharding != "tensor-pipeline",
+        )
 
+    def _usual_batch(self) -> int:
+        """Sequences of a GPU in a step unless stated: the same tokens at any length, in whole micro-batches."""
+        micro = self.work.micro_batch or 1
+        return micro * max(1, round(self._planning("micro_tokens") / self.work.sequence_tokens / micro))
 
-def _held(catalog: Catalog) -> dict[str, float]:
-    planning = catalog.assumptions["llm-tuning"]
-    return {name: float(planning.fact(name).value) for name in ("state_bytes", "runtime_gib")}
+    def use(self, run: TrainingRun) -> LlmTrainingUse:
+        """Return the performance and memory of a run."""
+        times = step_times(run, self.fitted)
+        speed = run.batch * run.sequence_tokens / run.gpus / times.step_s
+        waits = min(1.0, times.alone_s / times.step_s)
+        ends = speed_range(speed, efficiency=waits, **widths(self.catalog, self.gpu, self.work.method))
+        hours = None
+        if (tokens := self.work.tokens) is not None:
+            speeds = (speed, *ends[::-1])
+            hours = Range(*(tokens_time_h(tokens, gpus=run.gpus, tokens_per_gpu=one) for one in speeds))
+        measured, name = self.gpu in MEASURED, self.catalog.gpus[self.gpu].name
+        return LlmTrainingUse(
+            run=run,
+            times=times,
+            memory=tuning_memory(run, **self.overheads),
+            memory_gib=self.memory_gib,
+            speed=Range(speed, *ends),
+            alone=self._one_host_per_s(run),
+            hours=hours,
+            basis="fitted" if measured else "assumed",
+            how=said("llm.job fitted" if measured else "llm.job unseen", gpu=name),
+        )
 
-
-def _adapters(catalog: Catalog, work: LlmTraining) -> float:
-    """Parameters of the adapters, in 10^9; on all products of a dense layer, as wide as the model's parameters make it."""
-    if work.method == "full":
-        return 0.0
-    rank = work.rank or int(catalog.assumptions["llm-tuning"].fact("rank").value)
-    row = catalog.row("llm_models", work.model)
-    shape = shape_of_row(row)
-    return adapter_parameters(
-        rank,
-        layers=shape.layers,
-        hidden_size=shape.hidden_size,
-        attention_size=shape.heads * shape.head_size,
-        kv_size=(shape.kv_heads or shape.heads) * shape.head_size,
-        mlp_size=row["mlp_size"] or 4 * shape.hidden_size,
-    )
-
-
-def _run(
-    scenario: Scenario, catalog: Catalog, work: LlmTraining, hosts: int, gpus_per_host: int
-) -> TrainingRun:
-    shape = shape_of_row(catalog.row("llm_models", work.model))
-    gpu, network = scenario.hardware.gpu, scenario.network
-    if work.sequence_tokens > shape.context_tokens:
-        words = {"tokens": work.sequence_tokens, "most": shape.context_tokens}
-        raise ValueError(said("limit.training sequence", **words))
-    item, nvlink = catalog.gpus[gpu], nvlink_gb_s(catalog, gpu)
-    inside = nvlink or inside_host_gb_s(catalog, gpu, gpus_per_host)
-    links = scenario.training.links or 1
-    tcp = tcp_rate(scenario, catalog, links * network.link_gbit_s) if network.transport == "tcp" else None
-    batch = hosts * gpus_per_host * (work.batch_per_gpu or _usual_batch(catalog, work))
-    sizes = (shape.active_parameters, shape.layers, shape.hidden_size, shape.heads * shape.head_size)
-    model = Transformer(*sizes, shape.vocabulary, shape.tied_embeddings)
-    board = TrainingBoard(
-        matmul_tflops(catalog, gpu, "bf16"),
-        matmul_tflops(catalog, gpu, work.precision),
-        float(item.fact("memory_bandwidth_gb_s").value),
-        fp8=work.precision == "fp8",
-    )
-    usable = float(catalog.assumptions["training-allreduce"].fact("usable_share").value)
-    tcp_gbit_s = None if tcp is None else float(tcp.value)
-    link = Link(network.link_gbit_s, network.transport, tcp_gbit_s, usable, network.mtu_bytes)
-    return TrainingRun(
-        model,
-        shape.total_parameters,
-        board,
-        GpuHosts(hosts, link, gpus_per_host, links, float(inside.value)),
-        sequence_tokens=work.sequence_tokens,
-        micro_batch=work.micro_batch or 1,
-        batch=batch,
-        method=work.method,
-        recompute=bool(work.recompute),
-        sharding=work.sharding,
-        gradient_bytes=GRADIENT_BYTES[work.gradients],
-        eager=work.method != "full" and work.sharding != "tensor-pipeline",
-    )
-
-
-def _usual_batch(catalog: Catalog, work: LlmTraining) -> int:
-    """Sequences of a GPU in a step unless stated: the same tokens at any length, in whole micro-batches."""
-    tokens, micro = float(catalog.assumptions["llm-tuning"].fact("micro_tokens").value), work.micro_batch or 1
-    return micro * max(1, round(tokens / work.sequence_tokens / micro))
-
-
-def _use(scenario: Scenario, catalog: Catalog, work: LlmTraining, run: TrainingRun) -> LlmTrainingUse:
-    times = step_times(run, fitted_values(catalog))
-    speed = run.batch * run.sequence_tokens / run.gpus / times.step_s
-    gpu, alone = scenario.hardware.gpu, one_host_per_s(catalog, run)
-    waits = min(1.0, times.alone_s / times.step_s)
-    low, high = speed_range(speed, efficiency=waits, **widths(catalog, gpu, work.method))
-    hours: list[float | None] = [None] * 3
-    if work.tokens is not None:
-        hours = [tokens_time_h(work.tokens, gpus=run.gpus, tokens_per_gpu=one) for one in (speed, high, low)]
-    measured = gpu in MEASURED
-    return LlmTrainingUse(
-        run=run,
-        times=times,
-        hosts=run.over.hosts,
-        gpus_per_host=run.over.gpus_per_host,
-        memory=tuning_memory(run, adapters=_adapters(catalog, work), **_held(catalog)),
-        memory_gib=_memory_gib(scenario, catalog),
-        tokens_per_gpu=speed,
-        low=low,
-        high=high,
-        alone=alone,
-        efficiency=min(1.0, speed / alone),
-        mfu=model_flops_share(
-            speed,
-            active_parameters=run.model.active_parameters,
-            layers=run.model.layers,
-            attention_size=run.model.attention_size,
-            sequence_tokens=run.sequence_tokens,
-            matmul_tflops=run.board.matmul_tflops,
-        ),
-        hours=hours[0],
-        hours_low=hours[1],
-        hours_high=hours[2],
-        basis="fitted" if measured else "assumed",
-        how=said("llm.job fitted" if measured else "llm.job unseen", gpu=catalog.gpus[gpu].name),
-    )
-
-
-def one_host_per_s(catalog: Catalog, run: TrainingRun) -> float:
-    """Tokens per second of each GPU of one host with unlimited memory: the network between hosts can only lessen it."""
-    fitted, per_gpu = fitted_values(catalog), run.batch // run.gpus
-    gpus_per_host, batch = run.over.gpus_per_host, run.batch // run.over.hosts
-    single = replace(run.on(1, gpus_per_host), batch=batch, recompute=False, pipeline=1, context=1)
-    tensors = {1, gpus_per_host} if run.sharding == "tensor-pipeline" else {1}
-    options = [
-        replace(single, tensor=tensor, micro_batch=micro)
-        for tensor in sorted(tensors)
-        for micro in {run.micro_batch, *(n for n in MICRO_BATCHES if n <= per_gpu)}
-        if run.sharding != "tensor-pipeline" or micro == run.micro_batch
-    ]
-    least = min(step_times(one, fitted).step_s for one in options)
-    return single.batch * run.sequence_tokens / gpus_per_host / least
+    def _one_host_per_s(self, run: TrainingRun) -> float:
+        """Tokens per second of each GPU of one host with unlimited memory: the network between hosts can only lessen it."""
+        per_gpu, gpus_per_host = run.batch // run.gpus, run.over.gpus_per_host
+        single = replace(run.on(1, gpus_per_host), batch=run.batch // run.over.hosts, recompute=False)
+        single = replace(single, pipeline=1, context=1)
+        split = run.sharding == "tensor-pipeline"
+        options = [
+            replace(single, tensor=tensor, micro_batch=micro)
+            for tensor in sorted({1, gpus_per_host} if split else {1})
+            for micro in {run.micro_batch, *(n for n in MICRO_BATCHES if n <= per_gpu and not split)}
+        ]
+        least = min(step_times(one, self.fitted).step_s for one in options)
+        return single.batch * run.sequence_tokens / gpus_per_host / least
 
 
 def widths(catalog: Catalog, gpu: str, method: str) -> dict[str, Any]:

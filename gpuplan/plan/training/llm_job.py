@@ -108,9 +108,9 @@ def llm_job_use(scenario: Scenario, catalog: Catalog, trail: Trail) -> TrainingU
         efficiency_low=low,
         efficiency=typical,
         efficiency_high=high,
-        per_s=use.run.gpus * use.tokens_per_gpu,
+        per_s=use.run.gpus * use.speed.value,
         needs_gbit_s=8 * sent_gb(use.run) / use.times.step_s,
-        hours=use.hours,
+        hours=use.hours and use.hours.value,
         samples=training.samples,
         epochs=training.epochs or (None if training.samples is None else 1.0),
         knee_hosts=_knee(scenario, catalog),
@@ -119,9 +119,9 @@ def llm_job_use(scenario: Scenario, catalog: Catalog, trail: Trail) -> TrainingU
         changes=_changes(scenario, catalog, use),
         sources=tuple(dict.fromkeys((*fit.fact("matmul_share").sources, *row["source"]))),
         mfu=mfu,
-        per_gpu=(use.low, use.tokens_per_gpu, use.high),
-        hours_low=use.hours_low,
-        hours_high=use.hours_high,
+        per_gpu=(use.speed.low, use.speed.value, use.speed.high),
+        hours_low=use.hours and use.hours.low,
+        hours_high=use.hours and use.hours.high,
         memory_gib=use.memory.total_gib,
         spread=spread_words(use.run),
     )
@@ -141,13 +141,13 @@ def _efficiency(catalog: Catalog, use: LlmTrainingUse) -> tuple[float, float, fl
     return ranged(catalog, "ring", use.efficiency, sure=use.hosts == 1)
 
 
-def llm_curve(scenario: Scenario, catalog: Catalog, *, chosen: bool, hosts: Sequence[int] = HOSTS) -> Curve:
+def llm_curve(scenario: Scenario, catalog: Catalog, *, chosen: bool) -> Curve:
     """Tokens a second and efficiency over the hosts that hold the job."""
     steps = []
-    for count in hosts:
+    for count in HOSTS:
         if (use := job_of(scenario, catalog, count)) is not None:
             low, typical, high = _efficiency(catalog, use)
-            per_s = use.run.gpus * use.tokens_per_gpu
+            per_s = use.run.gpus * use.speed.value
             steps.append(Step(count, use.run.gpus, typical, low, high, per_s))
     network, links = scenario.network, scenario.training.links or 1
     return Curve(network.link_gbit_s, network.transport, "", chosen, tuple(steps), links)
@@ -218,9 +218,9 @@ def _faster(
     gains = []
     for words, other, hosts in choices:
         now = job_of(other, catalog, hosts)
-        if now is not None and now.tokens_per_gpu > 1.05 * use.tokens_per_gpu:
+        if now is not None and now.speed.value > 1.05 * use.speed.value:
             share = whole_percent(now.efficiency)
-            gains.append((now.tokens_per_gpu, said("advice.would reach", way=words, share=share)))
+            gains.append((now.speed.value, said("advice.would reach", way=words, share=share)))
     return gains
 
 
@@ -303,7 +303,7 @@ def _answers(
     together: dict[str, Fact | Line] = {"gpus": gpus, "batch_per_gpu": batch, "step_s": step}
     here.compute("per_s", training_throughput, together)
     row = catalog.row("llm_models", str(scenario.training.model))
-    inputs = _derived(tokens_per_gpu=round(use.tokens_per_gpu, 1))
+    inputs = _derived(tokens_per_gpu=round(use.speed.value, 1))
     inputs["active_parameters"] = row.fact("active_parameters")
     for name in ("layers", "attention_size"):
         inputs[name] = derived(f"{PATH}/{name}", getattr(run.model, name), "shape of a model")

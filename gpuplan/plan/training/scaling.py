@@ -283,12 +283,10 @@ def ranged(catalog: Catalog, aggregation: str, typical: float, *, sure: bool) ->
     return low, typical, high
 
 
-def curve(
-    scenario: Scenario, catalog: Catalog, job: Job, *, chosen: bool = True, hosts: Sequence[int] = HOSTS
-) -> Curve:
+def curve(scenario: Scenario, catalog: Catalog, job: Job, *, chosen: bool = True) -> Curve:
     """Throughput and efficiency over hosts with the network of a scenario."""
     steps, time_s = [], step_times(scenario, catalog, job)
-    for count in hosts:
+    for count in HOSTS:
         low, typical, high = kept_range(scenario, catalog, job, count, time_s(count))
         gpus = count * job.gpus_per_host
         steps.append(Step(count, gpus, typical, low, high, gpus * typical * job.batch / job.native_s))
