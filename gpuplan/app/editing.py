@@ -7,7 +7,7 @@ from gpuplan.analysis.customer import customer_scenario
 from gpuplan.analysis.variants import has_input
 from gpuplan.app import groups
 from gpuplan.app.groups import cell_at
-from gpuplan.app.history import History, Link, input_name, link_of, new_design
+from gpuplan.app.history import MOST, Link, input_name, link_of, new_design, scenario_of
 from gpuplan.app.number_input import NUMERIC, is_half_typed
 from gpuplan.app.plan_view import PlanView
 from gpuplan.catalog import Catalog
@@ -62,6 +62,18 @@ class Editing(PlanView):
         """The plan before the last change; None where a design was opened."""
         self.messages_before: tuple[Message, ...] = ()
         self.turn = 0
+        self.past: list[Link] = []
+        self.future: list[Link] = []
+        """Designs before and after the current one; on each side the last is the first to return to."""
+        self.design = new_design()
+        """Identity of the design that is worked on."""
+        self.customer_of_design = self.scenario.customer
+        self._linked: tuple[Scenario, Link | None] = (self.scenario, None)
+        self._check()
+
+    def _begin(self) -> None:
+        super()._begin()
+        self.customer_of_design = ""
         self.drafts: dict[str, Draft] = {}
         """Texts typed into fields that do not accept them, by path, the latest last."""
         self.refused: tuple[Problem, ...] = ()
@@ -71,14 +83,8 @@ class Editing(PlanView):
         self.notice: tuple[str, str] = ("", "")
         self.typing = ""
         """Path of the field that is being typed into: all its text is undone at once."""
-        self.history = History(catalog)
-        self.design = new_design()
-        """Identity of the design that is worked on."""
-        self.customer_of_design = self.scenario.customer
         self._settled: tuple[Plan, tuple[Message, ...]] | None = None
         """Plan and messages before the field was typed into; None while no field is."""
-        self._linked: tuple[Scenario, Link | None] = (self.scenario, None)
-        self._check()
 
     @property
     def stale(self) -> bool:
@@ -163,9 +169,9 @@ class Editing(PlanView):
 
     def untype(self, path: str) -> None:
         """Discard the text being typed into a field: the design is again the one before it, and nothing has moved."""
-        if path == self.typing and self.history.past:
+        if path == self.typing and self.past:
             self._end_typing()
-            self._plan(self.history.scenario(self.history.past.pop()), news=False)
+            self._plan(scenario_of(self.past.pop().fragment), news=False)
 
     def say(self, level: str, text: str) -> None:
         self.notice = (level, text)
@@ -181,9 +187,8 @@ class Editing(PlanView):
 
     def _leave(self, design: str = "") -> None:
         """Work on another design, by its identity if it had been left before; what belongs to this one ends with it."""
-        self.design, self.customer_of_design = design or new_design(), ""
-        self.drafts, self.refused, self.cause = {}, (), ""
-        self._end_typing()
+        self.design = design or new_design()
+        self._begin()
 
     def _take(
         self,
@@ -198,7 +203,7 @@ class Editing(PlanView):
         goes_on = bool(path) and path == self.typing
         changed = scenario != self.scenario or left is not None
         if changed and not goes_on:
-            self.history.took(left or self.link, self.scenario)
+            self.past, self.future = [*self.past[-MOST:], left or self.link], []
         if not goes_on:
             self._settled = (self.plan, self.messages) if live and changed else None
         self.typing = path if live and (changed or goes_on) else ""
@@ -211,9 +216,8 @@ class Editing(PlanView):
 
     def _settle(self, path: str) -> None:
         """Enter the typed text; one that changes nothing is no change."""
-        past = self.history.past
-        if past and past[-1].id == self.link.id:
-            past.pop()
+        if self.past and self.past[-1].id == self.link.id:
+            self.past.pop()
         self._end_typing()
         self._name_customer()
 
@@ -275,7 +279,7 @@ class Editing(PlanView):
             self.refused = error.problems
             if self._settled is not None and self._settled[0] is not self.plan:
                 # a half-typed number must not replace the whole one
-                self._show(self._settled[0], self.history.scenario(self.history.past[-1]))
+                self._show(self._settled[0], scenario_of(self.past[-1].fragment))
         except ValueError as error:  # a model that cannot answer; which input is to blame is not known
             self.refused = (Problem("", "", str(error)),)
             self.notice = ("stop", said("screen.open.last plan", why=error))

@@ -22,8 +22,6 @@ MOST_NAMES = 3
 LOCALE = "format.locale"
 MOST = 200
 """Most designs that undo returns to."""
-MOST_READ = 8
-"""Most designs of the history that are also kept as scenarios."""
 
 
 def change_words(old: Scenario, new: Scenario, catalog: Catalog, unsaid: tuple[str, ...] = ()) -> str:
@@ -178,40 +176,3 @@ def scenario_of(fragment: str) -> Scenario:
     except (RecursionError, zlib.error) as error:
         raise ValueError("damaged") from error
     return from_dict(data)
-
-
-class History:
-    """Designs before and after the current one; on each side the last is the first to return to."""
-
-    def __init__(self, catalog: Catalog) -> None:
-        self._catalog = catalog
-        self.past: list[Link] = []
-        self.future: list[Link] = []
-        self._read: dict[str, Scenario] = {}
-
-    def took(self, link: Link, scenario: Scenario) -> None:
-        """Record a change to this design: from now on undo returns to it."""
-        self.past = [*self.past[-MOST:], link]
-        self.future = []
-        self.remember(link, scenario)
-
-    def remember(self, link: Link, scenario: Scenario) -> None:
-        """Keep a design that will soon be needed, so that its text need not be read."""
-        self._read = dict([*self._read.items()][-MOST_READ:]) | {link.id: scenario}
-
-    def scenario(self, link: Link) -> Scenario:
-        """Return the design of a link; raise ValueError if it is damaged."""
-        if link.id not in self._read:
-            self.remember(link, scenario_of(link.fragment))
-        return self._read[link.id]
-
-    def words(self, now: Scenario, unsaid: tuple[str, ...], *, back: bool) -> str:
-        """Describe the change that undo takes back, or redo brings back; empty if there is none that can be read."""
-        if not (there := self.past if back else self.future):
-            return ""
-        try:
-            other = self.scenario(there[-1])
-        except ValueError:
-            return ""
-        old, new = (other, now) if back else (now, other)
-        return change_words(old, new, self._catalog, unsaid)

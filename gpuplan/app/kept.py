@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from gpuplan.analysis.compare import design_name
 from gpuplan.analysis.variants import has_input
 from gpuplan.app.editing import HELD_BACK, Editing
-from gpuplan.app.history import Link, scenario_of
+from gpuplan.app.history import Link, change_words, scenario_of
 from gpuplan.plan import Plan
 from gpuplan.plan.over_time.recommended import set_up_as
 from gpuplan.plan.over_time.rules import OPEN
@@ -120,32 +120,37 @@ class KeptDesigns(Editing):
             text = one_line(self.drafts[path].text)[:MOST_QUOTED].strip()
             key = "screen.undo.typed" if text else "screen.undo.left empty"
             return said(key, text=text, name=self.name_of(path))
-        if self._to_another(self.history.past):
+        if self._to_another(self.past):
             return "" if self.customer else said("screen.undo.opened", name=self.scenario.name)
-        return self.history.words(self.scenario, self._unsaid, back=True)
+        return self._words(self.past, back=True)
 
     @property
     def redo_words(self) -> str:
-        if self.customer and self._to_another(self.history.future):
+        if self.customer and self._to_another(self.future):
             return ""
-        return self.history.words(self.scenario, self._unsaid, back=False)
+        return self._words(self.future, back=False)
 
-    @property
-    def _unsaid(self) -> tuple[str, ...]:
-        return HELD_BACK if self.customer else ()
+    def _words(self, there: Sequence[Link], *, back: bool) -> str:
+        """Describe the change to or from the last design of a side of the history; empty if none can be read."""
+        try:
+            other = scenario_of(there[-1].fragment)
+        except (IndexError, ValueError):
+            return ""
+        old, new = (other, self.scenario) if back else (self.scenario, other)
+        return change_words(old, new, self.catalog, HELD_BACK if self.customer else ())
 
     def _last_draft(self) -> str:
         """Path of the last text that was refused, if the design has not changed since, or nothing else can be undone."""
         path = next(reversed(self.drafts), "")
-        return path if path and (not self.history.past or self.drafts[path].at == self.link.id) else ""
+        return path if path and (not self.past or self.drafts[path].at == self.link.id) else ""
 
     @property
     def can_undo(self) -> bool:
-        return bool(self.history.past or self.drafts)
+        return bool(self.past or self.drafts)
 
     @property
     def can_redo(self) -> bool:
-        return bool(self.history.future)
+        return bool(self.future)
 
     def undo(self) -> None:
         """Take the last change back, or the last text that was refused if it came after that, and say which."""
@@ -154,14 +159,14 @@ class KeptDesigns(Editing):
         if path:
             del self.drafts[path]
             self._plan(self.scenario)
-        elif not self._return(self.history.past, self.history.future):
+        elif not self._return(self.past, self.future):
             return
         self.say("note", said("screen.undo.undone", what=words))
 
     def redo(self) -> None:
         """Bring back the change that was taken back last, and say which."""
         words = self.redo_words
-        if self._return(self.history.future, self.history.past):
+        if self._return(self.future, self.past):
             self.say("note", said("screen.undo.redone", what=words))
 
     def _to_another(self, side: Sequence[Link]) -> bool:
@@ -188,7 +193,7 @@ class KeptDesigns(Editing):
         """Return to the last design of one side of the history, moving this one to the other; True if it was done."""
         if not there:
             return False
-        scenario = self._carried(lambda: self.history.scenario(there[-1]), "screen.open.history")
+        scenario = self._carried(lambda: scenario_of(there[-1].fragment), "screen.open.history")
         if scenario is None:
             there.pop()
             self._changed()
@@ -200,7 +205,6 @@ class KeptDesigns(Editing):
             self.say("warn", said("screen.undo.other design"))
             return False
         left.append(self.link)
-        self.history.remember(self.link, self.scenario)
         if self._to_another(there):
             self._leave(there[-1].design)
         there.pop()

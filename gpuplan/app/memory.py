@@ -19,7 +19,7 @@ def memory_of(workbook: Workbook) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the memory of a workbook, which names designs by their ids, and the fragment of each of them."""
     now = workbook.link
     planned = now if workbook.planned is workbook.scenario else link_of(workbook.planned)
-    past, future, aside = workbook.history.past, workbook.history.future, workbook.aside
+    past, future, aside = workbook.past, workbook.future, workbook.aside
     sides = {"past": past, "future": future, "estate": workbook.inventory_file}
     memory = {name: getattr(workbook, name) for name in AS_IT_IS} | {
         "design": now.id,
@@ -53,7 +53,7 @@ def resume(workbook: Workbook, memory: Any, designs: Any, address: str) -> None:
         if has["started"] and stored.get("design"):
             damaged |= _restore(workbook, links([has["design"], ""]), address)
         workbook.design = has["identity"] or workbook.design
-        workbook.history.past, workbook.history.future = links(*has["past"]), links(*has["future"])
+        workbook.past, workbook.future = links(*has["past"]), links(*has["future"])
         for name, *design in has["kept"]:
             for link in links(design):
                 damaged |= not workbook.keep_again(name, link)

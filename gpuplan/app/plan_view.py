@@ -43,11 +43,16 @@ class PlanView(HasTraits):
         self.plan = plan
         self._later = Later(self._changed)
         self.once = self._later.once
+        self.click = "fail"
+        """Effect of a click on a host: ``fail`` or ``maintain``."""
+        self.tabs: dict[str, str] = {}
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin with another design: all that is set here ends with the one before."""
         self.failed: dict[str, tuple[int, ...]] = {}
         self.maintenance: dict[str, tuple[int, ...]] = {}
         """Hosts in maintenance by pool; failed hosts are not among them."""
-        self.click = "fail"
-        """Effect of a click on a host: ``fail`` or ``maintain``."""
         self.watched: Watched | None = None
         """Power-on replay shown in place of the picture of the plan."""
         self.opened: frozenset[str] = frozenset()
@@ -55,7 +60,6 @@ class PlanView(HasTraits):
         self.looked: dict[str, str] = {}
         """Choices of the view, such as the clock of a chart; they change no plan."""
         self.workload = ""
-        self.tabs: dict[str, str] = {}
 
     def show(self, plan: Plan) -> None:
         self.plan = plan

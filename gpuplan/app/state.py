@@ -59,11 +59,19 @@ class Workbook(KeptDesigns):
 
     def __init__(self, catalog: Catalog, scenario: Scenario | None = None, customer: bool = False) -> None:
         super().__init__(catalog, scenario, customer)
-        self._make_work()
         self.delivering = Delivering(self._changed, *self._own_rows)
         self.started = scenario is not None
         self.examples: list[contract.Example] | None = None
         """Descriptions of the examples on the start page; worked out once."""
+        self.before_presenting: Before | None = None
+
+    @property
+    def _own_rows(self) -> list[str]:
+        """Folder of the user's own catalog rows, for commands that run beside the page; none without it."""
+        return [str(folder) for folder in self.catalog.folders[1:2]]
+
+    def _begin(self) -> None:
+        super()._begin()
         self.unread: tuple[Problem, ...] = ()
         self.estate: list[dict[str, Any]] | None = None
         """Picture of the inventory from which the existing hosts were taken."""
@@ -73,14 +81,7 @@ class Workbook(KeptDesigns):
         """Its file, packed, from which a page that is loaded again has it, with its name; empty if that is long."""
         self.matched: dict[str, str] = {}
         """Workload, or cluster of the design, by patterns of names in the inventory, as chosen by hand."""
-        self.before_presenting: Before | None = None
-
-    @property
-    def _own_rows(self) -> list[str]:
-        """Folder of the user's own catalog rows, for commands that run beside the page; none without it."""
-        return [str(folder) for folder in self.catalog.folders[1:2]]
-
-    def _make_work(self) -> None:
+        self.drawer = ""
         self.simulating = Simulating(self._changed, *self._own_rows)
         self.auditing = Auditing(self._changed, *self._own_rows)
         self.validating = Validating(self._changed)
@@ -197,18 +198,12 @@ class Workbook(KeptDesigns):
         self._take(scenario, left=left, news=False)
 
     def _leave(self, design: str = "") -> None:
+        tried = (self.exploring, self.sensitivity, self.powering_on)
+        ended = (self.simulating, self.auditing, self.validating, *tried, self.delivering)
         super()._leave(design)
         self.started = True
-        self.unread, self.opened, self.looked = (), frozenset(), {}
-        self.failed = self.maintenance = {}
-        self.estate = self.inventory = None
-        self.inventory_file, self.matched = (), {}
-        self.watched, self.workload, self.drawer, self.notice = None, "", "", ("", "")
-        trying = (self.exploring, self.sensitivity, self.powering_on)
-        for work in (self.simulating, self.auditing, *trying, self.delivering):
+        for work in ended:
             work.forget()
-        self.validating.forget_all()
-        self._make_work()
 
     def use_audit(self) -> None:
         """Replace the groups and the burstiness of the design by those that an audit found; undo brings them back."""

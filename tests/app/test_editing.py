@@ -10,7 +10,7 @@ from approved import has_approved, is_approved
 pytest.importorskip("traitlets")
 
 from gpuplan import Scenario
-from gpuplan.app import history
+from gpuplan.app import editing
 from gpuplan.app.forms import field_data
 from gpuplan.app.header import nav_data
 from gpuplan.app.state import STEPS, Workbook
@@ -280,7 +280,7 @@ def test_setting_a_field_to_what_it_is_is_no_step(book: Workbook) -> None:
 
 
 def test_a_long_history_ends(book: Workbook, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history, "MOST", 10)
+    monkeypatch.setattr(editing, "MOST", 10)
     for number in range(30):
         book.edit("demand.stated_gpus", str(30 + number % 2))
     steps = 0

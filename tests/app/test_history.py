@@ -54,7 +54,7 @@ def test_two_texts_that_were_refused_are_undone_one_by_one(enterprise: Workbook)
 
 
 def test_a_half_typed_number_does_not_stay(enterprise: Workbook) -> None:
-    plan, past = enterprise.plan, list(enterprise.history.past)
+    plan, past = enterprise.plan, list(enterprise.past)
     for text in ("1", "12", "120"):
         enterprise.edit("cost.discount_rate", text, live=True)
     assert (
@@ -63,7 +63,7 @@ def test_a_half_typed_number_does_not_stay(enterprise: Workbook) -> None:
     enterprise.edit("cost.discount_rate", "120")
     assert enterprise.stale and enterprise.plan.lines == plan.lines
     assert enterprise.problem_of("cost.discount_rate").startswith('"120" is not valid: ')
-    assert enterprise.history.past == past and "120" in enterprise.undo_words
+    assert enterprise.past == past and "120" in enterprise.undo_words
 
 
 def test_a_number_that_the_hardware_refuses_leaves_the_plan_before_it(enterprise: Workbook) -> None:
@@ -99,7 +99,7 @@ def test_what_is_typed_and_taken_back_is_no_change(enterprise: Workbook) -> None
 
 
 def test_a_damaged_entry_has_no_words(enterprise: Workbook) -> None:
-    enterprise.history.past = [Link("x", "s=damaged", enterprise.design)]
+    enterprise.past = [Link("x", "s=damaged", enterprise.design)]
     assert enterprise.undo_words == ""
 
 

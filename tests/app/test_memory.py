@@ -69,8 +69,8 @@ def state(book: Workbook) -> dict[str, Any]:
                 "redo_words",
             )
         },
-        "past": book.history.past,
-        "future": book.history.future,
+        "past": book.past,
+        "future": book.future,
     }
 
 

@@ -153,7 +153,10 @@ class _Job:
         self.memory_gib = float(catalog.gpus[self.gpu].fact("memory_gib").value)
         held = {name: self._planning(name) for name in ("state_bytes", "runtime_gib")}
         self.overheads = {"adapters": self._adapters(), **held}
-        self.limits = {"memory_gib": self.memory_gib, "usable_share": self._planning("usable_share")}
+        self.limits: dict[str, Any] = {
+            "memory_gib": self.memory_gib,
+            "usable_share": self._planning("usable_share"),
+        }
 
     def _planning(self, name: str) -> float:
         return float(self.catalog.assumptions["llm-tuning"].fact(name).value)
