@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from gpuplan import scenario as scenario
     from gpuplan.analysis.compare import compare as compare
     from gpuplan.analysis.power_on import power_on as power_on
+    from gpuplan.analysis.same_work import same_work as same_work
     from gpuplan.analysis.solve import solve as solve
     from gpuplan.app import Design as Design
     from gpuplan.app import workbook as workbook
@@ -53,6 +54,7 @@ __version__ = "0.1.0"
 _ROOMS = {
     "gpuplan.analysis.compare": ("compare",),
     "gpuplan.analysis.power_on": ("power_on",),
+    "gpuplan.analysis.same_work": ("same_work",),
     "gpuplan.analysis.solve": ("solve",),
     "gpuplan.app": ("Design", "workbook"),
     "gpuplan.catalog": ("Catalog", "CatalogError", "load_catalog"),

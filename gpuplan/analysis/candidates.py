@@ -138,7 +138,7 @@ def default_space(scenario: Scenario, catalog: Catalog) -> Space:
     those of the same maker first; numbers of GPUs that hold the largest VM; the usual links; one more failure.
     """
     current = asked(scenario)
-    gpus = _boards(scenario, catalog)
+    gpus = usual_boards(scenario, catalog, not_offered(scenario, catalog))
     servers = _servers(current, gpus, catalog)
     rooms = {fit.gpus for gpu in gpus for server in servers if (fit := fit_of(catalog, server, gpu))}
     per_host = {current.gpus_per_host, *(n for n in PER_HOST if n <= max(rooms, default=0))}
@@ -195,14 +195,13 @@ def not_offered(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
     return tuple(gpu for gpu in others if too_little(gpu, scenario, catalog) or not takers(gpu, catalog))
 
 
-def _boards(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
-    """Return the requested board, and those that replace it and that a server of the catalog takes."""
+def usual_boards(scenario: Scenario, catalog: Catalog, out: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the requested board and the others but those ``out``: priced and sold ones first, then the nearest in age."""
     board = scenario.hardware.gpu
     known = (row for row in catalog.rows("prices") if row["use"] == "default" and row.basis != "assumed")
     priced = {*dict(scenario.prices), *(row["item"] for row in known)}
     year, today = launched(board, catalog), PriceList(scenario, catalog).as_of
-    out = {board, *not_offered(scenario, catalog)}
-    others = (gpu for gpu in catalog.gpus if gpu not in out)
+    others = (gpu for gpu in catalog.gpus if gpu != board and gpu not in out)
     boards = sorted(others, key=lambda gpu: (abs(launched(gpu, catalog) - year), gpu))
     boards.sort(key=lambda gpu: (f"gpus/{gpu}" not in priced, maybe_ended(gpu, catalog, today)))
     return (board, *boards[: MOST_GPUS - 1])
@@ -272,11 +271,15 @@ def possible_sharing(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
     return (SHARING[0], *(mode for mode in SHARING[1:] if free and possible[mode]))
 
 
-def unfit(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> str:
-    """Say why no known server holds a candidate's GPUs, or no host the largest VM; else empty."""
+def unfit(scenario: Scenario, catalog: Catalog, candidate: Candidate, *, smaller: bool = False) -> str:
+    """Say why no known server holds a candidate's GPUs, or no host the largest VM; else empty.
+
+    A board with less memory or speed than the requested one is fit only where ``smaller`` ones are.
+    """
     hardware = scenario.hardware
     as_stated = (candidate.gpu, candidate.server) == (hardware.gpu, hardware.server or "")
-    if not as_stated and (why := too_little(candidate.gpu, scenario, catalog)):
+    lacking = imprecise if smaller else too_little
+    if candidate.gpu != hardware.gpu and (why := lacking(candidate.gpu, scenario, catalog)):
         return why
     stated = as_stated and candidate.gpus_per_host <= hardware.gpus_per_host
     if not stated and (why := _not_held(catalog, candidate)):

@@ -15,12 +15,13 @@ from gpuplan.analysis.candidates import (
     unfit,
     view_of,
 )
-from gpuplan.analysis.variants import figure, outcome, outcome_of, standing
+from gpuplan.analysis.variants import Outcome, figure, outcome, outcome_of, standing
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.hardware import fit_of
+from gpuplan.plan.llm.promises import MISSED
 from gpuplan.plan.power import PowerUse
 from gpuplan.plan.prices import ANY_HOST, LARGE_HOST, MODULE_HOSTS
 from gpuplan.plan.sharing import unconfirmed_on
@@ -74,16 +75,18 @@ class Option:
     """True if its board is so old that it may no longer be sold."""
 
 
-def assess(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Option:
-    """Plan one candidate and return it as an option."""
+def assess(scenario: Scenario, catalog: Catalog, candidate: Candidate, *, same_work: bool = False) -> Option:
+    """Plan one candidate and return it as an option.
+
+    For the ``same_work`` a smaller board is fit where enough of it does the work, and a promise that it misses is a reason.
+    """
     label, view = candidate.label(catalog), view_of(scenario, candidate)
-    if why := unfit(view, catalog, candidate):
+    if why := unfit(view, catalog, candidate, smaller=same_work):
         other = not candidate.server and candidate.gpu != view.hardware.gpu
         return Option(candidate, catalog.gpus[candidate.gpu].name if other else label, reasons=(why,))
     result = outcome_of(partial(_planned, scenario, catalog, candidate))
-    if (plan := result.plan) is None:
-        reasons = tuple(f"{_input(scenario, p.path)} {p.value}: {p.message}" for p in result.problems)
-        return Option(candidate, label, reasons=reasons)
+    if (plan := result.plan) is None or (same_work and any(_late(plan))):
+        return Option(candidate, label, reasons=tuple(_late(plan) if plan else _refused(scenario, result)))
     missed = tuple(unmet(plan, chosen_for(scenario, candidate)))
     stands = standing(plan, () if missed else None)  # checks take longer than all else here
     counts = {name: getattr(plan.totals, name) for name in ("hosts", "gpus", "unplaced_vms")}
@@ -238,6 +241,19 @@ def _slow_over_network(plan: Plan) -> Iterator[str]:
         if job.verdict == "bad":
             values = {"hosts": job.hosts, "kept": job.efficiency}
             yield said("option.slow for training", group=job.name, link=link, **values)
+
+
+def _refused(scenario: Scenario, result: Outcome) -> Iterator[str]:
+    return (f"{_input(scenario, p.path)} {p.value}: {p.message}" for p in result.problems)
+
+
+def _late(plan: Plan) -> Iterator[str]:
+    """Yield the promises to users of language models that the hardware cannot keep, with the nearest that it can."""
+    for serving in plan.llm.serving.values():
+        for target in serving.targets:
+            if target.standing == MISSED:
+                values = {"asked": target.asked, "nearest": target.planned}
+                yield said(f"option.missed {target.name}", group=serving.name, **values)
 
 
 def _not_to_build(plan: Plan) -> Iterator[str]:

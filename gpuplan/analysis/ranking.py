@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from gpuplan.analysis.candidates import SHARING, Candidate, asked, kind_of, takers, too_little, view_of
+from gpuplan.analysis.candidates import SHARING, Candidate, asked, kind_of, takers, too_little
 from gpuplan.analysis.option import Option
 from gpuplan.catalog import Catalog
 from gpuplan.locales import per_cent, written
-from gpuplan.plan.boards import Work, work_of
 from gpuplan.scenario import RISKS, Scenario, views
 from gpuplan.wording import NAMES, amount, counted, hours, money, said, whole_percent
 
@@ -27,20 +26,6 @@ WORSE, BETTER = NAMES["worse than the winner"], NAMES["better than the winner"]
 
 
 @dataclass(frozen=True, slots=True)
-class BoardWork:
-    """The work that one GPU of a board does for some groups."""
-
-    gpu: str
-    own: str
-    """The board that the demand is stated in."""
-    groups: tuple[str, ...]
-    ratio: float
-    how: str
-    basis: str
-    sources: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Exploration:
     """All candidates, sorted out."""
 
@@ -55,8 +40,6 @@ class Exploration:
     """The cheapest that tolerates the failures required, or more if none does."""
     asked: Option
     currency: str
-    works: tuple[BoardWork, ...]
-    """Basis on which the ranked boards were compared."""
     notes: tuple[str, ...]
 
     @property
@@ -87,7 +70,6 @@ def sorted_out(
         winner=winner,
         asked=next(o for o in options if o.candidate == current),
         currency=scenario.cost.currency,
-        works=tuple(_works(scenario, catalog, ranked)),
         notes=(
             *[said("ranking.kinds")] * bool(views(scenario)[1:]),
             *_notes_on_boards(scenario, catalog, *map(_of_first_kind, (options, ranked))),
@@ -103,23 +85,6 @@ def _rank(current: Candidate, option: Option) -> tuple[Any, ...]:
     failures = 2 if design.host_failures < wanted else int(design.host_failures > wanted)
     cost = (option.maybe_ended, option.net_present, design != current, len(option.confirm), option.hosts)
     return (failures, *cost, design.link_gbit_s != current.link_gbit_s, option.label)
-
-
-def _works(scenario: Scenario, catalog: Catalog, ranked: Sequence[Option]) -> Iterator[BoardWork]:
-    """Yield the work of each other ranked board, identical groups together."""
-    others = (
-        (view, option.candidate.gpu) for option in ranked for view in [view_of(scenario, option.candidate)]
-    )
-    for view, gpu in dict.fromkeys(others):
-        board = view.hardware.gpu
-        if gpu == board:
-            continue
-        alike: dict[Work, list[str]] = {}
-        for group in view.groups:
-            alike.setdefault(work_of(catalog, group, board, gpu), []).append(group.name)
-        for work, names in alike.items():
-            name, current = catalog.gpus[gpu].name, catalog.gpus[board].name
-            yield BoardWork(name, current, tuple(names), work.ratio, work.how, work.basis, work.sources)
 
 
 def _distinct(options: Sequence[Option]) -> list[Option]:

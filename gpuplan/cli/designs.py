@@ -1,7 +1,7 @@
-"""``gpuplan plan``, ``network``, ``cost``, ``sensitivity``, ``compare``, ``demand``, ``traffic`` and ``explore``: answers about designs."""
+"""``gpuplan plan``, ``network``, ``cost``, ``sensitivity``, ``compare``, ``demand``, ``traffic``, ``explore`` and ``boards``: answers about designs."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from gpuplan import report
@@ -11,6 +11,7 @@ from gpuplan.analysis.compare import FEWEST, MOST, compare_plans
 from gpuplan.analysis.customer import customer_scenario
 from gpuplan.analysis.explore import explore
 from gpuplan.analysis.llm_traffic import played, traffic_of
+from gpuplan.analysis.same_work import same_work
 from gpuplan.analysis.sensitivity import thresholds, tornado
 from gpuplan.analysis.simulation import PoolSimulation, hosts_to_simulate, simulate_pool, simulation_dict
 from gpuplan.catalog import Catalog
@@ -27,7 +28,15 @@ from gpuplan.cli.terminal import clear_bar
 from gpuplan.facts import did_you_mean
 from gpuplan.plan import Plan, fail_hosts, make_plan
 from gpuplan.plan.hosts import whole_pools
-from gpuplan.report import beside_winner, exploration_csv, exploration_dict, exploration_text
+from gpuplan.report import (
+    beside_winner,
+    boards_csv,
+    boards_dict,
+    boards_text,
+    exploration_csv,
+    exploration_dict,
+    exploration_text,
+)
 from gpuplan.report.llm_report import traffic_dict, traffic_text
 from gpuplan.scenario import Problem, Scenario, ScenarioError, show
 from gpuplan.simulation.jobs import Progress
@@ -174,16 +183,42 @@ def run_explore(args: argparse.Namespace) -> int:
     return print_answer(args, exploration_dict, exploration_text, *answer)
 
 
+EVERY_BOARD = "all"
+
+
+def run_boards(args: argparse.Namespace) -> int:
+    catalog, scenario = catalog_of(args), read_scenario(args.file, args.model_config)
+    make_plan(scenario, catalog)  # errors of the design itself come first
+    if problems := [*_unknown("gpu", args.gpu, {**catalog.gpus, EVERY_BOARD: None})]:
+        raise ScenarioError(problems)
+    boards = [own for gpu in args.gpu for own in (catalog.gpus if gpu == EVERY_BOARD else (gpu,))]
+
+    def tell(done: int, of: int) -> None:
+        tell_progress(args, done=done / of, step=said("terminal.boards planned", done=done, of=of))
+
+    cards = same_work(scenario, catalog, boards, tell)
+    if args.progress:
+        tell_progress(args, done=1, boards=boards_dict(cards, scenario))
+        return 0
+    if args.csv:
+        clear_bar()
+        print(boards_csv(cards, scenario), end="")
+        return 0
+    return print_answer(args, boards_dict, boards_text, cards, scenario)
+
+
+def _unknown(name: str, values: Iterable[str], table: Mapping[str, object]) -> Iterator[Problem]:
+    """Yield a problem for each value of an option that the catalog does not have."""
+    for given in values:
+        if given not in table:
+            words = said("terminal.catalog id", name=name, meant=did_you_mean(given, table))
+            yield Problem(f"--{name}", show(given), words)
+
+
 def _space(args: argparse.Namespace, scenario: Scenario, catalog: Catalog) -> Space:
     """Return the space to explore: the default, with the given parts in its place."""
-    problems = [
-        Problem(
-            f"--{name}", show(given), said("terminal.catalog id", name=name, meant=did_you_mean(given, table))
-        )
-        for name, table in (("gpu", catalog.gpus), ("server", {**catalog.servers, ANY_SERVER: None}))
-        for given in getattr(args, name)
-        if given not in table
-    ]
+    problems = [*_unknown("gpu", args.gpu, catalog.gpus)]
+    problems += _unknown("server", args.server, {**catalog.servers, ANY_SERVER: None})
     try:
         read_numbers(args, "--gpus-per-host", "--link", "--failures")
     except ScenarioError as error:

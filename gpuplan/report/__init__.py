@@ -4,6 +4,9 @@ from gpuplan.report.catalog_report import catalog_text
 from gpuplan.report.explain import Explanation, explain
 from gpuplan.report.explore_report import (
     beside_winner,
+    boards_csv,
+    boards_dict,
+    boards_text,
     compare_dict,
     compare_text,
     exploration_csv,

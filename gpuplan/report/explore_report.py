@@ -5,9 +5,10 @@ from operator import attrgetter
 from typing import Any
 
 from gpuplan.analysis.break_even import Condition
-from gpuplan.analysis.compare import Comparison
+from gpuplan.analysis.compare import Comparison, model_name
 from gpuplan.analysis.option import Option
 from gpuplan.analysis.ranking import Exploration, why_not
+from gpuplan.analysis.same_work import BoardCard
 from gpuplan.analysis.sensitivity import Bar, Threshold
 from gpuplan.locales import spoken
 from gpuplan.plan import Plan
@@ -40,7 +41,7 @@ def exploration_dict(
     """Return an exploration as plain JSON values, all finite.
 
     Keys ``ranked``, ``best`` (the first of them on each hardware), ``unpriced``, ``rejected``, ``frontier`` (lists of options), ``winner``, ``asked``,
-    ``currency``, ``works`` (of one GPU of a board, in those of the demand), ``notes`` and ``to_win`` (``label`` and ``conditions``; null if nothing else could win).
+    ``currency``, ``notes`` and ``to_win`` (``label`` and ``conditions``; null if nothing else could win).
     """
 
     def one(option: Option) -> dict[str, Any]:
@@ -52,7 +53,6 @@ def exploration_dict(
         winner=found.winner and one(found.winner),
         asked=one(found.asked),
         currency=found.currency,
-        works=found.works,
         notes=found.notes,
         to_win=beside and {"label": beside.label, "conditions": conditions},
     )
@@ -72,7 +72,6 @@ def exploration_text(
         _answer(found),
         chapter(ranked.top(SHOWN), _left("explored.more designs", ranked), below=("why_not",)),
         said("explored.variants", left=left) if left > 0 else "",
-        explore.works(data),
         frontier.without("why_not"),
         _to_win(conditions, beside),
         explore.unpriced(data),
@@ -123,6 +122,43 @@ def exploration_csv(found: Exploration, scenario: Scenario) -> str:
     ``currency`` and ``why_not``.
     """
     return csv_text(explore.every_design(exploration_dict(found, scenario)))
+
+
+def boards_dict(cards: Sequence[BoardCard], scenario: Scenario) -> dict[str, Any]:
+    """Return boards compared by the same work as plain JSON values, all finite.
+
+    Keys ``boards`` (each the fields of its option with ``gpu``, ``name``, ``can``, ``works`` and ``differences``), ``cheapest`` (the id of a
+    board; null without one), ``demand`` (the users, promises and tolerance that all serve, in words), ``message`` and ``currency``.
+    """
+    best = next((card for card in cards if card.can and not card.option.unpriced), None)
+    boards = [fields_of(card.option) | fields_of(card) | {"can": card.can, "option": None} for card in cards]
+    people = sum(group.people for group in scenario.groups)
+    failures = scenario.availability.host_failures
+    return as_json(
+        boards=[{name: value for name, value in board.items() if name != "option"} for board in boards],
+        cheapest=best and best.gpu,
+        demand=said("same.demand", people=people, groups=len(scenario.groups), failures=failures),
+        message="; ".join(_hosts_of(card) for card in cards),
+        currency=scenario.cost.currency,
+    )
+
+
+def _hosts_of(card: BoardCard) -> str:
+    key = "same.hosts" if card.can else "same.cannot"
+    return said(key, board=model_name(card.name), hosts=card.option.hosts or 0)
+
+
+def boards_text(cards: Sequence[BoardCard], scenario: Scenario) -> str:
+    """Return boards compared by the same work as text."""
+    data = boards_dict(cards, scenario)
+    table, works = explore.same_boards(data), explore.same_works(data)
+    head = chapter("", data["message"], data["demand"])
+    return page(scenario.name, head, chapter(table, below=("remarks",)), chapter(works, below=("how",)))
+
+
+def boards_csv(cards: Sequence[BoardCard], scenario: Scenario) -> str:
+    """Every workload on every board in a row of CSV, with hosts and cost of the design."""
+    return csv_text(explore.same_works(boards_dict(cards, scenario)))
 
 
 def sensitivity_dict(plan: Plan, bars: Sequence[Bar], limits: Sequence[Threshold]) -> dict[str, Any]:

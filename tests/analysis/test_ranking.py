@@ -147,15 +147,6 @@ def test_of_chassis_that_cost_the_same_the_list_has_the_one_with_least_to_confir
         assert "dell-xe7745" not in {option.candidate.server for option in table}
 
 
-def test_the_work_of_each_ranked_board_is_stated(found: Exploration, starter: Scenario) -> None:
-    own = next(o for o in found.ranked if o.candidate.gpu == "a40-48gb")
-    assert {work.gpu for work in found.works} == {"A40", "A100 SXM4 80GB"}
-    assert own.gpus_alike is not None and own.gpus is not None
-    for work in found.works:
-        assert work.own == "Tesla V100 PCIe 32GB" and work.how and work.basis and set(work.groups)
-    assert {name for work in found.works for name in work.groups} == {g.name for g in starter.groups}
-
-
 @settings(max_examples=examples(25, few=6))
 @given(
     st.sampled_from(EXAMPLES),

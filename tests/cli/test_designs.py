@@ -285,3 +285,27 @@ def test_ctrl_c_ends_quietly(capsys: pytest.CaptureFixture[str], monkeypatch: py
 
     monkeypatch.setattr("gpuplan.cli.designs.explore", interrupted)
     assert run(capsys, "explore", "starter") == (130, "", "")
+
+
+def test_boards_are_compared_by_the_same_work(capsys: pytest.CaptureFixture[str]) -> None:
+    boards = ("--gpu", "l40s-48gb", "--gpu", "h100-nvl-94gb", "--gpu", "p4-8gb")
+    code, out, err = run(capsys, "boards", "starter", *boards, "--json")
+    assert (code, err) == (0, "")
+    data = json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    cards = {card["gpu"]: card for card in data["boards"]}
+    assert {gpu: card["can"] for gpu, card in cards.items()} == {
+        "h100-nvl-94gb": True,
+        "l40s-48gb": True,
+        "p4-8gb": False,
+    }
+    assert data["cheapest"] == data["boards"][0]["gpu"] and cards["p4-8gb"]["reasons"]
+    code, out, _ = run(capsys, "boards", "starter", *boards)
+    assert code == 0 and f"L40S: {cards['l40s-48gb']['hosts']} hosts" in out and "Work of one GPU" in out
+    code, out, _ = run(capsys, "boards", "starter", *boards, "--csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert code == 0 and len(rows) == 3 * 2 and {row["of"] for row in rows} == {"times", "vms"}
+
+
+def test_an_unknown_board_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "boards", "starter", "--gpu", "l40s")
+    assert code == 2 and "--gpu" in err and "l40s-48gb" in err

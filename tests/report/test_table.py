@@ -155,6 +155,7 @@ def test_a_cell_has_format_line_and_tone_as_the_data_say() -> None:
         assert column in {row["column"] for row in COLUMNS[table]}, (table, column)
     (row,) = tabulate("cost_by_group", [CostShare("a", 12.0, 0.5)], "EUR", group=lambda _: "A").rows
     assert row[1] == Cell(12.0, line="groups.a.cost")
-    work = {"gpu": "T4", "groups": ("a",), "ratio": 0.333, "how": "x", "basis": "assumed"}
-    ((*_, ratio, how, _),) = tabulate("works", [work], title="").rows
-    assert (ratio.words, how.tone) == ("0.33", "small")
+    work = {"name": "A", "board": "T4", "of": "times", "value": 0.3333, "share": 1.0, "gpus": 2.0}
+    work |= {"how": "x", "basis": "assumed", "sources": ()}
+    ((_, _, _, value, _, _, how, _, _),) = tabulate("same_works", [work]).rows
+    assert (value.words, how.tone) == ("0.333", "small")

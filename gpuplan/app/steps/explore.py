@@ -218,11 +218,6 @@ def _cut(count: int) -> str:
     return said("screen.explore.and more", left=count - SHOWN_ALL) if count > SHOWN_ALL else ""
 
 
-@details("explore-works", partial(_found, what="works"))
-def works_data(workbook: Workbook, _works: Sequence[Any]) -> Body:
-    return tables.works(workbook.exploring.found or {"works": []})
-
-
 @details("explore-unpriced", partial(_found, what="unpriced"))
 def unpriced_data(workbook: Workbook, options: list[Option]) -> Body:
     listed = options[:SHOWN_ALL]

@@ -131,11 +131,23 @@ def _standing(option: Found) -> Standing:
     return Standing(valid=not option["reasons"], **known)
 
 
-def works(found: Found) -> Table:
-    """The work of one GPU of each board beside one of those that the demand is stated in, by group."""
-    reference = found["works"][0]["own"] if found["works"] else said("table.works.chosen gpu")
-    title = said("table.works", own=reference)
-    return tabulate("works", found["works"], groups=Worded(", ".join), title=title)
+def same_boards(found: Found) -> Table:
+    """The cheapest design with each board for the same work, and what sets it apart or why there is none."""
+    told = partial(_remarks, found)
+    return tabulate("same_boards", found["boards"], found["currency"], standing=_standing, remarks=told)
+
+
+def _remarks(found: Found, board: Found) -> Cell:
+    lacking = (*board["reasons"], *(said("ranking.no price", name=name) for name in board["unpriced"]))
+    best = (said("table.same_boards.cheapest"),) if board["gpu"] == found["cheapest"] else ()
+    remarks = (*lacking, *best, *board["differences"])
+    return Cell(remarks, words="; ".join(remarks))
+
+
+def same_works(found: Found) -> Table:
+    """What one GPU of each board does for each workload, in parts of the best of them."""
+    rows = [{**work, "board": board["name"]} for board in found["boards"] for work in board["works"]]
+    return tabulate("same_works", sorted(rows, key=lambda row: row["group"]))
 
 
 def _hosts(option: Found) -> Cell:

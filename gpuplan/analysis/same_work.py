@@ -1,0 +1,325 @@
+"""Same work: for each board the cheapest design for the same users, promises and tolerance, and what one GPU does there."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gpuplan.analysis.candidates import PER_HOST, Candidate, asked, default_space, takers, usual_boards
+from gpuplan.analysis.option import Option, assess
+from gpuplan.analysis.variants import Progress, stepwise
+from gpuplan.catalog import Catalog, load_catalog
+from gpuplan.models.llm.serving import token_rate
+from gpuplan.plan import Plan, make_plan
+from gpuplan.plan.access import GroupPlan
+from gpuplan.plan.boards import interactive, memory_of, speed_of, work_of
+from gpuplan.plan.hardware import Fit, fit_of, maker_of
+from gpuplan.plan.llm import RETRIEVAL, SERVING, TUNING, uses_model
+from gpuplan.plan.llm.asks import Asks
+from gpuplan.plan.llm.engine import engine_of
+from gpuplan.plan.llm.serving import Serving
+from gpuplan.plan.llm.sizing import asked_of, reusing
+from gpuplan.plan.llm.tuning import Tuning
+from gpuplan.scenario import Group, Scenario, views
+from gpuplan.wording import NAMES, money, said
+
+OF_MODELS = {SERVING: "tokens", TUNING: "trained", RETRIEVAL: "queries"}
+"""Workload kind -> what is counted of its model."""
+MOST_BOARDS = 10
+"""Boards that are compared unless some are asked for."""
+MANY = 1_000
+"""VMs of a GPU that no profile limits."""
+MOST_REASONS = 3
+"""Differences from the cheapest board that are told."""
+ALIKE = 0.98
+"""Part of another speed from which a speed is not told from it."""
+LEAST_GPUS = 0.5
+"""Difference in the GPUs of a workload from which it is worth a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class GpuWork:
+    """What one GPU of a board does of one workload."""
+
+    group: str
+    name: str
+    of: str
+    """What is counted: ``tokens`` or ``trained`` (a second), ``queries`` (a second), ``vms``, or ``times`` the requested board's work."""
+    value: float | None
+    """None where the board cannot serve the workload."""
+    gpus: float | None
+    """GPUs of the workload at its peak in this design; None without a design."""
+    each: float | None
+    """GPUs of one of its VMs."""
+    basis: str
+    sources: tuple[str, ...]
+    how: str
+    share: float | None = None
+    """Part of the most that a GPU of the boards compared does."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoardCard:
+    """The cheapest design with a board for the same users, promises and tolerance, or why there is none."""
+
+    gpu: str
+    name: str
+    currency: str
+    option: Option
+    """The design; where there is none, without numbers, and with the reasons."""
+    works: tuple[GpuWork, ...]
+    differences: tuple[str, ...] = ()
+    """Why it takes more, or costs more, than the cheapest board: the most important first."""
+
+    @property
+    def can(self) -> bool:
+        """True if the design serves the same users within the same promises and tolerance."""
+        return not self.option.reasons
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why the board cannot: which workload, what it lacks, and by how much."""
+        return self.option.reasons
+
+
+def same_work(
+    scenario: Scenario,
+    catalog: Catalog | None = None,
+    boards: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> tuple[BoardCard, ...]:
+    """Return a card for each board: the cheapest first, those without a price next, those that cannot last.
+
+    Without ``boards``: the requested one, and those that the limits allow, or else its usual replacements. Each is planned in servers
+    of any allowed maker and with several numbers of GPUs per host; the smallest server for a number stands for all.
+    """
+    catalog = load_catalog() if catalog is None else catalog
+    gpus = tuple(dict.fromkeys(boards)) or boards_to_compare(scenario, catalog)
+    cards = [_card(scenario, catalog, gpu) for gpu in stepwise(gpus, progress)]
+    cards.sort(key=lambda card: (_rank(card.option), gpus.index(card.gpu)))
+    best = next((card for card in cards if card.can and not card.option.unpriced), None)
+    cards = [replace(card, works=_in_parts(card, cards)) for card in cards]
+    return tuple(replace(card, differences=_differences(card, best, catalog)) for card in cards)
+
+
+def boards_to_compare(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
+    """Return the requested board, and those that the limits allow, or else those usual beside it."""
+    allowed = scenario.limits.names("boards")
+    homeless = [gpu for gpu in catalog.gpus if not takers(gpu, catalog)]
+    usual = (*default_space(scenario, catalog).gpus, *usual_boards(scenario, catalog, homeless))
+    boards = (scenario.hardware.gpu, *(allowed or usual))
+    return tuple(dict.fromkeys(boards))[: max(MOST_BOARDS, len(allowed) + 1)]
+
+
+def _rank(option: Option) -> tuple[Any, ...]:
+    """Order of designs: those that do before others, priced before unpriced, then by net present cost."""
+    if option.reasons:
+        return (True, option.hosts is None, option.unplaced_vms or 0, len(option.reasons))
+    cost = float("inf") if option.net_present is None else option.net_present
+    return (False, bool(option.unpriced), cost, option.hosts or 0)
+
+
+# ---- the design of a board
+
+
+def _card(scenario: Scenario, catalog: Catalog, gpu: str) -> BoardCard:
+    option = _cheapest(scenario, catalog, gpu)
+    plan = None
+    if not option.reasons:
+        plan = make_plan(option.candidate.apply(scenario, catalog), catalog, check=False)
+    else:
+        option = Option(option.candidate, option.label, reasons=option.reasons)
+    view = views(scenario)[0]
+    groups = (group for group in view.groups if not group.hosts)
+    works = tuple(_work(view, catalog, group, gpu, plan) for group in groups)
+    return BoardCard(gpu, catalog.gpus[gpu].name, scenario.cost.currency, option, works)
+
+
+def _cheapest(scenario: Scenario, catalog: Catalog, gpu: str) -> Option:
+    """Return the cheapest design with a board that does the work, else the one that comes nearest."""
+    own = asked(scenario)
+    if why := [*_too_large(scenario, catalog, gpu)]:
+        return Option(replace(own, gpu=gpu, server=""), catalog.gpus[gpu].name, reasons=tuple(why))
+    designs = [_on_any_network(scenario, catalog, design) for design in _designs(scenario, catalog, gpu)]
+    if designs:
+        return min(reversed(designs), key=_rank)
+    makers = ", ".join(scenario.limits.names("vendors"))
+    key = "candidate.no server takes" if not makers or not takers(gpu, catalog) else "same.no server of"
+    why = [said(key, gpu=catalog.gpus[gpu].name, makers=makers)]
+    return Option(replace(own, gpu=gpu, server=""), catalog.gpus[gpu].name, reasons=tuple(why))
+
+
+def _too_large(scenario: Scenario, catalog: Catalog, gpu: str) -> Iterator[str]:
+    """Yield the workloads that share GPUs, and whose VMs need more memory than one GPU of another board has."""
+    view = views(scenario)[0]
+    own = view.hardware.gpu
+    memory = {board: float(catalog.gpus[board].value("memory_gib") or 0) for board in (own, gpu)}
+    for group in view.groups:
+        if uses_model(group) or group.profile or group.hosts or float(group.gpus_each) >= 1:
+            continue
+        if own != gpu and float(group.gpus_each) * memory_of(catalog, own, gpu) > 1 + 1e-9:
+            needs = float(group.gpus_each) * memory[own]
+            yield said("same.too large", group=group.name, needs=needs, has=memory[gpu])
+
+
+def _designs(scenario: Scenario, catalog: Catalog, gpu: str) -> Iterator[Candidate]:
+    """Yield the design itself if it has this board, and one with each number of GPUs in the smallest server for it."""
+    own, makers = asked(scenario), scenario.limits.names("vendors")
+    maker = maker_of(catalog.servers[own.server]) if own.server else None
+    if gpu == own.gpu:
+        yield own
+    servers = {id: maker_of(catalog.servers[id]) for id in takers(gpu, catalog)}
+    fits = {id: fit_of(catalog, id, gpu) for id, of in servers.items() if not makers or of in makers}
+    known = {id: fit for id, fit in fits.items() if fit}
+    for count in sorted({count for fit in known.values() for count in _counts(fit, own.gpus_per_host)}):
+        able = {id: fit for id, fit in known.items() if count in _counts(fit, own.gpus_per_host)}
+        server = min(
+            able, key=lambda id: (able[id].gpus, servers[id] != maker, able[id].basis == "derived", id)
+        )
+        yield replace(own, gpu=gpu, server=server, gpus_per_host=count)
+
+
+def _counts(fit: Fit, own: int) -> set[int]:
+    """Numbers of GPUs with which a server is ordered."""
+    return {fit.gpus} if fit.whole else {count for count in (*PER_HOST, own, fit.gpus) if count <= fit.gpus}
+
+
+def _on_any_network(scenario: Scenario, catalog: Catalog, design: Candidate) -> Option:
+    """Return a design as it is, or else on a faster link, or else with vGPUs in place of remote GPUs, if one of these does."""
+    faster = [link for link in default_space(scenario, catalog).links if link > design.link_gbit_s]
+    ways = [design, *(replace(design, link_gbit_s=link) for link in faster), replace(design, sharing="vgpu")]
+    tried: list[Option] = []
+    for way in ways:
+        tried.append(assess(scenario, catalog, way, same_work=True))
+        if not tried[-1].reasons or tried[-1].kept is None:
+            break
+    return min(reversed(tried), key=_rank)
+
+
+# ---- the work of one GPU
+
+
+def _work(view: Scenario, catalog: Catalog, group: Group, gpu: str, plan: Plan | None) -> GpuWork:
+    """Return what one GPU of a board does of a workload, in the design or, without one, as far as the board tells."""
+    planned = next((each for each in plan.groups if each.id == group.id), None) if plan else None
+    if interactive(catalog, group):
+        return _of_vms(view, catalog, group, gpu, planned)
+    if plan and planned and uses_model(group):
+        return _of_model(plan, planned)
+    gpus, each = (planned.demand_gpus, planned.gpus_each) if planned else (None, None)
+    if uses_model(group):
+        of, how = OF_MODELS[group.use_case], said("same.no design")
+        return GpuWork(group.id, group.name, of, None, gpus, each, "fitted", (), how)
+    work = speed_of(catalog, group, view.hardware.gpu, gpu)
+    return GpuWork(group.id, group.name, "times", work.ratio, gpus, each, work.basis, work.sources, work.how)
+
+
+def _of_vms(view: Scenario, catalog: Catalog, group: Group, gpu: str, planned: GroupPlan | None) -> GpuWork:
+    """Return the VMs of users that one GPU holds: as many as have their memory there, and as its profiles allow."""
+    own = view.hardware.gpu
+    each, work = float(group.gpus_each) * memory_of(catalog, own, gpu), work_of(catalog, group, own, gpu)
+    vms: float = int(1 / each + 1e-9) or 1 / each
+    gpus, how = None, work.how
+    if planned:
+        vms = 1 / planned.gpus_each if planned.gpus_each else vms
+        most = {row["profile"]: int(row["max_per_gpu"]) for row in catalog.profiles_of(gpu)}
+        if most.get(planned.profile, MANY) / max(planned.vgpus, 1) < vms - 1e-9:
+            vms = most[planned.profile] / planned.vgpus
+            how = said("same.profile", profile=planned.profile, most=vms)
+        gpus = planned.vms / vms
+    sources = work.sources or catalog.gpus[gpu].fact("memory_gib").sources
+    return GpuWork(group.id, group.name, "vms", vms, gpus, 1 / vms, "derived", sources, how)
+
+
+def _of_model(plan: Plan, planned: GroupPlan) -> GpuWork:
+    """Return the tokens or queries a second of one GPU on a language model, as the plan's chapter counts them."""
+    made, at = plan.llm.of(planned.id), f"groups.{planned.id}"
+    value: float | None
+    if isinstance(made, Serving):
+        of, value, line = "tokens", _tokens_per_s(plan, made), plan.lines[f"{at}.llm_replica_tokens"]
+        words = {"requests": made.limits.requests / made.gpus, "gpus": made.gpus}
+        how = said("same.served", limit=NAMES["bound of a GPU"][made.limits.by], **words)
+    elif isinstance(made, Tuning):
+        of, value, line = "trained", made.tokens_per_gpu.value, plan.lines[f"{at}.job_tokens"]
+        how = said("same.tuned", hours=made.hours.value, gpus=made.gpus * made.hosts)
+    else:
+        assert made
+        value = made.queries_per_s / made.busy_gpus if made.busy_gpus else None
+        of, line, how = "queries", plan.lines[f"{at}.rag_gpus"], said("same.searched")
+    gpus, each = planned.demand_gpus, planned.gpus_each
+    return GpuWork(planned.id, planned.name, of, value, gpus, each, line.basis, line.sources, how)
+
+
+def _tokens_per_s(plan: Plan, made: Serving) -> float:
+    """Return the tokens a second of one GPU with as many concurrent requests as its promises allow."""
+    group = next(group for group in plan.scenario.groups if group.id == made.id)
+    asks = Asks(plan.scenario, plan.catalog, group)
+    engine = engine_of(asks)
+    engine, served = reusing(engine, asked_of(asks, engine), made.size.sessions)
+    lengths = {"tokens_in": served.load.tokens_in, "tokens_out": served.load.tokens_out}
+    return token_rate(engine.on(made.gpus), requests=made.limits.requests, **lengths).value / made.gpus
+
+
+def _in_parts(card: BoardCard, cards: Sequence[BoardCard]) -> tuple[GpuWork, ...]:
+    """Return the works of a card in parts of the best of all cards."""
+    most = [
+        max((other.value or 0.0 for other in same), default=0.0)
+        for same in zip(*(c.works for c in cards), strict=True)
+    ]
+    values = zip(card.works, most, strict=True)
+    return tuple(
+        replace(work, share=work.value / best if work.value and best else None) for work, best in values
+    )
+
+
+# ---- why another board takes more
+
+
+def _differences(card: BoardCard, best: BoardCard | None, catalog: Catalog) -> tuple[str, ...]:
+    """Return what sets a board that can apart from the cheapest, the workload with most GPUs between them first."""
+    if best is None or card is best or not card.can:
+        return ()
+    pairs = [
+        (w, o)
+        for w, o in zip(card.works, best.works, strict=True)
+        if w.gpus and o.gpus and w.value and o.value
+    ]
+    pairs.sort(key=lambda pair: -abs((pair[0].gpus or 0) - (pair[1].gpus or 0)))
+    apart = [(w, o) for w, o in pairs if abs((w.gpus or 0) - (o.gpus or 0)) >= LEAST_GPUS]
+    told = [_apart(work, other, best.name) for work, other in apart]
+    if (card.option.gpus or 0) <= (best.option.gpus or 0):
+        told.insert(0, _dearer(card, best))
+    here, there = (float(catalog.gpus[gpu].value("nvlink_gb_s") or 0) for gpu in (card.gpu, best.gpu))
+    joined = [work.name for work, _ in pairs if (work.each or 0) > 1]
+    if joined and here < there:
+        key = "same.less nvlink" if here else "same.no nvlink"
+        told.append(said(key, names=", ".join(joined), cheapest=best.name, here=here, there=there))
+    counts = {"here": card.option.candidate.gpus_per_host, "there": best.option.candidate.gpus_per_host}
+    if counts["here"] != counts["there"] and card.option.hosts != best.option.hosts:
+        told.append(said("same.per host", cheapest=best.name, **counts))
+    return tuple(filter(None, told))[:MOST_REASONS]
+
+
+def _apart(work: GpuWork, other: GpuWork, cheapest: str) -> str:
+    """Return the GPUs of a workload on two boards, with the figure of one GPU, or of one VM, that makes them differ."""
+    gpus, best, value, most = (each or 0.0 for each in (work.gpus, other.gpus, work.value, other.value))
+    words = {"name": work.name, "gpus": round(gpus, 1), "best": round(best, 1), "cheapest": cheapest}
+    if work.of == "times" and (gpus > best) != (value < ALIKE * most):
+        return said("same.held", here=round(work.each or 0, 3), there=round(other.each or 0, 3), **words)
+    return said(
+        f"same.{work.of}",
+        value=value,
+        other=most,
+        times=f"{value / most:.2g}",
+        how=work.how if work.sources else other.how,
+        **words,
+    )
+
+
+def _dearer(card: BoardCard, best: BoardCard) -> str:
+    """Return the cost of a GPU of the design beside that of the cheapest board; empty where it is no more."""
+    here, there = ((o.net_present or 0.0) / (o.gpus or 1) for o in (card.option, best.option))
+    if card.option.unpriced or here <= there:
+        return ""
+    return said(
+        "same.dearer", here=money(here, card.currency), there=money(there, card.currency), cheapest=best.name
+    )
