@@ -18,8 +18,8 @@ from gpuplan.deliver.document.html_file import html_text
 from gpuplan.deliver.infrastructure import infrastructure_files
 from gpuplan.deliver.pptx import pptx_bytes
 from gpuplan.report import cost_text, network_text, plan_dict, plan_text
+from gpuplan.report.architecture import fabric_svg
 from gpuplan.report.diagrams import hosts_svg
-from gpuplan.report.fabric_drawing import fabric_svg
 from gpuplan.report.tables import TABLES
 from gpuplan.scenario import from_dict, load_scenario
 

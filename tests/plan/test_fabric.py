@@ -19,7 +19,7 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.plan.network import NetworkUse
 from gpuplan.plan.switches import Fabric, Switches
 from gpuplan.plan.trail import Trail
-from gpuplan.report.fabric_drawing import fabric_svg
+from gpuplan.report.architecture import fabric_svg
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, from_dict
 
 LINKS = FIELD_BY_PATH["network.link_gbit_s"].choices

@@ -1,18 +1,24 @@
-"""The logical and the physical design as drawings: every cluster, workload and rack of the plan, in boxes that hold their text."""
+"""Drawings of the logical design, the racks and the fabric."""
 
 from __future__ import annotations
 
+import re
 from xml.etree import ElementTree
 
 import pytest
+from drawn_designs import NAMESPACE, OTHERS, parsed, texts
+from random_cases import cases
+from site_designs import two_sites
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.plan.racks import racks
-from gpuplan.report.architecture import ACCENT, ACROSS, MOST_RACKS, UNIT, logical_svg, racks_svg
-from gpuplan.report.drawing import WIDTH, text_width
+from gpuplan.report.architecture import ACCENT, ACROSS, MOST_RACKS, UNIT, fabric_svg, logical_svg, racks_svg
+from gpuplan.report.drawing import SOFT, WIDTH, text_width
 from gpuplan.report.physical import alike
-from gpuplan.wording import amount, said
+from gpuplan.report.tables.network import cabling, fabric_words
+from gpuplan.scenario import from_dict
+from gpuplan.wording import amount, capital, said
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -24,10 +30,6 @@ def large(catalog: Catalog) -> Plan:
     for group in scenario.groups:
         scenario = scenario.with_value(f"groups.{group.id}.people", group.people * 60)
     return make_plan(scenario, catalog)
-
-
-def texts(svg: str) -> list[str]:
-    return [node.text or "" for node in ElementTree.fromstring(svg).iter(f"{SVG}text")]
 
 
 def boxes(svg: str, **held: str) -> list[dict[str, str]]:
@@ -98,3 +100,70 @@ def test_hostile_names_are_text(plans: dict[str, Plan], catalog: Catalog) -> Non
     svg = logical_svg(make_plan(named, catalog))
     assert "<script>" not in svg
     assert any(line.startswith("<script>&") for line in texts(svg))
+
+
+@pytest.fixture(scope="module")
+def others(catalog: Catalog) -> dict[str, Plan]:
+    return {name: make_plan(from_dict(data), catalog) for name, data in OTHERS.items()}
+
+
+@pytest.fixture(params=("starter", "enterprise", "current", *OTHERS))
+def plan(request: pytest.FixtureRequest, plans: dict[str, Plan], others: dict[str, Plan]) -> Plan:
+    return {**plans, **others}[request.param]
+
+
+def test_the_fabric_has_its_switches_and_speeds(plan: Plan) -> None:
+    found = plan.cabling
+    assert found is not None
+    assert found.switches is not None
+    svg = fabric_svg(plan)
+    assert svg is not None
+    shown = texts(svg)
+    (fabric,) = found.switches.fabrics
+    shape, said = fabric.shape, " ".join(shown)
+    assert len([t for t in shown if re.fullmatch(r"Leaf \d*[AB]", t)]) == min(shape.leaves, 6)
+    assert len([t for t in shown if re.fullmatch(r"Spine \d+", t)]) == min(shape.spines, 4)
+    assert found.switches.leaf_name in said
+    assert f"{found.ports.shared} shared ports" in said
+    assert f"x {found.switches.up_gbit_s:g} Gbit/s" in said
+    assert (f"{found.gpu_hosts} GPU hosts" if found.gpu_hosts > 1 else "1 GPU host") in shown
+    if found.compute_hosts:
+        assert f"{found.compute_hosts} compute hosts" in said
+    dashed = [node for node in parsed(svg) if node.tag == f"{NAMESPACE}line" and node.get("stroke-dasharray")]
+    assert bool(dashed) is bool(found.ports.rdma)
+
+
+def test_each_fabric_is_drawn_with_its_own_switches_and_links(catalog: Catalog) -> None:
+    """No leaf is joined to the spine of another fabric, and none by no link."""
+    for rng in cases(62, 60, few=8):
+        network = {"link_gbit_s": 100, "other_gbit_s": rng.choice([10, 150])}
+        plan = make_plan(two_sites(rng.randint(1, 320), rng.randint(1, 320), network=network), catalog)
+        assert plan.cabling is not None and plan.cabling.switches is not None
+        switches, svg = plan.cabling.switches, fabric_svg(plan)
+        assert svg is not None
+        told = [
+            *texts(svg),
+            fabric_words(plan.cabling),
+            *(str(cell) for row in cabling(plan.cabling).rows for cell in row),
+        ]
+        told += [decision.decision for decision in plan.decisions]
+        assert not [text for text in told if re.search(r"\b0 x \d|\bnone of\b", text)]
+        shapes = [kind.fabric.shape for kind in switches.kinds]
+        per_pair = [min(shape.leaves, 6) * min(shape.spines, 4) for shape in shapes]
+        drawn = [
+            node for node in parsed(svg) if node.tag == f"{NAMESPACE}line" and node.get("stroke") == SOFT
+        ]
+        assert len(drawn) == sum(per_pair) + sum(not shape.spines for shape in shapes)
+        for kind in switches.kinds:
+            assert any(text.startswith(capital(kind.name)) for text in texts(svg))
+            assert (
+                f"{kind.fabric.hosts.gpu_hosts} GPU host{'s' * (kind.fabric.hosts.gpu_hosts > 1)}"
+                in texts(svg)
+            )
+
+
+def test_identical_fabrics_are_drawn_once(catalog: Catalog) -> None:
+    plan = make_plan(two_sites(40, 40), catalog)
+    svg = fabric_svg(plan)
+    assert svg is not None and texts(svg).count("Leaf A") == 1
+    assert any("1, 2" in text and "Berlin, Austin" in text for text in texts(svg))

@@ -16,6 +16,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.models.placement import Family
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.sharing import more_that_fit, starts_of
+from gpuplan.report.architecture import fabric_svg
 from gpuplan.report.diagrams import (
     MOST_HOSTS,
     Shares,
@@ -27,7 +28,6 @@ from gpuplan.report.diagrams import (
     room_words,
 )
 from gpuplan.report.drawing import OKABE_ITO, text_width
-from gpuplan.report.fabric_drawing import fabric_svg
 from gpuplan.report.tables import host_kinds
 from gpuplan.scenario import from_dict, load_scenario
 

@@ -9,7 +9,7 @@ from gpuplan.deliver.executive import Executive, document_day
 from gpuplan.facts import own_rows
 from gpuplan.locales import spoken
 from gpuplan.plan import Plan
-from gpuplan.report import architecture, charts, diagrams, fabric_drawing, figures, tables
+from gpuplan.report import architecture, charts, diagrams, figures, tables
 from gpuplan.report.figures import paper_of
 from gpuplan.report.table import Table
 from gpuplan.report.tables import acceptance, build
@@ -22,7 +22,7 @@ for _row in own_rows("words/chapters"):
 MODULES = {
     module.__name__.rpartition(".")[2]: module for module in (cost, front, physical, requirements, workloads)
 }
-DRAWN = (architecture, charts, diagrams, fabric_drawing, figures)
+DRAWN = (architecture, charts, diagrams, figures)
 TABLED = (tables.alternatives, tables.availability, tables.cost, tables.demand, tables.models, tables.network)
 REPORT = {
     module.__name__.rpartition(".")[2]: module
