@@ -8,7 +8,7 @@ from numbers import Real
 from typing import Any
 
 from gpuplan.facts import own_rows
-from gpuplan.locales import SPOKEN, per_cent, written
+from gpuplan.locales import SPOKEN, per_cent, written, written_day
 from gpuplan.units import exact
 
 PAGE_WIDTH: ContextVar[int] = ContextVar("page width", default=100)
@@ -344,6 +344,7 @@ TOLD: Mapping[str, Callable[[Any], str]] = {
     "%": percent,
     "1": one_place,
     "capital": capital,
+    "day": written_day,
     "few": three_digits,
     "money": lambda value: money(value, "").strip(),
     "names": some_of,

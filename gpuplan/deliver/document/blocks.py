@@ -8,7 +8,6 @@ from gpuplan.analysis.compare import Comparison
 from gpuplan.analysis.demand import week_demand
 from gpuplan.catalog import Catalog
 from gpuplan.deliver.executive import Executive, executive
-from gpuplan.locales import written_day
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.hosts import Pool
 from gpuplan.report.figures import Figures
@@ -188,11 +187,6 @@ class Draft(Figures):
         return len(self.plan.pools)
 
     @property
-    def gpu_hosts(self) -> int:
-        """Hosts that the fabric connects."""
-        return self.plan.cabling.gpu_hosts if self.plan.cabling else 0
-
-    @property
     def racks(self) -> int:
         """Number of racks; 0 if they are not known."""
         return self.plan.power.racks if self.plan.power else 0
@@ -207,11 +201,6 @@ class Draft(Figures):
         """All payments."""
         return money(self.costs.total, self.costs.currency)
 
-    @property
-    def priced_on(self) -> str:
-        """Day from which the age of a price is counted."""
-        return written_day(self.costs.decided)
-
 
 Content = Table | str | Iterable[Block | str] | None
 """Content of a row of a chapter: a table, a text or several, or blocks as they are."""
@@ -221,7 +210,7 @@ def blocks_of(draft: Draft, row: Mapping[str, str], content: Content) -> Iterato
     """Set the content of a row of ``chapters.csv`` as its style says; a drawing where it describes one."""
     style, caption = row["style"], draft.said(row["caption"]) if row["caption"] else ""
     if isinstance(content, Table):
-        cite, widths = draft.cite if style == "cited" else None, tuple(map(float, row["widths"].split()))
+        cite, widths = draft.cite if style == "cited" else None, _shares(row["widths"], content)
         most, small = int(row["most"] or MOST_ROWS), style == "small"
         yield from tabled(content, cite, caption=caption, widths=widths, most=most, small=small)
     elif isinstance(content, str) and row["alt"]:
@@ -233,6 +222,14 @@ def blocks_of(draft: Draft, row: Mapping[str, str], content: Content) -> Iterato
             parts = [Bullets(tuple(map(str, parts)))]
         for part in parts:
             yield Paragraph(part, style) if isinstance(part, str) else part
+
+
+def _shares(stated: str, table: Table) -> list[float]:
+    """Widths of columns as stated, by place or by the key of those that are shown."""
+    shares = [part.rpartition("=") for part in stated.split()]
+    keys = [column.key for column in table.shown().columns]
+    widths = [float(share) for key, _, share in shares if not key or key in keys]
+    return [width / sum(widths) for width in widths] if "=" in stated else widths
 
 
 def tabled(

@@ -1,6 +1,7 @@
 """The low-level design: its first page, its control and its chapters, as ``data/words/chapters.csv`` lays them out."""
 
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 
 from gpuplan.analysis.compare import Comparison
 from gpuplan.deliver.document import cost, front, physical, requirements, workloads
@@ -30,20 +31,13 @@ REPORT = {
 }
 """Name of a module -> where a row finds its content: functions of a draft, and of a plan."""
 NEEDS: Mapping[str, Callable[[Draft], object]] = {
-    "": lambda _: True,
-    "hosts": lambda draft: draft.plan.pools,
-    "groups": lambda draft: draft.plan.groups,
-    "left over": lambda draft: draft.plan.leftover,
     "groups or hosts": lambda draft: draft.plan.groups or draft.plan.pools,
     "fabric": lambda draft: draft.plan.pools and draft.plan.cabling,
     "cost": lambda draft: draft.plan.costs and draft.plan.power,
     "growth": lambda draft: draft.plan.costs and any(group.growth for group in draft.plan.scenario.groups),
-    "inventory": lambda draft: draft.plan.inventory,
-    "remote GPUs": lambda draft: draft.plan.network.remote,
-    "comparison": lambda draft: draft.compared,
     "internal": lambda draft: any(cost.internal(draft)),
 }
-"""Need of a row -> whether a design has it; ``no`` before it asks for the opposite."""
+"""Need of a row that is no attribute of a draft -> whether a design has it; ``no`` before it asks for the opposite."""
 
 
 @spoken
@@ -72,8 +66,9 @@ def chapter_of(title: str, draft: Draft) -> Chapter:
     """A chapter by the key of its title: its own blocks, then its sections; what has no content is left out."""
     parts: dict[str, list[Block]] = {"": []}
     for row in ROWS[title]:
-        needs = row["needs"]
-        if bool(NEEDS[needs.removeprefix("no ")](draft)) != needs.startswith("no "):
+        need = row["needs"].removeprefix("no ")
+        has = NEEDS.get(need) or (attrgetter(need) if need else bool)
+        if bool(has(draft)) != row["needs"].startswith("no "):
             parts.setdefault(row["section"], []).extend(blocks_of(draft, row, _content(draft, row)))
     own = tuple(parts.pop(""))
     sections = tuple(Section(said(key), tuple(part)) for key, part in parts.items() if part)
@@ -93,6 +88,7 @@ def _content(draft: Draft, row: Row) -> Content:
     subjects = (plan, *draft.alike) if of == "clusters alike" else (getattr(plan, of) if of else plan,)
     content = getattr(REPORT[module], name)(*subjects) if subjects[0] else None
     if isinstance(content, Table):
+        content = content.only(*row["only"].split()) if row["only"] else content
         one = ("pool", not draft.several), ("site", not any(pool.site for pool in plan.pools))
         content = content.without(*row["without"].split(), *(key for key, left_out in one if left_out))
     return content

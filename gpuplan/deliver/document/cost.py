@@ -10,17 +10,6 @@ from gpuplan.report.tables.explore import compared as designs_compared
 from gpuplan.report.text import fitted
 from gpuplan.wording import said, stated_percent
 
-BILL_WIDTHS = {
-    "name": 0.2,
-    "quantity": 0.1,
-    "rule": 0.28,
-    "unit_price": 0.13,
-    "discount": 0.08,
-    "cost": 0.13,
-    "sources": 0.08,
-}
-"""Share of the width of each column of the bill; those that are shown fill the page."""
-
 
 def lead(draft: Draft) -> str:
     """The net present cost, the total, and growth if there is any."""
@@ -60,13 +49,6 @@ def weak(draft: Draft) -> str:
     """The parts of the cost that rest on an assumption."""
     parts = [part.name for part in draft.costs.parts if part.basis == "assumed" and part.total]
     return said("cost.parts based on an", parts=", ".join(parts)) if parts else ""
-
-
-def bill(draft: Draft) -> list[Block]:
-    """The bill of materials in full."""
-    table = cost.bill_of_materials(draft.plan)
-    widths = [BILL_WIDTHS.get(column.key, 0.13) for column in table.shown().columns]
-    return tabled(table, draft.cite, widths=[width / sum(widths) for width in widths])
 
 
 def power_points(draft: Draft) -> list[str]:

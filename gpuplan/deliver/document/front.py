@@ -1,7 +1,7 @@
 """The first page, for executives, with the cost drivers as a drawing; the control of the document; risks, decisions and sources."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 
 from gpuplan.deliver.document.blocks import Block, DecisionBlock, Draft, KeyFigures, Paragraph, References
@@ -55,22 +55,9 @@ def about(plan: Plan) -> str:
     return " \u00b7 ".join(filter(None, parts))
 
 
-def recommendation(draft: Draft) -> str:
-    """Say what to build and what it achieves."""
-    return " ".join(draft.summary.recommendation)
-
-
 def key_figures(draft: Draft) -> list[Block]:
     """Hosts, GPUs, availability and cost."""
     return [KeyFigures(tuple(draft.tiles("document")))]
-
-
-def statements(draft: Draft) -> Iterator[str]:
-    """Say what it carries, survives and costs, and what is out of support."""
-    summary = draft.summary
-    yield said("front.carries", what=summary.carries)
-    yield f"{summary.survives} {summary.money_about}"
-    yield summary.unsupported
 
 
 def alternatives(draft: Draft) -> Table | None:

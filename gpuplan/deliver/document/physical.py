@@ -14,7 +14,7 @@ from gpuplan.report.table import Table, columns
 from gpuplan.report.tables import demand, idle_text, over_time
 from gpuplan.report.tables import plan as topics
 from gpuplan.report.tables import power_on as orders
-from gpuplan.wording import MODE_NAMES, NAMES, TRANSPORT_NAMES, amount, hours, said, some_of
+from gpuplan.wording import MODE_NAMES, NAMES, amount, hours, said, some_of
 
 MOST_HOSTS = 24
 """Most hosts of a pool that are listed individually; more are counted by their load."""
@@ -94,13 +94,6 @@ def network_verdict(draft: Draft) -> str:
     return HEADLINES["network"](draft.plan).sentence
 
 
-def link(draft: Draft) -> str:
-    """The links of each host."""
-    inputs = draft.plan.scenario.network
-    transport = TRANSPORT_NAMES[inputs.transport]
-    return said("network.link", link=inputs.link_gbit_s, transport=transport, mtu=inputs.mtu_bytes)
-
-
 def changes(draft: Draft) -> list[Block]:
     """What would let work run faster over the network."""
     use = draft.plan.network
@@ -147,12 +140,6 @@ def upgrades(draft: Draft) -> list[Block]:
     table = tabled(moves if draft.several else moves.without("pool"), most=MOST_HOSTS)
     notes = (Paragraph(f"{text}{draft.cite(RULES)}", "note") for text in start)
     return [*map(Paragraph, texts), *table, *notes]
-
-
-def accepted(draft: Draft) -> str:
-    """Say whether a failure during maintenance is accepted."""
-    risk = draft.plan.scenario.availability.maintenance_failure_accepted
-    return said("operations.accepted" if risk else "operations.not accepted")
 
 
 def maintenance(draft: Draft) -> Table:

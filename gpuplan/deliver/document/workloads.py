@@ -15,7 +15,6 @@ from gpuplan.report.figures import waits
 from gpuplan.report.llm_report import started
 from gpuplan.report.table import Table, columns
 from gpuplan.report.tables import demand
-from gpuplan.report.tables.plan import groups
 from gpuplan.scenario import RISKS
 from gpuplan.wording import (
     METHOD_NAMES,
@@ -30,11 +29,6 @@ from gpuplan.wording import (
 )
 
 VERDICTS = NAMES["verdict on a feature"]
-
-
-def workloads(draft: Draft) -> Table:
-    """The workloads with their access and their profile."""
-    return groups(draft.plan).only("group", "use_case", "people", "vms", "gpus_each", "access", "profile")
 
 
 def reasons(draft: Draft) -> list[Block]:
