@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
+from gpuplan.facts import own_specs
 from gpuplan.scenario import one_line
 from gpuplan.wording import NAMES, said
 
@@ -34,51 +35,15 @@ HARMFUL_ELEMENTS = NAMES["harmful element"]
 """Elements that load from elsewhere or run -> their names in messages."""
 CUT_FROM_SETTINGS = ("attachedTemplate", "mailMerge", "saveThroughXslt", "schemaLibrary")
 """Elements removed from the settings of a document, since every document made from a template has some of them."""
-HARMFUL_FIELDS = {
-    "DDE", "DDEAUTO", "INCLUDE", "INCLUDEPICTURE", "INCLUDETEXT", "IMPORT", "LINK", "EMBED", "DATABASE", "MACROBUTTON",
-    "RD", "CONTROL", "HTMLCONTROL", "ADDIN", "PRINT", "HTMLACTIVEX", "MERGEFIELD", "MERGEREC", "NEXT", "NEXTIF", "SKIPIF",
-}  # fmt: skip
-"""Fields that load from elsewhere, run something or want a data source."""
 OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """First bytes of files of old Office programs, of encrypted files of today, and of OLE objects."""
-SPACES = {
-    "s": "http://www.w3.org/2000/svg",
-    "r": "http://schemas.openxmlformats.org/officeDocument/2006/relationships",
-    "strict": "http://purl.oclc.org/ooxml/officeDocument/relationships",
-    "re": "http://exslt.org/regular-expressions",
-}
-NAMED = "namespace-uri() = '{r}' or namespace-uri() = '{strict}'".format(**SPACES)
-"""Attributes that name a relationship, which is checked itself."""
-LOADED = f"//*[not(local-name() = 'hyperlink' or local-name() = 'hlinkClick')]/@*[{NAMED}]"
-"""Relationships of elements that do not wait for a click."""
-CLICKED = "self::s:a or namespace-uri() != $svg and re:test(local-name(), $clicked)"
-"""Elements whose ``href`` is only followed by a click; in SVG that is ``a`` alone."""
-PATTERNS = {
-    "svg": SPACES["s"],
-    "clicked": "^(a|shape|group|rect|roundrect|oval|line|polyline|arc|curve|image)$",
-    "page": r"^\s*(https?://|mailto:|#)",
-    "outside": r"^\s*(?!\s|#|data:|$)",
-    "url": r"url\(\s*['\"]?\s*(?!#|data:)",
-    "style": r"url\(\s*['\"]?\s*(?!#|data:)|@import",
-    "program": r"^\s*ppaction://(macro|program|ole)",
-}
-"""Links to pages and mailboxes, what is neither within the part nor empty, drawing styles and actions that load or run."""
-OUTSIDE = f"[not({NAMED})][re:test(., $outside)]"
+RULES = own_specs("gpuplan.deliver", "untrusted")
 HARM = NAMES["harmful content"]
-HARMS = {
-    "//processing-instruction('xml-stylesheet')": HARM["style"],
-    "//s:style[re:test(., $style, 'i')]": HARM["style"],
-    "//*[local-name() = 'HyperlinkBase'][re:test(., '\\S') and not(re:test(., $page, 'i'))]": HARM["base"],
-    "//s:*[self::s:script or self::s:foreignObject or self::s:handler or @*[re:test(name(), '^on', 'i')]]": HARM[
-        "script"
-    ],
-    "//s:*[@*[re:test(., $url, 'i')]]": HARM["picture"],
-    f"//@*[local-name() = 'action'][not({NAMED})][re:test(., $program, 'i')]": HARM["action"],
-    f"//@*[local-name() = 'src' or local-name() = 'althref']{OUTSIDE}": HARM["picture"],
-    f"//@*[local-name() = 'href']{OUTSIDE}[not(parent::*[{CLICKED}])]": HARM["picture"],
-    f"//@*[local-name() = 'href']{OUTSIDE}[parent::*[{CLICKED}]][not(re:test(., $page, 'i'))]": HARM["link"],
-}
-"""What would load from elsewhere or run -> its name in messages."""
+HARMS = [
+    (path.format(**RULES["conditions"]), HARM[harm]) for rule in RULES["harms"] for harm, path in rule.items()
+]
+"""What would load from elsewhere or run, and its name in messages."""
+LOADED, CODES = (RULES[name].format(**RULES["conditions"]) for name in ("loaded", "codes"))
 WORDS = re.compile(r'"([^"]*)"?|(\S+)')
 
 
@@ -208,11 +173,11 @@ class Reader:
             is_setting = part.root == "settings" and node.getparent() is root
             can_go = is_setting and _local(node) in CUT_FROM_SETTINGS
             (part.cut if can_go else part.harms).append(HARMFUL_ELEMENTS[_local(node)])
-        search = partial(root.xpath, namespaces=SPACES, smart_strings=False, **PATTERNS)
-        for path, words in HARMS.items():
+        search = partial(root.xpath, namespaces=RULES["spaces"], smart_strings=False, **RULES["patterns"])
+        for path, words in HARMS:
             part.harms += [words] * len(search(path))
         part.loaded |= set(search(LOADED))
-        codes = (value.strip() for value in search(f"//@*[local-name() = 'instr'][not({NAMED})]"))
+        codes = (value.strip() for value in search(CODES))
         for code in chain(_codes(root), codes):
             part.harms += _harms_of_field(code)
         return part
@@ -270,7 +235,7 @@ def _codes(root: Any) -> Iterator[str]:
 def _harms_of_field(code: str) -> Iterator[str]:
     """Look at the code of a field, such as ``PAGE`` or ``DDEAUTO c:\\\\a.exe``."""
     name, *words = [quoted or plain for quoted, plain in WORDS.findall(code)] or [""]
-    if name.upper() in HARMFUL_FIELDS:
+    if name.upper() in RULES["fields"]:
         yield said("template.field", name=name.upper())
     rest = iter(words if name.upper() == "HYPERLINK" else ())
     for word in rest:
