@@ -9,7 +9,7 @@ from typing import Any
 from gpuplan.analysis.explore import explore
 from gpuplan.analysis.sensitivity import tornado
 from gpuplan.analysis.variants import Progress
-from gpuplan.facts import did_you_mean
+from gpuplan.facts import did_you_mean, own_specs
 from gpuplan.plan import Plan
 from gpuplan.plan.training.llm_job import job_curves
 from gpuplan.report.charts.design import capacity_chart, capacity_rows, scaling_chart, scaling_rows
@@ -25,18 +25,6 @@ RENDERER = "gpuplan"
 """Name of altair's renderer that shows a chart without the internet."""
 MIME = "application/vnd.vegalite.v5+json"
 """MIME type of the newest Vega-Lite that JupyterLab 4 and Voila render; altair's charts use it, too."""
-_WORDS = {"labelColor": NOTEBOOK.ink, "titleColor": NOTEBOOK.ink}
-_TITLE = {"color": NOTEBOOK.ink, "subtitleColor": NOTEBOOK.ink}
-_INKS = dict.fromkeys(("axis", "legend", "header"), _WORDS) | {
-    "title": _TITLE,
-    "text": {"color": NOTEBOOK.ink},
-}
-SHOWN = {
-    "renderer": "svg",
-    "actions": {"export": True, "source": False, "compiled": False, "editor": False},
-    "config": {"background": "transparent", **_INKS},
-}
-"""As text and shapes, in the colours of the page also after its theme was switched; the menu saves a picture and offers no editor on the internet."""
 WIDTH = 560
 WIDE = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
 NO_COST = said("chart.none.cost")
@@ -177,7 +165,10 @@ def _shown(spec: Spec, **_options: Any) -> tuple[dict[str, Any], dict[str, Any]]
     with suppress(ValueError):  # its rows are on another host: no picture
         bundle |= {"image/svg+xml": picture(spec), "image/png": picture_png(spec)}
     bundle["text/plain"] = spec.get("description", "a chart")
-    return bundle, {MIME: {"embed_options": SHOWN}, "image/svg+xml": {"alt": bundle["text/plain"]}}
+    return bundle, {
+        MIME: {"embed_options": own_specs("gpuplan.report.charts", "notebook")},
+        "image/svg+xml": {"alt": bundle["text/plain"]},
+    }
 
 
 def _progress() -> Progress | None:

@@ -9,7 +9,9 @@ from gpuplan.deliver.xlsx.book import HEAD, Block, Book, SheetColumn, at_column,
 from gpuplan.deliver.xlsx.cells import SIZE, TABS, Live, address, area, cleaned
 from gpuplan.deliver.xlsx.money import Money
 from gpuplan.deliver.xlsx.page import middle_cut
+from gpuplan.facts import own_specs
 from gpuplan.plan import Plan
+from gpuplan.report.charts.look import filled_in
 from gpuplan.report.drawing import COLOURS, OKABE_ITO, PARTS
 from gpuplan.report.table import NOTHING
 from gpuplan.report.tables.alternatives import count_over_years
@@ -21,8 +23,6 @@ SAME = 0.5
 MOST_BARS = 8
 MILLIONS, THOUSANDS = ("#,##0.0,,", "M"), ("#,##0,", "k")
 """Formats of the amounts on an axis, and the letter of their unit."""
-LABELLED = {"x": 0.44, "y": 0.15, "width": 0.5, "height": 0.8}
-"""Room of the bars beside long labels, as shares of the chart."""
 
 
 class Shown(NamedTuple):
@@ -134,93 +134,78 @@ def _driver(each: Driver, now: float) -> dict[str, Any]:
 
 
 class Charts:
-    """The charts of a workbook in the colours and fonts of its brand."""
+    """The charts of a workbook in the colours and fonts of its brand, as ``charts.yaml`` specifies them."""
 
     def __init__(self, book: Any, brand: Brand) -> None:
         self._book, self._brand = book, brand
         self._font = {"name": brand.text, "size": SIZE, "color": f"#{brand.ink}"}
-        self._edge = {"color": f"#{brand.line}"}
 
     def cost_by_year(self, money: Money) -> Any:
         """Draw the payments at the start and in each year, stacked by part."""
         form, letter = _scale(max(money.costs.cash))
-        title = said("sheet.chart.cost", currency=money.costs.currency, letter=letter)
-        chart, last = self._new("column", "stacked", title), 2 + money.last
-        heads = Shown(TABS["years"], HEAD, HEAD).cells(2, last)
+        title, last = said("sheet.chart.cost", currency=money.costs.currency, letter=letter), 2 + money.last
+        heads, bars = Shown(TABS["years"], HEAD, HEAD).cells(2, last), []
         for name, at in money.part_row.items():
             if any(money.part_cost(name)):
                 row = Shown(TABS["years"], at, at)
-                chart.add_series(_bars(row.cells(0), heads, row.cells(2, last), COLOURS[PARTS[name][1]], 45))
-        chart.set_x_axis(self._axis(label_position="low"))
-        chart.set_y_axis(self._axis(num_format=form, lines=True))
-        chart.set_legend({"position": "right", "font": self._font})
-        return chart
+                bars.append(_bars(row.cells(0), heads, row.cells(2, last), COLOURS[PARTS[name][1]], 45))
+        return self._chart("cost", title, bars, form)
 
     def alternatives(self, shown: Shown, most: float, currency: str) -> Any:
         """Draw the costs of the design and its alternatives; the first bar is the design."""
         form, letter = _scale(most)
         title = said("sheet.chart.alternatives", currency=currency, letter=letter)
-        chart, live = self._new("bar", "", title), at_column("priced_alternatives", "live")
-        bars = _bars(title, shown.cells(0), shown.cells(live), COLOURS[0], 40)
+        live = shown.cells(at_column("priced_alternatives", "live"))
+        bars = _bars(title, shown.cells(0), live, COLOURS[0], 40)
         accent = {"fill": {"color": f"#{self._brand.accent}"}}
         points = [accent, *[{"fill": bars["fill"]}] * (shown.last - shown.first)]
         labels = {"value": True, "num_format": form, "font": self._font}
-        chart.add_series(bars | {"points": points, "data_labels": labels})
-        chart.set_y_axis(self._axis(reverse=True))
-        chart.set_x_axis(self._axis(num_format=form, visible=False, min=0))
-        chart.set_legend({"none": True})
-        chart.set_plotarea({"fill": {"none": True}, "layout": LABELLED})
-        return chart
+        return self._chart("alternatives", title, [bars | {"points": points, "data_labels": labels}], form)
 
     def drivers(self, shown: Shown, most: float, currency: str) -> Any:
         """Draw how far each assumption moves the cost within its range, the strongest at the top."""
         form, letter = _scale(most)
-        chart = self._new("bar", "stacked", said("sheet.chart.drivers", currency=currency, letter=letter))
-        last = min(shown.last, shown.first + MOST_BARS - 1)
-        for name, key, colour in (
-            ("less", "sheet.chart.less", OKABE_ITO[2]),
-            ("more", "sheet.chart.more", OKABE_ITO[5]),
-        ):
+        title = said("sheet.chart.drivers", currency=currency, letter=letter)
+        last, bars = min(shown.last, shown.first + MOST_BARS - 1), []
+        for name, colour in (("less", OKABE_ITO[2]), ("more", OKABE_ITO[5])):
             columns = (at_column("cost_drivers", key) for key in ("chart", name))
             label, values = (shown.cells(column, last=last) for column in columns)
-            chart.add_series(_bars(said(key), label, values, colour, 40))
-        chart.set_y_axis(self._axis(reverse=True, label_position="low"))
-        chart.set_x_axis(self._axis(num_format=form, lines=True, label_position="high"))
-        chart.set_plotarea({"fill": {"none": True}, "layout": {**LABELLED, "height": 0.66}})
-        chart.set_legend({"position": "bottom", "font": self._font})
-        return chart
+            bars.append(_bars(said(f"sheet.chart.{name}"), label, values, colour, 40))
+        return self._chart("drivers", title, bars, form)
 
     def failures(self, shown: Shown, several: bool) -> Any:
         """Draw the GPUs that are left after host failures, beside those that the VMs occupy."""
-        chart = self._new("column", "", said("sheet.chart.failures"))
         line = self._book.add_chart({"type": "line"})
         categories = shown.cells(0 if several else 1, 1)
         white = {**self._font, "color": "#FFFFFF", "bold": True}
         bars = _bars(shown.head(2), categories, shown.cells(2), f"#{self._brand.accent}", 60)
-        chart.add_series(bars | {"data_labels": {"value": True, "position": "inside_end", "font": white}})
+        bars |= {"data_labels": {"value": True, "position": "inside_end", "font": white}}
         dashes = {"color": f"#{self._brand.ink}", "width": 1.5, "dash_type": "dash"}
         dashed = {"values": shown.cells(3), "line": dashes}
         line.add_series({"name": shown.head(3), "categories": categories, **dashed})
+        chart = self._chart("failures", said("sheet.chart.failures"), [bars])
         chart.combine(line)
-        chart.set_x_axis(self._axis(name=said("sheet.chart.failed")))
-        chart.set_y_axis(self._axis(lines=True, min=0, num_format="#,##0"))
-        chart.set_legend({"position": "bottom", "font": self._font})
         return chart
 
-    def _new(self, kind: str, subtype: str, title: str) -> Any:
-        chart = self._book.add_chart({"type": kind} | ({"subtype": subtype} if subtype else {}))
-        bold = {**self._font, "name": self._brand.headings, "size": SIZE + 1, "bold": True}
-        chart.set_title({"name": title, "name_font": bold, "overlay": False})
-        chart.set_chartarea({"border": self._edge, "fill": {"color": "#FFFFFF"}})
+    def _chart(self, name: str, title: str, series: Sequence[dict[str, Any]], form: str = "") -> Any:
+        edge, bold = {"color": f"#{self._brand.line}"}, {"name": self._brand.headings, "bold": True}
+        grid = {"visible": False, "line": {**edge, "width": 0.5}}
+        axis = {"num_font": self._font, "major_gridlines": grid, "line": edge}
+        axis |= dict.fromkeys(("major_tick_mark", "minor_tick_mark"), "none")
+        lined = {**axis, "major_gridlines": {**grid, "visible": True}}
+        values = {"font": self._font, "plain": {**self._font, "bold": False}, "axis": axis, "lined": lined}
+        spec = filled_in(own_specs("gpuplan.deliver.xlsx", "charts")[name], {**values, "form": form})
+        chart = self._book.add_chart(spec.pop("kind"))
+        chart.set_title(
+            {"name": title, "name_font": {**self._font, **bold, "size": SIZE + 1}, "overlay": False}
+        )
+        chart.set_chartarea({"border": edge, "fill": {"color": "#FFFFFF"}})
         chart.set_plotarea({"fill": {"none": True}})
+        for bars in series:
+            chart.add_series(bars)
+        for part, look in spec.items():
+            getattr(chart, f"set_{part}")(look)
         return chart
-
-    def _axis(self, *, lines: bool = False, name: str = "", **more: Any) -> dict[str, Any]:
-        named = {"name": name, "name_font": {**self._font, "bold": False}} if name else {}
-        grid = {"visible": lines, "line": {**self._edge, "width": 0.5}}
-        marks = {"major_tick_mark": "none", "minor_tick_mark": "none"}
-        own = {"num_font": self._font, "major_gridlines": grid, "line": self._edge, **marks}
-        return {**own, **named, **more}
 
 
 def _bars(name: str, categories: str, values: str, colour: str, gap: int) -> dict[str, Any]:

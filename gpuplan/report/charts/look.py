@@ -47,24 +47,9 @@ NOTEBOOK = replace(PAPER, ink="currentColor", soft="currentColor", ground="trans
 
 def config(look: Look) -> Spec:
     """Return the Vega-Lite config of every chart; altair takes it, too: ``chart.configure(**config(DARK))``."""
-    words = {"labelFontSize": look.size, "titleFontSize": look.size, "titleFontWeight": 400}
-    title = {"fontSize": 14, "fontWeight": 600, "anchor": "start"}
-    lines = dict.fromkeys(("gridColor", "domainColor", "tickColor"), look.line)
-    here = SPOKEN.get()
-    number = {"decimal": here.decimal, "thousands": here.thousands, "currency": ["", ""]}
-    return {
-        "background": look.ground if look.paper else "transparent",
-        "font": look.font,
-        "view": {"stroke": None},
-        "title": {"color": look.ink, "subtitleColor": look.soft, **title},
-        "axis": {"labelColor": look.soft, "titleColor": look.soft, **words, **lines},
-        "legend": {"labelColor": look.ink, "titleColor": look.soft, **words},
-        "header": {"labelColor": look.ink, "titleColor": look.soft},
-        "text": {"color": look.ink, "fontSize": look.size},
-        "rule": {"color": look.soft},
-        "range": {"category": list(OKABE_ITO)},
-        "locale": {"number": number | {"grouping": [3, *[here.grouping] * 5]}},
-    }
+    here, ground = SPOKEN.get(), look.ground if look.paper else "transparent"
+    number = {"decimal": here.decimal, "thousands": here.thousands, "grouping": [3, *[here.grouping] * 5]}
+    return filled("config", look, number, background=ground, colours=list(OKABE_ITO))
 
 
 def drawn(name: str, look: Look, data: Spec, **more: Any) -> Spec:
@@ -78,7 +63,7 @@ def filled(name: str, look: Look, data: Spec, **more: Any) -> Spec:
 
     ``$name`` is a value, ``@key`` a text; ``$with`` adds the fields of a value, and a part with ``$if`` is left out where a value is empty.
     """
-    spec: Spec = _filled(
+    spec: Spec = filled_in(
         _template(name), {**vars(look), "money": MONEY, "below": names_below(look), **data, **more}
     )
     return spec
@@ -89,23 +74,24 @@ def _template(name: str) -> Spec:
     return own_specs("gpuplan.report.charts", name)
 
 
-def _filled(part: Any, values: Spec) -> Any:
+def filled_in(part: Any, values: Spec) -> Any:
+    """Return a part of a specification with its values and texts."""
     if isinstance(part, str) and part[:1] == "@":
         return said(part[1:], **values)
     if isinstance(part, str):
         return values[part[1:]] if part[:1] == "$" else part
     if isinstance(part, list):
         return [
-            _filled(item, values)
+            filled_in(item, values)
             for item in part
-            if not isinstance(item, dict) or values[item.get("$if", "money")]
+            if not isinstance(item, dict) or "$if" not in item or values[item["$if"]]
         ]
     if not isinstance(part, dict):
         return part
     fields: Spec = {}
     for key, item in part.items():
         if key != "$if":
-            fields |= values[item] if key == "$with" else {key: _filled(item, values)}
+            fields |= values[item] if key == "$with" else {key: filled_in(item, values)}
     return fields
 
 
