@@ -19,13 +19,14 @@ import pytest
 from test_docstrings import FUNCTIONS
 
 from gpuplan.models.availability.outages import HostMix
+from gpuplan.models.cost.purchases import Stock
 from gpuplan.models.llm import Shape
 from gpuplan.models.placement import Request, Room
 from gpuplan.units import each, not_negative, whole_from_zero
 
 MODELS = {name: f for name, f in FUNCTIONS.items() if f.__module__.startswith("gpuplan.models.")}
 ABSURD = (math.nan, -5, -0.5, 0, math.inf)
-CHECKED = (HostMix, Request, Room, Shape)
+CHECKED = (HostMix, Request, Room, Shape, Stock)
 """Records that are refused with the function that takes them."""
 PAID = "amounts may be credits"
 NEGATIVE = {
