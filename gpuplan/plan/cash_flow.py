@@ -350,6 +350,6 @@ class Flows:
         )
 
     def _kind_w(self, kind: KindCounts, year: int) -> float:
-        hosts, of = self.growth.hosts, self.use.kinds[kind.name]
-        busy_w = of.all_busy_w + (kind.hosts(hosts[year - 1]) - kind.hosts(hosts[0])) * of.busy_w
+        of, more = self.use.kinds[kind.name], kind.hosts(self.growth.hosts[year - 1])
+        busy_w = of.all_busy_w + (more - kind.hosts(self.counts.at_start())) * of.busy_w
         return power.typical_power_w(busy_w, idle_share=of.idle_share, load=self.load(year, kind))

@@ -44,20 +44,7 @@ class CostRanges(Brief):
 
 def cost_ranges(counts: Counts, use: PowerUse, growth: Growth, costs: Costs) -> CostRanges:
     """The range of each total of a plan's cost."""
-    planned = {price.key: price for price in costs.prices}
-    flows = Flows(lambda key, *_: planned.get(key), counts, use, growth, costs.materials)
-
-    def case(causes: Collection[str], end: str) -> Case:
-        return Case(
-            {key: _end_of(price.fact, end) for key, price in planned.items() if price.cause in causes},
-            {name: _end_of(fact, end) for name, fact in flows.factors.items() if _cause(name) in causes},
-        )
-
-    causes = _causes(flows, planned)
-    undiscounted = [cause for cause in causes if cause != "discount_rate"]
-    groups = [[], undiscounted, *([cause] for cause in causes)]
-    figures = _figures(flows, [case(group, end) for group in groups for end in ("low", "high")], costs)
-    planned_ends, outermost, *ends = zip(figures[::2], figures[1::2], strict=True)
+    causes, (planned_ends, outermost, *ends) = _ends(counts, use, growth, costs)
     low_high = {name: _combined(name, value, outermost, ends) for name, value in planned_ends[0].items()}
     return CostRanges(
         net_present=low_high["net_present"],
@@ -71,7 +58,33 @@ def cost_ranges(counts: Counts, use: PowerUse, growth: Growth, costs: Costs) -> 
     )
 
 
+def together(counts: Counts, use: PowerUse, growth: Growth, costs: Costs) -> End:
+    """The net present cost with all prices and factors but the discount rate at their low, and at their high ends."""
+    low, high = _ends(counts, use, growth, costs)[1][1]
+    return low["net_present"], high["net_present"]
+
+
 Figures = Mapping[str, float]
+
+
+def _ends(
+    counts: Counts, use: PowerUse, growth: Growth, costs: Costs
+) -> tuple[list[str], list[tuple[Figures, Figures]]]:
+    """Causes of uncertainty; and the figures at low and high of none of them, of all but the discount rate, and of each."""
+    planned = {price.key: price for price in costs.prices}
+    flows = Flows(lambda key, *_: planned.get(key), counts, use, growth, costs.materials)
+
+    def case(causes: Collection[str], end: str) -> Case:
+        return Case(
+            {key: _end_of(price.fact, end) for key, price in planned.items() if price.cause in causes},
+            {name: _end_of(fact, end) for name, fact in flows.factors.items() if _cause(name) in causes},
+        )
+
+    causes = _causes(flows, planned)
+    undiscounted = [cause for cause in causes if cause != "discount_rate"]
+    groups = [[], undiscounted, *([cause] for cause in causes)]
+    figures = _figures(flows, [case(group, end) for group in groups for end in ("low", "high")], costs)
+    return causes, list(zip(figures[::2], figures[1::2], strict=True))
 
 
 def _combined(

@@ -7,13 +7,14 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import accumulate
 
 from gpuplan.models.demand import working_hours
 from gpuplan.plan.availability import RELIABILITY
 from gpuplan.plan.hosts import Pool, whole_pools
 from gpuplan.plan.trail import Line
 from gpuplan.plan.working_week import Week
-from gpuplan.scenario import GROUP_FIELD_BY_NAME, Availability, Scenario, ScenarioError
+from gpuplan.scenario import GROUP_FIELD_BY_NAME, Availability, Group, Scenario, ScenarioError
 from gpuplan.units import exact
 
 
@@ -21,7 +22,8 @@ from gpuplan.units import exact
 class Growth:
     """Hosts of each pool in all of its clusters, and GPUs in use, in each year from 1."""
 
-    hosts: tuple[Mapping[str, int], ...]
+    needed: tuple[Mapping[str, int], ...]
+    """Hosts that the demand of each year takes."""
     busy_gpus: tuple[float, ...]
     """GPUs allocated on average."""
     left_out: int | None
@@ -29,42 +31,60 @@ class Growth:
     kinds: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     """Kind of hosts -> its GPUs allocated on average, where there are several kinds."""
 
+    @property
+    def hosts(self) -> tuple[Mapping[str, int], ...]:
+        """Hosts that are there: those needed, and once bought they stay."""
+        return tuple(
+            accumulate(self.needed, lambda there, now: {pool: max(n, now[pool]) for pool, n in there.items()})
+        )
+
 
 def growth_of(
     scenario: Scenario,
+    later: Scenario,
     pools: Sequence[Pool],
     held_gpus: Mapping[str, Line],
     by_season: Mapping[str, Mapping[str, Week]],
     modes: Mapping[str, str],
     hosts_for: Callable[[Scenario], Mapping[str, int]],
 ) -> Growth:
-    """Hosts of each pool and GPUs installed in each year of the analysis period; hosts once bought stay.
+    """Hosts of each pool that each year of the analysis period needs, and GPUs in use, if demand is that of ``later``.
 
-    ``modes`` are the access modes of the groups, which they keep; ``hosts_for`` gives the hosts of each pool that a scenario takes.
+    That is the scenario itself, or one with other users or growth. ``modes`` are the access modes of the groups, which they
+    keep; ``hosts_for`` gives the hosts of each pool that a scenario takes.
     """
-    hosts = [{kind: pool.hosts for kind, pool in whole_pools(pools).items()}]
+    needed = [{kind: pool.hosts for kind, pool in whole_pools(pools).items()}]
     busy = [float(held_gpus[""].value)]
-    years = scenario.cost.years
-    if not any(group.growth for group in scenario.groups):
-        return Growth(tuple(hosts * years), tuple(busy * years), None)
+    years, same = scenario.cost.years, later.groups == scenario.groups
+    if same and not any(group.growth for group in scenario.groups):
+        return Growth(tuple(needed * years), tuple(busy * years), None)
     peaks = group_peaks(by_season)
     now = {group.id: float(held_gpus[group.id].value) for group in scenario.groups}
-    for grown_years in range(1, years):
+    users = {group.id: _users(group) for group in scenario.groups}
+    for grown_years in range(same, years):
         try:
-            counts = hosts_for(grow(_bare(scenario, modes), grown_years, peaks))
+            counts = hosts_for(grow(_bare(later, modes), grown_years, peaks))
         except ScenarioError:
-            left = years - grown_years
-            return Growth((*hosts, *hosts[-1:] * left), (*busy, *busy[-1:] * left), grown_years + 1)
-        grown = {pool: counts.get(pool, 0) for pool in hosts[-1]}
+            left = years - len(needed)
+            return Growth((*needed, *needed[-1:] * left), (*busy, *busy[-1:] * left), grown_years + 1)
+        grown = {pool: counts.get(pool, 0) for pool in needed[0]}
         if pools:  # none where no group gets a GPU
             grown[pools[0].kind] += sum(n for pool, n in counts.items() if pool not in grown)
-        hosts.append({pool: max(before, grown[pool]) for pool, before in hosts[-1].items()})
         then = sum(
-            now[group.id] * working_hours.growth_factor(grown_years, growth=group.growth or 0.0)
-            for group in scenario.groups
+            now[group.id]
+            * (_users(group) / users[group.id] if users[group.id] else 1.0)
+            * working_hours.growth_factor(grown_years, growth=group.growth or 0.0)
+            for group in later.groups
         )
-        busy.append(busy[0] * (then / sum(now.values()) if sum(now.values()) else 1.0))
-    return Growth(tuple(hosts), tuple(busy), None)
+        needed[grown_years:] = [grown]
+        busy[grown_years:] = [busy[0] * (then / sum(now.values()) if sum(now.values()) else 1.0)]
+    return Growth(tuple(needed), tuple(busy), None)
+
+
+def _users(group: Group) -> float:
+    """Users of a group, or what stands in their place: its jobs a day or its requests a second."""
+    given = (group.jobs_per_day, group.requests_per_s, group.people)
+    return next(float(value) for value in given if value is not None)
 
 
 def _bare(scenario: Scenario, modes: Mapping[str, str]) -> Scenario:

@@ -307,17 +307,18 @@ class MixedPlan(Plan):
             uses[0].job_named,
         )
 
-    @chapter
-    def growth(self) -> Growth:
+    def growing(self, later: Scenario) -> Growth:
         """Hosts of each pool and GPUs in use in each year."""
-        parts = [part.growth for part in self.parts]
+        parts = [part.growing(view) for part, view in zip(self.parts, views(later), strict=True)]
         left_out = [each.left_out for each in parts if each.left_out]
-        hosts = tuple(_joined(year) for year in zip(*(each.hosts for each in parts), strict=True))
+        needed = tuple(_joined(year) for year in zip(*(each.needed for each in parts), strict=True))
         busy = tuple(map(sum, zip(*(each.busy_gpus for each in parts), strict=True)))
-        of_kinds = {part.scenario.hardware.of: part.growth.busy_gpus for part in self.parts}
+        of_kinds = {
+            part.scenario.hardware.of: each.busy_gpus for part, each in zip(self.parts, parts, strict=True)
+        }
         if self.shared:
-            return replace(super().growth, kinds=of_kinds)
-        return Growth(hosts, busy, min(left_out, default=None), of_kinds)
+            return replace(super().growing(later), kinds=of_kinds)
+        return Growth(needed, busy, min(left_out, default=None), of_kinds)
 
     @cached_property
     def _with_hosts(self) -> list[Plan]:

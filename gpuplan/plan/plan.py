@@ -7,6 +7,7 @@ decisions. Each chapter is computed when it is first read.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, wraps
 from math import inf
@@ -82,7 +83,7 @@ BEFORE_NETWORK = (
 )
 """Chapters independent of the network, in the order of reading; so is growth, but it is read with the cost."""
 BEFORE_TERMS = (*BEFORE_NETWORK, "network", "cabling", "power", "management", "host_line")
-"""Chapters independent of the term of licences."""
+"""Chapters independent of the term of licences, and of the hosts bought later."""
 
 
 T = TypeVar("T")
@@ -382,15 +383,28 @@ class Plan(Carded):
     @chapter
     def growth(self) -> Growth:
         """Hosts of each pool and GPUs installed in each year of the analysis period."""
+        return self.growing(self.scenario)
+
+    def growing(self, later: Scenario) -> Growth:
+        """The hosts of this design in each year if demand turns out as in a scenario with other users or growth."""
         modes = {group.id: group.mode for group in self.groups}
         return growth_of(
             self.scenario,
+            later,
             self.own_pools,
             self.held_gpus,
             self.weeks,
             modes,
             lambda asked: _hosts(asked, self.catalog, self.check),
         )
+
+    def buying(self, hosts: Growth, price_change: float | None = None) -> Plan:
+        """This design with other hosts bought in each year, its cost worked out anew, also for another change of prices."""
+        plan = self._given_to(plan_of(self.scenario, self.catalog, self.check), BEFORE_TERMS)
+        vars(plan).update(growth=hosts, counts=copy(self.counts))
+        if price_change is not None and plan.counts:
+            plan.counts.scenario = plan.counts.scenario.with_value("cost.later_price_change", price_change)
+        return plan
 
     @property
     def host_lines(self) -> Mapping[str, HostLine]:

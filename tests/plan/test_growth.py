@@ -125,3 +125,28 @@ def test_requests_a_second_grow_as_people_do(catalog: Catalog) -> None:
     assert (asked.people, asked.requests_per_s) == (900, 4.5)
     now, then = (make_plan(assistant(requests_per_s=4, growth=g), catalog).growth for g in (None, 1.0))
     assert now and then and sum(then.hosts[-1].values()) > sum(now.hosts[-1].values())
+
+
+def test_other_growth_of_the_same_design_is_that_of_a_scenario_with_it(catalog: Catalog) -> None:
+    scenario = load_scenario("current")
+    plan = make_plan(scenario, catalog)
+    faster = scenario.with_value("groups.data-scientists.growth", 0.5)
+    assert plan.growing(scenario) == plan.growth
+    assert plan.growing(faster).needed == make_plan(faster, catalog).growth.needed
+    assert plan.growing(faster).busy_gpus == make_plan(faster, catalog).growth.busy_gpus
+
+
+def test_more_users_need_more_hosts_from_the_first_year_on(catalog: Catalog) -> None:
+    scenario = from_dict({"groups": [{"id": "a", "people": 60}]})
+    plan, twice = make_plan(scenario, catalog), scenario.with_value("groups.a.people", 120)
+    grown = plan.growing(twice)
+    assert grown.needed == (make_plan(twice, catalog).hosts_by_pool(),) * 5
+    assert grown.busy_gpus[0] == 2 * plan.growth.busy_gpus[0]
+
+
+def test_hosts_stay_while_fewer_are_needed(catalog: Catalog) -> None:
+    scenario = from_dict({"groups": [{"id": "a", "people": 90, "growth": -0.4}]})
+    growth = make_plan(scenario, catalog).growth
+    (needed,) = ([year[pool] for year in growth.needed] for pool in growth.needed[0])
+    assert needed == sorted(needed, reverse=True) and needed[-1] < needed[0]
+    assert growth.hosts == (growth.needed[0],) * 5
