@@ -975,6 +975,8 @@ def test_factors_that_the_code_looks_up(catalog: Catalog) -> None:
         "hosts_per_rack_reserved_u": ("U", 2, 4, 8),
         "host_u": ("U", 1, 2, 6),
         "usual_boards": ("1", 2, 4, 8),
+        "purchase_block": ("1", 1, 2, 4),
+        "purchase_threshold": ("1", 0.7, 0.85, 0.95),
         "least_gpu_share": ("1", 0.5, 0.8, 1),
         "least_fp64_share": ("1", 0.1, 0.25, 0.5),
         "board_version_years": ("1", 2, 3, 5),

@@ -112,7 +112,7 @@ def _of_boards(plan: Plan, term: str, by_board: Mapping[str, Sequence[RentRow]])
         new, needed = part.scenario.hardware, sum(pool.hosts_for_demand for pool in part.pools)
         busy = sum(plan.growth.kinds.get(new.of, ()))
         hours[new.gpu] += busy if term in USED else needed * new.gpus_per_host
-    rows = {gpu: _cheapest(plan, rows, term) for gpu, rows in by_board.items()}
+    rows = {gpu: cheapest(plan, rows, term) for gpu, rows in by_board.items()}
     price = sum(rows[gpu].gpu_hour_price * n for gpu, n in hours.items()) / sum(hours.values())
     sources = dict.fromkeys(chain.from_iterable(row.sources for row in rows.values()))
     names = {
@@ -138,7 +138,7 @@ def rent_or_buy(plan: Plan, term: str = "on-demand") -> RentOrBuy | None:
     costs, rows, stated = plan.costs, rentals(plan), stated_rent(plan)
     if costs is None or (stated is None and not rows):
         return None
-    row = _cheapest(plan, rows, term) if stated is None else None
+    row = cheapest(plan, rows, term) if stated is None else None
     term = row.term if row else term
     price = row.gpu_hour_price if row else stated or 0.0
     # nobody rents what a division into clusters adds
@@ -175,7 +175,7 @@ def rent_terms(plan: Plan) -> tuple[RentOrBuy, ...]:
     return tuple(option for option in options if option is not None)
 
 
-def _cheapest(plan: Plan, rows: Sequence[RentRow], term: str) -> RentRow:
+def cheapest(plan: Plan, rows: Sequence[RentRow], term: str) -> RentRow:
     """Return the cheapest offer of a term, or of the shortest commitment; offers of whole machines if there are any."""
     whole = {row["id"] for row in plan.catalog.rows("rentals") if row["use"] == "default"}
     offers = [row for row in rows if row.id in whole] or rows

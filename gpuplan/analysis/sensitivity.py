@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from gpuplan.analysis.variants import Progress, outcome_of, stepwise
-from gpuplan.catalog import Catalog, Row
+from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact
 from gpuplan.locales import written
 from gpuplan.plan import Plan
@@ -165,20 +165,26 @@ def _factors(plan: Plan) -> Iterator[Range]:
 def _demand(plan: Plan) -> Iterator[Range]:
     """Yield the demand inputs of the groups, within the planning ranges."""
     scenario, catalog = plan.scenario, plan.catalog
-    rows = {row["field"]: row for row in catalog.rows("ranges")}
     inputs: list[tuple[str, Any]] = [("demand.stated_gpus", scenario.deciding_total_gpus)]
     for group in scenario.groups:
         inputs += [(f"groups.{group.id}.{name}", value) for name, value in _asked(scenario, catalog, group)]
     for path, now in inputs:
         if now is not None:
-            yield _planning_range(scenario, rows[path.rpartition(".")[2]], path, now)
+            yield _planning_range(plan, path, now)
     if scenario.demand.rule in RISKS and method_of(scenario) == "bursty":
         yield _bursts(scenario, catalog)
 
 
-def _planning_range(scenario: Scenario, row: Row, path: str, now: float) -> Range:
+def likely(plan: Plan, path: str) -> Range:
+    """Return the range that the scenario states for an input, else its planning range."""
+    stated = {span.path: span for span in _stated(plan)}
+    return stated.get(path) or _planning_range(plan, path, plan.scenario.get(path) or 0.0)
+
+
+def _planning_range(plan: Plan, path: str, now: float) -> Range:
     """Return the planning range of the catalog for an input, cut to its permitted values."""
-    spec = field_of(path)
+    scenario, spec = plan.scenario, field_of(path)
+    row = next(row for row in plan.catalog.rows("ranges") if row["field"] == path.rpartition(".")[2])
     ends_by = [exact(row[end]) for end in ("low", "high")]
     low, high = (exact(now) * end if row["way"] == "times" else exact(now) + end for end in ends_by)
     most = exact(spec.high)

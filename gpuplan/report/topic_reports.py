@@ -33,6 +33,7 @@ from gpuplan.report.tables.alternatives import alternatives as alternatives_tabl
 from gpuplan.report.tables.demand import believe_words, years_left_out
 from gpuplan.report.tables.models import token_costs
 from gpuplan.report.tables.network import curve_network, network_name
+from gpuplan.report.tables.purchases import growth_tables
 from gpuplan.report.text import Content, chapter, fitted, page, pairs
 from gpuplan.wording import AGGREGATION_NAMES, NAMES, RULE_NAMES, amount, basis_word, said
 
@@ -41,8 +42,8 @@ def cost_dict(plan: Plan) -> dict[str, Any]:
     """Return the cost of a plan and of its alternatives as plain JSON values, unrounded and all finite.
 
     Keys ``name``, ``costs`` (as in ``plan_dict``, its materials apart), ``bill_of_materials``, ``power``,
-    ``silos``, ``rent_or_buy``, ``no_rental`` (why there is nothing to compare with), ``postures`` and ``alternatives``; with a
-    margin also ``internal``, what the seller pays and earns by part.
+    ``silos``, ``rent_or_buy``, ``no_rental`` (why there is nothing to compare with), ``postures`` and ``alternatives``; with
+    growth ``purchases`` and ``purchase_steps``; with a margin also ``internal``, what the seller pays and earns by part.
     """
     money_of, rent = costs_dict(plan) or {}, rent_or_buy(plan)
     bought = money_of.pop("materials", [])
@@ -57,6 +58,7 @@ def cost_dict(plan: Plan) -> dict[str, Any]:
         no_rental="" if rent or plan.costs is None else no_rental(plan),
         postures=posture_costs(plan),
         alternatives=alternatives(plan),
+        **growth_tables(plan),
         **({"internal": earned} if earned else {}),
     )
 
@@ -81,6 +83,7 @@ def cost_text(plan: Plan) -> str:
         pairs(platform.power_points(use)),
         chapter(alternatives_table(plan), *alternative_words(plan), below=("gives_up",)),
         _rent_by_year(plan),
+        *growth_tables(plan).values(),
         _internal(plan),
     )
 

@@ -56,6 +56,18 @@ def test_a_price_edited_in_place_changes_the_strip_and_undo_restores_it(cost: Ca
     wait_figure(page, COST, before)
 
 
+def test_ways_to_buy_for_growth_stand_beside_the_hosts_they_own(cost: Callable[[str], Any]) -> None:
+    page = cost("current")
+    open_tab(page, "growth")
+    rows = page.locator(".gp-card tr", has_text="52")
+    rows.first.wait_for()
+    assert page.locator(".gp-card td.gp-bad:visible").count() == 3
+    chart = page.locator(".gp-chart svg:visible")
+    chart.locator("text", has_text="Year 5").first.wait_for()
+    before = page.locator(".gp-card td.gp-strong:visible").first.inner_text()
+    assert before in str(chart.first.text_content())
+
+
 def test_what_the_cost_leaves_out_is_printed_by_name(cost: Callable[[str], Any]) -> None:
     page = cost("enterprise")
     plan = make_plan(load_scenario("enterprise"), load_catalog())

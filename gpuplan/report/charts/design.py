@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from gpuplan.analysis.purchases import Purchases
 from gpuplan.locales import per_cent
 from gpuplan.models import cost
 from gpuplan.plan import Plan
@@ -14,6 +15,7 @@ from gpuplan.plan.training.speed import RDMA
 from gpuplan.report.charts.look import SCHEMA, Look, Spec, config, drawn, filled, named_colours
 from gpuplan.report.drawing import COLOURS, OKABE_ITO, PARTS, pen_on
 from gpuplan.wording import (
+    NAMES,
     TRANSPORT_NAMES,
     kept_range,
     kept_share,
@@ -103,6 +105,45 @@ def years_chart(data: Spec, look: Look) -> Spec:
     parts = list({row["part"]: row["ink"] for row in data["rows"]}.items())
     colours = named_colours("part", parts, look, values=[name for name, _ in reversed(parts)])
     return drawn("years", look, data, colours=colours)
+
+
+DASHES = ([1, 0], [8, 4], [3, 3], [10, 3, 2, 3])
+
+
+def purchases_rows(found: Purchases) -> Spec:
+    """Hosts of each way to buy in each year, and those needed; the last year lasts to its end. Empty without growth."""
+    if found.need is None:
+        return {}
+    years = [*range(len(found.need["planned"])), len(found.need["planned"]) - 1]
+    need = [
+        {"at": at, **{end: hosts[year] for end, hosts in found.need.items()}}
+        for at, year in enumerate(years, 1)
+    ]
+    rows: list[Spec] = []
+    for way in found.ways:
+        for at, year in enumerate(years, 1):
+            owned, rented = way.owned[year], way.rented[year]
+            row: Spec = {
+                "way": NAMES["way to buy"][way.key],
+                "at": at,
+                "hosts": owned,
+                "shown": int(at < len(years)),
+            }
+            row["words"] = (
+                said("chart.purchases.and rented", owned=owned, rented=rented) if rented else str(owned)
+            )
+            row |= {"year": said("chart.purchases.year", year=at)}
+            rows.append(row | {"needed": said("chart.purchases.low to high", **need[at - 1])})
+    return {"rows": rows, "need": need, "years": list(range(1, len(years)))}
+
+
+def purchases_chart(data: Spec, look: Look) -> Spec:
+    """Hosts owned in each year by each way to buy, against those needed and the band of low and high demand."""
+    ways = list(dict.fromkeys(row["way"] for row in data["rows"]))
+    year = f"'{said('chart.purchases.year', year='')}' + datum.value"
+    return drawn(
+        "purchases", look, data, ways=ways, inks=OKABE_ITO[: len(ways)], dashes=DASHES[: len(ways)], year=year
+    )
 
 
 CHOSEN = OKABE_ITO[0]

@@ -9,7 +9,17 @@ from gpuplan.analysis.variants import standing
 from gpuplan.plan import Plan, of_design
 from gpuplan.report.exported import flat, frame
 from gpuplan.report.table import Table
-from gpuplan.report.tables import alternatives, availability, cost, models, network, plan, platform, power_on
+from gpuplan.report.tables import (
+    alternatives,
+    availability,
+    cost,
+    models,
+    network,
+    plan,
+    platform,
+    power_on,
+    purchases,
+)
 from gpuplan.report.tables.availability import idle_text
 from gpuplan.report.tables.over_time import restarts, upgrades
 from gpuplan.report.tables.plan import gpu_rows, group_names, host_kinds
@@ -29,7 +39,8 @@ TABLES: dict[str, Callable[[Plan], Table]] = {
         *(availability.postures, platform.host_line, platform.management, platform.management_hosts),
         *(network.remote_gpus, network.training, cost.bill_of_materials, cost.cash_flow),
         *(cost.cost_by_year, cost.cost_by_part, cost.cost_by_group, cost.prices),
-        *(alternatives.alternatives, plan.access_modes, plan.decisions, plan.messages, plan.lines),
+        *(alternatives.alternatives, purchases.purchases, purchases.purchase_steps, plan.access_modes),
+        *(plan.decisions, plan.messages, plan.lines),
     )
 }
 COUNTED = {"hosts", "gpus", "net_present"}

@@ -24,7 +24,7 @@ from gpuplan.app.steps.prices import prices_badge, prices_data
 from gpuplan.app.strip import strip_data
 from gpuplan.catalog import Catalog
 from gpuplan.plan.cash_flow import PARTS as COST_PARTS
-from gpuplan.report.charts.design import years_chart
+from gpuplan.report.charts.design import purchases_chart, years_chart
 from gpuplan.report.charts.look import LIGHT
 from gpuplan.report.drawing import COLOURS, PARTS
 from gpuplan.report.headlines import HEADLINES
@@ -393,3 +393,13 @@ def test_what_the_offer_says_is_not_changed_in_the_customer_view(sold: Workbook)
     sold.look_as(customer=False)
     assert sold.scenario.get("prices.electricity-kwh") == 0.5
     assert (sold.scenario.internal.margin, sold.scenario.get("prices.gpus/v100-pcie-32gb")) == (0.18, 8417.39)
+
+
+def test_purchases_are_compared_on_the_growth_tab(catalog: Catalog) -> None:
+    book, still = book_of(catalog, "current"), book_of(catalog, "starter")
+    purchases, orders = step.purchases_data(book), step.purchase_steps_data(book)
+    assert [len(data["tables"][0]["rows"]) for data in (purchases, orders)] == [5, 12]
+    assert purchases_chart(step.purchases_rows(book), LIGHT)["layer"]
+    assert step.purchases_data(still)["text"] and step.purchases_rows(still) == {}
+    for data in (purchases, orders):
+        assert json.loads(json.dumps(data, allow_nan=False)) == data

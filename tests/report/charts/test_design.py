@@ -17,6 +17,7 @@ from approved import is_approved
 
 import gpuplan
 from gpuplan import Plan, load_scenario, make_plan
+from gpuplan.analysis.purchases import purchase_ways
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.training import scaling_head, scaling_rows
 from gpuplan.catalog import Catalog
@@ -27,12 +28,15 @@ from gpuplan.report.charts.design import (
     capacity_chart,
     capacity_rows,
     curve_look,
+    purchases_chart,
+    purchases_rows,
     scaling_chart,
     years_chart,
     years_rows,
 )
 from gpuplan.report.charts.look import DARK, LIGHT, Look
 from gpuplan.widgets.chart import split_rows
+from gpuplan.wording import NAMES
 
 
 def test_the_chart_shows_the_levels(plans: dict[str, Plan]) -> None:
@@ -67,6 +71,26 @@ def test_the_chart_is_valid_and_holds_every_row(data: dict[str, Any], look: Look
     bars, letters, sums = spec["layer"]
     assert bars["data"]["values"] == letters["data"]["values"] == data["rows"]
     assert [row["at"] for row in sums["data"]["values"]] == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("look", [LIGHT, DARK])
+def test_purchases_are_drawn_against_what_is_needed(catalog: Catalog, look: Look) -> None:
+    found = purchase_ways(make_plan(load_scenario("current"), catalog))
+    data = purchases_rows(found)
+    spec = purchases_chart(data, look)
+    alt.Chart.from_dict(json.loads(json.dumps(spec, allow_nan=False)))
+    years = [row["planned"] for row in data["need"]]
+    assert years == [*found.need["planned"], found.need["planned"][-1]]  # the last year lasts to its end
+    for way in found.ways:
+        drawn = [row["hosts"] for row in data["rows"] if row["way"] == NAMES["way to buy"][way.key]]
+        assert drawn == [*way.owned, way.owned[-1]]
+    looks = spec["layer"][2]["encoding"]
+    assert (
+        len({*looks["color"]["scale"]["range"]})
+        == len(looks["strokeDash"]["scale"]["range"])
+        == len(found.ways)
+    )
+    assert purchases_rows(purchase_ways(make_plan(load_scenario("starter"), catalog))) == {}
 
 
 def test_parts_stand_on_each_other_and_what_is_left_hangs_below_zero(catalog: Catalog) -> None:
