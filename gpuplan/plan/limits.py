@@ -26,6 +26,10 @@ Plan = Any
 """A plan; its module imports this one."""
 
 
+NAMED = ("vendors", "boards")
+"""Limits that list what is allowed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Within:
     """How far a design is within one limit."""
@@ -56,8 +60,10 @@ class Within:
     @property
     def over(self) -> float | None:
         """Value beyond the limit, of a date in weeks; 0 where it is met, None where that is not known or no amount."""
-        if self.met is not False:
-            return 0.0 if self.met else None
+        if self.key in NAMED or self.met is None:
+            return None
+        if self.met:
+            return 0.0
         if self.key == "delivery_date":
             return (date.fromisoformat(str(self.value)) - date.fromisoformat(str(self.limit))).days / 7
         if isinstance(self.limit, str) or isinstance(self.value, str | None):
@@ -66,14 +72,16 @@ class Within:
 
 
 def limit_words(catalog: Catalog, of: Within, value: float | str | None) -> str:
-    """The limit, the value or the excess of a design in words."""
+    """The limit, the value or the excess of a design in words; empty where there is none."""
+    if value is None:
+        return ""
     if of.key == "boards":
-        boards = str(value).split(", ") if value else []
+        boards = str(value).split(", ")
         return joined([catalog.gpus[board].name for board in boards])
     if of.key == "delivery_date" and isinstance(value, str):
         return written_day(value)
     unit = of.unit or ("week" if of.key == "delivery_date" else "")
-    rounded = value if isinstance(value, str | None) or is_currency(unit) else float(f"{value:.4g}")
+    rounded = value if isinstance(value, str) or is_currency(unit) else float(f"{value:.4g}")
     return amount(rounded, unit)
 
 
@@ -107,12 +115,19 @@ def within(plan: Plan, lines: Lines) -> tuple[Within, ...]:
 
 
 def _compared(
-    value: float, limit: float | str, missing: Sequence[str], why: Sequence[str], line: Line, unit: str = ""
+    value: float,
+    limit: float | str,
+    missing: Sequence[str],
+    why: str,
+    line: Line,
+    unit: str = "",
+    beside: Sequence[str] = (),
 ) -> _Found:
-    """A number by its limit: over it even without what is missing, else open where something is."""
+    """A number by its limit: over it even without what is missing, else open where something is; ``beside`` is only named."""
     met = False if value > float(limit) else None if missing else True
-    excludes = said("within.excludes", names=joined(missing)) if missing else ""
-    return _Found(value, met, (*why, excludes), line.basis, line.key, unit)
+    names = [*missing, *beside]
+    excludes = said("within.excludes", names=joined(names)) if names else ""
+    return _Found(value, met, (why, excludes), line.basis, line.key, unit)
 
 
 def _not_known(key: str) -> _Found:
@@ -135,10 +150,10 @@ def _money(line: str, start: bool) -> Measure:
         low, high = plan.cost_ranges.cash[0] if start else plan.cost_ranges.net_present
         ends = {"low": amount(low, currency), "high": amount(high, currency)}
         crossed = said("within.range", **ends) if low <= float(limit) < high else ""
-        beside = said("within.excludes", names=joined(uncounted)) if uncounted else ""
         unknown = [item.name for item in plan.costs.unknown if is_sold(item.key) or not start]
         missing = unknown if start else [*unknown, *_later(plan)]
-        return _compared(float(lines[line].value), limit, missing, (crossed, beside), lines[line], currency)
+        value = float(lines[line].value)
+        return _compared(value, limit, missing, crossed, lines[line], currency, uncounted)
 
     return measure
 
@@ -172,13 +187,13 @@ def _installed(
             return _not_known("within.no hosts")
         if (now := of(plan)) is None:
             return _not_known(f"within.no {line}")
-        unknown, why, value = [*missing(plan), *_later(plan)], list[str](), now
+        unknown, why, value = [*missing(plan), *_later(plan)], "", now
         try:
             last = plan.once("last year", lambda: _last_year(plan))
         except ScenarioError:
             last, unknown = None, [*unknown, said("within.growth")]
         if last and (then := of(last)) and then > now:
-            value, why = then, [said("within.grown", now=amount(float(f"{now:.4g}"), unit))]
+            value, why = then, said("within.grown", now=amount(float(f"{now:.4g}"), unit))
         return _compared(value, limit, unknown, why, lines[line])
 
     return measure

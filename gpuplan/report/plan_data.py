@@ -9,6 +9,7 @@ from gpuplan.analysis.rent_or_buy import token_prices
 from gpuplan.plan import Plan, of_design
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.hosts import Pool
+from gpuplan.plan.limits import Within
 from gpuplan.plan.over_time.power_on import PowerOn
 from gpuplan.plan.power import PowerUse
 from gpuplan.plan.sharing import sharing_modes
@@ -31,7 +32,7 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
     Returns:
         plan_dict (dict): Keys ``version``, ``catalog``, ``scenario``, ``totals``, ``verdict``, ``postures``, ``pools``,
             ``power_on``, ``groups``, ``llm``, ``inventory``, ``sharing_modes``, ``network``, ``cabling``, ``power``,
-            ``kinds`` (of several kinds of hosts), ``management``, ``host_line``, ``costs``, ``decisions``, ``messages``, ``lines``. [-]
+            ``kinds`` (of several kinds of hosts), ``management``, ``host_line``, ``costs``, ``decisions``, ``within`` (of the limits that are set), ``messages``, ``lines``. [-]
     """
     return {
         "version": JSON_VERSION,
@@ -63,9 +64,15 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
         "host_line": plain(plan.host_line),
         "costs": costs_dict(plan),
         "decisions": plain(plan.decisions),
+        **({"within": [_within(each) for each in plan.within]} if plan.within else {}),
         "messages": plain(check_plan(plan)),
         "lines": [plain(line) | {"formula": formula_text(line)} for line in plan.lines.values()],
     }
+
+
+def _within(each: Within) -> dict[str, Any]:
+    """How far the design is within a limit."""
+    return {**plain(each), "share": each.share, "over": each.over}
 
 
 def power_dict(power: PowerUse | None) -> dict[str, Any] | None:

@@ -15,7 +15,7 @@ from gpuplan.report.tables import group_names, idle_text
 from gpuplan.report.tables.availability import postures
 from gpuplan.report.tables.models import retrieval, serving, tuning
 from gpuplan.report.tables.network import fabric_words, network_name, speed_kept
-from gpuplan.report.tables.plan import clusters_alike, equipment, groups, hosts
+from gpuplan.report.tables.plan import clusters_alike, equipment, groups, hosts, within
 from gpuplan.report.tables.platform import host_line, hosts_there, inventory, management, management_hosts
 from gpuplan.report.text import Block, chapter, indented, page, pairs, wrapped
 from gpuplan.wording import said
@@ -30,6 +30,7 @@ def plan_text(plan: Plan) -> str:
     return page(
         said("summary.title of a customer" if plan.scenario.customer else "summary.title", of=plan.scenario),
         pairs((name, f"{value}  ({note})") for name, value, note in Figures(plan).tiles("summary")),
+        chapter(within(plan), below=("why",)),
         groups(plan),
         serving(plan),
         tuning(plan),

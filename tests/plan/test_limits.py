@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gpuplan import Limits, Plan, Scenario, load_catalog, load_scenario, make_plan
+from gpuplan import Limits, Plan, Scenario, check_plan, load_catalog, load_scenario, make_plan
 from gpuplan.plan.limits import MEASURES, Within
 from gpuplan.scenario import Group, ScenarioError
 
@@ -61,6 +61,13 @@ def test_the_figures_are_those_of_the_plan() -> None:
         "co2_t": plan.power.emissions_kg / 1000,
     }
     assert all(plan.line(each.line).basis == each.basis for each in plan.within)
+
+
+def test_a_list_has_no_excess() -> None:
+    for allowed in ("h100-nvl-94gb", "l4-24gb"):
+        found = one("assistant", boards=allowed)
+        assert (found.over, found.share) == (None, None)
+        assert not check_plan(limited("assistant", boards="h100-nvl-94gb"))[0].path.startswith("limits.")
 
 
 def test_over_by_hand() -> None:

@@ -40,7 +40,7 @@ TABLES: dict[str, Callable[[Plan], Table]] = {
         *(network.remote_gpus, network.training, cost.bill_of_materials, cost.cash_flow),
         *(cost.cost_by_year, cost.cost_by_part, cost.cost_by_group, cost.prices),
         *(alternatives.alternatives, purchases.purchases, purchases.purchase_steps, plan.access_modes),
-        *(plan.decisions, plan.messages, plan.lines),
+        *(plan.decisions, plan.within, plan.messages, plan.lines),
     )
 }
 COUNTED = {"hosts", "gpus", "net_present"}

@@ -13,15 +13,18 @@ from gpuplan.plan import Plan
 from gpuplan.plan.access import GroupPlan, of_kind
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.hosts import Pool, pool_names
+from gpuplan.plan.limits import Within, limit_words
 from gpuplan.plan.sharing import sharing_modes
 from gpuplan.plan.trail import Line
 from gpuplan.report.explain import formula_text
 from gpuplan.report.table import Cell, Column, Table, Worded, columns, filled, tabulate
 from gpuplan.scenario import OTHER_VMS, UNASSIGNED, other_vms
-from gpuplan.wording import MODE_NAMES, amount, capital, joined, number, runs, said
+from gpuplan.wording import MODE_NAMES, NAMES, amount, capital, joined, number, runs, said
 
 ITEM_TABLES = ("gpus", "servers", "nics", "switches", "vsphere", "products", "assumptions")
 """Tables of the catalog whose entries are items with facts; the others hold rows."""
+KEPT = {True: "good", False: "bad", None: "warn"}
+"""Whether a limit is kept -> the tone of that."""
 CLUSTER_IDS = columns("cluster_ids")
 """Keys of a cluster and of its host pool: a group is in a pool and may be in several clusters."""
 
@@ -259,6 +262,21 @@ def access_modes(plan: Plan) -> Table:
 def decisions(plan: Plan) -> Table:
     """Tabulate the design decisions."""
     return tabulate("decisions", plan.decisions, title=said("table.decisions.all"))
+
+
+def within(plan: Plan) -> Table:
+    """Tabulate how far the design is within each limit that is set."""
+
+    def amounts(name: str) -> Callable[[Within], Cell]:
+        return lambda row: Cell(
+            getattr(row, name), limit_words(plan.catalog, row, getattr(row, name) or None)
+        )
+
+    def met(row: Within) -> Cell:
+        return Cell(row.met, NAMES["limit kept"][str(row.met)], tone=KEPT[row.met])
+
+    own: dict[str, Any] = {name: amounts(name) for name in ("limit", "value", "over")}
+    return tabulate("within", plan.within, **own, met=met)
 
 
 def messages(plan: Plan) -> Table:
