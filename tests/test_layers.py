@@ -51,7 +51,7 @@ def test_no_room_is_reached_by_a_text() -> None:
     loaded = {name_of(path): loaded_by_name(path) for path in FILES if room_of(path)}
     assert [name for name, texts in loaded.items() if texts] == [
         "analysis/explore",  # a library that may be missing
-        "app/pages",  # its own cards
+        "app/screen",  # its own cards
         "cli/__init__",  # its commands
         "report/plot",  # a library that may be missing
         "serve/forking",  # what sessions share

@@ -1,34 +1,79 @@
-"""The workbook app: cards of the screen around one `Workbook`, each drawn from plain data."""
+"""The workbook app: cards of the screen around one `Workbook`, each drawn from plain data, on pages as ``data/words/pages.csv`` says."""
 
 import contextlib
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import import_module
+from itertools import groupby
 from typing import Any
 
 import ipywidgets
 
 from gpuplan.app import header
-from gpuplan.app.cards import Box, Card, Data, Page, Picture, Place
+from gpuplan.app.cards import Box, Card, Data, Page, Picture, Place, Tab
 from gpuplan.app.events import EVENTS
 from gpuplan.app.forms import Found, place_of
 from gpuplan.app.header import glossary_data, present_data
 from gpuplan.app.idle_work import collect_later
 from gpuplan.app.memory import memory_of, resume
-from gpuplan.app.pages import PAGES
 from gpuplan.app.state import STEPS, Workbook, guarded
+from gpuplan.app.steps import compare, design
 from gpuplan.app.strip import strip_data
 from gpuplan.app.workbook_traits import WorkbookTraits
 from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.deliver import file_stem
+from gpuplan.facts import own_rows
 from gpuplan.locales import locale_of, speaking
 from gpuplan.plan import Asked, scenario_of
 from gpuplan.report.charts.look import DARK, LIGHT
+from gpuplan.report.headlines import HEADLINES, Headline
 from gpuplan.report.shown import STEP_OF, html, step_html
 from gpuplan.scenario import load_scenario, pick
 from gpuplan.widgets.chart import ChartPlace, with_more
 from gpuplan.widgets.part import Part, Sent, make_part, together
 from gpuplan.wording import said
+
+MESSAGES: Mapping[str, Callable[[Workbook], Headline]] = {
+    "start": lambda _workbook: Headline(""),
+    "compare": compare.message,
+    "design": design.message,
+    "hosts": lambda workbook: HEADLINES["hosts"](workbook.checked),
+}
+
+
+def _named(name: str) -> Any:
+    module, _, what = name.partition(".")
+    return getattr(import_module(f"gpuplan.app.steps.{module}"), what)
+
+
+def _laid_out(rows: Iterable[tuple[list[str], Place]]) -> tuple[Place, ...]:
+    """Return cards in boxes: those that follow each other in one of the same style share it, until a ``+`` begins another."""
+    places: list[Place | tuple[str, list[tuple[list[str], Place]]]] = []
+    opened = ""
+    for (style, *inside), place in ((path or [""], place) for path, place in rows):
+        if not style:
+            places.append(place)
+        elif style == opened:
+            places[-1][1].append((inside, place))  # type: ignore[index]
+        else:
+            places.append((style.removeprefix("+"), [(inside, place)]))
+        opened = style.removeprefix("+")
+    return tuple(Box(part[0], _laid_out(part[1])) if isinstance(part, tuple) else part for part in places)
+
+
+def _page(step: str, rows: Iterable[Mapping[str, str]]) -> Page:
+    tabs = []
+    for name, (first, *others) in ((name, [*group]) for name, group in groupby(rows, lambda row: row["tab"])):
+        (content,) = _laid_out([(row["box"].split("/"), _named(row["card"])) for row in (first, *others)])
+        assert isinstance(content, Box)
+        badge = {"badge": _named(first["badge"])} if first["badge"] else {}
+        tabs.append(Tab(name, first["title"], content, needs=first["needs"], **badge))
+    return Page(MESSAGES.get(step) or (lambda workbook: HEADLINES[step](workbook.plan)), tuple(tabs))
+
+
+PAGES = {step: _page(step, rows) for step, rows in groupby(own_rows("words/pages"), lambda row: row["step"])}
+
 
 log = logging.getLogger("gpuplan.app")
 

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("ipywidgets")
 
 from gpuplan.app.cards import Box, Card, Page, Picture, Place
-from gpuplan.app.pages import PAGES
+from gpuplan.app.screen import PAGES
 from gpuplan.app.state import STEPS, Workbook
 from gpuplan.catalog import Catalog
 from gpuplan.facts import own_rows

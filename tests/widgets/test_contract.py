@@ -10,8 +10,7 @@ from screen_contract import check, faults
 from screen_scripts import Scripts
 
 from gpuplan import load_scenario
-from gpuplan.app.pages import PAGES
-from gpuplan.app.screen import WorkbookApp
+from gpuplan.app.screen import PAGES, WorkbookApp
 from gpuplan.app.state import Workbook
 from gpuplan.catalog import Catalog
 from gpuplan.widgets import contract

@@ -18,9 +18,7 @@ from gpuplan.plan.checks import (
     limits,
     models,
     network,
-    owned,
     sharing,
-    tenants,
     upgrades,
 )
 from gpuplan.plan.checks.message import LEVELS, Message
@@ -40,7 +38,7 @@ CHECKS = (
     failures.stun_not_known, failures.vmotion_link, failures.maintenance_bet, upgrades.upgrades,
     sharing.bitfusion_product, sharing.bitfusion_servers, sharing.bitfusion_clients, network.remote_gpus,
     network.carried_work, network.training_network, network.fabric, network.transport, hosts.server,
-    hosts.cluster_size, owned.not_used, hosts.sites, tenants.tenants, hosts.ordered, models.promises,
+    hosts.cluster_size, boards.not_used, hosts.sites, hosts.tenants, hosts.ordered, models.promises,
     models.precision_unpacked, models.runs_not_published, models.sessions_not_kept,
     models.drafts_do_harm, models.shares_not_measured, boards.gpu_support, boards.inference_software,
     boards.board_on_version, boards.nvswitch_partitions, boards.nvswitch_support, boards.bridges,
@@ -53,7 +51,7 @@ CHECKS = (
 """Checks in the order of their messages, the most serious first."""
 OF_HOSTS = (
     sharing.mixed_sizes, sharing.sharing, sharing.guarantees, sharing.bitfusion_servers, hosts.counted_in_part,
-    hosts.server, hosts.ordered, hosts.mig_restart, owned.not_used, failures.stun_over_limit,
+    hosts.server, hosts.ordered, hosts.mig_restart, boards.not_used, failures.stun_over_limit,
     failures.stun_extrapolated, failures.stun_not_known, models.precision_unpacked, boards.gpu_support,
     boards.board_on_version, boards.nvswitch_partitions, boards.nvswitch_support, boards.bridges,
     boards.unlisted_profiles, boards.no_longer_sold, boards.lead_times, cost.peak, cost.rack_limits,

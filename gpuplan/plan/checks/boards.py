@@ -1,16 +1,18 @@
-"""Checks of boards: limits of a GPU, its wiring and its software on vSphere, and boards no longer sold."""
+"""Checks of boards: limits of a GPU, its wiring and its software on vSphere, boards no longer sold, and owned ones without a VM."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from gpuplan.locales import written_day
 from gpuplan.plan.access import GroupPlan
+from gpuplan.plan.boards import lack
 from gpuplan.plan.checks.message import Message, about, message, placed
 from gpuplan.plan.hardware import has_nvswitch, needs_crx, vsphere_profile
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.sharing import nvswitch_version, share_each, unconfirmed_on
 from gpuplan.plan.weighing import SERVES
-from gpuplan.wording import joined, said, some_of
+from gpuplan.scenario import UNASSIGNED, Group
+from gpuplan.wording import NAMES, counted, joined, said, some_of
 
 HALF = 4
 """GPUs of a half of a baseboard (``rules/nvswitch-halves``)."""
@@ -144,3 +146,35 @@ def lead_times(plan: Plan) -> Iterator[Message]:
     )
     sources = tuple(dict.fromkeys(source for row in rows for source in row.sources))
     yield message(plan, "lead-times", gpu=gpu.name, times="; ".join(times), sources=sources)
+
+
+WHY = NAMES["why not on a board"]
+"""What a board lacks, by key, in words."""
+
+
+def not_used(plan: Plan) -> Iterator[Message]:
+    """Existing hosts with a board that no VM of the design runs on, and why."""
+    found = plan.inventory
+    left = [kind for kind in found.kinds if not kind.joins] if found else []
+    for gpu in dict.fromkeys(kind.gpu for kind in left):
+        kinds = [kind for kind in left if kind.gpu == gpu]
+        yield message(
+            plan,
+            "owned-hosts-not-used",
+            names=some_of([kind.name for kind in kinds]),
+            hosts=sum(kind.hosts for kind in kinds),
+            gpus=counted(sum(kind.hosts * kind.gpus_per_host for kind in kinds), "GPU"),
+            gpu=plan.catalog.gpus[gpu].name,
+            why=_why(plan, gpu),
+            buy=counted(found.buy if found else 0, "host"),
+        )
+
+
+def _why(plan: Plan, gpu: str) -> str:
+    """Say why the groups do not run on a board, those of one reason together."""
+    own, why = plan.scenario.hardware.gpu, dict[str, list[str]]()
+    groups = [group for group in plan.sized.groups if group.id in plan.requests.by_group]
+    for group in groups or [Group(UNASSIGNED, said("decided.of no group"))]:
+        reason = WHY[lack(plan.catalog, group, own, gpu) or "vgpu"]
+        why.setdefault(reason.format(board=plan.catalog.gpus[own].name), []).append(group.name)
+    return "; ".join(f"{some_of(names)}: {reason}" for reason, names in why.items())

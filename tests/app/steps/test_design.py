@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("traitlets")
 
 from gpuplan import load_scenario
-from gpuplan.app.pages import PAGES
+from gpuplan.app.screen import PAGES
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.design import (
     confirmed_data,
