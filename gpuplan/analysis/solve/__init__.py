@@ -7,10 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gpuplan.analysis.candidates import Candidate, kind_candidates
+from gpuplan.analysis.candidates import Candidate
 from gpuplan.analysis.engines import Engine
 from gpuplan.analysis.solve.clash import clash_of
-from gpuplan.analysis.solve.designs import Design, Space, as_asked, space_of
+from gpuplan.analysis.solve.designs import Space, as_asked, designs_of, space_of
+from gpuplan.analysis.solve.frontier import Frontier, frontier
 from gpuplan.analysis.solve.quantities import Quantity, offered, quantity_of
 from gpuplan.analysis.solve.search import Progress, Search, Told
 from gpuplan.analysis.solve.solution import Binding, Clash, Solution
@@ -25,11 +26,13 @@ __all__ = [
     "Binding",
     "Clash",
     "Found",
+    "Frontier",
     "Miss",
     "Progress",
     "Quantity",
     "Solution",
     "Space",
+    "frontier",
     "offered",
     "solve",
 ]
@@ -85,17 +88,9 @@ def solve(
     question = Question(scenario, quantity, space or space_of(scenario, catalog))
     with Engine(catalog, folders, workers=workers, engine=engine, scheduler=scheduler) as open_engine:
         search = Search(question, open_engine, told, time.monotonic() + seconds)
-        search.run([as_asked(scenario)], designs_of(question, catalog))
+        search.run([as_asked(scenario)], designs_of(scenario, catalog, question.space))
         search.until = max(search.until, time.monotonic() + ALSO_S)
         return _certified(search, catalog)
-
-
-def designs_of(question: Question, catalog: Catalog) -> list[Design]:
-    """Return the designs of a question: with other hosts of its first kind, and of each further kind."""
-    scenario, term = question.scenario, question.scenario.cost.licence_term_years
-    own = as_asked(scenario)
-    others = [own._replace(kinds=(kind,)) for kind in kind_candidates(scenario, catalog)]
-    return [*(Design(hosts, term) for hosts in question.space.hosts), *others]
 
 
 def _limited(scenario: Scenario, limits: dict[str, Any]) -> Scenario:

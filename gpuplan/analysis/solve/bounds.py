@@ -5,22 +5,29 @@ and a design needs at least the hosts whose GPUs are its demand, and the spare o
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 from gpuplan.analysis.candidates import Candidate
 from gpuplan.analysis.solve.designs import Design
-from gpuplan.analysis.solve.trial import Question, furthest, least_of, surely_over
+from gpuplan.analysis.solve.trial import Question, furthest, least_of, over_limits, with_term, yearly_of
 from gpuplan.analysis.variants import outcome
 from gpuplan.catalog import Catalog
-from gpuplan.plan import Plan
+from gpuplan.models.cost import net_present_cost
+from gpuplan.plan import Plan, make_plan
+from gpuplan.plan.bill_of_materials import LICENCES
+from gpuplan.plan.cost import Costs
 from gpuplan.plan.llm.own_models import with_models
 from gpuplan.plan.plan import plan_of
-from gpuplan.scenario import Availability, Demand, ScenarioError, Training
+from gpuplan.scenario import Availability, Demand, Scenario, ScenarioError, Training
 
 HOSTS_FIRST = 8
 """Hosts of the first look, beyond which the limits are reached in proportion."""
 MOST_HOSTS = 4096
+MANY_GPUS = 64
+"""GPUs of hosts whose licences are compared by term: so many that no smallest order counts."""
 IDLE = 0.01
 """Share of the GPU-hours used by hosts without workloads: less than any design uses."""
 
@@ -67,7 +74,8 @@ def bounds(catalog: Catalog, task: ToBound) -> list[Bound]:
             found.append(Bound(design, quantity.asked, _figure(question, catalog, design, least)))
             continue
         if hosts not in kinds:
-            kinds[hosts] = _most_hosts(question, catalog, design)
+            near = next(reversed(kinds.values()), None)
+            kinds[hosts] = _most_hosts(question, catalog, design, near)
         most = kinds[hosts]
         if most is None:
             found.append(Bound(design, quantity.high, 0.0))
@@ -116,18 +124,20 @@ def _bare(question: Question, catalog: Catalog, design: Design, hosts: int) -> P
     return outcome(bare, catalog, check=False).plan
 
 
-def _most_hosts(question: Question, catalog: Catalog, design: Design) -> int | None:
-    """Return the most hosts of a kind within the limits; None where no limit bounds them."""
+def _most_hosts(question: Question, catalog: Catalog, design: Design, like: int | None) -> int | None:
+    """Return the most hosts of a kind within the limits, or of others ``like`` it; None where no limit bounds them."""
     bounded = False
 
     def fits(hosts: int) -> tuple[bool, float]:
         nonlocal bounded
         if (plan := _bare(question, catalog, design, hosts)) is None:
             return True, 0.0
-        over = bool(surely_over(plan, question.space))
+        over = bool(over_limits(_least(question, catalog, plan), plan.scenario.limits))
         bounded = bounded or over
         return not over, max((each.share for each in plan.within if each.share), default=0.0)
 
+    if like is not None and not fits(like + 1)[0]:
+        return like
     most = furthest(0, MOST_HOSTS, HOSTS_FIRST, fits)
     return most if bounded else None
 
@@ -140,7 +150,39 @@ def _figure(question: Question, catalog: Catalog, design: Design, hosts: int) ->
     plan = _bare(question, catalog, design, hosts) if hosts else None
     if plan is None:
         return 0.0
-    least = least_of(plan, question.space)
+    least = _least(question, catalog, plan)
     keys = {"net_present": "budget", "first": "budget_start", "peak_w": "power_kw"}
     value = least.get(keys.get(name, name), 0.0)
     return value * 1000 if name == "peak_w" else value
+
+
+def _least(question: Question, catalog: Catalog, plan: Plan) -> dict[str, float]:
+    """Return of each limit the least that hosts without workloads take, with any term of their licences."""
+    if (costs := plan.costs) is None:
+        return {}
+    platform, software = (yearly_of(costs, name) for name in LICENCES)
+    shares = _of_terms(plan.scenario.only("cost", "prices"), catalog, question.space.terms)
+    rest = 1 - min(shares[0], 1.0), 1 - min(shares[1], 1.0)
+    net = costs.net_present - rest[0] * _present(costs, platform) - sum(software)
+    return least_of(plan, (net, costs.cash[0] - rest[1] * platform[0] - software[0]))
+
+
+def _present(costs: Costs, yearly: Sequence[float]) -> float:
+    return net_present_cost(list(yearly), rate=costs.discount_rate)
+
+
+@lru_cache(maxsize=64)  # the same for every number of hosts: without it three terms are priced for each
+def _of_terms(scenario: Scenario, catalog: Catalog, terms: tuple[int, ...]) -> tuple[float, float]:
+    """Return the least cost of platform licences with any term, in parts of that with the scenario's, and of its start."""
+    bare = replace(scenario, demand=replace(Demand(), rule="stated", stated_gpus=MANY_GPUS))
+    plan = make_plan(bare, catalog, check=False)
+    paid = []
+    for each in (plan, *(with_term(plan, term) for term in terms)):
+        if each.costs:
+            yearly = yearly_of(each.costs, LICENCES[0])
+            paid.append((_present(each.costs, yearly), yearly[0]))
+    own = paid[0] if paid else (0.0, 0.0)
+    net, first = (
+        min(values) / own[at] if own[at] else 1.0 for at, values in enumerate(zip(*paid, strict=True))
+    )
+    return net, first

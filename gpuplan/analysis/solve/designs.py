@@ -10,6 +10,7 @@ from gpuplan.analysis.candidates import (
     Candidate,
     KindCandidate,
     asked,
+    kind_candidates,
     maybe_ended,
     possible_sharing,
     takers,
@@ -98,6 +99,13 @@ def _as_kind(hosts: Candidate, of: str) -> KindCandidate:
 def as_asked(scenario: Scenario) -> Design:
     """Return the design that a scenario has."""
     return Design(asked(scenario), scenario.cost.licence_term_years)
+
+
+def designs_of(scenario: Scenario, catalog: Catalog, space: Space) -> list[Design]:
+    """Return the designs of a space: with other hosts of the first kind, and of each further kind of a scenario."""
+    own = as_asked(scenario)
+    others = [own._replace(kinds=(kind,)) for kind in kind_candidates(scenario, catalog)]
+    return [*(Design(hosts, own.term) for hosts in space.hosts), *others]
 
 
 def space_of(

@@ -94,10 +94,11 @@ class Search:
         return min(min(bound.least for bound in ahead), best if best is not None else float("inf"))
 
     def _bounds(self, designs: Sequence[Design]) -> Iterator[Bound]:
-        by_board = sorted(designs, key=lambda design: (design.hosts.gpu, design.hosts.server))
-        tasks = []
-        for _, alike in groupby(by_board, key=lambda design: (design.hosts.gpu, design.hosts.server)):
-            tasks.append(ToBound(self.question, tuple(alike)))
+        def hosts(design: Design) -> tuple[str, int]:
+            return design.hosts.gpu, design.hosts.gpus_per_host
+
+        alike = groupby(sorted(designs, key=hosts), key=hosts)
+        tasks = [ToBound(self.question, tuple(group)) for _, group in alike]
         for part in self.engine.each(bounds, tasks):
             for found in part:
                 yield from found

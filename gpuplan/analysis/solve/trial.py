@@ -1,7 +1,7 @@
 """Trial: one design planned for some amount of what is solved for, and what keeps it from being bought."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -12,6 +12,7 @@ from gpuplan.analysis.solve.quantities import Quantity
 from gpuplan.analysis.variants import outcome_of, standing
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan, make_plan
+from gpuplan.plan.cost import Costs
 from gpuplan.plan.limits import Within
 from gpuplan.plan.power import LEAVES, SPINES
 from gpuplan.scenario import RISKS, Limits, Scenario
@@ -151,18 +152,19 @@ def _flat(plan: Plan) -> Plan | None:
     return plan.relinked(scenario.with_groups([replace(group, growth=None) for group in scenario.groups]))
 
 
-def least_of(plan: Plan, space: Space) -> dict[str, float]:
-    """Return of each limit the least that the hosts of a plan take with any link and term, as if its network took nothing."""
+def least_of(plan: Plan, paid: tuple[float, float]) -> dict[str, float]:
+    """Return of each limit the least that the hosts of a plan take, as if its network took nothing.
+
+    ``paid`` is the least that they cost over the period and at the start, with any term.
+    """
     costs, power = plan.costs, plan.power
-    if costs is None or power is None:
-        return {}
-    terms = [other.costs for term in space.terms if (other := _with_term(plan, term)).costs]
-    network = costs.part("Network")
+    assert costs and power
+    network = yearly_of(costs, "Network")
     hosts = [part for part in power.parts if part.name not in (LEAVES, SPINES)]
     kw = sum(part.peak_w for part in hosts) / 1000
     return {
-        "budget": min(c.net_present for c in terms if c) - network.total,
-        "budget_start": min(c.cash[0] for c in terms if c) - network.yearly[0],
+        "budget": paid[0] - sum(network),
+        "budget_start": paid[1] - network[0],
         "power_kw": kw,
         "cooling_kw": kw,
         "rack_units": sum(part.rack_units_u or 0 for part in hosts),
@@ -170,16 +172,27 @@ def least_of(plan: Plan, space: Space) -> dict[str, float]:
     }
 
 
-def surely_over(plan: Plan, space: Space) -> tuple[str, ...]:
-    """Return the limits that a plan exceeds with every link and term."""
-    stated = {key: getattr(plan.scenario.limits, key) for key in BOUNDED}
-    if all(limit is None for limit in stated.values()):
-        return ()
-    least = least_of(plan, space)
+def yearly_of(costs: Costs, name: str) -> tuple[float, ...]:
+    """Return what is paid for a part in each year; nothing where a design has none of it."""
+    return next((part.yearly for part in costs.parts if part.name == name), (0.0,) * len(costs.cash))
+
+
+def over_limits(least: Mapping[str, float], limits: Limits) -> tuple[str, ...]:
+    """Return the limits that are surely exceeded, by their keys."""
+    stated = {key: getattr(limits, key) for key in least}
     return tuple(k for k, value in least.items() if stated[k] is not None and value > stated[k] + 1e-9)
 
 
-def _with_term(plan: Plan, term: int) -> Plan:
+def surely_over(plan: Plan, space: Space) -> tuple[str, ...]:
+    """Return the limits that a plan exceeds with every link and term."""
+    if plan.costs is None or all(getattr(plan.scenario.limits, key) is None for key in BOUNDED):
+        return ()
+    terms = [other.costs for term in space.terms if (other := with_term(plan, term)).costs]
+    paid = min(c.net_present for c in terms if c), min(c.cash[0] for c in terms if c)
+    return over_limits(least_of(plan, paid), plan.scenario.limits)
+
+
+def with_term(plan: Plan, term: int) -> Plan:
     if term == plan.scenario.cost.licence_term_years:
         return plan
     return plan.relinked(plan.scenario.with_value("cost.licence_term_years", term))
@@ -192,7 +205,7 @@ def _variants(question: Question, base: Plan, design: Design) -> Iterator[tuple[
     """
     space, own = question.space, (design.hosts.link_gbit_s, design.term)
     base.growth  # noqa: B018 - shared by all variants
-    plans = {own: base} | {(own[0], term): _with_term(base, term) for term in space.terms}
+    plans = {own: base} | {(own[0], term): with_term(base, term) for term in space.terms}
     for link in () if surely_over(base, space) else space.links:
         if (link, own[1]) not in plans:
             linked = base.scenario.with_value("network.link_gbit_s", link)
@@ -223,7 +236,7 @@ def _variants(question: Question, base: Plan, design: Design) -> Iterator[tuple[
         return (over > 1, over, key, net, pair != own, *pair)
 
     for link, term in sorted(((link, term) for link in links for term in terms), key=rank):
-        plan = plans.get((link, term)) or _with_term(plans[link, own[1]], term)
+        plan = plans.get((link, term)) or with_term(plans[link, own[1]], term)
         yield design._replace(hosts=replace(design.hosts, link_gbit_s=link), term=term), plan
 
 
