@@ -5,7 +5,7 @@ and a design needs at least the hosts whose GPUs are its demand, and the spare o
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -16,12 +16,12 @@ from gpuplan.analysis.solve.trial import Question, furthest, least_of, over_limi
 from gpuplan.analysis.variants import outcome
 from gpuplan.catalog import Catalog
 from gpuplan.models.cost import net_present_cost
-from gpuplan.plan import Plan, make_plan
+from gpuplan.plan import make_plan
 from gpuplan.plan.bill_of_materials import LICENCES
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.llm.own_models import with_models
 from gpuplan.plan.plan import plan_of
-from gpuplan.scenario import Availability, Demand, Scenario, ScenarioError, Training
+from gpuplan.scenario import Availability, Demand, Limits, Scenario, ScenarioError, Training
 
 HOSTS_FIRST = 8
 """Hosts of the first look, beyond which the limits are reached in proportion."""
@@ -107,21 +107,32 @@ def _demand(question: Question, catalog: Catalog, design: Design, steps: int) ->
         return 0.0
 
 
-def _bare(question: Question, catalog: Catalog, design: Design, hosts: int) -> Plan | None:
-    """Return the plan of so many hosts without workloads, as cheap as they can be; None where it cannot be made."""
-    scenario, gpus = question.scenario, hosts * design.hosts.gpus_per_host
+def _least(question: Question, catalog: Catalog, design: Design, hosts: int) -> Mapping[str, float]:
+    """Return of each limit the least that so many hosts without workloads take; nothing where that is not known."""
+    first = replace(design.hosts, host_failures=0, sharing="as asked", link_gbit_s=min(question.space.links))
     bare = replace(
-        design._replace(hosts=replace(design.hosts, host_failures=0, sharing="as asked")).apply(
-            replace(scenario, groups=()), catalog
-        ),
-        demand=replace(Demand(), rule="stated", stated_gpus=gpus),
+        design._replace(hosts=first).apply(replace(question.scenario, groups=()), catalog),
+        demand=replace(Demand(), rule="stated", stated_gpus=hosts * first.gpus_per_host),
         availability=Availability(host_failures=0),
         training=Training(),
+        limits=Limits(),
+        origins=(),
     )
-    bare = replace(bare, cost=replace(bare.cost, utilisation=IDLE), origins=())
-    link = min((link for link in question.space.links), default=bare.network.link_gbit_s)
-    bare = bare.with_value("network.link_gbit_s", link)
-    return outcome(bare, catalog, check=False).plan
+    bare = replace(bare, cost=replace(bare.cost, utilisation=IDLE))
+    return _least_of(bare, catalog, question.space.terms)
+
+
+@lru_cache(maxsize=4096)  # amounts near each other take as many hosts: half of the time of a frontier
+def _least_of(bare: Scenario, catalog: Catalog, terms: tuple[int, ...]) -> Mapping[str, float]:
+    plan = outcome(bare, catalog, check=False).plan
+    if plan is None or plan.costs is None:
+        return {}
+    costs = plan.costs
+    platform, software = (yearly_of(costs, name) for name in LICENCES)
+    shares = _of_terms(bare.only("cost", "prices"), catalog, terms)
+    rest = 1 - min(shares[0], 1.0), 1 - min(shares[1], 1.0)
+    net = costs.net_present - rest[0] * _present(costs, platform) - sum(software)
+    return least_of(plan, (net, costs.cash[0] - rest[1] * platform[0] - software[0]))
 
 
 def _most_hosts(question: Question, catalog: Catalog, design: Design, like: int | None) -> int | None:
@@ -130,11 +141,11 @@ def _most_hosts(question: Question, catalog: Catalog, design: Design, like: int 
 
     def fits(hosts: int) -> tuple[bool, float]:
         nonlocal bounded
-        if (plan := _bare(question, catalog, design, hosts)) is None:
-            return True, 0.0
-        over = bool(over_limits(_least(question, catalog, plan), plan.scenario.limits))
+        least = _least(question, catalog, design, hosts)
+        over = bool(over_limits(least, question.scenario.limits))
         bounded = bounded or over
-        return not over, max((each.share for each in plan.within if each.share), default=0.0)
+        limits = {key: getattr(question.scenario.limits, key) for key in least}
+        return not over, max((least[key] / limit for key, limit in limits.items() if limit), default=0.0)
 
     if like is not None and not fits(like + 1)[0]:
         return like
@@ -147,24 +158,10 @@ def _figure(question: Question, catalog: Catalog, design: Design, hosts: int) ->
     name = question.quantity.figure
     if name == "hosts":
         return float(hosts)
-    plan = _bare(question, catalog, design, hosts) if hosts else None
-    if plan is None:
-        return 0.0
-    least = _least(question, catalog, plan)
+    least = _least(question, catalog, design, hosts) if hosts else {}
     keys = {"net_present": "budget", "first": "budget_start", "peak_w": "power_kw"}
     value = least.get(keys.get(name, name), 0.0)
     return value * 1000 if name == "peak_w" else value
-
-
-def _least(question: Question, catalog: Catalog, plan: Plan) -> dict[str, float]:
-    """Return of each limit the least that hosts without workloads take, with any term of their licences."""
-    if (costs := plan.costs) is None:
-        return {}
-    platform, software = (yearly_of(costs, name) for name in LICENCES)
-    shares = _of_terms(plan.scenario.only("cost", "prices"), catalog, question.space.terms)
-    rest = 1 - min(shares[0], 1.0), 1 - min(shares[1], 1.0)
-    net = costs.net_present - rest[0] * _present(costs, platform) - sum(software)
-    return least_of(plan, (net, costs.cash[0] - rest[1] * platform[0] - software[0]))
 
 
 def _present(costs: Costs, yearly: Sequence[float]) -> float:

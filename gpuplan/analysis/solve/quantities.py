@@ -98,8 +98,8 @@ def offered(scenario: Scenario) -> tuple[str, ...]:
     keys = []
     for key, row in ROWS.items():
         of_group = row["sense"] == "most" and "." not in row["input"]
-        named = [f"{key}:{group.id}" for group in scenario.groups if _decides(group, row["input"])]
-        keys += named if of_group else [key]
+        groups = [group for group in scenario.groups if of_group and _decides(group, row["input"])]
+        keys += [f"{key}:{group.id}" for group in groups] if of_group else [key]
     return tuple(keys)
 
 

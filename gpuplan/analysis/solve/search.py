@@ -115,7 +115,7 @@ class Search:
         """True if a design may be better than the best."""
         if self.best is None:
             return bound.steps > 0 or not self.most
-        return bound.steps >= self.best.steps if self.most else bound.least <= self.best.value
+        return bound.steps >= self.best.steps if self.most else bound.least < self.best.value
 
     def _climb(self, bound: Bound) -> Climb:
         quantity = self.question.quantity
