@@ -104,25 +104,27 @@ def purchase_ways(plan: Plan) -> Purchases:
 def _purchases(plan: Plan) -> Purchases:
     if plan.costs is None or not any(group.growth for group in plan.scenario.groups):
         return Purchases(why=said("purchases.no growth"))
-    ranges = tuple(_demand_ranges(plan))
+    ranges, change = list(_demand_ranges(plan)), likely(plan, "cost.later_price_change")
     try:
         ends = {end: plan.growing(_turned_out(plan.scenario, ranges, end)) for end in ("low", "high")}
     except ScenarioError as error:
         return Purchases(why=said("purchases.not planned", problem=error.problems[0].message))
-    change = likely(plan, "cost.later_price_change")
     study = _Study(plan, {"planned": plan.growth, **ends}, change)
     keys = ("now", "year", "threshold", *["rent"] * study.rented)
-    ways = [study.way(key, {end: study.stocks(key, end) for end in ENDS}) for key in keys]
-    lowest = {case: min(way.costs[case] for way in ways) for case in CASES}
     return Purchases(
-        tuple(replace(way, regret=max(way.costs[case] - lowest[case] for case in CASES)) for way in ways),
-        study.least(),
-        {end: tuple(sum(hosts.values()) for hosts in each.needed) for end, each in study.grown.items()},
-        (*ranges, change),
-        tuple(pool.offer for pool in study.pools.values() if pool.offer),
-        ends["high"].left_out,
-        "" if study.rented else no_rental(plan),
+        ways=_with_regret([study.way(key, {end: study.stocks(key, end) for end in ENDS}) for key in keys]),
+        least=study.least(),
+        need={end: tuple(sum(hosts.values()) for hosts in each.needed) for end, each in study.grown.items()},
+        ranges=(*ranges, change),
+        offers=tuple(pool.offer for pool in study.pools.values() if pool.offer),
+        left_out=ends["high"].left_out,
+        why="" if study.rented else no_rental(plan),
     )
+
+
+def _with_regret(ways: Sequence[Way]) -> tuple[Way, ...]:
+    least = {case: min(way.costs[case] for way in ways) for case in CASES}
+    return tuple(replace(way, regret=max(way.costs[case] - least[case] for case in CASES)) for way in ways)
 
 
 def _demand_ranges(plan: Plan) -> Iterator[Range]:

@@ -279,25 +279,20 @@ def purchase_plan(plan: Plan) -> tuple[Year, ...]:
     Year k has the demand after k - 1 years of growth; years that no design can hold are left out.
     """
     years: list[Year] = []
-    held = {part.scenario.hardware.of: sum(pool.existing_hosts for pool in part.pools) for part in plan.parts}
-    peaks = group_peaks(plan.weeks)
-    for year in range(1, plan.scenario.demand.years + 1):
+    peaks, many = group_peaks(plan.weeks), plan.scenario.demand.years
+    growth = plan.growing(plan.scenario.with_value("cost.years", many))
+    before = sum(pool.existing_hosts for pool in plan.own_pools)
+    for year, held in enumerate(growth.hosts, start=1):
         try:
             scenario = grow(plan.scenario, year - 1, peaks)
             design = plan if year == 1 else plan.with_scenario(scenario)
             totals, stands = design.totals, standing(design, standing(plan).stops)
         except ScenarioError:
             break
-        before = sum(held.values())
-        kinds = {part.scenario.hardware.of: part for part in design.parts}
-        held = {name: max(held[name], part.totals.hosts) for name, part in kinds.items()}
-        hosts = sum(held.values())
-        people = sum(group.people for group in scenario.groups)
-        gpus = sum(
-            part.totals.gpus + (held[name] - part.totals.hosts) * part.scenario.hardware.gpus_per_host
-            for name, part in kinds.items()
-        )
+        people, hosts = sum(group.people for group in scenario.groups), sum(held.values())
+        gpus = plan.counts.gpus(held) if plan.counts else 0
         years.append(Year(year, people, totals.gpus_demanded, hosts, gpus, hosts - before, stands))
+        before = hosts
     return tuple(years)
 
 

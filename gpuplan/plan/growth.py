@@ -50,17 +50,15 @@ def growth_of(
 ) -> Growth:
     """Hosts of each pool that each year of the analysis period needs, and GPUs in use, if demand is that of ``later``.
 
-    That is the scenario itself, or one with other users or growth. ``modes`` are the access modes of the groups, which they
+    That is the scenario itself, or one with other users, growth or years. ``modes`` are the access modes of the groups, which they
     keep; ``hosts_for`` gives the hosts of each pool that a scenario takes.
     """
     needed = [{kind: pool.hosts for kind, pool in whole_pools(pools).items()}]
     busy = [float(held_gpus[""].value)]
-    years, same = scenario.cost.years, later.groups == scenario.groups
+    years, same = later.cost.years, later.groups == scenario.groups
     if same and not any(group.growth for group in scenario.groups):
         return Growth(tuple(needed * years), tuple(busy * years), None)
-    peaks = group_peaks(by_season)
-    now = {group.id: float(held_gpus[group.id].value) for group in scenario.groups}
-    users = {group.id: _users(group) for group in scenario.groups}
+    peaks, now = group_peaks(by_season), sum(float(held_gpus[group.id].value) for group in scenario.groups)
     for grown_years in range(same, years):
         try:
             counts = hosts_for(grow(_bare(later, modes), grown_years, peaks))
@@ -70,15 +68,20 @@ def growth_of(
         grown = {pool: counts.get(pool, 0) for pool in needed[0]}
         if pools:  # none where no group gets a GPU
             grown[pools[0].kind] += sum(n for pool, n in counts.items() if pool not in grown)
-        then = sum(
-            now[group.id]
-            * (_users(group) / users[group.id] if users[group.id] else 1.0)
-            * working_hours.growth_factor(grown_years, growth=group.growth or 0.0)
-            for group in later.groups
-        )
-        needed[grown_years:] = [grown]
-        busy[grown_years:] = [busy[0] * (then / sum(now.values()) if sum(now.values()) else 1.0)]
+        then = _held_gpus(held_gpus, scenario, later, grown_years)
+        needed[grown_years:], busy[grown_years:] = [grown], [busy[0] * (then / now if now else 1.0)]
     return Growth(tuple(needed), tuple(busy), None)
+
+
+def _held_gpus(held: Mapping[str, Line], scenario: Scenario, later: Scenario, years: int) -> float:
+    """GPUs that the groups of a scenario hold on average after some years, with other users or growth."""
+    users = {group.id: _users(group) for group in scenario.groups}
+    return sum(
+        float(held[group.id].value)
+        * (_users(group) / users[group.id] if users[group.id] else 1.0)
+        * working_hours.growth_factor(years, growth=group.growth or 0.0)
+        for group in later.groups
+    )
 
 
 def _users(group: Group) -> float:
