@@ -217,7 +217,7 @@ def _of_vms(view: Scenario, catalog: Catalog, group: Group, gpu: str, planned: G
     """Return the VMs of users that one GPU holds: as many as have their memory there, and as its profiles allow."""
     own = view.hardware.gpu
     each, work = float(group.gpus_each) * memory_of(catalog, own, gpu), work_of(catalog, group, own, gpu)
-    vms: float = int(1 / each + 1e-9) or 1 / each
+    vms: float = int(1 / each + 1e-9) if group.gpus_each < 1 else 1 / each
     gpus, how = None, work.how
     if planned:
         vms = 1 / planned.gpus_each if planned.gpus_each else vms
@@ -227,7 +227,7 @@ def _of_vms(view: Scenario, catalog: Catalog, group: Group, gpu: str, planned: G
             how = said("same.profile", profile=planned.profile, most=vms)
         gpus = planned.vms / vms
     sources = work.sources or catalog.gpus[gpu].fact("memory_gib").sources
-    return GpuWork(group.id, group.name, "vms", vms, gpus, 1 / vms, "derived", sources, how)
+    return GpuWork(group.id, group.name, "vms", vms, gpus, 1 / vms if vms else None, "derived", sources, how)
 
 
 def _of_model(plan: Plan, planned: GroupPlan) -> GpuWork:
@@ -305,14 +305,9 @@ def _apart(work: GpuWork, other: GpuWork, cheapest: str) -> str:
     words = {"name": work.name, "gpus": round(gpus, 1), "best": round(best, 1), "cheapest": cheapest}
     if work.of == "times" and (gpus > best) != (value < ALIKE * most):
         return said("same.held", here=round(work.each or 0, 3), there=round(other.each or 0, 3), **words)
-    return said(
-        f"same.{work.of}",
-        value=value,
-        other=most,
-        times=f"{value / most:.2g}",
-        how=work.how if work.sources else other.how,
-        **words,
-    )
+    how = other.how if work.how == said("equivalence.same board") else work.how
+    times, (value, most) = f"{value / most:.2g}", (float(f"{each:.3g}") for each in (value, most))
+    return said(f"same.{work.of}", value=value, other=most, times=times, how=how, **words)
 
 
 def _dearer(card: BoardCard, best: BoardCard) -> str:

@@ -190,19 +190,19 @@ class Simulating:
 
 
 class Exploring:
-    """A command that plans one design many times, ``explore`` or ``sensitivity``; ``key`` names its result."""
+    """A command that plans one design many times, ``explore``, ``boards`` or ``sensitivity``; ``key`` names its result."""
 
     def __init__(self, command: str, key: str, on_change: Callable[[], None], folder: str = "") -> None:
         self.runner = Runner(on_change, folder)
         self.plan: Plan | None = None
-        self._command, self._key = command, key
+        self.command, self._key = command, key
         self._later = idle_work.Later(on_change)
         self.once = self._later.once
 
     def start(self, plan: Plan) -> None:
         self.plan = plan
         self._later.forget()
-        self.runner.start_on(plan.scenario, self._command, "-", "--progress")
+        self.runner.start_on(plan.scenario, self.command, "-", "--progress")
 
     def forget(self) -> None:
         self.runner.clear()

@@ -7,7 +7,7 @@ from typing import Any
 from gpuplan.app import header
 from gpuplan.app.groups import Answers
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps import compare, deliver, estate, explore, hardware, models
+from gpuplan.app.steps import boards, compare, deliver, estate, explore, hardware, models
 from gpuplan.audit.step import EVENTS as AUDIT_EVENTS
 from gpuplan.scenario import MAX_FILE_BYTES, shown_name
 from gpuplan.wording import said
@@ -98,6 +98,7 @@ EVENTS: Mapping[str, Handler] = {
     "forget-kept": _calls(Workbook.forget_kept, name=str),
     "rename-kept": _calls(Workbook.rename_kept, name=str, to=str),
     "try": _calls(compare.try_out, name=str),
+    "use-board": _calls(boards.use_board, gpu=str),
     "use-option": _calls(explore.use_option, option=str),
     "use-audit": _calls(Workbook.use_audit),
     # hosts that are down
@@ -121,6 +122,8 @@ EVENTS: Mapping[str, Handler] = {
     **models.EVENTS,
     "explore": lambda workbook, _: workbook.exploring.start(workbook.plan),
     "cancel-explore": lambda workbook, _: workbook.exploring.runner.cancel(),
+    "boards": lambda workbook, _: workbook.boards.start(workbook.plan),
+    "cancel-boards": lambda workbook, _: workbook.boards.runner.cancel(),
     "sensitivity": lambda workbook, _: workbook.sensitivity.start(workbook.plan),
     "cancel-sensitivity": lambda workbook, _: workbook.sensitivity.runner.cancel(),
     "power-on": lambda workbook, _: workbook.powering_on.start(workbook.plan),

@@ -227,6 +227,12 @@ Decision = TypedDict("Decision", {
     "key": str})
 Design = TypedDict("Design", {
     "stale": Required[bool], "decisions": Sequence[Decision], "messages": Messages}, total=False)
+BoardBar = TypedDict("BoardBar", {"label": str, "text": str, "share": float, "basis": str, "title": str})
+"""``share`` is a part of the longest bar, ``basis`` is empty unless it is worth a mark."""
+BoardCard = TypedDict("BoardCard", {
+    "gpu": str, "name": str, "best": str, "hosts": str, "design": str, "bars": Sequence[BoardBar],
+    "works": Sequence[BoardBar], "told": Texts, "now": bool, "use": str})
+Boards = TypedDict("Boards", {"shown": Literal[True], "old": bool, "cards": Sequence[BoardCard]})
 Preview = TypedDict("Preview", {"page": str, "old": bool})
 
 PARTS: Mapping[str, Any] = {
@@ -235,4 +241,5 @@ PARTS: Mapping[str, Any] = {
     "sheet": Sheet | Hidden, "run": Run | Hidden, "start": Start, "guide": Guide, "workloads": Workloads,
     "access": Access, "demand": Demand, "posture": Posture, "watch": Watch | Hidden, "hosts": Hosts,
     "allowed": Allowed, "fabric": Fabric | Hidden, "compare": Compare, "design": Design, "preview": Preview,
+    "boards": Boards | Hidden,
 }

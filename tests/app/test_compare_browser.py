@@ -87,6 +87,34 @@ def test_exploring_marks_the_winner_says_what_another_takes_and_its_design_can_b
     assert figure(page, COST).locator("b").inner_text() == before
 
 
+def test_boards_are_cards_with_bars_and_one_is_used_and_undone(compare: Callable[[str], Any]) -> None:
+    page = compare("starter")
+    before = figure(page, COST).locator("b").inner_text()
+    open_tab(page, "boards")
+    done(page, "boards")
+    cards = page.locator(".gp-board")
+    best = cards.filter(has=page.locator(".gp-tag")).first
+    best.locator(".gp-board-bar").first.wait_for()
+    assert cards.first.get_attribute("data-at") == best.get_attribute("data-at"), "the cheapest is first"
+    assert re.search(r"\d", best.locator(".gp-board-hosts").inner_text())
+    cannot = page.locator(".gp-board.gp-cannot")
+    assert cannot.count() and re.search(r"\d", cannot.first.locator(".gp-board-told").first.inner_text())
+    assert cannot.locator("button").count() == 0
+    widths = best.locator(".gp-board-track i").evaluate_all(
+        "(bars) => bars.map((bar) => bar.getBoundingClientRect().width / bar.parentNode.getBoundingClientRect().width)"
+    )
+    assert len(widths) > 3 and all(0 < width <= 1.001 for width in widths)
+    best.locator("button").click()
+    page.locator(".gp-board.on").wait_for()
+    figure(page, COST).locator("em").wait_for()
+    at(page, "undo").click()
+    caught_up(page)
+    page.locator(".gp-board.on").wait_for(state="detached")
+    assert figure(page, COST).locator("b").inner_text() == before
+    at(page, "boards-works").click()
+    rows(page, "boards-works").first.wait_for()
+
+
 def test_exploring_is_stopped_and_leaves_the_design_alone(app: Any, compare: Callable[[str], Any]) -> None:
     page = compare("starter")
     before = figure(page, COST).inner_text()

@@ -8,6 +8,7 @@ from typing import Any
 from gpuplan.analysis.candidates import Candidate, KindCandidate
 from gpuplan.analysis.candidates import asked as chosen_in
 from gpuplan.analysis.ranking import WINNER_LEAVES_OUT
+from gpuplan.app.background import Exploring
 from gpuplan.app.cards import Body, Contents, Picture, act, background_card, card, details, panel
 from gpuplan.app.state import Workbook
 from gpuplan.report.charts import explore as charts
@@ -39,39 +40,49 @@ def candidate_of(option: Option) -> Candidate:
     return KindCandidate(**parts) if "of" in parts else Candidate(**parts)
 
 
-def on_screen(workbook: Workbook) -> str | None:
-    """Return the label of the explored design that is on the screen now; None if it is another one."""
-    exploring = workbook.exploring
-    result = exploring.found
-    if result is None or exploring.plan is None:
+def shown_design(workbook: Workbook, tried: Exploring, entered: str, options: Sequence[Option]) -> str | None:
+    """Return the label of the option that is on the screen now, ``entered`` for the design itself; None if it is another one."""
+    if tried.found is None or tried.plan is None:
         return None
-    scenario = exploring.plan.scenario
+    scenario = tried.plan.scenario
 
     def which() -> str | None:
         now = _plain(workbook.plan.scenario)
         if now == _plain(scenario):
-            return str(result["asked"]["label"])
+            return entered
         chosen = chosen_in(now)
-        for option in [*_found(workbook, "ranked"), *_found(workbook, "unpriced")]:
+        for option in options:
             candidate = candidate_of(option)
             alike = replace(candidate, sharing=chosen.sharing) == chosen  # only then it is worth applying
             if alike and _plain(candidate.apply(scenario, workbook.catalog)) == now:
                 return str(option["label"])
         return None
 
-    return workbook.once(f"explore: on the screen, of {hash(scenario)}", which)
+    return workbook.once(f"{tried.command}: on the screen, of {hash(scenario)}", which)
+
+
+def put_design(workbook: Workbook, tried: Exploring, option: Option) -> None:
+    """Put a planned design in place of the one on the screen; undo brings it back."""
+    if tried.plan is not None:
+        now, scenario = workbook.scenario, candidate_of(option).apply(tried.plan.scenario, workbook.catalog)
+        other = replace(scenario, name=now.name, customer=now.customer)
+        workbook.use(other, said("screen.explore.now", label=option["label"]))
+
+
+def on_screen(workbook: Workbook) -> str | None:
+    """Return the label of the explored design that is on the screen now; None if it is another one."""
+    found = workbook.exploring.found
+    entered = str(found["asked"]["label"]) if found else ""
+    options = [*_found(workbook, "ranked"), *_found(workbook, "unpriced")]
+    return shown_design(workbook, workbook.exploring, entered, options)
 
 
 def use_option(workbook: Workbook, label: str) -> None:
     """Put an explored design in place of the one on the screen; undo brings it back."""
-    plan, now = workbook.exploring.plan, workbook.scenario
     options = [*_found(workbook, "ranked"), *_found(workbook, "unpriced")]
     option = next((entry for entry in options if entry["label"] == label), None)
-    if plan is None or option is None or on_screen(workbook) is None:
-        return  # later changes would be lost
-    scenario = candidate_of(option).apply(plan.scenario, workbook.catalog)
-    other = replace(scenario, name=now.name, customer=now.customer)
-    workbook.use(other, said("screen.explore.now", label=label))
+    if option is not None and on_screen(workbook) is not None:  # else later changes would be lost
+        put_design(workbook, workbook.exploring, option)
 
 
 @card("run")

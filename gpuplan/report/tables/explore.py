@@ -138,10 +138,15 @@ def same_boards(found: Found) -> Table:
 
 
 def _remarks(found: Found, board: Found) -> Cell:
-    lacking = (*board["reasons"], *(said("ranking.no price", name=name) for name in board["unpriced"]))
     best = (said("table.same_boards.cheapest"),) if board["gpu"] == found["cheapest"] else ()
-    remarks = (*lacking, *best, *board["differences"])
-    return Cell(remarks, words="; ".join(remarks))
+    listed = (*best, *remarks(board))
+    return Cell(listed, words="; ".join(listed))
+
+
+def remarks(board: Found) -> tuple[str, ...]:
+    """Say why a board cannot, what of its design has no price, and what sets it apart from the cheapest."""
+    missing = (said("ranking.no price", name=name) for name in board["unpriced"])
+    return (*board["reasons"], *missing, *board["differences"])
 
 
 def same_works(found: Found) -> Table:
