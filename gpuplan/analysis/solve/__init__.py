@@ -12,6 +12,7 @@ from gpuplan.analysis.engines import Engine
 from gpuplan.analysis.solve.clash import clash_of
 from gpuplan.analysis.solve.designs import Space, as_asked, designs_of, space_of
 from gpuplan.analysis.solve.frontier import Frontier, frontier
+from gpuplan.analysis.solve.mixes import cheapest_servers, try_mixes
 from gpuplan.analysis.solve.quantities import Quantity, offered, quantity_of
 from gpuplan.analysis.solve.search import Progress, Search, Told
 from gpuplan.analysis.solve.solution import Binding, Clash, Solution
@@ -88,7 +89,9 @@ def solve(
     question = Question(scenario, quantity, space or space_of(scenario, catalog))
     with Engine(catalog, folders, workers=workers, engine=engine, scheduler=scheduler) as open_engine:
         search = Search(question, open_engine, told, time.monotonic() + seconds)
-        search.run([as_asked(scenario)], designs_of(scenario, catalog, question.space))
+        designs = designs_of(scenario, catalog, question.space)
+        search.run([as_asked(scenario)], designs)
+        try_mixes(search, cheapest_servers(question, catalog, designs))
         search.until = max(search.until, time.monotonic() + ALSO_S)
         return _certified(search, catalog)
 
@@ -174,5 +177,7 @@ def _scope(question: Question) -> Iterator[str]:
         boards=boards,
         servers=servers,
     )
+    if space.mixes:
+        yield said("solve.scope of mixes", mixes=len(space.mixes))
     if len(views(question.scenario)) > 1:
         yield said("solve.scope of kinds")

@@ -58,7 +58,7 @@ def bounds(catalog: Catalog, task: ToBound) -> list[Bound]:
 
     def demanded(steps: int) -> float:
         if steps not in demands:
-            demands[steps] = _demand(question, catalog, largest, steps)
+            demands[steps] = demand_of(quantity.at(question.scenario, steps), catalog, largest)
         return demands[steps]
 
     found = []
@@ -68,10 +68,10 @@ def bounds(catalog: Catalog, task: ToBound) -> list[Bound]:
         if owned or question.scenario.hardware.kinds:
             found.append(Bound(design, quantity.high, 0.0))
             continue
-        spare = hosts.host_failures
         if not quantity.most:
-            least = _hosts(demanded(quantity.asked), hosts.gpus_per_host, spare)
-            found.append(Bound(design, quantity.asked, _figure(question, catalog, design, least)))
+            count = hosts_for(demanded(quantity.asked), hosts)
+            least = least_with(question, catalog, design, count)
+            found.append(Bound(design, quantity.asked, objective_of(quantity.figure, count, least)))
             continue
         if hosts not in kinds:
             near = next(reversed(kinds.values()), None)
@@ -80,7 +80,7 @@ def bounds(catalog: Catalog, task: ToBound) -> list[Bound]:
         if most is None:
             found.append(Bound(design, quantity.high, 0.0))
             continue
-        room = (most - spare) * hosts.gpus_per_host
+        room = (most - hosts.host_failures) * hosts.gpus_per_host
         if room <= 0:
             found.append(Bound(design, 0, 0.0))
             continue
@@ -93,13 +93,14 @@ def bounds(catalog: Catalog, task: ToBound) -> list[Bound]:
     return found
 
 
-def _hosts(gpus: float, per_host: int, spare: int) -> int:
-    return math.ceil(gpus / per_host - 1e-9) + spare if gpus else 0
+def hosts_for(gpus: float, hosts: Candidate) -> int:
+    """Return the fewest hosts whose GPUs are a demand, with the spare ones for failures."""
+    return math.ceil(gpus / hosts.gpus_per_host - 1e-9) + hosts.host_failures if gpus else 0
 
 
-def _demand(question: Question, catalog: Catalog, design: Design, steps: int) -> float:
-    """Return the GPUs that are asked for; 0 where they cannot be told, as that bounds nothing."""
-    scenario = design.apply(question.quantity.at(question.scenario, steps), catalog)
+def demand_of(scenario: Scenario, catalog: Catalog, design: Design) -> float:
+    """Return the GPUs that a design is asked for; 0 where they cannot be told, as that bounds nothing."""
+    scenario = design.apply(scenario, catalog)
     try:
         plan = plan_of(scenario, with_models(scenario, catalog), False)
         return float(plan.demand.planned.value)
@@ -107,11 +108,13 @@ def _demand(question: Question, catalog: Catalog, design: Design, steps: int) ->
         return 0.0
 
 
-def _least(question: Question, catalog: Catalog, design: Design, hosts: int) -> Mapping[str, float]:
+def least_with(question: Question, catalog: Catalog, design: Design, hosts: int) -> Mapping[str, float]:
     """Return of each limit the least that so many hosts without workloads take; nothing where that is not known."""
+    if not hosts:
+        return {}
     first = replace(design.hosts, host_failures=0, sharing="as asked", link_gbit_s=min(question.space.links))
     bare = replace(
-        design._replace(hosts=first).apply(replace(question.scenario, groups=()), catalog),
+        Design(first, design.term).apply(replace(question.scenario, groups=()), catalog),
         demand=replace(Demand(), rule="stated", stated_gpus=hosts * first.gpus_per_host),
         availability=Availability(host_failures=0),
         training=Training(),
@@ -141,7 +144,7 @@ def _most_hosts(question: Question, catalog: Catalog, design: Design, like: int 
 
     def fits(hosts: int) -> tuple[bool, float]:
         nonlocal bounded
-        least = _least(question, catalog, design, hosts)
+        least = least_with(question, catalog, design, hosts)
         over = bool(over_limits(least, question.scenario.limits))
         bounded = bounded or over
         limits = {key: getattr(question.scenario.limits, key) for key in least}
@@ -153,15 +156,13 @@ def _most_hosts(question: Question, catalog: Catalog, design: Design, like: int 
     return most if bounded else None
 
 
-def _figure(question: Question, catalog: Catalog, design: Design, hosts: int) -> float:
-    """Return the least of the figure that is to be small, with so many hosts."""
-    name = question.quantity.figure
-    if name == "hosts":
+def objective_of(figure: str, hosts: int, least: Mapping[str, float]) -> float:
+    """Return the least of a figure that is to be small, with so many hosts."""
+    if figure == "hosts":
         return float(hosts)
-    least = _least(question, catalog, design, hosts) if hosts else {}
     keys = {"net_present": "budget", "first": "budget_start", "peak_w": "power_kw"}
-    value = least.get(keys.get(name, name), 0.0)
-    return value * 1000 if name == "peak_w" else value
+    value = least.get(keys.get(figure, figure), 0.0)
+    return value * 1000 if figure == "peak_w" else value
 
 
 def _present(costs: Costs, yearly: Sequence[float]) -> float:

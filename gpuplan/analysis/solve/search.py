@@ -69,21 +69,28 @@ class Search:
             self._tell(None)
         rest = [design for design in dict.fromkeys(designs) if design not in self.found]
         self.waiting = sorted(self._bounds(rest), key=self._promise)
-        while self.waiting and not self._late():
-            if self.waiting and not self._may(self.waiting[0]):
-                break
+        while self.waiting and not self.late and self.may(self.waiting[0]):
             ahead = ROUND * self.engine.workers
             now, self.waiting = self.waiting[:ahead], self.waiting[ahead:]
-            for part in self.engine.each(climbed, [self._climb(bound) for bound in now]):
-                for done in part:
-                    self._take(done)
-            self._tell(self.bound)
-        self.open = [bound for bound in self.waiting if self._may(bound)]
+            self.try_each(now)
+        self.open, self.waiting = [bound for bound in self.waiting if self.may(bound)], []
+
+    def try_each(self, ahead: Sequence[Bound]) -> None:
+        """Try designs side by side."""
+        for part in self.engine.each(climbed, [self._climb(bound) for bound in ahead]):
+            for done in part:
+                self._take(done)
+        self._tell(self.bound)
+
+    @property
+    def late(self) -> bool:
+        """True if the time is up."""
+        return time.monotonic() > self.until
 
     @property
     def bound(self) -> float | None:
         """What no design is better than; None while nothing bounds them."""
-        ahead = [bound for bound in (self.waiting or self.open) if self._may(bound)]
+        ahead = [bound for bound in (self.waiting or self.open) if self.may(bound)]
         best = self.best.value if self.best else None
         if not ahead:
             return best
@@ -111,7 +118,7 @@ class Search:
             *_order(bound.design),
         )
 
-    def _may(self, bound: Bound) -> bool:
+    def may(self, bound: Bound) -> bool:
         """True if a design may be better than the best."""
         if self.best is None:
             return bound.steps > 0 or not self.most
@@ -140,12 +147,18 @@ class Search:
         amount = -found.steps if self.most else found.value
         return (amount, found.net_present, found.hosts, found.racks, found.label)
 
-    def _late(self) -> bool:
-        return time.monotonic() > self.until
-
     def _tell(self, bound: float | None) -> None:
         if self.told:
-            self.told(Progress(self.best, bound, None, len(self.found) + len(self.missed), self.of))
+            best = self.best.value if self.best else None
+            gap = gap_of(best, bound, most=self.most)
+            self.told(Progress(self.best, bound, gap, len(self.found) + len(self.missed), self.of))
+
+
+def gap_of(best: float | None, bound: float | None, *, most: bool) -> float | None:
+    """Return how far a bound is from the best, as a share of the best; None without either."""
+    if not best or bound is None:
+        return None
+    return max(0.0, bound / best - 1 if most else 1 - bound / best)
 
 
 def _order(design: Design) -> tuple[object, ...]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from gpuplan.analysis.solve.quantities import Quantity
+from gpuplan.analysis.solve.search import gap_of
 from gpuplan.analysis.solve.trial import Found, Miss
 from gpuplan.analysis.variants import changed_inputs
 from gpuplan.catalog import Catalog
@@ -86,10 +87,7 @@ class Solution(Carded):
     @property
     def gap(self) -> float | None:
         """How far the bound is from the best, as a share of the best; None without either."""
-        if self.best is None or self.bound is None or not self.best.value:
-            return None
-        ratio = self.bound / self.best.value
-        return max(0.0, ratio - 1 if self.quantity.most else 1 - ratio)
+        return gap_of(self.best.value if self.best else None, self.bound, most=self.quantity.most)
 
     @cached_property
     def design(self) -> Scenario | None:

@@ -12,6 +12,7 @@ from gpuplan.analysis.solve.quantities import Quantity
 from gpuplan.analysis.variants import outcome_of, standing
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan, make_plan
+from gpuplan.plan.cash_flow import HARDWARE
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.limits import Within
 from gpuplan.plan.power import LEAVES, SPINES
@@ -159,12 +160,14 @@ def least_of(plan: Plan, paid: tuple[float, float]) -> dict[str, float]:
     """
     costs, power = plan.costs, plan.power
     assert costs and power
-    network = yearly_of(costs, "Network")
+    network, support = (yearly_of(costs, name) for name in ("Network", "Hardware support"))
+    bought = sum(part.yearly[0] for part in costs.parts if part.name in HARDWARE)
+    supported = sum(support) * network[0] / bought if bought else 0.0
     hosts = [part for part in power.parts if part.name not in (LEAVES, SPINES)]
     kw = sum(part.peak_w for part in hosts) / 1000
     return {
-        "budget": paid[0] - sum(network),
-        "budget_start": paid[1] - network[0],
+        "budget": paid[0] - sum(network) - supported,
+        "budget_start": paid[1] - network[0] - supported,
         "power_kw": kw,
         "cooling_kw": kw,
         "rack_units": sum(part.rack_units_u or 0 for part in hosts),

@@ -1,0 +1,135 @@
+"""Mixes: two kinds of hosts, some workloads on hosts of their own, tried while their bound is better than the best."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuplan.analysis.solve.bounds import Bound, demand_of, hosts_for, least_with, objective_of
+from gpuplan.analysis.solve.designs import Design, as_asked
+from gpuplan.analysis.solve.search import ROUND, Search
+from gpuplan.analysis.solve.trial import BOUNDED, LITTLE, Question, furthest
+from gpuplan.catalog import Catalog
+
+FEW = 2
+"""Hosts with which servers are compared."""
+
+
+class Slot(NamedTuple):
+    """Some workloads on hosts of one kind."""
+
+    question: Question
+    groups: tuple[str, ...]
+    designs: tuple[Design, ...]
+    steps: int
+
+
+class Least(NamedTuple):
+    """The least that some workloads take on hosts of a kind."""
+
+    design: Design
+    limits: tuple[float, ...]
+    """In the order of ``BOUNDED``."""
+    figure: float
+    """Of the figure that is to be small."""
+
+
+def least_of_slot(catalog: Catalog, slot: Slot) -> list[Least]:
+    """Return the least of each kind of hosts with one board."""
+    question, wanted = slot.question, slot.question.quantity.at(slot.question.scenario, slot.steps)
+    alone = wanted.with_groups([group for group in wanted.groups if group.id in slot.groups])
+    gpus = demand_of(alone, catalog, max(slot.designs, key=lambda design: design.hosts.gpus_per_host))
+    found = []
+    for design in slot.designs:
+        hosts = hosts_for(gpus, design.hosts)
+        least = least_with(question, catalog, design, hosts) if hosts else {}
+        limits = tuple(least.get(key, 0.0) for key in BOUNDED)
+        found.append(Least(design, limits, objective_of(question.quantity.figure, hosts, least)))
+    return found
+
+
+def try_mixes(search: Search, kinds: Sequence[Design]) -> None:
+    """Try pairs of hosts for each way to part the workloads, the most promising first; what is left is told as open."""
+    for apart in search.question.space.mixes:
+        pairs = _pairs(search, kinds, apart, _next(search))
+        while pairs:
+            now, pairs = pairs[: ROUND * search.engine.workers], pairs[ROUND * search.engine.workers :]
+            if search.late:
+                search.open += _bounded(search, kinds, apart, [*now, *pairs])
+                break
+            before = search.best
+            search.of += len(now)
+            search.try_each(now)
+            if search.best is not before:
+                pairs = _pairs(search, kinds, apart, _next(search))
+
+
+def _next(search: Search) -> int:
+    """Return the amount at which a pair is better than the best."""
+    quantity = search.question.quantity
+    if not search.most:
+        return quantity.asked
+    return search.best.steps + 1 if search.best else quantity.low
+
+
+def _bounded(
+    search: Search, kinds: Sequence[Design], apart: tuple[str, ...], pairs: list[Bound]
+) -> list[Bound]:
+    """Return the pairs that are left, none with more than any pair can serve."""
+    if not search.most:
+        return pairs
+
+    def fits(steps: int) -> tuple[bool, float]:
+        return bool(_pairs(search, kinds, apart, steps)), 0.0
+
+    low = _next(search)
+    most = furthest(low, search.question.quantity.high, low + max(1, low // LITTLE), fits)
+    return [pair._replace(steps=most) for pair in pairs]
+
+
+def _pairs(search: Search, kinds: Sequence[Design], apart: tuple[str, ...], steps: int) -> list[Bound]:
+    """Return the pairs of hosts not yet tried that may serve so much, and better than the best; the cheapest first."""
+    question = search.question
+    if steps > question.quantity.high:
+        return []
+    rest = tuple(group.id for group in question.scenario.groups if group.id not in apart)
+    one, two = (_table(search, kinds, groups, steps) for groups in (rest, apart))
+    limits = [getattr(question.scenario.limits, key) for key in BOUNDED]
+    most = np.array([np.inf if limit is None else float(limit) for limit in limits])
+    both = np.array([each.limits for each in one])[:, None] + np.array([each.limits for each in two])[None]
+    figures = np.array([each.figure for each in one])[:, None] + np.array([each.figure for each in two])[None]
+    able = (both <= most + 1e-9).all(axis=2)
+    if not search.most and search.best:
+        able &= figures < search.best.value
+    term = as_asked(question.scenario).term
+    order = sorted(zip(*np.nonzero(able), strict=True), key=lambda pair: (figures[pair], pair))
+    found = []
+    for n, m in order:
+        hosts, other = one[n].design.hosts, two[m].design.hosts
+        if (hosts.gpu, hosts.server, hosts.gpus_per_host) != (other.gpu, other.server, other.gpus_per_host):
+            design = Design(hosts, term, other, apart)
+            if design not in search.missed and design not in search.found:
+                found.append(Bound(design, question.quantity.high, float(figures[n, m])))
+    return found
+
+
+def _table(search: Search, kinds: Sequence[Design], groups: tuple[str, ...], steps: int) -> list[Least]:
+    boards = dict.fromkeys(design.hosts.gpu for design in kinds)
+    slots = [
+        Slot(search.question, groups, tuple(d for d in kinds if d.hosts.gpu == gpu), steps) for gpu in boards
+    ]
+    return [each for part in search.engine.each(least_of_slot, slots) for table in part for each in table]
+
+
+def cheapest_servers(question: Question, catalog: Catalog, designs: Sequence[Design]) -> list[Design]:
+    """Return the hosts that mixes have: of each board and number of GPUs those that cost least without workloads."""
+    least: dict[tuple[str, int], tuple[float, Design]] = {}
+    for design in designs if question.space.mixes else ():
+        hosts = design.hosts
+        if hosts.sharing == "as asked" and not design.kinds:
+            paid = least_with(question, catalog, design, FEW).get("budget", math.inf)
+            kind = (hosts.gpu, hosts.gpus_per_host)
+            if kind not in least or paid < least[kind][0]:
+                least[kind] = (paid, design)
+    return [design for _, design in least.values()]
