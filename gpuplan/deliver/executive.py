@@ -14,6 +14,7 @@ from gpuplan.plan.checks import check_plan
 from gpuplan.plan.checks.message import LEVELS, Message
 from gpuplan.plan.prices import price_day
 from gpuplan.report.figures import Figures, what_to_do
+from gpuplan.report.limits import limits_exceeded
 from gpuplan.report.tables.explore import value_words
 from gpuplan.wording import NAMES, hours, joined, said, whole
 
@@ -77,6 +78,8 @@ class Executive:
     decisions: tuple[Action, ...]
     priced: tuple[Priced, ...] = ()
     """The plan and all candidates for the choices."""
+    beyond: str = ""
+    """Which limits the design exceeds; empty where it exceeds none."""
 
     @property
     def first_decisions(self) -> tuple[Action, ...]:
@@ -107,6 +110,7 @@ def executive(plan: Plan) -> Executive:
         drivers=tuple(drivers(plan, tornado(plan))),
         decisions=tuple(decisions(plan)),
         priced=candidates,
+        beyond=limits_exceeded(plan),
     )
 
 

@@ -130,6 +130,9 @@ def special(catalog: Catalog, name: str) -> Plan:
         return planned(catalog, groups=[first, {**first, "id": "b", "name": "B", "access": "vgpu"}])
     if name == "no spare host":
         return planned(catalog, availability={"host_failures": 0})
+    if name == "limits":
+        boards = {"boards": "l40s-48gb", "vendors": "Dell", "delivery_weeks": 16, "rack_units": 30}
+        return planned(catalog, limits={"budget": 9e6, "power_kw": 2, "racks": 1, "ports": 900} | boards)
     if name == "two failures":
         return planned(catalog, availability={"host_failures": 2})
     if name == "long names":
@@ -142,7 +145,7 @@ def special(catalog: Catalog, name: str) -> Plan:
 EXAMPLES = ("starter", "enterprise", "current", "assistant")
 SPECIAL = (
     "nobody", "a total", "one host", "many hosts", "many groups", "large hosts", "two pools", "no spare host", "two failures",
-    "long names", "no cost",
+    "long names", "no cost", "limits",
 )  # fmt: skip
 Made = Callable[[str], tuple[Plan, Executive, bytes]]
 
@@ -185,7 +188,7 @@ def shown(request: pytest.FixtureRequest, made: Made) -> tuple[Plan, Any]:
 def test_there_are_10_to_14_main_slides(written: tuple[Plan, Any]) -> None:
     plan, show = written
     if plan.pools:
-        assert 10 <= len(main_slides(show)) <= 14
+        assert 10 <= len(main_slides(show)) <= 14 + bool(plan.within)
     else:  # no design: what to find out first
         assert 3 <= len(main_slides(show)) <= 5
 

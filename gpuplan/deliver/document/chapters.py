@@ -10,7 +10,7 @@ from gpuplan.deliver.executive import Executive, document_day
 from gpuplan.facts import own_rows
 from gpuplan.locales import spoken
 from gpuplan.plan import Plan
-from gpuplan.report import architecture, charts, diagrams, figures, tables
+from gpuplan.report import architecture, charts, diagrams, figures, limits, tables
 from gpuplan.report.figures import paper_of
 from gpuplan.report.table import Table
 from gpuplan.report.tables import acceptance, build
@@ -23,7 +23,7 @@ for _row in own_rows("words/chapters"):
 MODULES = {
     module.__name__.rpartition(".")[2]: module for module in (cost, front, physical, requirements, workloads)
 }
-DRAWN = (architecture, charts, diagrams, figures)
+DRAWN = (architecture, charts, diagrams, figures, limits)
 TABLED = (tables.alternatives, tables.availability, tables.cost, tables.demand, tables.models, tables.network)
 REPORT = {
     module.__name__.rpartition(".")[2]: module
@@ -35,6 +35,7 @@ NEEDS: Mapping[str, Callable[[Draft], object]] = {
     "fabric": lambda draft: draft.plan.pools and draft.plan.cabling,
     "cost": lambda draft: draft.plan.costs and draft.plan.power,
     "growth": lambda draft: draft.plan.costs and any(group.growth for group in draft.plan.scenario.groups),
+    "limits": lambda draft: draft.plan.pools and draft.plan.within,
     "internal": lambda draft: any(cost.internal(draft)),
 }
 """Need of a row that is no attribute of a draft -> whether a design has it; ``no`` before it asks for the opposite."""

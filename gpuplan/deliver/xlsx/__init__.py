@@ -3,7 +3,7 @@
 from gpuplan.analysis.compare import Comparison
 from gpuplan.deliver.brand import PLAIN, Brand
 from gpuplan.deliver.executive import Executive
-from gpuplan.deliver.xlsx import choices, overview, prices, sheets, years
+from gpuplan.deliver.xlsx import choices, limits, overview, prices, sheets, years
 from gpuplan.deliver.xlsx.book import Book
 from gpuplan.deliver.xlsx.money import Money, name_results
 from gpuplan.locales import spoken
@@ -25,6 +25,7 @@ def xlsx_bytes(
         name_results(book, money)
         prices.factors_sheet(book, money)
     alternatives = choices.alternatives_sheet(book, summary, money)
+    limits.limits_sheet(book, plan)
     drivers = choices.drivers_sheet(book, plan, summary)
     if compared is not None:
         sheets.compared_sheet(book, compared, plan.catalog)

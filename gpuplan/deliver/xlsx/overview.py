@@ -59,6 +59,8 @@ class Overview:
         self._band()
         self._line(self.summary.recommendation[0], "lead")
         self._line(self.summary.recommendation[1], "plain")
+        if self.summary.beyond:
+            self._line(self.summary.beyond, "plain")
         self.at += 1
         self._tiles(_design_tiles(self.plan))
         if self.money is not None:
