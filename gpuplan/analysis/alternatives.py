@@ -163,10 +163,10 @@ def _other_board(plan: Plan) -> Iterator[Variant]:
             label = short_names(names)[1]
             if plan.parts[1:]:
                 label = said("alternative.in place", design=label, gpu=plan.catalog.gpus[board].name)
-            yield Variant("board", label, scenario, lambda other: _against(plan, other))
+            yield Variant("board", label, scenario, lambda other: against(plan, other))
 
 
-def _against(plan: Plan, other: Plan) -> str:
+def against(plan: Plan, other: Plan) -> str:
     """Return the case against another design: that it is no cheaper, or else the points only it has to confirm."""
     if plan.costs and other.costs and other.costs.net_present > plan.costs.net_present:
         return said("executive.why not dearer")

@@ -1,20 +1,24 @@
 """The frame around every step: the bar, the list of steps, the head of a step, the drawer with explanations."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
+from gpuplan.analysis.mending import OVER, mending_words, mendings
 from gpuplan.app.cards import Page, attributes, paragraph, plain, source_titles, visit
 from gpuplan.app.forms import place_of
 from gpuplan.app.state import STEPS, Before, Workbook
-from gpuplan.app.strip import COST, PLACEMENT
+from gpuplan.app.strip import COST, MONEY, OF_BOARDS, OF_HOSTS, PLACEMENT
 from gpuplan.facts import own_rows
 from gpuplan.plan import Plan
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.cost import Costs
+from gpuplan.plan.limits import NAMED, Within, limit_words
 from gpuplan.plan.prices import Price, Unknown
 from gpuplan.report import amount, explain, percent
 from gpuplan.report.figures import cost_figures
-from gpuplan.scenario import Internal, field_of
+from gpuplan.report.tables.plan import KEPT
+from gpuplan.scenario import Internal, Limits, field_of
 from gpuplan.widgets import contract
 from gpuplan.wording import NAMES, capital, said, short_watts
 
@@ -23,6 +27,8 @@ GLOSSARY = "glossary"
 CHANCES = ("totals.waiting", "totals.waiting_after_failure")
 """Lines that are probabilities: they are shown in per cent."""
 POWER = "power.typical"
+LIMITS_OF = {COST: MONEY, "totals.hosts": OF_HOSTS, "totals.gpus": OF_BOARDS}
+"""Figure of the strip -> the limits that its explanation shows."""
 MOST_TITLES = 3
 SHOWN = tuple(step for step, _ in STEPS if step not in ("start", "deliver"))
 
@@ -117,8 +123,9 @@ def drawer_data(workbook: Workbook) -> dict[str, Any]:
     if key == GLOSSARY:
         return {"kind": "glossary", "title": said("screen.why.glossary")}
     if key == "messages":
-        listed = [message_data(workbook, message) for message in workbook.messages]
-        return {"kind": "messages", "title": said("screen.why.messages"), "messages": listed}
+        listed = [message_data(workbook, message) for message in _with_mendings(workbook)]
+        about = {"title": said("screen.why.messages"), "limits": limit_bars(plan, Limits.__slots__)}
+        return {"kind": "messages", "messages": listed, **about}
     if key not in plan.lines:
         return {"kind": "closed"}
     why = explain(plan, key)
@@ -130,9 +137,43 @@ def drawer_data(workbook: Workbook) -> dict[str, Any]:
         "key": key,
         "title": said(question, value=_shown(plan, key, why.value)),
         "more": _more(workbook.checked, key),
+        "limits": limit_bars(plan, LIMITS_OF.get(key, ())),
         "inputs": [attributes(item, "label", "value", "known", "basis", "key") for item in why.inputs],
         "sources": [attributes(item, "title", "url", "where") for item in why.sources],
     }
+
+
+def limit_bars(plan: Plan, keys: Collection[str]) -> list[contract.Limit]:
+    """Return how far the design is within each of these limits that is set."""
+    return [_bar(plan, each) for each in plan.within if each.key in keys]
+
+
+def _bar(plan: Plan, each: Within) -> contract.Limit:
+    limit, value, over = (
+        limit_words(plan.catalog, each, one) for one in (each.limit, each.value, each.over or None)
+    )
+    listed, found = each.key in NAMED, said("screen.limit.of", value=value, limit=limit)
+    return {
+        "name": each.name,
+        "path": f"limits.{each.key}",
+        "text": value if listed else found if value else limit,
+        "tone": KEPT[each.met],
+        "share": each.share,
+        "over": said("screen.limit.over", over=over) if over else NAMES["mark of a limit"][str(each.met)],
+        "why": said("screen.limit.allowed", limit=limit) if listed else each.why,
+    }
+
+
+def _with_mendings(workbook: Workbook) -> list[Message]:
+    """Return the messages, each on a limit that is exceeded with the change that mends it; until that is found, with a note."""
+    if not any(message.code == OVER for message in workbook.messages):
+        return list(workbook.messages)
+    found = workbook.later("mendings", mendings)
+    waiting = said("screen.limit.looking")
+    return [
+        replace(m, change=waiting if found is None else mending_words(found, m)) if m.code == OVER else m
+        for m in workbook.messages
+    ]
 
 
 def _shown(plan: Plan, key: str, value: str) -> str:

@@ -1,21 +1,28 @@
 """The answer strip: six figures with their derivation, and the effect of the last change and of hosts down."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from gpuplan.app.cards import attributes
 from gpuplan.app.state import Workbook
 from gpuplan.plan import Plan
 from gpuplan.plan.checks.message import Message
+from gpuplan.plan.limits import limit_words
 from gpuplan.plan.verdict import Verdict
 from gpuplan.report import amount, number
 from gpuplan.report.figures import Figures, open_points
 from gpuplan.widgets import contract
-from gpuplan.wording import NAMES, said, short_number, stated_percent, told
+from gpuplan.wording import NAMES, headline_money, is_currency, said, short_number, stated_percent, told
 
 COST, PLACEMENT = "cost.net_present", "totals.unplaced_vms_after_failure"
 SMALL = 0.05
 """Share of a cost below which rounded figures would misstate a difference: then only the difference is shown."""
+
+
+MONEY = ("budget", "budget_start")
+OF_HOSTS = ("power_kw", "cooling_kw", "racks", "rack_units", "ports", "vendors", "co2_t")
+OF_BOARDS = ("boards", "delivery_weeks", "delivery_date")
+"""Limits that belong to a figure."""
 
 
 class Figure(NamedTuple):
@@ -91,7 +98,7 @@ def _figures(plan: Plan, messages: Sequence[Message], verdict: Verdict) -> list[
     left = said("screen.strip.after", gpus=totals.gpus_after_failure, failures=after)
     return [
         Figure("demand.gpus", amount(demand, "GPU"), rule, size=demand),
-        Figure("totals.hosts", *_hosts(plan), size=totals.hosts),
+        _hosts(plan),
         Figure("totals.gpus", number(totals.gpus), left, size=totals.gpus),
         Figure(PLACEMENT, verdict.short, verdict.note, verdict.tone),
         _cost(plan),
@@ -99,8 +106,14 @@ def _figures(plan: Plan, messages: Sequence[Message], verdict: Verdict) -> list[
     ]
 
 
-def _hosts(plan: Plan) -> tuple[str, str]:
+def _hosts(plan: Plan) -> Figure:
     """Return hosts and their purpose, or now and in the last year where the cost beside them includes growth."""
+    value, purpose = _hosts_words(plan)
+    over = _over(plan, OF_HOSTS)
+    return Figure("totals.hosts", value, over or purpose, "warn" * bool(over), plan.totals.hosts)
+
+
+def _hosts_words(plan: Plan) -> tuple[str, str]:
     totals, costs = plan.totals, plan.costs
     if costs is not None and costs.hosts[-1] != totals.hosts:
         grown = f"{number(totals.hosts)} \u2192 {number(costs.hosts[-1])}"
@@ -121,9 +134,22 @@ def _cost(plan: Plan) -> Figure:
     left_out = cost.left_out
     key = "screen.strip.items left out" if costs.not_counted else "screen.strip.prices left out"
     missing = said(key, count=left_out) if left_out else ""
-    note, tone = ", ".join(filter(None, (cost.span, missing))), "warn" if left_out else ""
+    over = _over(plan, MONEY)
+    note, tone = ", ".join(filter(None, (over or cost.span, missing))), "warn" if left_out or over else ""
     about = said("screen.strip.net present", years=cost.years)
     return Figure(COST, cost.price, note, tone, costs.net_present, costs.currency, about)
+
+
+def _over(plan: Plan, names: Collection[str]) -> str:
+    """Return by what the design exceeds the first of these limits, rounded; empty where it keeps them."""
+    for each in plan.within:
+        if each.key in names and each.over:
+            if is_currency(each.unit):
+                budget = each.name[:1].lower() + each.name[1:]
+                return said("screen.strip.over", by=headline_money(each.over, each.unit), limit=budget)
+            by = limit_words(plan.catalog, each, float(f"{each.over:.2g}"))
+            return said("screen.strip.over", by=by, limit=said("screen.strip.limit"))
+    return ""
 
 
 def _to_confirm(plan: Plan, messages: Sequence[Message]) -> Figure:

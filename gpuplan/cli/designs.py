@@ -11,6 +11,7 @@ from gpuplan.analysis.compare import FEWEST, MOST, compare_plans
 from gpuplan.analysis.customer import customer_scenario
 from gpuplan.analysis.explore import explore
 from gpuplan.analysis.llm_traffic import played, traffic_of
+from gpuplan.analysis.mending import mended
 from gpuplan.analysis.same_work import same_work
 from gpuplan.analysis.sensitivity import thresholds, tornado
 from gpuplan.analysis.simulation import PoolSimulation, hosts_to_simulate, simulate_pool, simulation_dict
@@ -56,6 +57,7 @@ def _shown_plan(args: argparse.Namespace) -> Plan:
 def run_plan(args: argparse.Namespace) -> int:
     plan = _shown_plan(args)
     if not args.fail:
+        plan = mended(plan) if args.mend else plan
         return print_answer(args, report.plan_dict, report.plan_text, plan)
     lost: dict[str, set[int]] = {}
     for failure in args.fail:

@@ -78,10 +78,14 @@ Strip = TypedDict("Strip", {
     "figures": Sequence[StripFigure], "turn": int, "stale": bool, "wrong": Wrong, "shown": bool, "open": str})
 WhyInput = TypedDict("WhyInput", {"label": str, "value": str, "known": str, "basis": str, "key": str})
 Source = TypedDict("Source", {"title": str, "url": str, "where": str})
+Limit = TypedDict("Limit", {
+    "name": str, "path": str, "text": str, "tone": Literal["good", "warn", "bad"], "share": float | None,
+    "over": str, "why": str})
+"""How far the design is within a limit, as a bar; ``share`` is None where it is no amount, or not known."""
 Drawer = TypedDict("Drawer", {
     "kind": Required[Literal["closed", "why", "messages", "glossary"]], "title": str, "messages": Messages,
     "key": str, "label": str, "sentence": str, "formula": str, "basis": str, "basis_text": str,
-    "function": str, "more": Sequence[Piece], "inputs": Sequence[WhyInput], "sources": Sequence[Source]}, total=False)
+    "limits": Sequence[Limit], "function": str, "more": Sequence[Piece], "inputs": Sequence[WhyInput], "sources": Sequence[Source]}, total=False)
 Present = TypedDict("Present", {"on": bool, "name": str, "step": str, "at": int, "of": int})
 Term = TypedDict("Term", {"term": str, "names": Texts, "meaning": str, "sources": str})
 Glossary = TypedDict("Glossary", {"terms": Sequence[Term]})

@@ -281,3 +281,38 @@ def test_what_is_not_presented_begins_with_the_first_step_and_nothing_without_a_
     blank = Workbook(load_catalog())
     present(blank)
     assert not present_data(blank)["on"] and not blank.customer
+
+
+def test_bars_show_each_limit_that_is_set(book: Workbook) -> None:
+    book.edit("limits.budget", "USD 2 Mio")
+    book.edit("limits.racks", "2 racks")
+    book.edit("limits.power_kw", "40 kW")
+    book.edit("limits.boards", "l40s-48gb")
+    book.drawer = "messages"
+    bars = {bar["path"]: bar for bar in drawer_data(book)["limits"]}
+    assert {path: bar["tone"] for path, bar in bars.items()} == {
+        "limits.budget": "bad",
+        "limits.power_kw": "warn",
+        "limits.racks": "good",
+        "limits.boards": "bad",
+    }
+    assert bars["limits.budget"]["share"] == book.plan.within[0].share
+    assert bars["limits.racks"]["share"] == 1 and bars["limits.boards"]["share"] is None
+    assert bars["limits.power_kw"]["why"] and not bars["limits.racks"]["over"]
+    for figure, paths in (("cost.net_present", {"limits.budget"}), ("totals.gpus", {"limits.boards"})):
+        book.drawer = figure
+        assert {bar["path"] for bar in drawer_data(book)["limits"]} == paths
+
+
+def test_a_limit_in_another_currency_stays_in_its_field(book: Workbook) -> None:
+    before = book.plan
+    book.edit("limits.budget", "1.5M EUR")
+    assert book.plan is before and "USD" in book.problem_of("limits.budget")
+
+
+def test_a_message_on_a_limit_says_what_mends_it(book: Workbook) -> None:
+    book.edit("limits.racks", "1")
+    book.drawer = "messages"
+    (over,) = (m for m in drawer_data(book)["messages"] if m["code"] == "over-limit")
+    (plain,) = (m for m in book.messages if m.code == "over-limit")
+    assert over["path"] == "limits.racks" and over["change"] != plain.change

@@ -37,6 +37,16 @@ def test_the_strip_follows_every_change(book: Workbook) -> None:
     assert strip_data(book)["stale"]
 
 
+def test_the_strip_says_what_is_over_a_limit(book: Workbook) -> None:
+    book.edit("limits.budget", "2M")
+    book.edit("limits.racks", "1")
+    shown = {figure["key"]: figure for figure in strip_data(book)["figures"]}
+    assert "464 k" in shown["cost.net_present"]["note"] and shown["cost.net_present"]["tone"] == "warn"
+    assert "1 rack" in shown["totals.hosts"]["note"] and shown["totals.hosts"]["tone"] == "warn"
+    book.edit("limits.racks", "2")
+    assert {f["key"]: f for f in strip_data(book)["figures"]}["totals.hosts"]["tone"] == ""
+
+
 def notes(book: Workbook) -> dict[str, str]:
     return {figure["key"]: figure["note"] for figure in strip_data(book)["figures"]}
 

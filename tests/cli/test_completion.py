@@ -26,7 +26,7 @@ def test_bash_completes_commands_options_examples_and_choices(capsys: pytest.Cap
     assert completed(script, "") == set(COMMANDS)
     assert completed(script, "se") == {"sensitivity"}
     assert completed(script, "plan", "--") == {
-        *("--help", "--json", "--customer", "--fail", "--catalog", "--model-config")
+        *("--help", "--json", "--mend", "--customer", "--fail", "--catalog", "--model-config")
     }
     assert "enterprise" in completed(script, "cost", "ent")
     assert "terraform" in completed(script, "report", "x", "--only", "terr")

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from importlib.metadata import version
 
+from gpuplan.analysis.mending import with_mendings
 from gpuplan.deliver.document.blocks import Block, DecisionBlock, Draft, KeyFigures, Paragraph, References
 from gpuplan.deliver.executive import (
     MOST_ALTERNATIVES,
@@ -161,7 +162,7 @@ def open_points(draft: Draft) -> str:
 def risks(draft: Draft) -> Table:
     """Risks and open points, with owners and due dates."""
     rows = []
-    for n, m in enumerate(check_plan(draft.plan), 1):
+    for n, m in enumerate(with_mendings(draft.plan), 1):
         what, day = m.text + draft.cite(m.sources), due(draft.plan, m.days, decided=m.owner == "customer")
         rows.append((f"K{n}", LEVELS[m.level], what, what_to_do(m), OWNERS[m.owner], written_day(day)))
     return Table("open_points", columns("open_points"), tuple(rows), title=said("risks.title"))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, Literal
 
 from gpuplan.catalog import Catalog
 from gpuplan.models.placement import Room
@@ -23,7 +23,7 @@ from gpuplan.wording import MODE_NAMES, NAMES, amount, capital, joined, number, 
 
 ITEM_TABLES = ("gpus", "servers", "nics", "switches", "vsphere", "products", "assumptions")
 """Tables of the catalog whose entries are items with facts; the others hold rows."""
-KEPT = {True: "good", False: "bad", None: "warn"}
+KEPT: Mapping[bool | None, Literal["good", "bad", "warn"]] = {True: "good", False: "bad", None: "warn"}
 """Whether a limit is kept -> the tone of that."""
 CLUSTER_IDS = columns("cluster_ids")
 """Keys of a cluster and of its host pool: a group is in a pool and may be in several clusters."""

@@ -1,6 +1,23 @@
 // Why this number: sentence, formula with the numbers in it, inputs, sources, how well known. Or the messages, or the terms of the glossary.
 const BASIS = { measured: "measured", published: "published", quoted: "stated or quoted", derived: "derived", fitted: "fitted to measurements", assumed: "assumed" };
 
+// How far the design is within its limits: a bar up to the limit, or past its line where it is exceeded; dashed where that is not known.
+function limits(listed, send) {
+  return listed?.length ? h("section", { class: "gp-limits", "aria-label": "Limits" }, listed.map((l) => h("div", { class: `gp-limit gp-${l.tone}`, "data-limit": l.path },
+    h("p", {}, h("button", { type: "button", class: "gp-link", "data-at": `limit-${l.path}`, onclick: () => send("visit", { path: l.path }) }, l.name), h("span", {}, l.text)),
+    limitBar(l), l.over || l.why ? h("small", {}, l.over ? h("b", {}, l.over) : null, l.over && l.why ? ": " : "", l.why) : null))) : null;
+}
+
+function limitBar({ share, tone, name, text, over }) {
+  if (share === null && tone !== "warn") return null;
+  const whole = Math.max(1, share ?? 1), at = (part) => `${100 * part / whole}%`;
+  return svg("svg", { class: "gp-limit-bar", role: "img", "aria-label": [name, text, over].filter(Boolean).join(", ") },
+    svg("rect", { class: "gp-limit-all", width: "100%", height: 8, rx: 3 }),
+    tone === "warn" ? svg("line", { class: "gp-limit-open", x1: 0, x2: at(share ?? 1), y1: 4, y2: 4 })
+      : svg("rect", { class: "gp-limit-part", width: at(Math.min(share, 1)), height: 8, rx: 3 }),
+    whole > 1 ? [svg("rect", { class: "gp-limit-over", x: at(1), width: at(whole - 1), height: 8, rx: 3 }), svg("line", { class: "gp-limit-end", x1: at(1), x2: at(1), y1: -2, y2: 10 })] : null);
+}
+
 function why(data, send, model) {
   const many = long(model, `inputs-${data.key}`, "the inputs", data.inputs, (i) => `${i.label} ${i.value} ${i.known}`);
   return [
@@ -9,6 +26,7 @@ function why(data, send, model) {
     h("p", { class: "gp-formula" }, data.formula),
     data.more.length ? h("p", {}, data.more.map((p) => p.key ? h("button", { type: "button", class: "gp-why", "data-at": p.key, onclick: () => send("why", { key: p.key }) }, p.text)
       : p.visit ? h("button", { type: "button", class: "gp-link", "data-at": `visit-${p.visit}`, onclick: () => send("visit", { path: p.visit }) }, p.text) : p.strong ? h("b", {}, p.text) : p.text)) : null,
+    limits(data.limits, send),
     many.tools,
     data.inputs.length ? h("table", { class: "gp-table" },
       h("thead", {}, h("tr", {}, h("th", {}, "Input"), h("th", { class: "n" }, "Value"), h("th", {}, "Source"))),
@@ -23,7 +41,7 @@ function why(data, send, model) {
 }
 
 function messages(data, send, model) {
-  return data.messages.length ? messageList(data.messages, send, model) : h("p", {}, "No messages for this plan.");
+  return [limits(data.limits, send), data.messages.length ? messageList(data.messages, send, model) : h("p", {}, "No messages for this plan.")];
 }
 
 function terms(model) {

@@ -14,7 +14,14 @@ from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan, make_plan
 from gpuplan.scenario import Group, Hardware, Scenario
 
-BOARDS = ("l40s-48gb", "h100-nvl-94gb", "h100-pcie-80gb", "rtx-pro-6000-96gb-server", "a100-pcie-80gb", "l4-24gb")
+BOARDS = (
+    "l40s-48gb",
+    "h100-nvl-94gb",
+    "h100-pcie-80gb",
+    "rtx-pro-6000-96gb-server",
+    "a100-pcie-80gb",
+    "l4-24gb",
+)
 MOST = 24
 """Amount up to which everything is tried."""
 
@@ -68,7 +75,9 @@ def _limits(random: Random, plan: Plan) -> dict[str, Any]:
         "ports": random.randint(8, 40),
     }
     first = random.choice(["budget", "budget_start", "power_kw", "rack_units"])
-    limits = {name: near[name] for name in sorted({first, *random.sample(sorted(near), random.randint(0, 2))})}
+    limits = {
+        name: near[name] for name in sorted({first, *random.sample(sorted(near), random.randint(0, 2))})
+    }
     if "budget" in limits and "budget_start" in limits:
         limits["budget_start"] = min(limits["budget_start"], limits["budget"])
     return limits
@@ -92,4 +101,3 @@ def answers(
             assert plan.costs
             found.setdefault(steps, []).append((plan.costs.net_present, design, plan))
     return found
-

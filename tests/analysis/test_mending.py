@@ -1,0 +1,72 @@
+"""The cheapest single change that keeps a limit: planned again it does, and no other change does it for less."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pytest
+
+from gpuplan import Plan, check_plan, load_catalog, load_scenario, make_plan
+from gpuplan.analysis.mending import INPUTS, OVER, mended, mendings, with_mendings
+from gpuplan.analysis.variants import standing
+
+
+@cache
+def limited(**limits: Any) -> Plan:
+    scenario = load_scenario("starter")
+    for name, limit in limits.items():
+        scenario = scenario.with_value(f"limits.{name}", limit)
+    return make_plan(scenario, load_catalog())
+
+
+def test_what_mends_is_planned_and_keeps_every_limit() -> None:
+    plan = limited(budget=1.5e6, racks=2)
+    found = mendings(plan)["budget"]
+    assert found is not None and found.met
+    other = make_plan(found.scenario, load_catalog())
+    assert plan.costs and other.costs and standing(other).valid
+    assert all(each.met for each in other.within)
+    assert found.difference == other.costs.net_present - plan.costs.net_present < 0
+    assert found.gives_up and found.change in found.sentence
+
+
+def test_no_setting_of_its_own_does_it_for_less() -> None:
+    plan = limited(budget=1.5e6, racks=2)
+    found = mendings(plan)["budget"]
+    assert found is not None
+    for path, values in INPUTS.items():
+        for value in values:
+            other = make_plan(plan.scenario.with_value(path, value), load_catalog())
+            if (
+                standing(other).valid
+                and all(each.met for each in other.within)
+                and other.costs
+                and plan.costs
+            ):
+                assert other.costs.net_present - plan.costs.net_present >= found.difference
+
+
+def test_no_other_limit_is_missed_for_it() -> None:
+    found = mendings(limited(power_kw=8.5, boards="v100-pcie-32gb", vendors="Dell"))["power_kw"]
+    assert found is None or "v100" in found.scenario.hardware.gpu
+
+
+def test_where_nothing_does_the_nearest_is_named_or_nothing() -> None:
+    found = mendings(limited(co2_t=1))["co2_t"]
+    assert found is not None and not found.met
+    assert found.within.over is not None and found.within.over < 53
+    assert mendings(limited(delivery_weeks=1)) == {}
+
+
+def test_a_design_within_its_limits_plans_nothing_more() -> None:
+    assert mendings(limited(budget=1e9)) == {}
+
+
+@pytest.mark.parametrize("limits", [{"budget": 1.5e6}, {"co2_t": 1}])
+def test_the_message_says_it_where_it_is_asked_for(limits: dict[str, Any]) -> None:
+    plan = limited(**limits)
+    (asked,) = (m for m in with_mendings(plan) if m.code == OVER)
+    (plain,) = (m for m in check_plan(plan) if m.code == OVER)
+    assert asked.text == plain.text and asked.change != plain.change
+    assert asked in check_plan(mended(plan)) and plain in check_plan(plan)
