@@ -102,9 +102,9 @@ def purchase_ways(plan: Plan) -> Purchases:
 
 
 def _purchases(plan: Plan) -> Purchases:
-    if plan.costs is None or not any(group.growth for group in plan.scenario.groups):
-        return Purchases(why=said("purchases.no growth"))
     ranges, change = list(_demand_ranges(plan)), likely(plan, "cost.later_price_change")
+    if plan.costs is None or not any(span.path.endswith(".growth") for span in ranges):
+        return Purchases(why=said("purchases.no growth"))
     try:
         ends = {end: plan.growing(_turned_out(plan.scenario, ranges, end)) for end in ("low", "high")}
     except ScenarioError as error:

@@ -111,6 +111,13 @@ def test_without_growth_there_is_nothing_to_stagger(plans: dict[str, Plan]) -> N
     assert not found.ways and found.chosen is None and found.why
 
 
+def test_growth_that_is_only_possible_is_tried_too(catalog: Catalog) -> None:
+    scenario = from_dict({"groups": [{"id": "a", "people": 60}], "ranges": {"groups.a.growth": [0.0, 0.5]}})
+    found = purchase_ways(make_plan(scenario, catalog))
+    assert found.need["low"] == found.need["planned"] and found.need["high"][-1] > found.need["planned"][-1]
+    assert ways(found)["now"].owned == ways(found)["year"].owned and ways(found)["year"].short > 0
+
+
 def test_a_board_that_nobody_rents_out_has_no_such_way(catalog: Catalog) -> None:
     groups = [{"id": "a", "people": 60, "growth": 0.3}]
     plan = make_plan(from_dict({"groups": groups, "hardware": {"gpu": "v100-pcie-32gb"}}), catalog)

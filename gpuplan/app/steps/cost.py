@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from gpuplan.analysis.alternatives import Alternative, alternatives
 from gpuplan.analysis.purchases import Purchases, purchase_ways
@@ -39,7 +39,6 @@ from gpuplan.report.tables import purchases as buying
 from gpuplan.widgets import contract
 from gpuplan.wording import rounded_money, said, short_number, stated_percent
 
-T = TypeVar("T")
 SHOWN_EXCLUDED = 3
 SHOWN_OFFERS = 8
 KEY = "cost-alternatives"
@@ -211,25 +210,17 @@ def _planned(plan: Plan) -> Found:
         return Found(problem=str(error))
 
 
-def _later(
-    workbook: Workbook, key: str, work: Callable[[Plan], T], shown: Callable[[T], Contents]
-) -> Contents:
-    """Return a card of what is worked out beside the page, until then a note."""
-    result = workbook.later(key, work)
-    return (
-        {"text": [[{"text": said("screen.planning"), "waiting": True}]]} if result is None else shown(result)
-    )
+WAITING = {"text": [[{"text": said("screen.planning"), "waiting": True}]]}
 
 
 def _contents(workbook: Workbook, shown: Callable[[Found], dict[str, Any]]) -> Contents:
-    """Return a card of the alternatives; until they are planned, a button if that takes long."""
+    """Return a card of the alternatives; until they are planned, a button if that takes long, else a note."""
     if not asked(workbook, KEY) or (workbook.plan.totals.hosts > MANY_HOSTS and KEY not in workbook.opened):
         return {"button": {"key": KEY, "text": said("screen.alternatives.go")}}
-
-    def contents(found: Found) -> Contents:
-        return shown(found) if found.alternatives else found.problem or said("screen.alternatives.nothing")
-
-    return _later(workbook, "cost: alternatives", _planned, contents)
+    result = workbook.later("cost: alternatives", _planned)
+    if result is None:
+        return WAITING
+    return shown(result) if result.alternatives else result.problem or said("screen.alternatives.nothing")
 
 
 @panel(needs="costs")
@@ -248,27 +239,29 @@ def alternatives_data(workbook: Workbook, _costs: Costs) -> Contents:
     return _contents(workbook, contents)
 
 
-BUYING = "cost: purchases"
+def _purchases(workbook: Workbook) -> Purchases | None:
+    """The ways to buy for growth, once they are compared beside the page."""
+    found = workbook.later("cost: purchases", purchase_ways)
+    return found and workbook.plan.once("purchases", lambda: found)
 
 
 @panel(needs="costs")
 def purchases_data(workbook: Workbook, _costs: Costs) -> Contents:
-    def contents(found: Purchases) -> Contents:
-        return buying.purchases(workbook.plan, found) if found.ways else found.why
-
-    return _later(workbook, BUYING, purchase_ways, contents)
+    found = _purchases(workbook)
+    if found is None:
+        return WAITING
+    return buying.purchases(workbook.plan) if found.ways else found.why
 
 
 @partial(Picture, draw=charts.purchases_chart, slow=True)
 def purchases_rows(workbook: Workbook) -> dict[str, Any]:
-    found = workbook.later(BUYING, purchase_ways) if workbook.plan.costs else None
+    found = _purchases(workbook) if workbook.plan.costs else None
     return charts.purchases_rows(found) if found else {}
 
 
 @panel(needs="costs")
 def purchase_steps_data(workbook: Workbook, _costs: Costs) -> Contents:
-    found = workbook.later(BUYING, purchase_ways)
-    return buying.purchase_steps(workbook.plan, found) if found else None
+    return buying.purchase_steps(workbook.plan) if _purchases(workbook) else None
 
 
 @panel(needs="costs", slow=True)

@@ -15,35 +15,31 @@ from gpuplan.wording import NAMES, joined, money, number, one_place, rounded_mon
 WAY_NAMES = NAMES["way to buy"]
 
 
-def purchases(plan: Plan, known: Purchases | None = None) -> Table:
+def purchases(plan: Plan) -> Table:
     """The ways to buy for growth: cost as planned, best and worst over low and high of demand and prices, and regret."""
-    found = purchase_ways(plan) if known is None else known
-    chosen = found.chosen
+    found = purchase_ways(plan)
+    chosen, ways = found.chosen, [*found.ways, *filter(None, [found.least])]
 
     def name(way: Way) -> Cell:
         return Cell(WAY_NAMES[way.key], tone="strong" if way is chosen else "")
 
-    def short(way: Way) -> Cell:
-        return Cell(
-            way.short, words=one_place(way.short) if way.short else NOTHING, tone="bad" if way.short else ""
-        )
+    def count(many: float, tone: str = "") -> Cell:
+        return Cell(many, words=one_place(many), tone=tone) if many else Cell(many, words=NOTHING)
 
-    own: dict[str, Any] = {"way": name, "short": short, "planned": lambda way: way.costs[PLANNED]}
+    own: dict[str, Any] = {"way": name, "planned": lambda way: way.costs[PLANNED]}
     own["owned"] = lambda way: Cell(way.owned[0], words=count_over_years(way.owned))
-    own["rented"] = lambda way: Cell(
-        max(way.rented), words=number(max(way.rented)) if any(way.rented) else NOTHING
-    )
+    own |= {"rented": lambda way: count(max(way.rented)), "short": lambda way: count(way.short, "bad")}
     for column, end in (("best", min), ("worst", max)):
         own[column] = lambda way, end=end: None if way is found.least else end(way.costs.values())
     own["regret"] = lambda way: None if way is found.least else way.regret
-    ways = [*found.ways, *filter(None, [found.least])]
     return tabulate("purchases", ways, plan.scenario.cost.currency, **own, notes=tuple(_words(plan, found)))
 
 
-def purchase_steps(plan: Plan, known: Purchases | None = None) -> Table:
+def purchase_steps(plan: Plan) -> Table:
     """The orders of each way to buy with demand as planned, and the day on which each must be placed."""
-    found = purchase_ways(plan) if known is None else known
-    rows = ((WAY_NAMES[way.key], *_order(plan, step)) for way in found.ways for step in way.steps)
+    rows = (
+        (WAY_NAMES[way.key], *_order(plan, step)) for way in purchase_ways(plan).ways for step in way.steps
+    )
     return filled("purchase_steps", rows, plan.scenario.cost.currency)
 
 
