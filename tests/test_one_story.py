@@ -259,7 +259,7 @@ TOLD: dict[str, Callable[[Plan], str]] = {
     "page 1": lambda plan: " ".join(summary_of(plan).recommendation),
     "key figures": lambda plan: str(key_figures(Draft(plan))[0]),
     "chapter 9": lambda plan: survival(Draft(plan)),
-    "requirements": lambda plan: _asked_in_all(plan)["availability.host_failures"],
+    "requirements": lambda plan: _asked_in_all(Draft(plan))["availability.host_failures"],
     "to confirm": lambda plan: " ".join(action.what for action in decisions(plan)),
     "decisions": decided,
     "tile": tile,

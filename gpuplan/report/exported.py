@@ -17,9 +17,6 @@ from gpuplan.scenario import Scenario, ScenarioError, field_of
 
 if TYPE_CHECKING:
     import pandas as pd
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """Characters that a spreadsheet reads as the beginning of a formula."""

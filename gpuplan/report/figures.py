@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from string import Formatter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gpuplan.facts import own_rows
 from gpuplan.locales import LOCALES, written_day
@@ -85,6 +85,21 @@ def cost_figures(plan: Plan) -> CostFigures | None:
     return CostFigures(**shown, upfront=costs.cash[0])
 
 
+def has(of: Any, needs: str) -> bool:
+    """True if an object has what a row of words needs.
+
+    A need is an attribute by its path, or its value (``sized_for=best``); ``no`` before it asks for the opposite, ``or`` for one of several.
+    """
+    return all(any(_is_met(of, need) for need in either.split(" or ")) for either in listed(needs))
+
+
+def _is_met(of: Any, need: str) -> bool:
+    path, _, value = need.removeprefix("no ").partition("=")
+    for name in path.split("."):
+        of = None if of is None else getattr(of, name)
+    return bool(of == value if value else of) != need.startswith("no ")
+
+
 class Figures(NamedTuple):
     """The headline figures of a plan, each under the name that the texts of all surfaces use."""
 
@@ -101,18 +116,9 @@ class Figures(NamedTuple):
 
     def tiles(self, of: str) -> list[tuple[str, str, str]]:
         """Return the key figures of a page, as ``data/words/tiles.csv`` lists them: label, value and note of each."""
-        has = self._facts()
-        rows = [
-            row for row in own_rows("words/tiles") if row["of"] == of and has.issuperset(listed(row["needs"]))
-        ]
+        rows = [row for row in own_rows("words/tiles") if row["of"] == of and has(self, row["needs"])]
         parts = ((row["label"], row["value"], TEXTS.get(row["note"], row["note"])) for row in rows)
         return [(said(label), self.told(value), self.told(note)) for label, value, note in parts]
-
-    def _facts(self) -> set[str]:
-        stated, cost = self.plan.scenario.deciding_total_gpus is not None, self.cost
-        facts = {"groups": self.plan.groups, "stated": stated, "cost": cost, "range": cost and cost.span}
-        racks = {"power": self.plan.power, "racks": self.plan.power and self.plan.power.racks}
-        return {name if so else f"no-{name}" for name, so in (facts | racks).items()}
 
     def _value(self, name: str) -> object:
         for of in (self, self.plan.totals, self.plan.placed):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from gpuplan.analysis.compare import Comparison
+from gpuplan.analysis.customer import earnings
 from gpuplan.analysis.demand import week_demand
 from gpuplan.catalog import Catalog
 from gpuplan.deliver.executive import Executive, executive
@@ -190,6 +191,16 @@ class Draft(Figures):
     def racks(self) -> int:
         """Number of racks; 0 if they are not known."""
         return self.plan.power.racks if self.plan.power else 0
+
+    @property
+    def growing(self) -> bool:
+        """True if a workload grows."""
+        return any(group.growth for group in self.plan.scenario.groups)
+
+    @property
+    def internal(self) -> bool:
+        """True if it has notes or a margin, which the customer's version leaves out."""
+        return bool((self.plan.scenario.internal.notes or "").strip() or earnings(self.plan))
 
     @property
     def peak(self) -> float:

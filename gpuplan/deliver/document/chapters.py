@@ -1,7 +1,6 @@
 """The low-level design: its first page, its control and its chapters, as ``data/words/chapters.csv`` lays them out."""
 
-from collections.abc import Callable, Mapping
-from operator import attrgetter
+from collections.abc import Mapping
 
 from gpuplan.analysis.compare import Comparison
 from gpuplan.deliver.document import cost, front, physical, requirements, workloads
@@ -11,7 +10,7 @@ from gpuplan.facts import own_rows
 from gpuplan.locales import spoken
 from gpuplan.plan import Plan
 from gpuplan.report import architecture, charts, diagrams, figures, limits, tables
-from gpuplan.report.figures import paper_of
+from gpuplan.report.figures import has, paper_of
 from gpuplan.report.table import Table
 from gpuplan.report.tables import acceptance, build
 from gpuplan.wording import said
@@ -30,15 +29,6 @@ REPORT = {
     for module in (*DRAWN, *TABLED, tables.plan, tables.platform, acceptance, build)
 }
 """Name of a module -> where a row finds its content: functions of a draft, and of a plan."""
-NEEDS: Mapping[str, Callable[[Draft], object]] = {
-    "groups or hosts": lambda draft: draft.plan.groups or draft.plan.pools,
-    "fabric": lambda draft: draft.plan.pools and draft.plan.cabling,
-    "cost": lambda draft: draft.plan.costs and draft.plan.power,
-    "growth": lambda draft: draft.plan.costs and any(group.growth for group in draft.plan.scenario.groups),
-    "limits": lambda draft: draft.plan.pools and draft.plan.within,
-    "internal": lambda draft: any(cost.internal(draft)),
-}
-"""Need of a row that is no attribute of a draft -> whether a design has it; ``no`` before it asks for the opposite."""
 
 
 @spoken
@@ -67,9 +57,7 @@ def chapter_of(title: str, draft: Draft) -> Chapter:
     """A chapter by the key of its title: its own blocks, then its sections; what has no content is left out."""
     parts: dict[str, list[Block]] = {"": []}
     for row in ROWS[title]:
-        need = row["needs"].removeprefix("no ")
-        has = NEEDS.get(need) or (attrgetter(need) if need else bool)
-        if bool(has(draft)) != row["needs"].startswith("no "):
+        if has(draft, row["needs"]):
             parts.setdefault(row["section"], []).extend(blocks_of(draft, row, _content(draft, row)))
     own = tuple(parts.pop(""))
     sections = tuple(Section(said(key), tuple(part)) for key, part in parts.items() if part)

@@ -76,11 +76,6 @@ def beside(draft: Draft) -> Table:
     return replace(designs_compared(draft.compared, draft.plan.catalog).without("differs"), notes=())
 
 
-def internal(draft: Draft) -> tuple[object, ...]:
-    """Notes and margin that the customer's version leaves out."""
-    return (*notes(draft), cost.margin(draft.plan))
-
-
 def notes(draft: Draft) -> list[str]:
     """The internal notes, line by line."""
     text = draft.plan.scenario.internal.notes or ""

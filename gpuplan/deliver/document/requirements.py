@@ -3,18 +3,19 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from gpuplan.deliver.document.blocks import MOST_ROWS, Block, Bullets, Content, Draft, tabled
-from gpuplan.facts import weakest
+from gpuplan.facts import own_rows, weakest
 from gpuplan.locales import quoted
 from gpuplan.plan import Plan
 from gpuplan.plan.inputs import Input
 from gpuplan.plan.known import inputs
 from gpuplan.plan.sharing import SharingMode, sharing_modes
 from gpuplan.plan.sizing_rule import Target
+from gpuplan.report.figures import has
 from gpuplan.report.table import Table, columns
 from gpuplan.report.tables.known import WORK_NAMES, assumed_name, assumed_range, assumed_value, input_words
 from gpuplan.report.tables.plan import catalog_name
 from gpuplan.scenario import FIELDS, Group, field_of
-from gpuplan.wording import MODE_NAMES, NAMES, amount, basis_word, capital, joined, number, said
+from gpuplan.wording import NAMES, amount, basis_word, capital, joined, number, said
 
 Assumption = tuple[str, str, str, tuple[str, ...]]
 ASKED = ("groups", "demand", "availability")
@@ -22,6 +23,8 @@ ASKED = ("groups", "demand", "availability")
 OF_COST = ("cost.years", "cost.as_of")
 """Inputs of the cost that state no means."""
 PROMISES = NAMES["promise of a rule"]
+ROWS = own_rows("words/requirements")
+"""What the design, with the path of its input, and each group asks for beside its GPUs, where it has what the row needs."""
 
 
 def required(draft: Draft) -> Content:
@@ -31,7 +34,7 @@ def required(draft: Draft) -> Content:
     rows = [(_group_asks(plan, group), _origin_of_group(draft, group, by_key)) for group in groups]
     if (left := len(rows) - MOST_ROWS // 2) > 0:
         rows = [*rows[: MOST_ROWS // 2], (said("requirements.more groups listed in", left=number(left)), "")]
-    rows += [(text, _origin(draft, path)) for path, text in _asked_in_all(plan).items() if text]
+    rows += [(text, _origin(draft, path)) for path, text in _asked_in_all(draft).items()]
     none = said("requirements.none is stated")
     return _numbered("requirements", "requirements.requirement number", rows) or none
 
@@ -99,28 +102,10 @@ def _origin_of_group(draft: Draft, group: Group, known: Mapping[str, Input]) -> 
     return capital(words) + draft.cite(dict.fromkeys(source for i in weak for source in i.sources))
 
 
-def _asked_in_all(plan: Plan) -> dict[str, str]:
-    """Map the path of an input to its requirement; empty where it does not matter."""
-    demand, stand, groups = plan.scenario.demand, plan.scenario.availability, plan.scenario.groups
-    stated = ""
-    if demand.stated_gpus is not None:
-        decides = plan.scenario.deciding_total_gpus is not None
-        key = "requirements.total decides" if decides else "requirements.groups decide"
-        stated = said(key, gpus=demand.stated_gpus)
-    texts = {"demand.stated_gpus": stated, "demand.rule": promise(plan) if groups else ""}
-    if not plan.pools:
-        return texts
-    key = "requirements.when any lost all" if stand.host_failures else "requirements.the design need not"
-    kept = said(key, tolerance=plan.verdict.tolerance)
-    accepted = stand.maintenance_failure_accepted
-    risk = said("requirements.maintenance risk" if accepted else "requirements.maintenance covered")
-    starts = said("requirements.every planned vm starts", share=stand.orders_share)
-    return texts | {
-        "availability.host_failures": kept,
-        "availability.maintenance_failure_accepted": risk,
-        "availability.sized_for": "" if stand.sized_for == "best" else starts,
-        "cost.years": said("requirements.costs are counted over", years=plan.scenario.cost.years),
-    }
+def _asked_in_all(draft: Draft) -> dict[str, str]:
+    """Map the path of an input to its requirement."""
+    rows = (row for row in ROWS if row["path"] and has(draft, row["needs"]))
+    return {row["path"]: draft.said(row["text"], promise=promise(draft.plan)) for row in rows}
 
 
 def _group_asks(plan: Plan, group: Group) -> str:
@@ -129,20 +114,8 @@ def _group_asks(plan: Plan, group: Group) -> str:
     text = said("requirements.concurrently each", name=planned.name, vms=vms, gpus=gpus)
     if model:
         text = f"{planned.name}: {model.model}, {model.said}"
-    vmotion = "requirements.vmotion" if group.vmotion == "needed" else "requirements.no vmotion"
-    mode = MODE_NAMES.get(group.access, group.access)
-    requests = (
-        (said("requirements.own host"), not group.remote_allowed),
-        (said("requirements.low latency"), group.low_latency),
-        (said("requirements.isolation"), group.isolation),
-        (said("requirements.profile", profile=planned.profile), group.profile),
-        (said("requirements.reserved", vms=group.reserved_vms or 0), group.reserved_vms),
-        (said("requirements.tenant", tenant=group.tenant or ""), group.tenant),
-        (said(vmotion), group.vmotion != "auto"),
-        (said("requirements.access by", mode=mode), group.access != "auto"),
-        (said("requirements.more each year", growth=group.growth or 0), group.growth),
-    )
-    wishes = [words for words, wanted in requests if wanted]
+    rows = (row for row in ROWS if not row["path"] and has(group, row["needs"]))
+    wishes = [said(row["text"], group=group, planned=planned) for row in rows]
     return f"{text}; {', '.join(wishes)}." if wishes else f"{text}."
 
 

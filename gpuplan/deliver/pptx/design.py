@@ -19,7 +19,7 @@ from gpuplan.report.diagrams import group_symbols
 from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.tables.network import fabric_words, network_name, part_failures
 from gpuplan.report.tables.plan import clusters_alike, equipment
-from gpuplan.wording import MODE_NAMES, VERDICTS, amount, hours, number, run_words, said, share_words
+from gpuplan.wording import MODE_NAMES, VERDICTS, amount, hours, run_words, said, share_words
 
 VERDICT_COLOURS = {"good": "009E73", "fair": "E69F00", "bad": "D55E00"}
 MOST_LINKS, MOST_FAILURES = 6, 4
@@ -274,16 +274,7 @@ def _link_name(each: LinkVerdict) -> str:
 
 
 def _network_tiles(deck: Deck, verdicts: Sequence[LinkVerdict]) -> list[Tile]:
-    network, fabric = deck.plan.scenario.network, deck.plan.cabling
-    speed, _, transport = network_name(network.link_gbit_s, network.transport).partition(" Gbit/s ")
-    tiles = [Tile(said("deck.network.link"), f"{speed} Gbit/s", transport)]
-    if fabric:
-        key = "deck.network.ports of" if fabric.ports.rdma else "deck.network.teamed"
-        shared = said(key, shared=fabric.ports.shared, rdma=fabric.ports.rdma)
-        tiles.append(Tile(said("deck.network.ports"), number(fabric.ports.total), shared))
-    if fabric and fabric.switches:
-        leaves = number(fabric.switches.total.leaves)
-        tiles.append(Tile(said("deck.network.leaves"), leaves, fabric.switches.leaf_name))
+    tiles = [Tile(*tile) for tile in deck.figures.tiles("network")]
     if vmotion := next((link for link in verdicts if link.kind == "vmotion"), None):
         tiles.append(Tile(said("deck.network.vmotion"), VERDICTS[vmotion.verdict], vmotion.words))
     return tiles

@@ -20,6 +20,7 @@ from gpuplan.wording import (
     MODE_NAMES,
     NAMES,
     RULE_NAMES,
+    TEXTS,
     amount,
     hours,
     mean_gpus,
@@ -35,16 +36,6 @@ NAME_WIDTH, KEY_WIDTH = 230, 170
 """Width of a name beside a bar, and in a legend, in points."""
 SHOWN_DAY = 2
 GREY = COLOURS[0]
-IN_ONE_CLUSTER = ("deck.executive.long", "deck.executive.short", "deck.executive.shortest")
-IN_CLUSTERS = (
-    "deck.executive.long in clusters",
-    "deck.executive.short in clusters",
-    "deck.executive.shortest in clusters",
-)
-WHY_NOT = {"rent": "deck.why.rent", "orders": "deck.why.orders", "no-growth": "deck.why.no-growth"}
-DEARER = WHY_NOT | {"board": "deck.why.board dearer", "silos": "deck.why.silos"}
-CHEAPER = WHY_NOT | {"board": "deck.why.board cheaper"}
-"""Kind of an alternative -> why it is not recommended."""
 MODES = NAMES["mode in the deck"]
 
 
@@ -56,7 +47,8 @@ def executive_slide(deck: Deck) -> Iterator[Slide]:
     if not plan.pools:
         yield Slide([build], Words([carried], LEAD), keys, more=[carried, *more])
         return
-    shorter = IN_CLUSTERS if len(plan.pools) > 1 else IN_ONE_CLUSTER
+    several = " in clusters" * (len(plan.pools) > 1)
+    shorter = (f"deck.executive.{size}{several}" for size in ("long", "short", "shortest"))
     choices = summary.choices[:MOST_ALTERNATIVES]
     body: Words | Listing = Words(["" if plan.costs else said("deck.executive.no cost")])
     if plan.costs and choices:
@@ -85,8 +77,8 @@ def why_not(deck: Deck, choice: Alternative) -> str:
         if dearer:
             return said("deck.why.more", hours=hours(max(0.0, here - other)))
         return said("deck.why.fewer", there=hours(other), here=hours(here))
-    key = (DEARER if dearer else CHEAPER).get(kind)
-    return said(key) if key else choice.gives_up
+    keys = (f"deck.why.{kind}", f"deck.why.{kind} {'dearer' if dearer else 'cheaper'}")
+    return next((said(key) for key in keys if key in TEXTS), choice.gives_up)
 
 
 def asked_slide(deck: Deck) -> Iterator[Slide]:

@@ -18,17 +18,6 @@ from gpuplan.report.tables.plan import by_cluster, group_names
 from gpuplan.wording import hours, number, said
 
 FITS = {True: "yes", False: "no", None: said("table.not known")}
-LOST = {
-    1: ("table.failures.host", "table.failures.host alike"),
-    2: ("table.failures.pair", "table.failures.pair alike"),
-}
-"""Number of lost hosts -> key of their names, and where others have the same load."""
-IDLE = {
-    "whole": ("table.idle on", "table.idle each on"),
-    "memory": ("table.idle memory", "table.idle memory on each"),
-    "places": ("table.idle places", "table.idle places on each"),
-}
-"""What is idle -> key of its text on one host or GPU, and on several."""
 
 
 def failures(plan: Plan, *pools: Pool) -> Table:
@@ -72,9 +61,9 @@ def _unplaced(loss: Loss) -> Cell:
 
 def _lost(loss: Loss) -> Cell:
     """Name the lost hosts, and count the others with identical load."""
-    one, several = LOST[min(len(loss.hosts), 2)]
+    what = ("pair" if loss.hosts[1:] else "host") + " alike" * (loss.alike > 1)
     hosts = said("table.failures.and").join(map(number, loss.hosts))
-    return Cell(loss.hosts, words=said(several if loss.alike > 1 else one, hosts=hosts, alike=loss.alike))
+    return Cell(loss.hosts, words=said(f"table.failures.{what}", hosts=hosts, alike=loss.alike))
 
 
 def postures(plan: Plan) -> Table:
@@ -117,9 +106,9 @@ def not_sure(chance: float) -> float:
 
 def idle_text(plan: Plan, idle: Idle) -> str:
     """Say in one sentence what is idle, where, and who could use it."""
-    kind = "memory" if idle.family.startswith("bitfusion") else "places"
-    one, several = IDLE["whole" if idle.kind == "whole" else kind]
-    what = said(one if idle.count == 1 else several, idle=idle)
+    shared = "memory" if idle.family.startswith("bitfusion") else "places"
+    kind = "whole" if idle.kind == "whole" else shared
+    what = said(f"table.idle {kind}{' each' * (idle.count > 1)}", idle=idle)
     if idle.fits:
         names = group_names(plan)
         return said("table.room for", what=what, groups=", ".join(names[g] for g in idle.fits))

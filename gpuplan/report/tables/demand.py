@@ -85,18 +85,9 @@ def week(
 
 def leftover(plan: Plan) -> Table:
     """Tabulate what jobs that may be stopped get of the GPU-hours that others leave; empty without such jobs."""
-    names, left = group_names(plan), plan.leftover
-    rows = (
-        (
-            names[one.group],
-            one.asked_gpu_h,
-            Cell(one.gpu_h, line=f"groups.{one.group}.left_gpu_h"),
-            one.share,
-            Cell(one.gpu_h_after_failure, line=f"groups.{one.group}.left_gpu_h_after_failure"),
-        )
-        for one in (left.groups if left else ())
-    )
-    return filled("leftover", rows, notes=[said("table.leftover.condition")])
+    names, groups = group_names(plan), plan.leftover.groups if plan.leftover else ()
+    note = said("table.leftover.condition")
+    return tabulate("leftover", groups, name=lambda one: names[one.group], notes=[note])
 
 
 def leftover_hours(plan: Plan) -> Table:
