@@ -209,13 +209,10 @@ def actions(plan: Plan, messages: Sequence[Message] | None = None) -> list[Actio
     for (what, owner), group in groups.items():
         day = due(plan, min(item.days for item in group), decided=owner == "customer")
         level = min((item.level for item in group), key=LEVELS.index)
-        listed.append(Action(what, _because(group), owner, day, group[0].code, level))
+        first, *others = (item.text for item in group)
+        why = f"{first} {said('action.more', count=len(others))}" if others else first
+        listed.append(Action(what, why, owner, day, group[0].code, level))
     return sorted(listed, key=lambda each: each.due)
-
-
-def _because(messages: Sequence[Message]) -> str:
-    first, *others = (message.text for message in messages)
-    return f"{first} {said('action.more', count=len(others))}" if others else first
 
 
 def due(plan: Plan, days: int, *, decided: bool = False) -> str:

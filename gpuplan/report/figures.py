@@ -114,11 +114,15 @@ class Figures(NamedTuple):
         named = {name.partition(".")[0] for _, name, _, _ in Formatter().parse(text) if name}
         return told(text, {name: more[name] if name in more else self._value(name) for name in named})
 
-    def tiles(self, of: str) -> list[tuple[str, str, str]]:
+    def tiles(self, of: str, /, **more: object) -> list[tuple[str, str, str]]:
         """Return the key figures of a page, as ``data/words/tiles.csv`` lists them: label, value and note of each."""
         rows = [row for row in own_rows("words/tiles") if row["of"] == of and has(self, row["needs"])]
-        parts = ((row["label"], row["value"], TEXTS.get(row["note"], row["note"])) for row in rows)
-        return [(said(label), self.told(value), self.told(note)) for label, value, note in parts]
+        parts = (
+            (row["label"], *(TEXTS.get(text, text) for text in (row["value"], row["note"]))) for row in rows
+        )
+        return [
+            (said(label), self.told(value, **more), self.told(note, **more)) for label, value, note in parts
+        ]
 
     def _value(self, name: str) -> object:
         for of in (self, self.plan.totals, self.plan.placed):

@@ -81,17 +81,14 @@ def _depending(found: Sequence[LinkVerdict], verdict: str) -> list[str]:
     these = [item for item in found if item.verdict == verdict]
     depending = [item.name for item in these if item.kind == "vmotion"]
     if remote := [item.name for item in these if item.kind == "remote"]:
+        few = joined(remote) if len(remote) < 3 else said("headline.few", count=len(remote))
         whole = len(remote) == sum(item.kind == "remote" for item in found)
-        some = said("headline.remote") if whole else said("headline.remote of", groups=_few(remote))
+        some = said("headline.remote") if whole else said("headline.remote of", groups=few)
         depending.append(some)
     trained = [(item.use, item.place) for item in these if isinstance(item.use, TrainingUse)]
     if len(trained) == 1:
         return [*depending, said("headline.training", hosts=counted(trained[0][0].hosts, trained[0][1]))]
     return [*depending, said("headline.trainings", count=len(trained))] if trained else depending
-
-
-def _few(names: Sequence[str]) -> str:
-    return joined(names) if len(names) < 3 else said("headline.few", count=len(names))
 
 
 def cost(plan: Plan) -> Headline:

@@ -115,7 +115,9 @@ def runs_table(found: Sequence[Prediction]) -> Table:
     ranked = sorted((p for p in found if p.error is not None), key=lambda p: -abs(p.error or 0.0))
     short = len(found) > LISTED
     all_of = said("llm.runs shown", shown=LISTED, runs=written(len(ranked), ","))
-    digits: dict[str, Any] = dict.fromkeys(("measured", "predicted", "low", "high"), Worded(_digits))
+    digits: dict[str, Any] = dict.fromkeys(
+        ("measured", "predicted", "low", "high"), Worded(lambda n: written(n, ",.4g" if n < 1e4 else ",.0f"))
+    )
     digits |= {"quantity": _quantity, "error": Worded(lambda error: per_cent(f"{100 * error:+.0f} %"))}
     digits["held"] = Worded(lambda held: "" if held else said("llm.outside"))
     rows = ranked[:LISTED] if short else [p for p in found if p.predicted is not None]
@@ -124,10 +126,6 @@ def runs_table(found: Sequence[Prediction]) -> Table:
 
 def _quantity(prediction: Prediction) -> str:
     return FIGURES[prediction.quantity]
-
-
-def _digits(value: float) -> str:
-    return written(value, ",.4g") if value < 1e4 else written(value, ",.0f")
 
 
 def error_table(found: Sequence[Prediction]) -> Table:

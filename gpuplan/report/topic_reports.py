@@ -19,7 +19,6 @@ from gpuplan.plan.cost import Costs
 from gpuplan.plan.fabric import Cabling
 from gpuplan.plan.hosts import WholePool, whole_pools
 from gpuplan.plan.network import carried
-from gpuplan.plan.power import PowerUse
 from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.sizing_rule import burst_fact
 from gpuplan.plan.training.llm_job import job_curves
@@ -70,15 +69,17 @@ def cost_text(plan: Plan) -> str:
     if costs is None or use is None:
         return page(plan.scenario.name, said("cost.nothing bought"))
     unit, years = fitted(cost.cost_by_year(plan))
+    prices = "; ".join(said("cost.price unknown", item=item) for item in costs.unknown)
+    unknown = said("cost.prices unknown", prices=prices) if prices else ""
     return page(
         plan.scenario.name,
-        _answer(plan, costs, use),
+        _answer(plan, costs),
         chapter(years, title=said("cost.payments by year", unit=unit, currency=costs.currency)),
         chapter(cost.cost_by_part(plan), before=cost.ranges_words(plan)),
         cost.cost_by_group(plan),
         token_costs(plan),
         chapter(cost.bill_of_materials(plan), below=("rule", "sources")),
-        chapter(cost.prices(plan).without("name"), _unknown(costs), before=_known(costs)),
+        chapter(cost.prices(plan).without("name"), unknown, before=_known(costs)),
         platform.power(use),
         pairs(platform.power_points(use)),
         chapter(alternatives_table(plan), *alternative_words(plan), below=("gives_up",)),
@@ -88,22 +89,12 @@ def cost_text(plan: Plan) -> str:
     )
 
 
-def _answer(plan: Plan, costs: Costs, use: PowerUse) -> str:
-    span = cost.headlines(plan)
-    exact = said("cost.answer net present", **span, costs=costs)
-    used = "cost.answer installed" if costs.gpu_hour_used is None else "cost.answer installed and used"
-    rows = (
-        (said("summary.net present"), exact),
-        (said("cost.answer for"), cost.hosts_over_years(costs)),
-        (said("cost.answer total"), span["total"]),
-        (said("cost.answer start"), said("cost.answer at start", **span)),
-        (said("cost.answer per gpu hour"), said(used, **span, use=cost.use_words(plan))),
-        (said("summary.power"), said("cost.answer power", use=use)),
-        (said("cost.answer excludes"), "; ".join(costs.excludes)),
-        (said("cost.answer lapsed"), "; ".join(price.name for price in costs.lapsed)),
-        (said("cost.answer outside"), "; ".join(costs.outside)),
-    )
-    return chapter("", pairs(row for row in rows if row[1]), cost.growth_words(costs))
+def _answer(plan: Plan, costs: Costs) -> str:
+    lists = {"excludes": costs.excludes, "lapsed": [p.name for p in costs.lapsed], "outside": costs.outside}
+    more = cost.headlines(plan) | {name: "; ".join(items) for name, items in lists.items()}
+    more |= {"grown": cost.hosts_over_years(costs), "use": cost.use_words(plan)}
+    rows = Figures(plan).tiles("cost", costs=costs, **more)
+    return chapter("", pairs(row[:2] for row in rows), cost.growth_words(costs))
 
 
 def _known(costs: Costs) -> str:
@@ -112,11 +103,6 @@ def _known(costs: Costs) -> str:
     known = {"prices": len(costs.prices), "old": sum(price.old for price in costs.prices)}
     day, unknown = written_day(costs.as_of), len(costs.unknown)
     return said("cost.prices known", **known, kinds=kinds, day=day, unknown=unknown)
-
-
-def _unknown(costs: Costs) -> str:
-    prices = "; ".join(said("cost.price unknown", item=item) for item in costs.unknown)
-    return said("cost.prices unknown", prices=prices) if prices else ""
 
 
 def _rent_by_year(plan: Plan) -> str:

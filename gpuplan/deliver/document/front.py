@@ -23,7 +23,7 @@ from gpuplan.plan.known import inputs
 from gpuplan.plan.trail import Line
 from gpuplan.report.drawing import EDGE, INK, LINE, SIZE, SOFT, WIDTH, Area, Drawing, wrapped
 from gpuplan.report.figures import what_to_do
-from gpuplan.report.table import Table, Worded, columns, tabulate
+from gpuplan.report.table import Table, Worded, columns, filled, tabulate
 from gpuplan.wording import (
     BASIS_WORDS,
     NAMES,
@@ -89,16 +89,9 @@ def decisions(draft: Draft) -> Table:
 
 def control(draft: Draft) -> Table:
     """The author, the version and the approver."""
-    inputs, named = draft.plan.scenario.document, said("document.to be named")
-    rows = (
-        (said("document.control.version"), inputs.version or said("document.first version")),
-        (said("document.control.status"), STATUS[inputs.status or "draft"]),
-        (said("document.control.date"), written_day(document_day(draft.plan))),
-        (said("document.control.author"), inputs.author or named),
-        (said("document.control.approver"), inputs.approver or named),
-        (said("document.control.made"), made_with(draft.plan)),
-    )
-    return Table("document_control", columns("document_control"), rows, title=said("document.control"))
+    status, day = draft.plan.scenario.document.status or "draft", written_day(document_day(draft.plan))
+    rows = draft.tiles("control", status=status, day=day, made=made_with(draft.plan))
+    return filled("document_control", (row[:2] for row in rows), title=said("document.control"))
 
 
 def made_with(plan: Plan) -> str:

@@ -141,25 +141,23 @@ def shown(plan: Plan) -> dict[str, Any]:
     version = plan.catalog.vsphere[plan.scenario.platform.vsphere]
     requests = (request for pool in plan.pools for request in pool.requests)
     sites = _sites(plan, vms)
-    cabling, network = plan.cabling, plan.scenario.network
-    assert cabling is not None
-    rdma = cabling.ports.rdma if network.transport == "pvrdma" else 0
-    switches = {"distributed_switches": cabling.distributed_switches * len(sites), "rdma_switches": rdma}
+    assert plan.cabling is not None
+    rdma = plan.cabling.ports.rdma if plan.scenario.network.transport == "pvrdma" else 0
     return {
-        "network": network,
-        "ports": cabling.ports,
+        "plan": plan,
         "port_groups": PORT_GROUPS,
-        **switches,
-        **_vms(plan, vms),
-        "customer": plan.scenario.customer,
+        "distributed_switches": plan.cabling.distributed_switches * len(sites),
+        "rdma_switches": rdma,
+        "vms": vms,
+        "guests": [vm for vm in vms if not vm.server],
+        "clients": [vm for vm in vms if vm.client],
+        "servers": [vm for vm in vms if vm.server],
+        "sizes": sizes(vms),
+        "vsphere_profiles": vsphere_profiles(plan, vms),
         "provider": vsphere_provider(plan),
         "too_large": too_large(plan),
         "mib_per_gib": MIB_PER_GIB,
-        "platform": plan.set_up.platform,
         "vsphere": version.name,
-        "host_failures": plan.scenario.availability.host_failures,
-        "totals": plan.totals,
-        "groups": plan.groups,
         "sites": sites,
         "clusters": [cluster for site in sites for cluster in site.clusters],
         "site_of": {cluster["id"]: site for site in sites for cluster in site.clusters},
@@ -168,15 +166,7 @@ def shown(plan: Plan) -> dict[str, Any]:
         "maintenance_can_move": version.value("maintenance_evacuates_vgpu") == "opt-in automatic",
         "gpus_of_no_group": sum(request.vms for request in requests if request.group == UNASSIGNED),
         "other_vms": other_vms(plan.sized.hardware.other_vms),
-        "sources": plan.catalog.sources,
-        "reserved": plan.scenario.availability.reserved_hosts,
     }
-
-
-def _vms(plan: Plan, vms: Sequence[Vms]) -> dict[str, Any]:
-    guests, servers = ([vm for vm in vms if bool(vm.server) == server] for server in (False, True))
-    kinds = {"guests": guests, "clients": [vm for vm in vms if vm.client], "servers": servers}
-    return {"vms": vms, **kinds, "sizes": sizes(vms), "vsphere_profiles": vsphere_profiles(plan, vms)}
 
 
 def vsphere_profiles(plan: Plan, vms: Iterable[Any]) -> dict[str, str]:
@@ -268,7 +258,6 @@ def _vsphere(both: Mapping[str, Any], folder: str, *, made: bool) -> dict[str, s
 def _domain(plan: Plan, found: Foundation, given: Mapping[str, Any]) -> dict[str, Any]:
     management = plan.management
     assert management is not None
-    vsan = plan.vsan
     vcenter, nsx = management.of("vcenter", domain=True), management.of("nsx-manager", domain=True)
     return {
         **_flavour(made=False),
@@ -276,14 +265,11 @@ def _domain(plan: Plan, found: Foundation, given: Mapping[str, Any]) -> dict[str
         "provider_name": "VMware Cloud Foundation",
         "provider_key": "vcf",
         "taken_for": found.release,
-        "vsan": vsan,
-        "network_mtu": plan.scenario.network.mtu_bytes,
         "subnets": {site.id: subnets(plan, site) for site in given["sites"]},
         "site_loop": {site.id: at for at, site in enumerate(given["sites"])},
         "vcenter_size": VCENTER_SIZES.get(vcenter.size, vcenter.size),
         "nsx_planned": nsx.size,
         "nsx_size": nsx.size if nsx.size in NSX_SIZES else NSX_SIZES[-1],
         "nsx_managers": nsx.nodes // management.domains,
-        "domains": management.domains,
-        "least_hosts": LEAST_HOSTS[vsan],
+        "least_hosts": LEAST_HOSTS[plan.vsan],
     }

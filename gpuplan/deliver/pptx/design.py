@@ -11,7 +11,6 @@ from gpuplan.deliver.pptx.hosts import LINE, failed_sketch, hosts_sketch, key_sw
 from gpuplan.deliver.pptx.measure import BODY, LEAD, SMALL, Box, cut, first_of, text_lines
 from gpuplan.deliver.pptx.paging import Listing
 from gpuplan.plan import Plan
-from gpuplan.plan.availability import Posture
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.link_verdicts import LinkVerdict, link_verdicts
 from gpuplan.plan.training.use import TrainingUse
@@ -19,7 +18,7 @@ from gpuplan.report.diagrams import group_symbols
 from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.tables.network import fabric_words, network_name, part_failures
 from gpuplan.report.tables.plan import clusters_alike, equipment
-from gpuplan.wording import MODE_NAMES, VERDICTS, amount, hours, run_words, said, share_words
+from gpuplan.wording import MODE_NAMES, VERDICTS, amount, run_words, said, share_words
 
 VERDICT_COLOURS = {"good": "009E73", "fair": "E69F00", "bad": "D55E00"}
 MOST_LINKS, MOST_FAILURES = 6, 4
@@ -57,7 +56,8 @@ def failure_slide(deck: Deck) -> Iterator[Slide]:
     """The worst failure: the failed hosts, and where their VMs restart."""
     plan, figures = deck.plan, deck.figures
     keys = ("totals.gpus_after_failure", "totals.unplaced_vms_after_failure")
-    more = [deck.summary.survives, *map(_posture, plan.postures)]
+    more = [deck.summary.survives]
+    more += [said("deck.failure.posture", level=level) for level in plan.postures]
     failed = worst_case(plan, figures.down)
     if failed is None:
         words = Words([said("deck.failure.no other about")], LEAD)
@@ -74,11 +74,6 @@ def failure_slide(deck: Deck) -> Iterator[Slide]:
     draw, longer = partial(failed_sketch, plan, failed), f"{title}; {figures.said('deck.failure.left')}"
     picture = Picture("Failure", draw, said("deck.failure.about", title=title))
     yield Slide([longer, title], picture, keys, more=more, foot=Words([effect]), first=title)
-
-
-def _posture(level: Posture) -> str:
-    short, hosts = hours(level.short_h), level.hosts
-    return said("deck.failure.posture", failures=level.host_failures, hosts=hosts, hours=short)
 
 
 def architecture_slide(deck: Deck) -> Iterator[Slide]:
@@ -223,10 +218,8 @@ def _switches(plan: Plan) -> str:
     fabric = plan.cabling
     if fabric is None or not fabric.switches:
         return said("deck.architecture.no switches")
-    total = fabric.switches.total
-    key = "deck.architecture.leaves and spines" if total.spines else "deck.architecture.leaves"
-    counts = {"leaves": total.leaves, "leaf": fabric.switches.leaf_name, "spines": total.spines}
-    return said(key, **counts, where=fabric.switches.where, ports=amount(fabric.ports.total, "port"))
+    spines = " and spines" * bool(fabric.switches.total.spines)
+    return said(f"deck.architecture.leaves{spines}", fabric=fabric)
 
 
 def network_slide(deck: Deck) -> Iterator[Slide]:

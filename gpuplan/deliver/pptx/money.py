@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from gpuplan.deliver.executive import Driver
 from gpuplan.deliver.pptx.blocks import Chart, Label, Series, Tile, Tiles, Words, piled, scale_of
 from gpuplan.deliver.pptx.deck import Deck, Slide
 from gpuplan.deliver.pptx.measure import SMALL, cut, text_width
@@ -113,7 +112,8 @@ def drivers_slide(deck: Deck) -> Iterator[Slide]:
     low, high = (rounded_money(end)[0] for end in (first.cost_low, first.cost_high))
     name = _driver_name(deck, first.label)
     title = said("deck.drivers.title", name=name, low=low, high=high, currency=costs.currency)
-    more = [said("deck.drivers.how"), *(_driver_words(driver, costs) for driver in strongest)]
+    more = [said("deck.drivers.how")]
+    more += [said("deck.drivers.words", driver=driver, currency=costs.currency) for driver in strongest]
     most = max(abs(end - now) for driver in rows for end in (driver.at_low, driver.at_high))
     ends = (
         ("deck.drivers.low", LOW, [(driver.low, driver.at_low - now) for driver in rows]),
@@ -146,12 +146,6 @@ def _driver_name(deck: Deck, label: str) -> str:
         return cut(label, SMALL, NAME_WIDTH)
     what = label.removeprefix(group)
     return cut(group, SMALL, max(60.0, NAME_WIDTH - text_width(what, SMALL))) + what
-
-
-def _driver_words(each: Driver, costs: Costs) -> str:
-    words = {"name": each.label, "low": each.low, "high": each.high, "currency": costs.currency}
-    at_low, at_high = rounded_money(each.at_low)[0], rounded_money(each.at_high)[0]
-    return said("deck.drivers.words", **words, at_low=at_low, at_high=at_high)
 
 
 def growth_slide(deck: Deck) -> Iterator[Slide]:

@@ -63,16 +63,15 @@ def _left_out(found: Sequence[Alternative]) -> list[str]:
     for option in found[1:]:
         if not option.hosts and not option.excludes:
             continue
-        more, less = (_beyond(*both) for both in ((option, found[0]), (found[0], option)))
+        more, less = (
+            "; ".join(item for item in one.excludes if item not in other.excludes)
+            for one, other in ((option, found[0]), (found[0], option))
+        )
         if more or less:
             one = "table.excludes more" if more else "table.excludes less"
             sentence = said("table.excludes more and less" if more and less else one, more=more, less=less)
             names.setdefault(sentence, []).append(option.name)
     return [said("table.the cost", names=", ".join(who), differs=sentence) for sentence, who in names.items()]
-
-
-def _beyond(one: Alternative, other: Alternative) -> str:
-    return "; ".join(item for item in one.excludes if item not in other.excludes)
 
 
 def _counted(counts: Sequence[int]) -> Cell:

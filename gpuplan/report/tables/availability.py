@@ -68,7 +68,8 @@ def _lost(loss: Loss) -> Cell:
 
 def postures(plan: Plan) -> Table:
     """N+0, N+1, N+2: the hosts, and the hours of a year at risk."""
-    shown: dict[str, Any] = {"posture": _posture_name, "hours_exposed": _exposed, "chance": _outage}
+    shown: dict[str, Any] = {"posture": _posture_name, "hours_exposed": _exposed}
+    shown["chance"] = lambda of: Cell(of.chance, words="") if _short(of) else Cell(not_sure(of.chance))
     notes = (said("table.capacity shortfall expected hours"),)
     return tabulate("postures", plan.postures, **shown, standing=lambda of: _standing(plan, of), notes=notes)
 
@@ -93,10 +94,6 @@ def _exposed(posture: Posture) -> Cell:
     words = hours(posture.exposed_h)
     words = said("table.postures.short", hours=words) if _short(posture) else words
     return Cell(posture.exposed_h, words=words)
-
-
-def _outage(posture: Posture) -> Cell:
-    return Cell(posture.chance, words="") if _short(posture) else Cell(not_sure(posture.chance))
 
 
 def not_sure(chance: float) -> float:

@@ -165,14 +165,12 @@ def network_plan(plan: Plan) -> Table:
 
 def rack_plan(plan: Plan) -> Table:
     """Tabulate the hosts and switches of each rack; identical racks share a row."""
-    own: dict[str, Any] = {"rack": lambda these: _run(these[0].number, these[-1].number)}
+    own: dict[str, Any] = {
+        "rack": lambda these: "\u2013".join(dict.fromkeys((str(these[0].number), str(these[-1].number))))
+    }
     own |= {"site": lambda these: these[0].site, "leaves": _leaves, "hosts": _hosts}
     own["kw"] = lambda these: round(these[0].peak_w / 1000, 1)
     return tabulate("racks", alike(racks(plan)), **own, feeds=lambda _: to_fill(said("build.feeds")))
-
-
-def _run(first: int, last: int) -> str:
-    return str(first) if first == last else f"{first}\u2013{last}"
 
 
 def _leaves(these: Sequence[Rack]) -> str:

@@ -59,12 +59,8 @@ def training(plan: Plan) -> Table:
     """Tabulate the training results on several hosts, for the groups that train so and for the requested job."""
     own: dict[str, Any] = {"efficiency": _efficiency}
     own["per_s"] = lambda use: Cell(use.per_s, words=f"{number(round(use.per_s))} {use.unit}")
-    own["knee_hosts"] = lambda use: Cell(use.knee_hosts, words=_knee(use.knee_hosts))
+    own["knee_hosts"] = Worded(lambda hosts: f"{hosts}+" if hosts == MAX_HOSTS else str(hosts))
     return tabulate("training", plan.network.asked, **own, notes=(said("table.hours need epochs training"),))
-
-
-def _knee(hosts: int) -> str:
-    return f"{hosts}+" if hosts == MAX_HOSTS else str(hosts)
 
 
 def speed_kept(plan: Plan) -> Table:

@@ -70,18 +70,14 @@ def management(plan: Plan) -> Table:
         )
     apart = any(a.on_gpu_hosts for a in domain.appliances) if domain else False
     appliances, hidden = domain.appliances if domain else (), {"where": not apart}
-    sums |= {"appliance": _appliance, "where": _where}
+    there = ("table.management.in management domain", "table.management.on gpu cluster")
+    sums |= {"appliance": _appliance, "where": lambda appliance: said(there[appliance.on_gpu_hosts])}
     return tabulate("management", appliances, **sums, hidden=hidden, totals=total, notes=_notes(plan))
 
 
 def _appliance(appliance: Appliance) -> str:
     of_domain = appliance.id.startswith("domain-")
     return said("table.management.in domain", name=appliance.name) if of_domain else appliance.name
-
-
-def _where(appliance: Appliance) -> str:
-    there = appliance.on_gpu_hosts
-    return said("table.management.on gpu cluster" if there else "table.management.in management domain")
 
 
 def _notes(plan: Plan) -> tuple[str, ...]:
