@@ -131,7 +131,7 @@ def _demand_ranges(plan: Plan) -> Iterator[Range]:
     """Growth of the groups that grow, and any other range that the scenario states of their users or jobs."""
     stated = dict(plan.scenario.ranges)
     for group in plan.scenario.groups:
-        for name in ("growth", "people", "jobs_per_day"):
+        for name in ("growth", "people", "jobs_per_day", "requests_per_s"):
             path = f"groups.{group.id}.{name}"
             if path in stated or (name == "growth" and group.growth):
                 yield likely(plan, path)
