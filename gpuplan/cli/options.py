@@ -40,8 +40,8 @@ def _number_options() -> dict[str, Field]:
     return options
 
 
-def read_numbers(args: argparse.Namespace, *options: str) -> None:
-    """Read options that hold one number or several; all invalid ones are named."""
+def read_numbers(args: argparse.Namespace, *options: str, currency: str = "") -> None:
+    """Read options that hold one number or several, money in a currency; all invalid ones are named."""
     specs = _number_options()
     problems: list[Problem] = []
     for option in options:
@@ -50,7 +50,7 @@ def read_numbers(args: argparse.Namespace, *options: str) -> None:
         read = []
         for one in value if isinstance(value, list) else [value]:
             try:
-                read.append(None if one is None else parse_value(specs[option], one, option))
+                read.append(None if one is None else parse_value(specs[option], one, option, currency))
             except ScenarioError as error:
                 problems += error.problems
         setattr(args, name, read if isinstance(value, list) else next(iter(read), None))

@@ -6,6 +6,7 @@ from html import escape
 from typing import Any
 
 from gpuplan.analysis.compare import Comparison
+from gpuplan.analysis.solve import Solution
 from gpuplan.catalog import Catalog
 from gpuplan.catalog.catalog import Item, Row
 from gpuplan.facts import Brief, Named, Several
@@ -16,8 +17,10 @@ from gpuplan.plan.trail import Line, Lines
 from gpuplan.report import tables
 from gpuplan.report.explain import Explanation, formula_text
 from gpuplan.report.figures import Figures
+from gpuplan.report.solve_report import answer, solution_dict
 from gpuplan.report.table import Column, Table, filled, heads, listed, numeric, tabulate, texts
 from gpuplan.report.tables import plan_table
+from gpuplan.report.tables import solve as solved
 from gpuplan.report.tables.explore import compared
 from gpuplan.scenario import FIELD_BY_PATH, Scenario
 from gpuplan.wording import NAMES, amount, basis_word, number, said, short_watts
@@ -158,6 +161,20 @@ def _comparison(found: Comparison) -> str:
     return _card(f"{_table(compared(found))}<ul>{items}</ul>")
 
 
+@spoken
+def _solution(found: Solution) -> str:
+    data = solution_dict(found)
+    lead, *rest = answer(data)
+    shown = (
+        solved.designs(data, data["designs"]),
+        solved.gave(data),
+        solved.relaxed(data),
+        solved.missed(data),
+    )
+    about = f"<strong>{escape(lead)}</strong><p>{escape(' '.join(rest))}</p>"
+    return _card(about + "".join(_table(table) for table in shown if table.rows))
+
+
 def _catalog(catalog: Catalog) -> str:
     note = f"catalog {catalog.digest}"
     listing = filled("catalog_tables", catalog.titles.items(), notes=(note,), title="Catalog")
@@ -217,6 +234,7 @@ SHOWN: Mapping[type, Callable[[Any], str]] = {
     Catalog: _catalog,
     Explanation: _explanation,
     Comparison: _comparison,
+    Solution: _solution,
     Item: _item,
     Several: _several,
     Named: _named,

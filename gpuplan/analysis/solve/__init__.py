@@ -35,6 +35,7 @@ __all__ = [
     "Space",
     "frontier",
     "offered",
+    "quantity_of",
     "solve",
 ]
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
 
 from gpuplan.analysis.solve.designs import Design, space_of
 from gpuplan.analysis.solve.search import Search
@@ -39,6 +38,8 @@ def _over(within: Sequence[Within]) -> frozenset[str]:
 
 def _fewest(rows: Sequence[Sequence[Within]]) -> tuple[str, ...]:
     """Return the fewest limits of which every design exceeds one."""
+    from scipy.optimize import Bounds, LinearConstraint, milp  # imported here: most answers have no clash
+
     sets = {_over(within) for within in rows}
     keys = sorted({key for each in sets for key in each})
     if not keys:

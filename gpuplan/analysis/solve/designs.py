@@ -144,11 +144,10 @@ def space_of(
 
 
 def _left_out(scenario: Scenario, catalog: Catalog, gpu: str, allowed: Collection[str], today: str) -> str:
-    name = catalog.gpus[gpu].name
     if allowed and gpu.casefold() not in allowed:
-        return said("solve.board not allowed", gpu=name)
+        return said("solve.board not allowed")
     if gpu != scenario.hardware.gpu and maybe_ended(gpu, catalog, today):
-        return said("solve.no longer sold", gpu=name)
+        return said("solve.no longer sold")
     return too_little(gpu, scenario, catalog)
 
 
