@@ -62,9 +62,13 @@ class _Trial(NamedTuple):
 
 def mendings(plan: Plan, progress: Progress | None = None) -> Mapping[str, Mending | None]:
     """Limit that the plan exceeds -> the change that mends it, or the nearest; None where no change comes nearer."""
-    over = [each for each in plan.within if each.met is False]
-    trials = list(_trials(plan, progress)) if over else []
-    return plan.once("mendings", lambda: {each.key: _best(plan, each, trials) for each in over})
+
+    def found() -> dict[str, Mending | None]:
+        over = [each for each in plan.within if each.met is False]
+        trials = list(_trials(plan, progress)) if over else []
+        return {each.key: _best(plan, each, trials) for each in over}
+
+    return plan.once("mendings", found)
 
 
 def mending_words(found: Mapping[str, Mending | None], message: Message) -> str:
@@ -92,12 +96,8 @@ def _best(plan: Plan, of: Within, trials: Sequence[_Trial]) -> Mending | None:
     def order(trial: _Trial) -> tuple[bool, float, bool, float]:
         then = trial.within[of.key]
         missed = then.met is False
-        return (
-            missed,
-            (inf if then.over is None else then.over) if missed else 0,
-            then.met is None,
-            trial.difference,
-        )
+        over = (inf if then.over is None else then.over) if missed else 0
+        return missed, over, then.met is None, trial.difference
 
     for trial in sorted(trials, key=order):
         missed, over, *_ = order(trial)

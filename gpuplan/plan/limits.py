@@ -217,11 +217,8 @@ def _rack_units(plan: Plan) -> float | None:
     """Height of hosts and switches; None where that of a server is not known."""
     parts = plan.power.parts if plan.power else ()
     hosts = [part for part in parts if part.name not in (LEAVES, SPINES)]
-    return (
-        plan.power.rack_units_u
-        if plan.power and all(part.rack_units_u is not None for part in hosts)
-        else None
-    )
+    known = all(part.rack_units_u is not None for part in hosts)
+    return plan.power.rack_units_u if plan.power and known else None
 
 
 def _ports(plan: Plan) -> float | None:
@@ -237,29 +234,21 @@ def _bought(plan: Plan) -> list[Plan]:
     return [part for part in plan.parts if any(pool.hosts > pool.existing_hosts for pool in part.pools)]
 
 
-def _lead_weeks(plan: Plan, gpu: str) -> tuple[float, float] | None:
-    """The fewest and the most weeks until a board is there, by all sources that name it; None where none does."""
-    rows = [row for row in plan.catalog.rows("lead_times") if row["gpu"] == gpu]
-    if not rows:
-        return None
-    return min(float(row["fewest"]) for row in rows), max(float(row["most"] or inf) for row in rows)
-
-
 def _delivered(plan: Plan, limit: float | str, _lines: Lines) -> _Found:
     """Weeks until the last board is there: the fewest where these are too many, else the most."""
-    names = {part.scenario.hardware.gpu: part for part in _bought(plan)}
-    if not names:
+    boards = dict.fromkeys(part.scenario.hardware.gpu for part in _bought(plan))
+    if not boards:
         return _Found(0.0, True, (said("within.nothing bought"),))
-    times = {plan.catalog.gpus[gpu].name: _lead_weeks(plan, gpu) for gpu in names}
-    unknown, known = [n for n, time in times.items() if time is None], [t for t in times.values() if t]
-    why = [said("within.no lead time", gpu=name) for name in unknown]
-    for name, time in times.items():
-        if time:
-            key = "within.weeks or more" if time[1] == inf else "within.weeks"
-            why.append(said(key, gpu=name, fewest=time[0], most=time[1]))
-    fewest, most = (max((ends[at] for ends in known), default=0.0) for at in (0, 1))
-    rows = plan.catalog.rows("lead_times")
-    basis = weakest([row.basis for row in rows if row["gpu"] in names] or ["derived"])
+    fewest, most, unknown, why, bases = 0.0, 0.0, False, list[str](), list[str]()
+    for gpu in boards:
+        rows = [row for row in plan.catalog.rows("lead_times") if row["gpu"] == gpu]
+        soon = min((float(row["fewest"]) for row in rows), default=0.0)
+        late = max((float(row["most"] or inf) for row in rows), default=0.0)
+        key = "no lead time" if not rows else "weeks or more" if late == inf else "weeks"
+        why.append(said(f"within.{key}", gpu=plan.catalog.gpus[gpu].name, fewest=soon, most=late))
+        fewest, most, unknown = max(fewest, soon), max(most, late), unknown or not rows
+        bases += [row.basis for row in rows]
+    basis = weakest(bases or ["derived"])
     if fewest > float(limit):
         return _Found(fewest, False, why, basis)
     if unknown:

@@ -6,10 +6,12 @@ from functools import cache
 from typing import Any
 
 import pytest
+from kinds_of_hosts import design
 
 from gpuplan import Plan, check_plan, load_catalog, load_scenario, make_plan
 from gpuplan.analysis.mending import INPUTS, OVER, mended, mendings, with_mendings
 from gpuplan.analysis.variants import standing
+from gpuplan.scenario import from_dict
 
 
 @cache
@@ -70,3 +72,9 @@ def test_the_message_says_it_where_it_is_asked_for(limits: dict[str, Any]) -> No
     (plain,) = (m for m in check_plan(plan) if m.code == OVER)
     assert asked.text == plain.text and asked.change != plain.change
     assert asked in check_plan(mended(plan)) and plain in check_plan(plan)
+
+
+def test_a_design_of_several_kinds_is_mended_by_its_first() -> None:
+    plan = make_plan(from_dict(design(limits={"budget": 1000})), load_catalog())
+    assert "budget" in mendings(plan)
+    assert len(check_plan(mended(plan))) == len(check_plan(plan))

@@ -6,10 +6,11 @@ from datetime import date
 from typing import Any
 
 import pytest
+from kinds_of_hosts import design
 
 from gpuplan import Limits, Plan, Scenario, check_plan, load_catalog, load_scenario, make_plan
 from gpuplan.plan.limits import MEASURES, Within
-from gpuplan.scenario import Group, ScenarioError
+from gpuplan.scenario import Group, ScenarioError, from_dict
 
 CATALOG = load_catalog()
 
@@ -125,6 +126,17 @@ def test_what_cannot_be_is_refused(limits: dict[str, Any], path: str, named: str
         limited("starter", **limits)
     (wrong,) = refused.value.problems
     assert wrong.path == path and named in wrong.message
+
+
+def test_several_kinds_of_hosts_are_measured_together() -> None:
+    limits = {"racks": 9, "power_kw": 1, "budget": 1e9, "boards": "l4-24gb", "vendors": "Dell"}
+    scenario = from_dict(design(limits=limits))
+    plan = make_plan(scenario, CATALOG)
+    found = {each.key: each for each in plan.within}
+    assert plan.costs and plan.power and len(plan.new_boards) > 1
+    assert found["budget"].value == plan.costs.net_present and found["racks"].value == plan.power.racks
+    assert set(str(found["boards"].value).split(", ")) == set(plan.new_boards)
+    assert found["boards"].met is False and found["vendors"].met is None
 
 
 def test_without_hosts_nothing_is_known() -> None:
