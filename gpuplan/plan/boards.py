@@ -64,23 +64,35 @@ def speed_of(catalog: Catalog, group: Group, own: str, other: str) -> Work:
     if uses_model(group):
         return derived(catalog.gpus[own], catalog.gpus[other])
     if catalog.row("use_cases", group.use_case)["double_precision"]:
-        return derived(catalog.gpus[own], catalog.gpus[other], ("fp64_tflops",))
+        return derived(catalog.gpus[own], catalog.gpus[other], DOUBLE)
     return _on_workload(catalog, usual_workload(catalog, group), own, other)
 
 
-PEAKS = ("fp16_tensor_tflops", "fp32_tflops")
-"""Peak speeds of networks; the first that both boards state counts."""
+TENSOR, SINGLE, DOUBLE = "fp16_tensor_tflops", "fp32_tflops", "fp64_tflops"
 
 
-def derived(own: Item, other: Item, peaks: Sequence[str] = PEAKS) -> Work:
-    """Compare by the lesser of memory bandwidth and a peak speed, as most work waits for one of the two; ALIKE if one is unknown."""
-    peak = next((name for name in peaks if relative(own, other, name)), "")
-    ratios = {name: relative(own, other, name) or 0.0 for name in ("memory_bandwidth_gb_s", peak) if name}
-    if len(ratios) < 2 or not all(ratios.values()):
+def _peak(own: Item, other: Item) -> str:
+    """Return the peak speed by which networks are compared on two boards; empty where they state none of the same units.
+
+    Single precision is one for boards of an architecture: of others, one may have tensor cores whose speed is not stated.
+    """
+    if relative(own, other, TENSOR):
+        return TENSOR
+    alike = own.value("architecture") == other.value("architecture")
+    return SINGLE if alike and relative(own, other, SINGLE) else ""
+
+
+def derived(own: Item, other: Item, peak: str = "") -> Work:
+    """Compare by the lesser of memory bandwidth and a peak speed, as most work waits for one of the two; ALIKE if unknown."""
+    names = ("memory_bandwidth_gb_s", peak or _peak(own, other))
+    ratios = {name: relative(own, other, name) or 0.0 for name in names if name}
+    if not all(ratios.values()):
         return ALIKE
-    binding, wider = sorted(ratios, key=lambda name: ratios[name])
-    words = {"by": NAMES["board figure"][binding], "other": NAMES["board figure"][wider]}
-    how = said("equivalence.derived", times=f"{ratios[binding]:.2g}", more=f"{ratios[wider]:.2g}", **words)
+    binding, *wider = sorted(ratios, key=lambda name: ratios[name])
+    words = {"by": NAMES["board figure"][binding], "times": f"{ratios[binding]:.2g}"}
+    for name in wider:
+        words |= {"other": NAMES["board figure"][name], "more": f"{ratios[name]:.2g}"}
+    how = said("equivalence.derived" if wider else "equivalence.by bandwidth", **words)
     sources = _sources([item.fact(name) for item in (own, other) for name in ratios])
     return Work(ratios[binding], "assumed", sources, how)
 
@@ -145,19 +157,19 @@ def _nearest(catalog: Catalog, gpu: str, series: Mapping[str, Row]) -> tuple[flo
     """Return (distance, board) of the board of a series nearest in memory bandwidth and peak speed; None if unknown."""
     if gpu in series:
         return 0.0, gpu
-    distances = []
-    for other in series:
-        times = relative_speeds(catalog.gpus[gpu], catalog.gpus[other])
-        if times:
-            distances.append((sum(abs(math.log(ratio)) for ratio in times), other))
+    distances, item = [], catalog.gpus[gpu]
+    for board in series:
+        near = catalog.gpus[board]
+        peak = relative(item, near, TENSOR) or relative(item, near, SINGLE)
+        if peak and (bandwidth := relative(item, near, "memory_bandwidth_gb_s")):
+            distances.append((abs(math.log(bandwidth)) + abs(math.log(peak)), board))
     return min(distances, default=None)
 
 
 def relative_speeds(own: Item, other: Item) -> tuple[float, float] | None:
-    """Return memory bandwidth and peak speed of another board relative to the own board; None if either is unknown."""
-    bandwidth = relative(own, other, "memory_bandwidth_gb_s")
-    peak = next((times for name in PEAKS if (times := relative(own, other, name))), None)
-    return (bandwidth, peak) if bandwidth and peak else None
+    """Return memory bandwidth and peak speed of another board relative to the own board; None if the bandwidth is unknown."""
+    bandwidth, peak = relative(own, other, "memory_bandwidth_gb_s"), _peak(own, other)
+    return (bandwidth, (relative(own, other, peak) if peak else None) or bandwidth) if bandwidth else None
 
 
 def relative(own: Item, other: Item, name: str) -> float | None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
+import statistics
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -73,6 +75,28 @@ def test_what_no_series_measures_is_derived_and_says_which_figure_bounds(catalog
     assert work.ratio == pytest.approx(min(by_hand)) and by_hand[0] < by_hand[1]
     assert work.basis == "assumed" and work.sources and has_approved(work.how, f"{by_hand[0]:.2g}")
     assert work_of(catalog, group(use_case="hpc"), "p4-8gb", "p4-8gb").ratio == 1
+
+
+def test_peaks_of_boards_of_two_architectures_are_compared_in_the_same_units(catalog: Catalog) -> None:
+    """No source states the tensor rate of an RTX 6000 Ada: its 91 TFLOP/s in single precision are no peak beside an A100's."""
+    ada, a100 = catalog.gpus["rtx6000-ada-48gb"], catalog.gpus["a100-pcie-80gb"]
+    bandwidth = float(a100.value("memory_bandwidth_gb_s")) / float(ada.value("memory_bandwidth_gb_s"))
+    assert derived(ada, a100).ratio == pytest.approx(bandwidth)
+    rtx = catalog.gpus["rtx8000-48gb"]  # of one architecture with the RTX 6000: the same rate
+    assert derived(catalog.gpus["rtx6000-24gb"], rtx).ratio == pytest.approx(1)
+
+
+def test_derived_ratios_are_near_to_measured_ones(catalog: Catalog) -> None:
+    """Half of the pairs within a quarter; the lesser of two figures is rather too little than too much."""
+    presets = {row["neural_network"] for row in catalog.rows("network_workloads")}
+    errors = [
+        math.log(derived(catalog.gpus[own], catalog.gpus[other]).ratio / ratio)
+        for (network, own, other), ratios in measured_pairs(catalog).items()
+        for ratio in ratios
+        if network in presets
+    ]
+    assert math.exp(statistics.median(map(abs, errors))) < 1.25
+    assert 0.8 < math.exp(statistics.mean(errors)) < 1
 
 
 def test_a_board_without_bandwidth_or_peak_counts_as_the_same_and_says_so(catalog: Catalog) -> None:
