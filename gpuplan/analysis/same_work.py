@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from gpuplan.analysis.candidates import PER_HOST, Candidate, asked, default_space, takers, usual_boards
+from gpuplan.analysis.engines import Engine
 from gpuplan.analysis.option import Option, assess
-from gpuplan.analysis.variants import Progress, stepwise
+from gpuplan.analysis.variants import Progress
 from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.models.llm.serving import token_rate
 from gpuplan.plan import Plan, make_plan
@@ -86,15 +88,22 @@ def same_work(
     catalog: Catalog | None = None,
     boards: Sequence[str] = (),
     progress: Progress | None = None,
+    workers: int = 1,
 ) -> tuple[BoardCard, ...]:
     """Return a card for each board: the cheapest first, those without a price next, those that cannot last.
 
     Without ``boards``: the requested one, and those that the limits allow, or else its usual replacements. Each is planned in servers
-    of any allowed maker and with several numbers of GPUs per host; the smallest server for a number stands for all.
+    of any allowed maker and with several numbers of GPUs per host; the smallest server for a number stands for all. ``workers``
+    processes plan them, 0: one per core.
     """
     catalog = load_catalog() if catalog is None else catalog
     gpus = tuple(dict.fromkeys(boards)) or boards_to_compare(scenario, catalog)
-    cards = [_card(scenario, catalog, gpu) for gpu in stepwise(gpus, progress)]
+    cards: list[BoardCard] = []
+    with Engine(catalog, workers=workers) as engine:
+        for part in engine.each(partial(_card, scenario), gpus):
+            cards += part
+            if progress:
+                progress(len(cards), len(gpus))
     cards.sort(key=lambda card: (_rank(card.option), gpus.index(card.gpu)))
     best = next((card for card in cards if card.can and not card.option.unpriced), None)
     cards = [replace(card, works=_in_parts(card, cards)) for card in cards]

@@ -198,7 +198,7 @@ def run_boards(args: argparse.Namespace) -> int:
     def tell(done: int, of: int) -> None:
         tell_progress(args, done=done / of, step=said("terminal.boards planned", done=done, of=of))
 
-    cards = same_work(scenario, catalog, boards, tell)
+    cards = same_work(scenario, catalog, boards, tell, workers=0)
     if args.progress:
         tell_progress(args, done=1, boards=boards_dict(cards, scenario))
         return 0
