@@ -23,7 +23,15 @@ MODULES = {
     module.__name__.rpartition(".")[2]: module for module in (cost, front, physical, requirements, workloads)
 }
 DRAWN = (architecture, charts, diagrams, figures, limits)
-TABLED = (tables.alternatives, tables.availability, tables.cost, tables.demand, tables.models, tables.network)
+TABLED = (
+    tables.alternatives,
+    tables.availability,
+    tables.cost,
+    tables.demand,
+    tables.models,
+    tables.network,
+    tables.purchases,
+)
 REPORT = {
     module.__name__.rpartition(".")[2]: module
     for module in (*DRAWN, *TABLED, tables.plan, tables.platform, acceptance, build)

@@ -9,6 +9,7 @@ from gpuplan.plan.cash_flow import CostPart
 from gpuplan.plan.cost import Costs
 from gpuplan.report.charts.design import year_names
 from gpuplan.report.drawing import COLOURS, OKABE_ITO, PARTS, pen_on
+from gpuplan.report.tables.purchases import purchases
 from gpuplan.wording import headline_money, number, rounded_money, said, short_number, watts
 
 SERIES = 7
@@ -163,8 +164,8 @@ def growth_slide(deck: Deck) -> Iterator[Slide]:
     about, years = said("deck.growth.about"), year_names(costs)[1:]
     chart = Chart(about, years, series, kind="COLUMN_CLUSTERED", gap=60, overlap=-8, legend="b")
     title = said("deck.growth.title", first=costs.hosts[0], last=costs.hosts[-1], year=costs.years)
-    keys = ("totals.hosts", "cost.net_present")
-    yield Slide([title], chart, keys, more=[said("deck.growth.how"), *groups])
+    keys, bought = ("totals.hosts", "cost.net_present"), purchases(deck.plan).notes[:1]
+    yield Slide([title], chart, keys, more=[said("deck.growth.how"), *groups, *bought])
 
 
 def _power_slide(deck: Deck) -> Iterator[Slide]:

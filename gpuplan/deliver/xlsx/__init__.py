@@ -25,6 +25,7 @@ def xlsx_bytes(
         name_results(book, money)
         prices.factors_sheet(book, money)
     alternatives = choices.alternatives_sheet(book, summary, money)
+    sheets.plain_sheet(book, plan, "purchases")
     limits.limits_sheet(book, plan)
     drivers = choices.drivers_sheet(book, plan, summary)
     if compared is not None:

@@ -19,6 +19,7 @@ from gpuplan.report.tables import availability, cost, demand, network, platform,
 from gpuplan.report.tables import plan as topics
 from gpuplan.report.tables.explore import compared
 from gpuplan.report.tables.plan import catalog_name
+from gpuplan.report.tables.purchases import purchase_steps, purchases
 from gpuplan.scenario import FIELDS, GROUP_FIELDS, field_of, table_path
 from gpuplan.wording import NAMES, TRANSPORT_NAMES, number, said, stated_percent
 
@@ -36,6 +37,7 @@ PLAIN: Mapping[str, tuple[str, Callable[[Plan], Sequence[Table]]]] = {
         "sheet.platform.note",
         lambda plan: (platform.host_line(plan), platform.management(plan), platform.management_hosts(plan)),
     ),
+    "purchases": ("sheet.purchases.note", lambda plan: (purchases(plan), purchase_steps(plan))),
     "trail": ("sheet.trail.note", lambda plan: (topics.lines(plan),)),
     "sources": (
         "sheet.sources.note",

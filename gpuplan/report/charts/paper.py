@@ -10,10 +10,11 @@ from functools import lru_cache
 from xml.etree import ElementTree
 
 from gpuplan.analysis.demand import chance_curve, methods, week_demand
+from gpuplan.analysis.purchases import purchase_ways
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import whole_pools
 from gpuplan.report.charts.demand import LEAST_CHANCE, day_chart, day_rows, odds_chart, odds_rows
-from gpuplan.report.charts.design import years_chart, years_rows
+from gpuplan.report.charts.design import purchases_chart, purchases_rows, years_chart, years_rows
 from gpuplan.report.charts.look import NOTEBOOK, PAPER, Look, Spec
 from gpuplan.report.drawing import WIDTH, clean_text, shortened
 from gpuplan.scenario import pick
@@ -39,6 +40,12 @@ def day_svg(plan: Plan) -> str | None:
 def waiting_svg(plan: Plan) -> str | None:
     """Draw how often a number of GPUs is too small, one line per assumption; None without requests for GPUs."""
     return _svg(waiting_spec(plan, PAPER))
+
+
+def purchases_svg(plan: Plan) -> str | None:
+    """Hosts of each way to buy for growth in each year, against those needed; None without growth."""
+    data = purchases_rows(purchase_ways(plan))
+    return _svg(purchases_chart(data, PAPER)) if data else None
 
 
 def years_spec(plan: Plan, look: Look) -> Spec | None:
