@@ -32,8 +32,8 @@ class Candidate:
     link_gbit_s: int
     host_failures: int
 
-    def apply(self, scenario: Scenario, catalog: Catalog, *, alike: bool = False) -> Scenario:
-        """Return the scenario with this design, its demand in GPUs of this board, by work or counted ``alike``."""
+    def apply(self, scenario: Scenario, catalog: Catalog) -> Scenario:
+        """Return the scenario with this design, its demand in GPUs of this board that do the same work."""
         changes: dict[str, Any] = {
             "hardware.gpu": self.gpu,
             "hardware.server": self.server or None,
@@ -44,7 +44,7 @@ class Candidate:
         if self.gpu != scenario.hardware.gpu:
             if scenario.hardware.existing:
                 changes["hardware.existing"] = None
-            scenario = scenario if alike else on_board(scenario, catalog, self.gpu)
+            scenario = on_board(scenario, catalog, self.gpu)
         if self.sharing != SHARING[0]:
             changes |= {f"groups.{group.id}.access": self.sharing for group in left_open(scenario)}
         if self.sharing == "bitfusion":
@@ -70,11 +70,11 @@ class KindCandidate(Candidate):
 
     of: str = ""
 
-    def apply(self, scenario: Scenario, catalog: Catalog, *, alike: bool = False) -> Scenario:
+    def apply(self, scenario: Scenario, catalog: Catalog) -> Scenario:
         """Return the scenario with these hosts, the demand of their groups in GPUs of their board."""
         rows = NEW_HOSTS.file_rows(scenario.hardware.kinds or "")
         mine = next(row for row in rows if row["name"] == self.of)
-        if mine["gpu"] != self.gpu and not alike:
+        if mine["gpu"] != self.gpu:
             scenario = on_board(scenario, catalog, self.gpu, self.of)
         mine |= {"gpu": self.gpu, "server": self.server or None, "gpus_per_host": self.gpus_per_host}
         return scenario.with_value(KINDS_PATH, new_hosts_text(rows))

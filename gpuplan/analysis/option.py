@@ -15,7 +15,7 @@ from gpuplan.analysis.candidates import (
     unfit,
     view_of,
 )
-from gpuplan.analysis.variants import Outcome, figure, outcome, outcome_of, standing
+from gpuplan.analysis.variants import Outcome, figure, outcome_of, standing
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.checks import check_plan
@@ -41,8 +41,6 @@ class Option:
     hosts_at_end: int | None = None
     """Hosts including later purchases for the growth, which its cost includes."""
     gpus: int | None = None
-    gpus_alike: int | None = None
-    """GPUs that it would have if one of its GPUs did no more and no less than one of those that the demand is stated in."""
     total: float | None = None
     net_present: float | None = None
     low: float | None = None
@@ -94,7 +92,6 @@ def assess(scenario: Scenario, catalog: Catalog, candidate: Candidate, *, same_w
     return Option(
         candidate=candidate,
         label=label,
-        gpus_alike=_gpus_alike(plan, view, scenario, catalog, candidate),
         waiting_pct=figure(plan, "totals.waiting"),
         short_h=figure(plan, "short_h"),
         kept=figure(plan, "kept"),
@@ -121,28 +118,6 @@ def _planned(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Plan
 @lru_cache(maxsize=2)  # candidates come link after link: without it exploring takes a third longer
 def _on_own_link(scenario: Scenario, catalog: Catalog) -> Plan:
     return make_plan(scenario, catalog, check=False)
-
-
-def _gpus_alike(
-    plan: Plan, view: Scenario, scenario: Scenario, catalog: Catalog, candidate: Candidate
-) -> int | None:
-    """Return GPUs of a candidate if a GPU counted as a GPU; None where that cannot be planned."""
-    if candidate.gpu == view.hardware.gpu:
-        return plan.totals.gpus
-    other, new = candidate.apply(scenario, catalog, alike=True), Scenario(origins=())
-    # without inputs that change no host
-    other = replace(other, network=new.network, training=new.training, cost=new.cost)
-    other = replace(other, prices=(), valid_until=(), origins=())
-    return _placed_gpus(other, catalog)
-
-
-@lru_cache(maxsize=512)  # candidates that differ in the link have the same hosts: a third of the time
-def _placed_gpus(scenario: Scenario, catalog: Catalog) -> int | None:
-    plan = outcome(scenario, catalog, check=False).plan
-    if plan is None:
-        return None
-    kinds = {pool: part.scenario.hardware.gpus_per_host for part in plan.parts for pool in part.divisions}
-    return sum(hosts * kinds[pool] for pool, hosts in plan.hosts_by_pool().items())
 
 
 def _bought_on(plan: Plan) -> str:

@@ -5,7 +5,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from gpuplan.analysis.candidates import PER_HOST, Candidate, asked, default_space, takers, usual_boards
+from gpuplan.analysis.candidates import (
+    LINKS_GBIT_S,
+    PER_HOST,
+    Candidate,
+    asked,
+    default_space,
+    takers,
+    usual_boards,
+)
 from gpuplan.analysis.engines import Engine
 from gpuplan.analysis.option import Option, assess
 from gpuplan.analysis.variants import Progress
@@ -28,8 +36,6 @@ OF_MODELS = {SERVING: "tokens", TUNING: "trained", RETRIEVAL: "queries"}
 """Workload kind -> what is counted of its model."""
 MOST_BOARDS = 10
 """Boards that are compared unless some are asked for."""
-MANY = 1_000
-"""VMs of a GPU that no profile limits."""
 MOST_REASONS = 3
 """Differences from the cheapest board that are told."""
 ALIKE = 0.98
@@ -65,7 +71,6 @@ class BoardCard:
 
     gpu: str
     name: str
-    currency: str
     option: Option
     """The design; where there is none, without numbers, and with the reasons."""
     works: tuple[GpuWork, ...]
@@ -76,11 +81,6 @@ class BoardCard:
     def can(self) -> bool:
         """True if the design serves the same users within the same promises and tolerance."""
         return not self.option.reasons
-
-    @property
-    def reasons(self) -> tuple[str, ...]:
-        """Why the board cannot: which workload, what it lacks, and by how much."""
-        return self.option.reasons
 
 
 def same_work(
@@ -107,7 +107,7 @@ def same_work(
     cards.sort(key=lambda card: (_rank(card.option), gpus.index(card.gpu)))
     best = next((card for card in cards if card.can and not card.option.unpriced), None)
     cards = [replace(card, works=_in_parts(card, cards)) for card in cards]
-    return tuple(replace(card, differences=_differences(card, best, catalog)) for card in cards)
+    return tuple(replace(card, differences=_differences(card, best, scenario, catalog)) for card in cards)
 
 
 def boards_to_compare(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
@@ -140,34 +140,31 @@ def _card(scenario: Scenario, catalog: Catalog, gpu: str) -> BoardCard:
     view = views(scenario)[0]
     groups = (group for group in view.groups if not group.hosts)
     works = tuple(_work(view, catalog, group, gpu, plan) for group in groups)
-    return BoardCard(gpu, catalog.gpus[gpu].name, scenario.cost.currency, option, works)
+    return BoardCard(gpu, catalog.gpus[gpu].name, option, works)
 
 
 def _cheapest(scenario: Scenario, catalog: Catalog, gpu: str) -> Option:
     """Return the cheapest design with a board that does the work, else the one that comes nearest."""
-    own = asked(scenario)
-    if why := [*_too_large(scenario, catalog, gpu)]:
-        return Option(replace(own, gpu=gpu, server=""), catalog.gpus[gpu].name, reasons=tuple(why))
-    designs = [_on_any_network(scenario, catalog, design) for design in _designs(scenario, catalog, gpu)]
-    if designs:
-        return min(reversed(designs), key=_rank)
-    makers = ", ".join(scenario.limits.names("vendors"))
-    key = "candidate.no server takes" if not makers or not takers(gpu, catalog) else "same.no server of"
-    why = [said(key, gpu=catalog.gpus[gpu].name, makers=makers)]
-    return Option(replace(own, gpu=gpu, server=""), catalog.gpus[gpu].name, reasons=tuple(why))
+    designs, makers = [*_designs(scenario, catalog, gpu)], ", ".join(scenario.limits.names("vendors"))
+    why = [*_too_large(scenario, catalog, gpu)]
+    if not why and not designs:
+        key = "same.no server of" if makers and takers(gpu, catalog) else "candidate.no server takes"
+        why = [said(key, gpu=catalog.gpus[gpu].name, makers=makers)]
+    if why:
+        nearest = replace(asked(scenario), gpu=gpu, server="")
+        return Option(nearest, catalog.gpus[gpu].name, reasons=tuple(why))
+    return min((_on_any_network(scenario, catalog, design) for design in reversed(designs)), key=_rank)
 
 
 def _too_large(scenario: Scenario, catalog: Catalog, gpu: str) -> Iterator[str]:
     """Yield the workloads that share GPUs, and whose VMs need more memory than one GPU of another board has."""
     view = views(scenario)[0]
-    own = view.hardware.gpu
-    memory = {board: float(catalog.gpus[board].value("memory_gib") or 0) for board in (own, gpu)}
+    own, room = view.hardware.gpu, memory_of(catalog, view.hardware.gpu, gpu)
     for group in view.groups:
-        if uses_model(group) or group.profile or group.hosts or float(group.gpus_each) >= 1:
-            continue
-        if own != gpu and float(group.gpus_each) * memory_of(catalog, own, gpu) > 1 + 1e-9:
-            needs = float(group.gpus_each) * memory[own]
-            yield said("same.too large", group=group.name, needs=needs, has=memory[gpu])
+        stated = uses_model(group) or group.profile or group.hosts or gpu == own
+        if not stated and float(group.gpus_each) < 1 < float(group.gpus_each) * room - 1e-9:
+            has, whole = (float(catalog.gpus[board].value("memory_gib") or 0) for board in (gpu, own))
+            yield said("same.too large", group=group.name, needs=float(group.gpus_each) * whole, has=has)
 
 
 def _designs(scenario: Scenario, catalog: Catalog, gpu: str) -> Iterator[Candidate]:
@@ -194,7 +191,7 @@ def _counts(fit: Fit, own: int) -> set[int]:
 
 def _on_any_network(scenario: Scenario, catalog: Catalog, design: Candidate) -> Option:
     """Return a design as it is, or else on a faster link, or else with vGPUs in place of remote GPUs, if one of these does."""
-    faster = [link for link in default_space(scenario, catalog).links if link > design.link_gbit_s]
+    faster = [link for link in LINKS_GBIT_S if link > design.link_gbit_s]
     ways = [design, *(replace(design, link_gbit_s=link) for link in faster), replace(design, sharing="vgpu")]
     tried: list[Option] = []
     for way in ways:
@@ -230,10 +227,10 @@ def _of_vms(view: Scenario, catalog: Catalog, group: Group, gpu: str, planned: G
     gpus, how = None, work.how
     if planned:
         vms = 1 / planned.gpus_each if planned.gpus_each else vms
-        most = {row["profile"]: int(row["max_per_gpu"]) for row in catalog.profiles_of(gpu)}
-        if most.get(planned.profile, MANY) / max(planned.vgpus, 1) < vms - 1e-9:
-            vms = most[planned.profile] / planned.vgpus
-            how = said("same.profile", profile=planned.profile, most=vms)
+        rows = (row for row in catalog.profiles_of(gpu) if row["profile"] == planned.profile)
+        most = next((int(row["max_per_gpu"]) / planned.vgpus for row in rows), vms)
+        if most < vms - 1e-9:
+            vms, how = most, said("same.profile", profile=planned.profile, most=most)
         gpus = planned.vms / vms
     sources = work.sources or catalog.gpus[gpu].fact("memory_gib").sources
     return GpuWork(group.id, group.name, "vms", vms, gpus, 1 / vms if vms else None, "derived", sources, how)
@@ -270,42 +267,39 @@ def _tokens_per_s(plan: Plan, made: Serving) -> float:
 
 def _in_parts(card: BoardCard, cards: Sequence[BoardCard]) -> tuple[GpuWork, ...]:
     """Return the works of a card in parts of the best of all cards."""
-    most = [
-        max((other.value or 0.0 for other in same), default=0.0)
-        for same in zip(*(c.works for c in cards), strict=True)
-    ]
-    values = zip(card.works, most, strict=True)
-    return tuple(
-        replace(work, share=work.value / best if work.value and best else None) for work, best in values
-    )
+    most = [max(work.value or 0.0 for work in same) for same in zip(*(c.works for c in cards), strict=True)]
+    pairs = zip(card.works, most, strict=True)
+    return tuple(replace(work, share=work.value / best if work.value else None) for work, best in pairs)
 
 
 # ---- why another board takes more
 
 
-def _differences(card: BoardCard, best: BoardCard | None, catalog: Catalog) -> tuple[str, ...]:
+def _differences(
+    card: BoardCard, best: BoardCard | None, scenario: Scenario, catalog: Catalog
+) -> tuple[str, ...]:
     """Return what sets a board that can apart from the cheapest, the workload with most GPUs between them first."""
     if best is None or card is best or not card.can:
         return ()
-    pairs = [
-        (w, o)
-        for w, o in zip(card.works, best.works, strict=True)
-        if w.gpus and o.gpus and w.value and o.value
-    ]
-    pairs.sort(key=lambda pair: -abs((pair[0].gpus or 0) - (pair[1].gpus or 0)))
-    apart = [(w, o) for w, o in pairs if abs((w.gpus or 0) - (o.gpus or 0)) >= LEAST_GPUS]
-    told = [_apart(work, other, best.name) for work, other in apart]
-    if (card.option.gpus or 0) <= (best.option.gpus or 0):
-        told.insert(0, _dearer(card, best))
-    here, there = (float(catalog.gpus[gpu].value("nvlink_gb_s") or 0) for gpu in (card.gpu, best.gpu))
-    joined = [work.name for work, _ in pairs if (work.each or 0) > 1]
-    if joined and here < there:
-        key = "same.less nvlink" if here else "same.no nvlink"
-        told.append(said(key, names=", ".join(joined), cheapest=best.name, here=here, there=there))
-    counts = {"here": card.option.candidate.gpus_per_host, "there": best.option.candidate.gpus_per_host}
-    if counts["here"] != counts["there"] and card.option.hosts != best.option.hosts:
-        told.append(said("same.per host", cheapest=best.name, **counts))
-    return tuple(filter(None, told))[:MOST_REASONS]
+    here, there, told = card.option, best.option, list[tuple[float, str]]()
+    for work, other in zip(card.works, best.works, strict=True):
+        more = abs((work.gpus or 0.0) - (other.gpus or 0.0))
+        if more >= LEAST_GPUS and work.value and other.value:
+            told.append((more, _apart(work, other, best.name)))
+    sentences = [text for _, text in sorted(told, key=lambda each: -each[0])]
+    each = [(option.net_present or 0.0) / (option.gpus or 1) for option in (here, there)]
+    if (here.gpus or 0) <= (there.gpus or 0) and each[0] > each[1]:
+        cost = [money(value, scenario.cost.currency) for value in each]
+        sentences.insert(0, said("same.dearer", here=cost[0], there=cost[1], cheapest=best.name))
+    links = [float(catalog.gpus[gpu].value("nvlink_gb_s") or 0) for gpu in (card.gpu, best.gpu)]
+    joined = ", ".join(work.name for work in card.works if work.gpus and (work.each or 0) > 1)
+    if joined and links[0] < links[1]:
+        key = "same.less nvlink" if links[0] else "same.no nvlink"
+        sentences.append(said(key, names=joined, cheapest=best.name, here=links[0], there=links[1]))
+    counts = [option.candidate.gpus_per_host for option in (here, there)]
+    if counts[0] != counts[1] and here.hosts != there.hosts:
+        sentences.append(said("same.per host", cheapest=best.name, here=counts[0], there=counts[1]))
+    return tuple(sentences[:MOST_REASONS])
 
 
 def _apart(work: GpuWork, other: GpuWork, cheapest: str) -> str:
@@ -317,13 +311,3 @@ def _apart(work: GpuWork, other: GpuWork, cheapest: str) -> str:
     how = other.how if work.how == said("equivalence.same board") else work.how
     times, (value, most) = f"{value / most:.2g}", (float(f"{each:.3g}") for each in (value, most))
     return said(f"same.{work.of}", value=value, other=most, times=times, how=how, **words)
-
-
-def _dearer(card: BoardCard, best: BoardCard) -> str:
-    """Return the cost of a GPU of the design beside that of the cheapest board; empty where it is no more."""
-    here, there = ((o.net_present or 0.0) / (o.gpus or 1) for o in (card.option, best.option))
-    if card.option.unpriced or here <= there:
-        return ""
-    return said(
-        "same.dearer", here=money(here, card.currency), there=money(there, card.currency), cheapest=best.name
-    )

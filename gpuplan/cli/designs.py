@@ -92,10 +92,8 @@ def run_sensitivity(args: argparse.Namespace) -> int:
         tell_progress(args, done=share, step=said("terminal.inputs tried", done=done, of=of))
 
     bars, limits = tornado(plan, planned), thresholds(plan, looked)
-    if args.progress:
-        tell_progress(args, done=1, sensitivity=report.sensitivity_dict(plan, bars, limits))
-        return 0
-    return print_answer(args, report.sensitivity_dict, report.sensitivity_text, plan, bars, limits)
+    answer = (plan, bars, limits)
+    return print_answer(args, report.sensitivity_dict, report.sensitivity_text, *answer, key="sensitivity")
 
 
 def run_compare(args: argparse.Namespace) -> int:
@@ -199,14 +197,8 @@ def run_boards(args: argparse.Namespace) -> int:
         tell_progress(args, done=done / of, step=said("terminal.boards planned", done=done, of=of))
 
     cards = same_work(scenario, catalog, boards, tell, workers=0)
-    if args.progress:
-        tell_progress(args, done=1, boards=boards_dict(cards, scenario))
-        return 0
-    if args.csv:
-        clear_bar()
-        print(boards_csv(cards, scenario), end="")
-        return 0
-    return print_answer(args, boards_dict, boards_text, cards, scenario)
+    answer = (cards, scenario)
+    return print_answer(args, boards_dict, boards_text, *answer, key="boards", as_csv=boards_csv)
 
 
 def _unknown(name: str, values: Iterable[str], table: Mapping[str, object]) -> Iterator[Problem]:

@@ -59,12 +59,22 @@ def read_numbers(args: argparse.Namespace, *options: str, currency: str = "") ->
 
 
 def print_answer(
-    args: argparse.Namespace, as_data: Callable[..., Any], as_text: Callable[..., str], *answer: Any
+    args: argparse.Namespace,
+    as_data: Callable[..., Any],
+    as_text: Callable[..., str],
+    *answer: Any,
+    key: str = "",
+    as_csv: Callable[..., str] | None = None,
 ) -> int:
-    """Print an answer as JSON or as text, by the user's choice."""
+    """Print an answer as text, JSON or CSV, or under its ``key`` as the last line of progress, by the user's choice."""
+    if key and args.progress:
+        tell_progress(args, done=1, **{key: as_data(*answer)})
+        return 0
     clear_bar()
     if args.json:
         print(json.dumps(as_data(*answer), allow_nan=False, indent=2))
+    elif as_csv and args.csv:
+        print(as_csv(*answer), end="")
     else:
         print(coloured(as_text(*answer)), end="")
     return 0

@@ -97,8 +97,8 @@ def derived(own: Item, other: Item, peak: str = "") -> Work:
     return Work(ratios[binding], "assumed", sources, how)
 
 
-def _sources(facts: Sequence[Fact]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(source for fact in facts for source in fact.sources))
+def _sources(known: Sequence[Fact | Row]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(source for each in known for source in each.sources))
 
 
 @lru_cache(maxsize=512)  # a candidate asks for each of its groups: without it the rows are read each time
@@ -110,7 +110,8 @@ def _on_workload(catalog: Catalog, workload: str, own: str, other: str) -> Work:
         near_own, near_other = (_nearest(catalog, gpu, series) for gpu in (own, other))
         if near_own and near_other:
             (far, mine), (away, theirs) = near_own, near_other
-            matches.append((far + away, _measured(catalog, preset, series, (own, mine), (other, theirs))))
+            boards = ((own, mine), (other, theirs))
+            matches.append((far + away, _measured(catalog, preset, series, boards, scaled=far + away > 0)))
     if not matches:
         return derived(catalog.gpus[own], catalog.gpus[other])
     closest = min(distance for distance, _ in matches)
@@ -119,24 +120,28 @@ def _on_workload(catalog: Catalog, workload: str, own: str, other: str) -> Work:
 
 
 def _measured(
-    catalog: Catalog, preset: Row, series: Mapping[str, Row], own: tuple[str, str], other: tuple[str, str]
+    catalog: Catalog,
+    preset: Row,
+    series: Mapping[str, Row],
+    boards: Sequence[tuple[str, str]],
+    *,
+    scaled: bool,
 ) -> Work:
     """Return the ratio of two measurements of a series, each scaled from the measured board to the intended one."""
-    gpus, ratio, scaled = catalog.gpus, 1.0, False
-    for (gpu, measured), sign in ((own, -1), (other, 1)):
-        times = relative_speeds(gpus[measured], gpus[gpu]) or (1.0, 1.0)
-        ratio *= (float(series[measured]["throughput_per_s"]) * min(times)) ** sign
-        scaled = scaled or times != (1.0, 1.0)
-    rows = [series[own[1]], series[other[1]]]
-    basis = "derived" if own[0] != own[1] or other[0] != other[1] else weakest(row.basis for row in rows)
-    names = [gpus[board].name for board in dict.fromkeys((own[1], other[1]))]
+    gpus, ratio = catalog.gpus, 1.0
+    for (gpu, measured), sign in zip(boards, (-1, 1), strict=True):
+        times = derived(gpus[measured], gpus[gpu]).ratio
+        ratio *= (float(series[measured]["throughput_per_s"]) * times) ** sign
+    rows = [series[measured] for _, measured in boards]
+    alike = any(gpu != measured for gpu, measured in boards)
+    basis = "derived" if alike else weakest(row.basis for row in rows)
+    names = [gpus[board].name for board in dict.fromkeys(measured for _, measured in boards)]
     how = said(
         "equivalence.measured and scaled" if scaled else "equivalence.measured",
         work=preset["name"].split(",")[0],
         boards=names[0] if len(names) == 1 else said("equivalence.two boards", own=names[0], other=names[1]),
     )
-    sources = tuple(dict.fromkeys(source for row in rows for source in row.sources))
-    return Work(ratio, "assumed" if scaled else basis, sources, how)
+    return Work(ratio, "assumed" if scaled else basis, _sources(rows), how)
 
 
 @lru_cache(maxsize=64)  # reads all published measurements
@@ -164,12 +169,6 @@ def _nearest(catalog: Catalog, gpu: str, series: Mapping[str, Row]) -> tuple[flo
         if peak and (bandwidth := relative(item, near, "memory_bandwidth_gb_s")):
             distances.append((abs(math.log(bandwidth)) + abs(math.log(peak)), board))
     return min(distances, default=None)
-
-
-def relative_speeds(own: Item, other: Item) -> tuple[float, float] | None:
-    """Return memory bandwidth and peak speed of another board relative to the own board; None if the bandwidth is unknown."""
-    bandwidth, peak = relative(own, other, "memory_bandwidth_gb_s"), _peak(own, other)
-    return (bandwidth, (relative(own, other, peak) if peak else None) or bandwidth) if bandwidth else None
 
 
 def relative(own: Item, other: Item, name: str) -> float | None:

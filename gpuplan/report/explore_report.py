@@ -131,14 +131,13 @@ def boards_dict(cards: Sequence[BoardCard], scenario: Scenario) -> dict[str, Any
     board; null without one), ``demand`` (the users, promises and tolerance that all serve, in words), ``message`` and ``currency``.
     """
     best = next((card for card in cards if card.can and not card.option.unpriced), None)
-    boards = [fields_of(card.option) | fields_of(card) | {"can": card.can, "option": None} for card in cards]
-    people = sum(group.people for group in scenario.groups)
-    failures = scenario.availability.host_failures
+    boards = [fields_of(card.option) | fields_of(card) | {"can": card.can} for card in cards]
+    people, failures = sum(group.people for group in scenario.groups), scenario.availability.host_failures
     return as_json(
-        boards=[{name: value for name, value in board.items() if name != "option"} for board in boards],
+        boards=[{name: board[name] for name in board if name != "option"} for board in boards],
         cheapest=best and best.gpu,
         demand=said("same.demand", people=people, groups=len(scenario.groups), failures=failures),
-        message="; ".join(_hosts_of(card) for card in cards),
+        message="; ".join(map(_hosts_of, cards)),
         currency=scenario.cost.currency,
     )
 
@@ -157,7 +156,7 @@ def boards_text(cards: Sequence[BoardCard], scenario: Scenario) -> str:
 
 
 def boards_csv(cards: Sequence[BoardCard], scenario: Scenario) -> str:
-    """Every workload on every board in a row of CSV, with hosts and cost of the design."""
+    """Every workload on every board in a row of CSV, with hosts and cost of the board's design."""
     return csv_text(explore.same_works(boards_dict(cards, scenario)))
 
 

@@ -64,11 +64,11 @@ def test_the_design_as_it_stands_changes_nothing(catalog: Catalog) -> None:
 
 
 def test_a_candidate_changes_what_it_says_and_nothing_else(starter: Scenario, catalog: Catalog) -> None:
-    candidate = Candidate("a40-48gb", "", 8, "vgpu", 50, 3)
-    changed = candidate.apply(starter, catalog, alike=True)
+    candidate = Candidate("v100-pcie-32gb", "", 8, "vgpu", 50, 3)
+    changed = candidate.apply(starter, catalog)
     before, after = starter.to_dict(), changed.to_dict()
     assert after["hardware"] == {k: v for k, v in before["hardware"].items() if k != "server"} | {
-        "gpu": "a40-48gb",
+        "gpu": "v100-pcie-32gb",
         "gpus_per_host": 8,
     }
     assert after["network"] == before["network"] | {"link_gbit_s": 50}

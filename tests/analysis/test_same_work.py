@@ -48,9 +48,9 @@ def notebooks(catalog: Catalog) -> tuple[BoardCard, ...]:
 def test_each_board_has_a_card_and_one_that_cannot_a_reason(notebooks: tuple[BoardCard, ...]) -> None:
     assert sorted(card.gpu for card in notebooks) == sorted((*THREE, "v100-pcie-32gb", "p4-8gb"))
     for card in notebooks:
-        assert card.can == (card.gpu in THREE) and bool(card.reasons) != card.can
+        assert card.can == (card.gpu in THREE) and bool(card.option.reasons) != card.can
         assert (card.option.hosts is None) != card.can
-    (reason,) = by_board(notebooks)["v100-pcie-32gb"].reasons
+    (reason,) = by_board(notebooks)["v100-pcie-32gb"].option.reasons
     assert has_approved(reason, "47 GiB", "32 GiB")
 
 
@@ -131,8 +131,8 @@ def test_a_promise_that_a_board_cannot_keep_is_the_reason(catalog: Catalog) -> N
     (served,) = own.works
     assert own.can and served.of == "tokens" and served.share == 1 and served.sources
     assert served.value is not None and served.value > 30
-    assert not slow.can and any("30" in reason for reason in slow.reasons)
-    assert not old.can and any("fp8" in reason.lower() for reason in old.reasons)
+    assert not slow.can and any("30" in reason for reason in slow.option.reasons)
+    assert not old.can and any("fp8" in reason.lower() for reason in old.option.reasons)
     assert [work.value for card in (slow, old) for work in card.works] == [None, None]
 
 
@@ -144,7 +144,7 @@ def test_makers_and_models_that_the_customer_allows_are_kept_to(catalog: Catalog
     allowed = scenario.with_value("limits.boards", "l40s-48gb, l4-24gb")
     assert boards_to_compare(allowed, catalog) == (OWN, "l40s-48gb", "l4-24gb")
     (lone,) = same_work(scenario.with_value("limits.vendors", "Cisco"), catalog, ("a100-pcie-80gb",))
-    assert not lone.can and "Cisco" in lone.reasons[0]
+    assert not lone.can and "Cisco" in lone.option.reasons[0]
 
 
 def test_more_memory_never_needs_more_hosts_where_memory_decides(catalog: Catalog) -> None:
@@ -180,7 +180,7 @@ def test_every_board_of_the_catalog_appears_once(catalog: Catalog) -> None:
         cards = same_work(scenario, catalog, tuple(catalog.gpus))
         assert sorted(card.gpu for card in cards) == sorted(catalog.gpus)
         for card in cards:
-            assert card.can == (card.option.hosts is not None) == (not card.reasons)
+            assert card.can == (card.option.hosts is not None) == (not card.option.reasons)
             assert [work.group for work in card.works] == [group.id for group in scenario.groups]
             assert all(0 < work.share <= 1 for work in card.works if work.share is not None)
             assert len(card.differences) <= 3

@@ -78,36 +78,24 @@ def cards_data(workbook: Workbook) -> contract.Boards | contract.Hidden:
 
 
 def _sizes(board: Board, most: Mapping[str, float], currency: str) -> Sequence[contract.BoardBar]:
-    ends = None if None in (board["low"], board["high"]) else (board["low"], board["high"])
-    words = {
-        "hosts": said("screen.boards.hosts", hosts=board["hosts"], gpus=board["gpus"]),
-        "net_present": ""
-        if board["net_present"] is None
-        else headline_money(board["net_present"], currency, ends),
-        "peak_w": "" if board["peak_w"] is None else watts(board["peak_w"]),
-    }
-    return [
-        {
-            "label": said(f"screen.boards.{name} label"),
-            "text": words[name] or said("screen.boards.not known"),
-            "share": (board[name] or 0) / most[name] if most[name] else 0.0,
-            "basis": "",
-            "title": "; ".join(board["unpriced"]) if name == "net_present" else "",
-        }
-        for name in SIZES
-    ]
+    cost, power, ends = board["net_present"], board["peak_w"], (board["low"], board["high"])
+    unknown, words = said("screen.boards.not known"), dict[str, str]()
+    words["hosts"] = said("screen.boards.hosts", hosts=board["hosts"], gpus=board["gpus"])
+    money = "" if cost is None else headline_money(cost, currency, None if None in ends else ends)
+    words |= {"net_present": money or unknown, "peak_w": unknown if power is None else watts(power)}
+    shares = {name: (board[name] or 0) / (most[name] or 1) for name in SIZES}
+    return [_bar(said(f"screen.boards.{name} label"), words[name], shares[name]) for name in SIZES]
+
+
+def _bar(label: str, text: str, share: float, basis: str = "", title: str = "") -> contract.BoardBar:
+    return {"label": label, "text": text, "share": share, "basis": basis, "title": title}
 
 
 def _work(work: Mapping[str, Any]) -> contract.BoardBar:
     value, of = float(f"{work['value']:.3g}"), work["of"]
     text = said("screen.boards.work", value=worded(value, "#"), of=NAMES["work of a GPU"][of])
-    return {
-        "label": work["name"],
-        "text": amount(value, "VM") if of == "vms" else text,
-        "share": work["share"] or 0.0,
-        "basis": work["basis"] if work["basis"] == "assumed" else "",
-        "title": work["how"],
-    }
+    basis = "assumed" if work["basis"] == "assumed" else ""
+    return _bar(work["name"], amount(value, "VM") if of == "vms" else text, work["share"], basis, work["how"])
 
 
 @details("boards-works", _boards)

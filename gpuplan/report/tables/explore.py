@@ -151,8 +151,8 @@ def remarks(board: Found) -> tuple[str, ...]:
 
 def same_works(found: Found) -> Table:
     """What one GPU of each board does for each workload, in parts of the best of them."""
-    rows = [{**work, "board": board["name"]} for board in found["boards"] for work in board["works"]]
-    return tabulate("same_works", sorted(rows, key=lambda row: row["group"]))
+    rows = [{**board, **work, "board": board["name"]} for board in found["boards"] for work in board["works"]]
+    return tabulate("same_works", sorted(rows, key=lambda row: row["group"]), found["currency"])
 
 
 def _hosts(option: Found) -> Cell:
