@@ -112,11 +112,11 @@ def same_work(
 
 def boards_to_compare(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
     """Return the requested board, and those that the limits allow, or else those usual beside it."""
-    allowed = scenario.limits.names("boards")
+    allowed = {name.casefold() for name in scenario.limits.names("boards")}
+    own, listed = scenario.hardware.gpu, [gpu for gpu in catalog.gpus if gpu.casefold() in allowed]
     homeless = [gpu for gpu in catalog.gpus if not takers(gpu, catalog)]
     usual = (*default_space(scenario, catalog).gpus, *usual_boards(scenario, catalog, homeless))
-    boards = (scenario.hardware.gpu, *(allowed or usual))
-    return tuple(dict.fromkeys(boards))[: max(MOST_BOARDS, len(allowed) + 1)]
+    return tuple(dict.fromkeys((own, *listed))) if listed else tuple(dict.fromkeys(usual))[:MOST_BOARDS]
 
 
 def _rank(option: Option) -> tuple[Any, ...]:
@@ -169,12 +169,13 @@ def _too_large(scenario: Scenario, catalog: Catalog, gpu: str) -> Iterator[str]:
 
 def _designs(scenario: Scenario, catalog: Catalog, gpu: str) -> Iterator[Candidate]:
     """Yield the design itself if it has this board, and one with each number of GPUs in the smallest server for it."""
-    own, makers = asked(scenario), scenario.limits.names("vendors")
+    own, makers = asked(scenario), {name.casefold() for name in scenario.limits.names("vendors")}
     maker = maker_of(catalog.servers[own.server]) if own.server else None
     if gpu == own.gpu:
         yield own
     servers = {id: maker_of(catalog.servers[id]) for id in takers(gpu, catalog)}
-    fits = {id: fit_of(catalog, id, gpu) for id, of in servers.items() if not makers or of in makers}
+    bought = (id for id, of in servers.items() if not makers or str(of).casefold() in makers)
+    fits = {id: fit_of(catalog, id, gpu) for id in bought}
     known = {id: fit for id, fit in fits.items() if fit}
     for count in sorted({count for fit in known.values() for count in _counts(fit, own.gpus_per_host)}):
         able = {id: fit for id, fit in known.items() if count in _counts(fit, own.gpus_per_host)}
