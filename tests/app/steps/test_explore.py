@@ -86,7 +86,7 @@ def test_the_winner_is_marked_and_every_other_says_why_it_loses(
     assert next(iter(shown)) == winner
     assert [label for label, row in shown.items() if row[0].get("tag") == "winner"] == [winner]
     for label, row in shown.items():
-        assert (row[9]["text"] != "\u2013") == (label != winner)
+        assert (row[8]["text"] != "\u2013") == (label != winner)
     said = " ".join(step.explore_data(book)["text"])
     assert has_approved(said, winner)
     assert f"{len(found['rejected'])} are ruled out" in said
