@@ -17,6 +17,7 @@ from gpuplan.deliver.office import MACROS, Relation, packed_parts, relations_xml
 from gpuplan.deliver.untrusted import (
     CUT_FROM_SETTINGS,
     OLD,
+    RULES,
     Broken,
     Reader,
     Said,
@@ -32,22 +33,9 @@ from gpuplan.wording import NAMES, said
 MOST_TEMPLATE_BYTES = 30_000_000
 SHOWN = 3
 
-OFFICE = "application/vnd.openxmlformats-officedocument"
-MAIN_TYPES = {
-    "docx": (f"{OFFICE}.wordprocessingml.document.main+xml", f"{OFFICE}.wordprocessingml.template.main+xml"),
-    "pptx": (f"{OFFICE}.presentationml.presentation.main+xml", f"{OFFICE}.presentationml.template.main+xml"),
-}
-"""Kind of file -> content type of the main part of an ordinary file, and of a template."""
+MAIN_TYPES, KEPT = RULES["types"], RULES["kept"]
 PROGRAMS = {"docx": "Word", "pptx": "PowerPoint"}
 EMBEDDED, LINKED = NAMES["embedded part"], NAMES["linked part"]
-KEPT = (
-    "styles", "stylesWithEffects", "numbering", "settings", "webSettings", "theme", "fontTable", "header", "footer",
-    "footnotes", "endnotes",
-)  # fmt: skip
-"""Parts of a document that are no content; the others belong to its content."""
-NO_LOOKS = ("slide", "viewProps", "revisionInfo", "changesInfo", "commentAuthors", "authors")
-"""Parts of a deck that are left out; the others are its looks."""
-PROPERTIES = ("core-properties", "extended-properties", "custom-properties")
 
 TYPES = "[Content_Types].xml"
 MACRO_TYPES = re.compile("macroEnabled|vbaProject|vbaData", re.IGNORECASE)
@@ -172,7 +160,7 @@ class _Package:
         types, another = MAIN_TYPES[self.kind], _error("template.another", self.kind)
         if not set(types) & set(self.types.values()) or "_rels/.rels" not in self.parts:
             raise another
-        wanted = ("officeDocument", *PROPERTIES)
+        wanted = ("officeDocument", *RULES["properties"])
         links = self._relations("_rels/.rels")
         self.roots = [link for link in links if not link.away and link.kind in wanted]
         starts = [target_of("", relation) for relation in self.roots if relation.kind == "officeDocument"]
@@ -204,7 +192,7 @@ class _Package:
 
     def _is_kept(self, name: str, relation: Relation) -> bool:
         if name == self.main:
-            return relation.kind in KEPT if self.kind == "docx" else relation.kind not in NO_LOOKS
+            return relation.kind in KEPT if self.kind == "docx" else relation.kind not in RULES["left_out"]
         part = self.said.get(name)
         return not (relation.away and part and part.root == "settings")
 

@@ -23,9 +23,10 @@ from gpuplan.report.drawing import (
     text_width,
     wrapped,
 )
+from gpuplan.report.figures import sentences
 from gpuplan.report.physical import alike, first_and_last, on_kubernetes
 from gpuplan.report.tables.plan import equipment
-from gpuplan.wording import MODE_NAMES, NAMES, amount, capital, number, said
+from gpuplan.wording import MODE_NAMES, NAMES, amount, capital, said
 
 MOST_BOXES, MOST_RACKS, ACROSS = 3, 8, 4
 """Most clusters, and most kinds of racks, that are drawn; racks side by side."""
@@ -234,15 +235,15 @@ class _Fabric:
         spine_y = leaf_y = y + 4.0
         if shape.spines:
             head = _head(amount(shape.spines, "spine"), shape.spines - len(self.spine_x))
-            leaf_y = max(self._words(spine_y, head, self._spine_words()) + 12, spine_y + 110)
+            leaf_y = max(self._words(spine_y, head, sentences("fabric spines", self)) + 12, spine_y + 110)
         alone = shape.leaves - 2 * len(self.pair_x)
         head = _head(said("drawing.fabric.leaves", leaves=shape.leaves, where=""), alone)
-        host_y = max(self._words(leaf_y, head, self._leaf_words()) + 12, leaf_y + 110)
+        host_y = max(self._words(leaf_y, head, sentences("fabric leaves", self)) + 12, leaf_y + 110)
         self._links(spine_y, leaf_y, host_y)
         self._switches(spine_y, leaf_y)
         for x in self.pair_x:
             self._hosts(x, host_y)
-        return max(self._words(host_y, hosts, self._host_words()), host_y + 60) + 8
+        return max(self._words(host_y, hosts, sentences("fabric hosts", self)), host_y + 60) + 8
 
     def _words(self, y: float, head: str, told: Iterable[str]) -> float:
         """Write the labels at the left of a row, from a height on; return the height at which they end."""
@@ -251,29 +252,6 @@ class _Fabric:
         for at, line in enumerate(lines, 1):
             self.drawing.text(0, y + 14 + LINE * at, line, room=SIDE - 8, fill=SOFT)
         return y + 14 + LINE * len(lines) + 4
-
-    def _spine_words(self) -> Iterable[str]:
-        yield self.switches.spine_name
-        yield said("drawing.fabric.spine ports", ports=self.shape.spine_ports_used)
-        yield said("drawing.fabric.each leaf")
-        yield f"{number(self.shape.links_per_spine)} x {number(self.switches.up_gbit_s)} Gbit/s"
-
-    def _leaf_words(self) -> Iterable[str]:
-        yield self.switches.leaf_name
-        yield said("drawing.fabric.leaf ports", ports=self.shape.down_ports_used)
-        if not self.shape.spines:
-            yield said("drawing.fabric.between")
-            yield f"{number(self.shape.peer_cables)} x {number(self.switches.up_gbit_s)} Gbit/s"
-
-    def _host_words(self) -> Iterable[str]:
-        cabling = self.found
-        yield said("drawing.fabric.shared ports", ports=cabling.ports.shared)
-        if self.rdma:
-            yield said("drawing.fabric.rdma ports", ports=self.rdma)
-        yield said("drawing.fabric.speed", speed=self.switches.port_gbit_s)
-        if compute := cabling.compute_ports:
-            yield said("drawing.fabric.compute hosts", hosts=self.hosts.compute_hosts, ports=compute.total)
-        yield said("drawing.fabric.to each leaf", links=self.shape.host_links_per_leaf)
 
     def _links(self, spine_y: float, leaf_y: float, host_y: float) -> None:
         """Links between switches, and from both leaves of a pair to its hosts; wider the more there are."""

@@ -100,6 +100,12 @@ def _is_met(of: Any, need: str) -> bool:
     return bool(of == value if value else of) != need.startswith("no ")
 
 
+def sentences(of: str, row: Any, **more: object) -> list[str]:
+    """Return the texts on something, as ``data/words/sentences.csv`` lists them with what each needs."""
+    rows = (each for each in own_rows("words/sentences") if each["of"] == of and has(row, each["needs"]))
+    return [said(each["text"], row=row, **more) for each in rows]
+
+
 class Figures(NamedTuple):
     """The headline figures of a plan, each under the name that the texts of all surfaces use."""
 

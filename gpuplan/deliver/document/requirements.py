@@ -10,7 +10,7 @@ from gpuplan.plan.inputs import Input
 from gpuplan.plan.known import inputs
 from gpuplan.plan.sharing import SharingMode, sharing_modes
 from gpuplan.plan.sizing_rule import Target
-from gpuplan.report.figures import has
+from gpuplan.report.figures import has, sentences
 from gpuplan.report.table import Table, columns
 from gpuplan.report.tables.known import WORK_NAMES, assumed_name, assumed_range, assumed_value, input_words
 from gpuplan.report.tables.plan import catalog_name
@@ -23,8 +23,6 @@ ASKED = ("groups", "demand", "availability")
 OF_COST = ("cost.years", "cost.as_of")
 """Inputs of the cost that state no means."""
 PROMISES = NAMES["promise of a rule"]
-ROWS = own_rows("words/requirements")
-"""What the design, with the path of its input, and each group asks for beside its GPUs, where it has what the row needs."""
 
 
 def required(draft: Draft) -> Content:
@@ -104,7 +102,7 @@ def _origin_of_group(draft: Draft, group: Group, known: Mapping[str, Input]) -> 
 
 def _asked_in_all(draft: Draft) -> dict[str, str]:
     """Map the path of an input to its requirement."""
-    rows = (row for row in ROWS if row["path"] and has(draft, row["needs"]))
+    rows = (row for row in own_rows("words/requirements") if has(draft, row["needs"]))
     return {row["path"]: draft.said(row["text"], promise=promise(draft.plan)) for row in rows}
 
 
@@ -114,8 +112,7 @@ def _group_asks(plan: Plan, group: Group) -> str:
     text = said("requirements.concurrently each", name=planned.name, vms=vms, gpus=gpus)
     if model:
         text = f"{planned.name}: {model.model}, {model.said}"
-    rows = (row for row in ROWS if not row["path"] and has(group, row["needs"]))
-    wishes = [said(row["text"], group=group, planned=planned) for row in rows]
+    wishes = sentences("wish of a group", group, planned=planned)
     return f"{text}; {', '.join(wishes)}." if wishes else f"{text}."
 
 

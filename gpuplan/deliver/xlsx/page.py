@@ -4,11 +4,12 @@ import math
 import re
 import unicodedata
 from bisect import bisect
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
 from gpuplan.deliver.xlsx.cells import KINDS, NUMBERS, SIZE, Editable, Live, Styles, limits, plain
+from gpuplan.facts import own_specs
 
 FORMULA_STARTS = ("=", "+", "-", "@")
 INDENTED = ("text", "head")
@@ -17,19 +18,9 @@ HIGHEST = 400.0
 """Most points of a row; a spreadsheet allows 409."""
 LINE, MARGIN = 1.32, 2.5
 """Height of a line as a multiple of its font size, and the margin of a row's lines, in points."""
-WIDTHS: Mapping[str, float] = {
+WIDTHS = {
     letter: width
-    for letters, width in {
-        "iljI.,'|:;![]` \u202f\u00a0": 0.5,
-        'rtf()-/"*\u00b0\u2013J': 0.7,
-        "ckvxyzs?": 0.93,
-        "aeg0123456789_": 1.0,
-        "bdhnopqu$#<>=+~^": 1.05,
-        "AFLPSTXYZEB&": 1.2,
-        "CDGHKNOQRUV": 1.32,
-        "mw": 1.58,
-        "MW@%\u2014\u2026": 1.8,
-    }.items()
+    for letters, width in own_specs("gpuplan.deliver.xlsx", "letters").items()
     for letter in letters
 }
 """Letters and their width in the widest of Calibri, Arial and DejaVu Sans, in digits of the same font."""
