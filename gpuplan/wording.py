@@ -356,6 +356,7 @@ TOLD: Mapping[str, Callable[[Any], str]] = {
     "short s": seconds,
     "stated": stated_percent,
     "wait": wait_words,
+    "thousands": lambda value: number(round(value / 1000)),
     "watts": watts,
     "whole": lambda value: number(round(value)),
     "2": two_digits,

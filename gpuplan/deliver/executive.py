@@ -8,7 +8,7 @@ from typing import NamedTuple
 from gpuplan.analysis.alternatives import Alternative, planned_alternatives, with_cheapest_rent
 from gpuplan.analysis.sensitivity import Bar, tornado
 from gpuplan.deliver.priced_items import PricedItems
-from gpuplan.locales import spoken
+from gpuplan.locales import spoken, written_day
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.checks.message import LEVELS, Message
@@ -117,6 +117,13 @@ def executive(plan: Plan) -> Executive:
 def document_day(plan: Plan) -> str:
     """Return the ISO day of the documents: as stated, else the day of the prices."""
     return plan.scenario.document.date or price_day(plan.scenario, plan.catalog)
+
+
+def edition(plan: Plan) -> dict[str, str]:
+    """Return version, status and day of the documents for a text."""
+    paper, day = plan.scenario.document, written_day(document_day(plan))
+    version = paper.version or said("document.first version")
+    return {"version": version, "status": paper.status or "draft", "day": day}
 
 
 def recommendation(plan: Plan) -> tuple[str, str]:

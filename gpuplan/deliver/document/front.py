@@ -12,8 +12,8 @@ from gpuplan.deliver.executive import (
     OWNERS,
     Driver,
     actions,
-    document_day,
     due,
+    edition,
 )
 from gpuplan.facts import BASES
 from gpuplan.locales import written_day
@@ -22,7 +22,7 @@ from gpuplan.plan.checks import check_plan
 from gpuplan.plan.known import inputs
 from gpuplan.plan.trail import Line
 from gpuplan.report.drawing import EDGE, INK, LINE, SIZE, SOFT, WIDTH, Area, Drawing, wrapped
-from gpuplan.report.figures import what_to_do
+from gpuplan.report.figures import sentences, what_to_do
 from gpuplan.report.table import Table, Worded, columns, filled, tabulate
 from gpuplan.wording import (
     BASIS_WORDS,
@@ -38,7 +38,6 @@ from gpuplan.wording import (
     watts,
 )
 
-STATUS = NAMES["document.status"]
 LABELS, ROW, BAR = 210.0, 40.0, 16.0
 """Width of the column of names, height of a row and of its bar."""
 LOW, HIGH = "#56b4e9", "#e69f00"
@@ -49,11 +48,7 @@ EDGES = 64.0
 
 def about(plan: Plan) -> str:
     """Describe the document in a line."""
-    inputs = plan.scenario.document
-    version_words = said("document.version", version=inputs.version or said("document.first version"))
-    day, status = written_day(document_day(plan)), STATUS[inputs.status or "draft"]
-    parts = (said("document.kind"), version_words, status, day, inputs.author)
-    return " \u00b7 ".join(filter(None, parts))
+    return " \u00b7 ".join(sentences("edition of the document", plan.scenario.document, **edition(plan)))
 
 
 def key_figures(draft: Draft) -> list[Block]:
@@ -89,8 +84,7 @@ def decisions(draft: Draft) -> Table:
 
 def control(draft: Draft) -> Table:
     """The author, the version and the approver."""
-    status, day = draft.plan.scenario.document.status or "draft", written_day(document_day(draft.plan))
-    rows = draft.tiles("control", status=status, day=day, made=made_with(draft.plan))
+    rows = draft.tiles("control", **edition(draft.plan), made=made_with(draft.plan))
     return filled("document_control", (row[:2] for row in rows), title=said("document.control"))
 
 

@@ -181,23 +181,15 @@ def _power_slide(deck: Deck) -> Iterator[Slide]:
     shown = [round(value / unit, 3) for value in bars.values()]
     series = Series(said("deck.power.series"), deck.brand.accent, shown, pattern)
     key = "deck.power.title" if use.racks else "deck.power.title beyond"
-    title = said(key, typical=watts(use.typical_w), peak=watts(use.peak_w), racks=use.racks)
+    title = said(key, use=use)
     keys = ("power.typical", "power.peak", "power.facility", "power.racks")
     more = [said("deck.cost.excludes", names="; ".join(use.excludes))] if use.excludes else []
     racks = number(use.racks) if use.racks else "\u2013"
     peaks = sorted(kind.peak_w for kind in use.kinds.values())
-    apart = said("deck.power.kinds apart") if peaks[1:] else ""
-    host = (
-        said("deck.power.host of kinds", low=watts(peaks[0]), high=watts(peaks[-1]))
-        if apart
-        else watts(peaks[0])
-    )
-    mwh, tonnes = round(use.energy_kwh / 1000), round(use.emissions_kg / 1000)
-    tiles = (
-        Tile(said("deck.power.racks"), racks, apart or said("deck.power.each", hosts=use.hosts_per_rack)),
-        Tile(said("deck.power.energy"), said("deck.power.mwh", mwh=mwh), said("deck.power.with cooling")),
-        Tile(said("deck.power.co2"), said("deck.power.tonnes", tonnes=tonnes), said("deck.power.a year")),
-        Tile(said("deck.power.host"), host, said("deck.power.full load")),
-    )
+    each, host = said("deck.power.each", use=use), watts(peaks[0])
+    if peaks[1:]:
+        ends = {"low": watts(peaks[0]), "high": watts(peaks[-1])}
+        each, host = said("deck.power.kinds apart"), said("deck.power.host of kinds", **ends)
+    tiles = deck.figures.tiles("power", racks=racks, each=each, host=host)
     chart = Chart(said("deck.power.about"), [*map(said, bars)], [series])
-    yield Slide([title], chart, keys, more=more, foot=Tiles(tiles), gap=20)
+    yield Slide([title], chart, keys, more=more, foot=Tiles([Tile(*tile) for tile in tiles]), gap=20)

@@ -11,7 +11,7 @@ from pptx.oxml.ns import qn
 
 from gpuplan.analysis.compare import Comparison
 from gpuplan.deliver.brand import PLAIN, Brand
-from gpuplan.deliver.executive import Executive
+from gpuplan.deliver.executive import Executive, edition
 from gpuplan.deliver.html import one_line
 from gpuplan.deliver.office import same_bytes
 from gpuplan.deliver.pptx.appendix import APPENDIX, decisions_slide, next_steps_slide
@@ -23,10 +23,11 @@ from gpuplan.deliver.pptx.measure import BODY, COVER, LEAD, POINT, SMALL, TITLE,
 from gpuplan.deliver.pptx.money import alternatives_slide, cost_slide, drivers_slide, growth_slide
 from gpuplan.deliver.pptx.opening import asked_slide, executive_slide, when_slide
 from gpuplan.deliver.template import checked_template, usable_template
-from gpuplan.locales import spoken, written_day
+from gpuplan.locales import spoken
 from gpuplan.plan import Plan
 from gpuplan.report.drawing import OKABE_ITO
-from gpuplan.wording import NAMES, said
+from gpuplan.report.figures import sentences
+from gpuplan.wording import said
 
 LOGO, SMALL_LOGO = Box(676, 372, 240, 84), Box(716, 506, 140, 24)
 """Position of the logo on the title slide, and above the number of the others."""
@@ -153,14 +154,6 @@ def _with_logo(layout: Any, brand: Brand, room: Box | None) -> None:
     layout.shapes._spTree.append(logo)
 
 
-def _edition(deck: Deck) -> list[str]:
-    paper = deck.plan.scenario.document
-    status = NAMES["document.status"][paper.status or "draft"]
-    author = [said("deck.title.author", author=paper.author)] if paper.author else []
-    version = paper.version or said("document.first version")
-    return [*author, said("deck.title.version", version=version, status=status)]
-
-
 def _title_slide(deck: Deck) -> None:
     scenario = deck.plan.scenario
     slide = deck.show.slides.add_slide(deck.layout_with({3, 4}) or deck.layout)
@@ -171,7 +164,7 @@ def _title_slide(deck: Deck) -> None:
     lead = said("deck.title.design")
     if scenario.customer:
         lead = said("deck.title.customer", customer=scenario.customer)
-    _title_words(deck, slide, lead, [*_edition(deck), written_day(deck.day)])
+    _title_words(deck, slide, lead, sentences("edition of the deck", scenario.document, **edition(deck.plan)))
     first = said("deck.title.first", name=scenario.name)
     deck.finish(slide, Slide([first], more=deck.summary.recommendation))
 
@@ -192,12 +185,8 @@ def _title_words(deck: Deck, slide: Any, lead: str, details: list[str]) -> None:
 
 
 def _closing_slide(deck: Deck) -> None:
-    *author, version = _edition(deck)
-    approver = deck.plan.scenario.document.approver
-    approved = [said("deck.closing.approver", approver=approver)] if approver else []
-    day = said("deck.closing.day", day=written_day(deck.day))
-    catalog = said("deck.closing.catalog", digest=deck.plan.catalog.digest)
-    lines = [*author, *approved, version, day, catalog]
+    more = {**edition(deck.plan), "digest": deck.plan.catalog.digest}
+    lines = sentences("end of the deck", deck.plan.scenario.document, **more)
     layout = next((option for option in deck.layouts if deck.own and option.name == "Closing"), None)
     _framed(deck, layout, said("deck.closing"), Words(lines), "deck.closing.notes")
 

@@ -4,7 +4,7 @@ import io
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from gpuplan.deliver.executive import OWNERS, Executive, document_day
+from gpuplan.deliver.executive import OWNERS, Executive, edition
 from gpuplan.deliver.xlsx.book import Book
 from gpuplan.deliver.xlsx.cells import CHANGE, TABS, Live, address
 from gpuplan.deliver.xlsx.choices import Charts, Shown
@@ -12,8 +12,8 @@ from gpuplan.deliver.xlsx.money import Money
 from gpuplan.deliver.xlsx.page import Page
 from gpuplan.locales import written_day
 from gpuplan.plan import Plan
-from gpuplan.report.figures import Figures
-from gpuplan.wording import NAMES, said
+from gpuplan.report.figures import Figures, sentences
+from gpuplan.wording import said
 
 COLUMNS, WIDTH = 12, 9.5
 """Columns of the page, and the width of each."""
@@ -24,7 +24,6 @@ CHART_ROWS, CHART_ROW = 10, 17.5
 BOX = 3
 BAND = 4 / 3 * 64
 """Height of the title band in pixels."""
-STATUS = NAMES["document.status"]
 FORMATS = {"price": "#,##0.00", "change": CHANGE, "num": "#,##0.0"}
 
 
@@ -82,16 +81,11 @@ class Overview:
         """Title, customer, author, version and date in the brand's accent, its logo beside them."""
         inputs, logo = self.plan.scenario.document, self.book.brand.logo
         last = COLUMNS - 1 - BOX * bool(logo)
-        version, status = inputs.version or said("sheet.overview.first version"), inputs.status or "draft"
-        about = (
-            said("sheet.overview.author", author=inputs.author) if inputs.author else "",
-            said("sheet.overview.version", version=version, status=STATUS[status]),
-            said("sheet.overview.day", day=written_day(document_day(self.plan))),
-        )
+        about = sentences("edition of the workbook", inputs, **edition(self.plan))
         customer = self.plan.scenario.customer or said("sheet.overview.no customer")
         self._line(self.plan.scenario.name, "band", last)
         self._line(customer, "band below", last)
-        self._line("    ".join(filter(None, about)), "band below", last)
+        self._line("    ".join(about), "band below", last)
         for row, points in enumerate((30, 17, 17)):
             self.page.high(row, points)
         self._gap(8)

@@ -4,7 +4,7 @@ import math
 import re
 import unicodedata
 from bisect import bisect
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -18,7 +18,7 @@ HIGHEST = 400.0
 """Most points of a row; a spreadsheet allows 409."""
 LINE, MARGIN = 1.32, 2.5
 """Height of a line as a multiple of its font size, and the margin of a row's lines, in points."""
-WIDTHS = {
+WIDTHS: Mapping[str, float] = {
     letter: width
     for letters, width in own_specs("gpuplan.deliver.xlsx", "letters").items()
     for letter in letters
