@@ -234,7 +234,7 @@ def _of_vms(view: Scenario, catalog: Catalog, group: Group, gpu: str, planned: G
             vms, how = most, said("same.profile", profile=planned.profile, most=most)
         gpus = planned.vms / vms
     sources = work.sources or catalog.gpus[gpu].fact("memory_gib").sources
-    return GpuWork(group.id, group.name, "vms", vms, gpus, 1 / vms if vms else None, "derived", sources, how)
+    return GpuWork(group.id, group.name, "vms", vms, gpus, 1 / vms if vms else None, work.basis, sources, how)
 
 
 def _of_model(plan: Plan, planned: GroupPlan) -> GpuWork:

@@ -45,9 +45,10 @@ def interactive(catalog: Catalog, group: Group) -> bool:
 def _in_memory(catalog: Catalog, own: str, other: str) -> Work:
     """Compare by the VMs that one GPU holds, each with the memory that it has on its own board."""
     facts = [catalog.gpus[gpu].fact("memory_gib") for gpu in (own, other)]
-    ratio = 1 / memory_of(catalog, own, other)
-    how = said("equivalence.memory", own=facts[0].value, other=facts[1].value)
-    return Work(ratio, "derived", _sources(facts), how)
+    ratio, sizes = 1 / memory_of(catalog, own, other), {"own": facts[0].value, "other": facts[1].value}
+    if ratio == 1 and facts[0].value != facts[1].value:
+        return Work(ratio, "assumed", _sources(facts), said("equivalence.little less memory", **sizes))
+    return Work(ratio, "derived", _sources(facts), said("equivalence.memory", **sizes))
 
 
 def memory_of(catalog: Catalog, own: str, other: str) -> float:

@@ -112,7 +112,8 @@ def test_an_open_vm_takes_its_memory_however_fast_the_board_is(catalog: Catalog)
     assert not interactive(catalog, chosen)
     assert not interactive(catalog, group(use_case="dev-test", jobs_per_day=4))
     # a little less memory is taken as one, as least_gpu_share says
-    assert work_of(catalog, group(use_case="dev-test"), "h100-nvl-94gb", "h100-pcie-80gb").ratio == 1
+    little = work_of(catalog, group(use_case="dev-test"), "h100-nvl-94gb", "h100-pcie-80gb")
+    assert (little.ratio, little.basis) == (1, "assumed") and has_approved(little.how, "80 GiB", "94 GiB")
 
 
 def measured_pairs(catalog: Catalog) -> dict[tuple[str, str, str], set[float]]:
