@@ -7,6 +7,7 @@ import numpy as np
 
 from gpuplan.analysis.rent_or_buy import token_prices
 from gpuplan.plan import Plan, of_design
+from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.limits import Within
@@ -44,12 +45,7 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
         "pools": [_pool(pool) for pool in plan.pools],
         "power_on": [_power_on(trial) for trial in plan.power_on.values()],
         "groups": [
-            _without(plain(group), "mode", "traits")
-            | {
-                "access_mode": group.mode,
-                "gives_up": [plain(t) for t in group.traits if t.verdict != "yes"],
-                "keeps": [plain(t) for t in group.traits if t.verdict == "yes"],
-            }
+            _without(plain(group), "mode", "traits") | {"access_mode": group.mode, **_traits(group)}
             for group in plan.groups
         ],
         "llm": {name: [plain(part) for part in parts.values()] for name, parts in plan.llm.parts.items()}
@@ -73,6 +69,11 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
 def _within(each: Within) -> dict[str, Any]:
     """How far the design is within a limit."""
     return {**plain(each), "share": each.share, "over": each.over}
+
+
+def _traits(group: GroupPlan) -> dict[str, Any]:
+    keeps = [trait for trait in group.traits if trait.verdict == "yes"]
+    return {"gives_up": plain([trait for trait in group.traits if trait not in keeps]), "keeps": plain(keeps)}
 
 
 def power_dict(power: PowerUse | None) -> dict[str, Any] | None:

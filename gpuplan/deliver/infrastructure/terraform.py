@@ -6,7 +6,7 @@ Every number comes from the plan. Resources and arguments follow the providers' 
 vGPU to a VM (pull request 2113 of its repository was closed), so the profile is an entry of ``extra_config``, and the README says what to check.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +41,13 @@ NSX_SIZES = ("small", "medium", "large")
 """Sizes of an NSX Manager that the provider accepts."""
 LEAST_HOSTS = {True: 3, False: 2}
 """With vSAN or without -> fewest hosts of a cluster that the provider accepts."""
+
+
+KINDS_OF_VMS: Mapping[str, Callable[[Vms], bool]] = {
+    "guests": lambda vm: not vm.server,
+    "clients": lambda vm: vm.client,
+    "servers": lambda vm: vm.server,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,10 +155,8 @@ def shown(plan: Plan) -> dict[str, Any]:
         "port_groups": PORT_GROUPS,
         "distributed_switches": plan.cabling.distributed_switches * len(sites),
         "rdma_switches": rdma,
+        **{name: [vm for vm in vms if of(vm)] for name, of in KINDS_OF_VMS.items()},
         "vms": vms,
-        "guests": [vm for vm in vms if not vm.server],
-        "clients": [vm for vm in vms if vm.client],
-        "servers": [vm for vm in vms if vm.server],
         "sizes": sizes(vms),
         "vsphere_profiles": vsphere_profiles(plan, vms),
         "provider": vsphere_provider(plan),

@@ -1,10 +1,12 @@
 """The slide of the limits that the customer has set: how far the design is within each."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gpuplan.deliver.pptx.blocks import Chart, Label, Series, Words
 from gpuplan.deliver.pptx.deck import Deck, Slide
 from gpuplan.deliver.pptx.measure import SMALL, cut
+from gpuplan.plan import Plan
+from gpuplan.plan.limits import Within
 from gpuplan.report.drawing import EDGE
 from gpuplan.report.limits import KEPT, OVER, limit_state, limits_exceeded
 from gpuplan.wording import capital, joined, said
@@ -20,7 +22,13 @@ def limits_slide(deck: Deck) -> Iterator[Slide]:
     if not plan.pools or not plan.within:
         return
     bars = [each for each in reversed(plan.within) if each.share is not None]
-    others = [each for each in plan.within if each.share is None]
+    words = Words([said("limits.key"), *_in_words(plan)], SMALL, quiet=True)
+    keys = [each.line for each in plan.within if each.line]
+    more = [f"{each.name}: {each.why}" for each in plan.within if each.why]
+    yield Slide(_titles(deck), _chart(plan, bars) if bars else None, keys, more=more, foot=words)
+
+
+def _chart(plan: Plan, bars: Sequence[Within]) -> Chart:
     shares = [each.share or 0.0 for each in bars]
     labels = [Label(limit_state(plan, each), bold=each.met is False) for each in bars]
     inside = [min(1.0, share) for share in shares]
@@ -31,16 +39,17 @@ def limits_slide(deck: Deck) -> Iterator[Slide]:
     ]
     end = 1.5 * min(TO_SCALE, max(1.0, *shares, 1.0))
     names = [cut(each.name, SMALL, NAME_WIDTH) for each in bars]
-    chart = Chart(said("limits.figure alt"), names, series, (60, 50), gap=55, overlap=100, end=end)
-    states = dict.fromkeys(limit_state(plan, each) for each in others)
-    named = {state: [each.name for each in others if limit_state(plan, each) == state] for state in states}
-    words = [
-        said("deck.limits.others", state=capital(state), names=joined(of)) for state, of in named.items()
-    ]
-    words.insert(0, said("limits.key"))
-    keys = [each.line for each in plan.within if each.line]
-    more = [f"{each.name}: {each.why}" for each in plan.within if each.why]
-    yield Slide(_titles(deck), chart if bars else None, keys, more=more, foot=Words(words, SMALL, quiet=True))
+    return Chart(said("limits.figure alt"), names, series, (60, 50), gap=55, overlap=100, end=end)
+
+
+def _in_words(plan: Plan) -> Iterator[str]:
+    """Limits that are no bars, by what is said of them."""
+    names: dict[str, list[str]] = {}
+    for each in plan.within:
+        if each.share is None:
+            names.setdefault(limit_state(plan, each), []).append(each.name)
+    for state, these in names.items():
+        yield said("deck.limits.others", state=capital(state), names=joined(these))
 
 
 def _titles(deck: Deck) -> list[str]:
