@@ -9,7 +9,7 @@ from gpuplan.analysis.compare import Comparison
 from gpuplan.analysis.solve import Solution
 from gpuplan.catalog import Catalog
 from gpuplan.catalog.catalog import Item, Row
-from gpuplan.facts import Brief, Named, Several
+from gpuplan.facts import Brief, Named, Several, own_specs
 from gpuplan.locales import spoken
 from gpuplan.plan import Plan
 from gpuplan.plan.cost import Costs
@@ -27,16 +27,6 @@ from gpuplan.wording import NAMES, amount, basis_word, number, said, short_watts
 
 STEP_OF = {"workloads" if step == "usecases" else step: step for step in NAMES["step"]}
 """Name of a step as users type it -> the step."""
-STEP_TABLES: Mapping[str, tuple[str, ...]] = {
-    "usecases": ("groups",),
-    "demand": ("groups", "serving", "tuning", "retrieval"),
-    "hosts": ("pools", "failures", "postures"),
-    "network": ("remote_gpus", "training"),
-    "cost": ("cost_by_part", "cost_by_year"),
-    "compare": ("alternatives",),
-    "design": ("decisions", "messages"),
-    "deliver": ("materials",),
-}
 OPEN = 8
 """Most rows of a folding table that is initially open."""
 MOST_ROWS = 40
@@ -53,7 +43,7 @@ def html(thing: Any) -> str:
 
 def step_html(plan: Plan, step: str, sentence: str) -> str:
     """Return a static view of a workbook step: its message, the figures of the plan and its tables."""
-    shown = [plan_table(plan, name) for name in STEP_TABLES.get(step, ())]
+    shown = [plan_table(plan, name) for name in own_specs("gpuplan.report", "step_tables").get(step, ())]
     body = "".join(_table(table) for table in shown if table.rows)
     title = f"<strong>{escape(plan.scenario.name)}</strong><p>{escape(sentence)}</p>"
     return _card(f"{title}{_totals(plan)}{body}")

@@ -35,15 +35,9 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 
-OWN_STYLES = {
-    "lead": "gpuplan lead",
-    "note": "gpuplan note",
-    "cell": "gpuplan table",
-    "small": "gpuplan small table",
-    "reference": "gpuplan reference",
-}
 LOOKS = own_specs("gpuplan.deliver.document", "looks")
-"""Looks of the styles: those of the usual file, those that a template lacks, and those of the contents."""
+"""Looks of the styles: those of the usual file, those that a template lacks, and those of the contents; and names in the file."""
+OWN_STYLES = LOOKS["names"]
 PAPERS = {"": (210, 297), "a4": (210, 297), "letter": (215.9, 279.4)}
 """Paper -> its width and height in mm; A4 where none is chosen."""
 
@@ -155,13 +149,6 @@ COLUMN_GAP = 254_000
 """Gap between two columns of text, in English Metric Units."""
 CHARACTER, CELL_MARGINS = 102, 230
 """Widths in a table in twentieths of a point: a bold character of 9 points, and the margins of a cell."""
-AFTER_UPDATE = (
-    "hdrShapeDefaults", "footnotePr", "endnotePr", "compat", "docVars", "rsids", "mathPr", "attachedSchema", "themeFontLang",
-    "clrSchemeMapping", "doNotIncludeSubdocsInStats", "shapeDefaults", "decimalSymbol", "listSeparator",
-)  # fmt: skip
-"""Elements that follow the request to update fields in the settings of a Word file."""
-OWN_FOOTERS = ("tbl", "instrText", "fldSimple", "sdt")
-"""Elements of a footer that a template fills by other means than text."""
 TALLEST = 0.86
 """Share of a page that a drawing may take with its caption below; a lower one would make the text of a tall drawing too small."""
 PIECES = re.compile("([\t\n\r])")
@@ -188,7 +175,7 @@ def _written(document: Document, word: Any, brand: Brand, *, own: bool) -> bytes
         if settings.find(qn("w:updateFields")) is None:
             update = OxmlElement("w:updateFields", {qn("w:val"): "true"})
             names = [child.tag.rpartition("}")[2] for child in settings]
-            place = next((at for at, name in enumerate(names) if name in AFTER_UPDATE), len(names))
+            place = next((at for at, name in enumerate(names) if name in LOOKS["after_update"]), len(names))
             settings.insert(place, update)
         _Writer(word, brand, own=own).write(document)
     stream = BytesIO()
@@ -212,7 +199,7 @@ class _Writer:
         self.shown = {
             "brand": brand,
             "known": self.known,
-            "look": OWN_STYLES | {"": ""},
+            "look": OWN_STYLES,
             "grid_style": word.part.get_style_id(grid, WD_STYLE_TYPE.TABLE),
             "pieces": lambda text: list(filter(None, PIECES.split(clean(text)))),
             "filled": lambda text: [
@@ -259,7 +246,7 @@ class _Writer:
         """Add page numbers, unless the template has its own footer."""
         footer = self.word.sections[-1].footer
         used = any(p.text.strip() for p in footer.paragraphs) or any(
-            footer._element.find(f".//{qn(f'w:{tag}')}") is not None for tag in OWN_FOOTERS
+            footer._element.find(f".//{qn(f'w:{tag}')}") is not None for tag in LOOKS["footers"]
         )
         if used and not footer.is_linked_to_previous:
             return
