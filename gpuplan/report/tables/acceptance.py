@@ -90,12 +90,7 @@ def _hardware(plan: Plan) -> Facts:
         "reserve": reserved_share(lost, min(hosts, default=1)),
         "reserved": plan.scenario.availability.reserved_hosts,
         "ordered": "; ".join(
-            said(
-                "build.hosts of kind",
-                hosts=part.totals.hosts,
-                each=part.scenario.hardware.gpus_per_host,
-                board=plan.catalog.gpus[part.scenario.hardware.gpu].name,
-            )
+            said("build.hosts of kind", part=part, board=plan.catalog.gpus[part.scenario.hardware.gpu])
             for part in plan.parts
             if part.pools
         ),
