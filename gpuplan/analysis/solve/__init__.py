@@ -19,6 +19,7 @@ from gpuplan.analysis.solve.solution import Binding, Clash, Solution
 from gpuplan.analysis.solve.trial import BOUNDED, Found, Miss, Question
 from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.plan import make_plan
+from gpuplan.plan.limits import Within
 from gpuplan.plan.plan import Asked, scenario_of
 from gpuplan.scenario import Problem, Scenario, ScenarioError, field_of, parse_value, problem, views
 from gpuplan.wording import said
@@ -149,23 +150,28 @@ def _kind(hosts: Candidate) -> tuple[str, int]:
 
 
 def _binding(search: Search, best: Found) -> Iterator[Binding]:
-    """Yield the limits that keep any design from one step more, with the least that it takes."""
-    question, quantity = search.question, search.question.quantity
-    met = {each.key: each for each in best.within}
+    """Yield the limits of which each alone keeps any design from one step more, with the least that it takes."""
+    quantity, met = search.question.quantity, {each.key: each for each in best.within}
     over = Counter(key for miss in search.last.values() for key in miss.limits if key in met)
     for key, _ in over.most_common():
         each = met[key]
-        needed = None
-        if quantity.most and best.steps < quantity.high and key in BOUNDED:
-            least = Quantity(key, "", key, each.name, each.unit, asked=best.steps + 1)
-            scenario = quantity.at(question.scenario, best.steps + 1)
-            scenario = scenario.with_value(f"limits.{key}", field_of(f"limits.{key}").high)
-            other = Search(
-                replace(question, scenario=scenario, quantity=least), search.engine, None, search.until
-            )
-            other.run([best.design], list(search.last))
-            needed = other.best.value if other.best else None
-        yield Binding(key, each.name, each.limit, each.value, needed, each.unit)
+        about = (key, each.name, each.limit, each.value)
+        if not quantity.most:
+            yield Binding(*about, None, each.unit)
+            continue
+        needed = _needed(search, best, each) if best.steps < quantity.high and key in BOUNDED else None
+        if needed is not None:
+            yield Binding(*about, needed, each.unit)
+
+
+def _needed(search: Search, best: Found, limit: Within) -> float | None:
+    """Return the least of a limit with which a design serves one step more; None where none does within the others."""
+    question, steps, path = search.question, best.steps + 1, f"limits.{limit.key}"
+    least = Quantity(limit.key, "", limit.key, limit.name, limit.unit, asked=steps)
+    scenario = question.quantity.at(question.scenario, steps).with_value(path, field_of(path).high)
+    other = Search(replace(question, scenario=scenario, quantity=least), search.engine, None, search.until)
+    other.run([best.design], list(search.last))
+    return other.best.value if other.best else None
 
 
 def _scope(question: Question) -> Iterator[str]:

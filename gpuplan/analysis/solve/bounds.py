@@ -1,7 +1,7 @@
 """Bounds: the most that hosts of a kind can serve within the limits, before any design with them is planned.
 
-Hosts without workloads cost and take no more than the same hosts with them, which gives the most hosts within the limits;
-and a design needs at least the hosts whose GPUs are its demand, and the spare ones for failures.
+A design needs at least the hosts whose GPUs are its demand, and failover capacity, in each year; and hosts
+without workloads cost and take no more than the same hosts with them.
 """
 
 import math
@@ -19,13 +19,11 @@ from gpuplan.models.cost import net_present_cost
 from gpuplan.plan import make_plan
 from gpuplan.plan.bill_of_materials import LICENCES
 from gpuplan.plan.cost import Costs
+from gpuplan.plan.growth import Growth, grow
 from gpuplan.plan.llm.own_models import with_models
 from gpuplan.plan.plan import plan_of
 from gpuplan.scenario import Availability, Demand, Limits, Scenario, ScenarioError, Training
 
-HOSTS_FIRST = 8
-"""Hosts of the first look, beyond which the limits are reached in proportion."""
-MOST_HOSTS = 4096
 MANY_GPUS = 64
 """GPUs of hosts whose licences are compared by term: so many that no smallest order counts."""
 IDLE = 0.01
@@ -37,7 +35,7 @@ class Bound(NamedTuple):
 
     design: Design
     steps: int
-    """Most that they serve within the limits; none where nothing bounds them."""
+    """Most that they serve within the limits; all that can be asked for where nothing bounds them."""
     least: float
     """Least of the figure that is to be small; 0 where it is not known."""
 
@@ -50,110 +48,104 @@ class ToBound(NamedTuple):
 
 
 def bounds(catalog: Catalog, task: ToBound) -> list[Bound]:
-    """Return the bound of each design with a board."""
+    """Return the bound of each design with a board; one like the one before it is looked at beyond that one's first."""
     question, quantity = task.question, task.question.quantity
-    kinds: dict[Candidate, int | None] = {}
-    demands: dict[int, float] = {}
-    largest = max(task.designs, key=lambda design: design.hosts.gpus_per_host)
-
-    def demanded(steps: int) -> float:
-        if steps not in demands:
-            demands[steps] = demand_of(quantity.at(question.scenario, steps), catalog, largest)
-        return demands[steps]
-
-    found = []
+    hardware, found = question.scenario.hardware, list[Bound]()
+    demands = Demands(question.scenario, catalog, task.designs)
+    near = max(1, quantity.asked)
     for design in task.designs:
-        hosts = replace(design.hosts, sharing="as asked")
-        owned = question.scenario.hardware.existing and hosts.gpu == question.scenario.hardware.gpu
-        if owned or question.scenario.hardware.kinds:
+        owned = hardware.existing and design.hosts.gpu == hardware.gpu
+        if owned or hardware.kinds:
             found.append(Bound(design, quantity.high, 0.0))
             continue
+
+        def least(steps: int, design: Design = design) -> tuple[int, Mapping[str, float]]:
+            hosts = hosts_for(demands.of(quantity.at(question.scenario, steps)), design.hosts)
+            return hosts[0], least_with(question, catalog, design, hosts)
+
+        def fits(steps: int) -> tuple[bool, float]:
+            taken, limits = least(steps)[1], question.scenario.limits
+            stated = {key: float(limit) for key in taken if (limit := getattr(limits, key))}
+            return not over_limits(taken, limits), max((taken[k] / stated[k] for k in stated), default=0.0)
+
         if not quantity.most:
-            count = hosts_for(demanded(quantity.asked), hosts)
-            least = least_with(question, catalog, design, count)
-            found.append(Bound(design, quantity.asked, objective_of(quantity.figure, count, least)))
-            continue
-        if hosts not in kinds:
-            near = next(reversed(kinds.values()), None)
-            kinds[hosts] = _most_hosts(question, catalog, design, near)
-        most = kinds[hosts]
-        if most is None:
-            found.append(Bound(design, quantity.high, 0.0))
-            continue
-        room = (most - hosts.host_failures) * hosts.gpus_per_host
-        if room <= 0:
-            found.append(Bound(design, 0, 0.0))
-            continue
-
-        def fits(steps: int, room: int = room) -> tuple[bool, float]:
-            gpus = demanded(steps)
-            return gpus <= room + 1e-9, gpus / room
-
-        found.append(Bound(design, furthest(0, quantity.high, max(1, quantity.asked), fits), 0.0))
+            found.append(Bound(design, quantity.asked, objective_of(quantity.figure, *least(quantity.asked))))
+        elif near < quantity.high and found and not fits(near + 1)[0]:
+            found.append(Bound(design, near, 0.0))
+        else:
+            near = furthest(0, quantity.high, near, fits)
+            found.append(Bound(design, near, 0.0))
     return found
 
 
-def hosts_for(gpus: float, hosts: Candidate) -> int:
-    """Return the fewest hosts whose GPUs are a demand, with the spare ones for failures."""
-    return math.ceil(gpus / hosts.gpus_per_host - 1e-9) + hosts.host_failures if gpus else 0
+class Demands:
+    """GPUs of a board that a scenario asks for in each year, with the most GPUs per host that any design has."""
+
+    def __init__(self, scenario: Scenario, catalog: Catalog, designs: Sequence[Design]) -> None:
+        self._catalog = catalog
+        self._design = max(designs, key=lambda design: design.hosts.gpus_per_host)
+        grows = any(group.growth for group in scenario.groups)
+        self._years = scenario.cost.years if grows else 1
+        self._known: dict[Scenario, tuple[float, ...]] = {}
+
+    def of(self, scenario: Scenario) -> tuple[float, ...]:
+        """Return the GPUs of each year; 0 where they cannot be told, as that bounds nothing."""
+        if scenario not in self._known:
+            own = self._design.apply(scenario, self._catalog)
+            self._known[scenario] = tuple(self._planned(grow(own, year, {})) for year in range(self._years))
+        return self._known[scenario]
+
+    def _planned(self, scenario: Scenario) -> float:
+        try:
+            plan = plan_of(scenario, with_models(scenario, self._catalog), False)
+            return float(plan.demand.planned.value)
+        except ScenarioError:
+            return 0.0
 
 
-def demand_of(scenario: Scenario, catalog: Catalog, design: Design) -> float:
-    """Return the GPUs that a design is asked for; 0 where they cannot be told, as that bounds nothing."""
-    scenario = design.apply(scenario, catalog)
-    try:
-        plan = plan_of(scenario, with_models(scenario, catalog), False)
-        return float(plan.demand.planned.value)
-    except ScenarioError:
-        return 0.0
+def hosts_for(gpus: Sequence[float], hosts: Candidate) -> tuple[int, ...]:
+    """Return the fewest hosts of each year whose GPUs are a demand, with failover capacity; hosts once bought stay."""
+    needed = [math.ceil(n / hosts.gpus_per_host - 1e-9) + hosts.host_failures if n else 0 for n in gpus]
+    return tuple(max(needed[: year + 1]) for year in range(len(needed)))
 
 
-def least_with(question: Question, catalog: Catalog, design: Design, hosts: int) -> Mapping[str, float]:
-    """Return of each limit the least that so many hosts without workloads take; nothing where that is not known."""
-    if not hosts:
+def least_with(
+    question: Question, catalog: Catalog, design: Design, hosts: Sequence[int]
+) -> Mapping[str, float]:
+    """Return of each limit the least that so many hosts in each year take without workloads; nothing where that is not known."""
+    if not hosts[0]:
         return {}
     first = replace(design.hosts, host_failures=0, sharing="as asked", link_gbit_s=min(question.space.links))
     bare = replace(
         Design(first, design.term).apply(replace(question.scenario, groups=()), catalog),
-        demand=replace(Demand(), rule="stated", stated_gpus=hosts * first.gpus_per_host),
+        demand=replace(Demand(), rule="stated", stated_gpus=hosts[0] * first.gpus_per_host),
         availability=Availability(host_failures=0),
         training=Training(),
         limits=Limits(),
         origins=(),
     )
     bare = replace(bare, cost=replace(bare.cost, utilisation=IDLE))
-    return _least_of(bare, catalog, question.space.terms)
+    return _least_of(bare, catalog, question.space.terms, tuple(hosts))
 
 
 @lru_cache(maxsize=4096)  # amounts near each other take as many hosts: half of the time of a frontier
-def _least_of(bare: Scenario, catalog: Catalog, terms: tuple[int, ...]) -> Mapping[str, float]:
+def _least_of(
+    bare: Scenario, catalog: Catalog, terms: tuple[int, ...], hosts: tuple[int, ...]
+) -> Mapping[str, float]:
     plan = outcome(bare, catalog, check=False).plan
-    if plan is None or plan.costs is None:
+    if plan is None or not plan.pools:
         return {}
-    costs = plan.costs
+    if hosts[-1] > hosts[0]:
+        each = (*hosts, *hosts[-1:] * (bare.cost.years - len(hosts)))
+        needed = tuple({plan.pools[0].kind: count} for count in each[: bare.cost.years])
+        vars(plan)["growth"] = Growth(needed, plan.growth.busy_gpus, None)
+    if (costs := plan.costs) is None:
+        return {}
     platform, software = (yearly_of(costs, name) for name in LICENCES)
     shares = _of_terms(bare.only("cost", "prices"), catalog, terms)
     rest = 1 - min(shares[0], 1.0), 1 - min(shares[1], 1.0)
     net = costs.net_present - rest[0] * _present(costs, platform) - sum(software)
     return least_of(plan, (net, costs.cash[0] - rest[1] * platform[0] - software[0]))
-
-
-def _most_hosts(question: Question, catalog: Catalog, design: Design, like: int | None) -> int | None:
-    """Return the most hosts of a kind within the limits, or of others ``like`` it; None where no limit bounds them."""
-    bounded = False
-
-    def fits(hosts: int) -> tuple[bool, float]:
-        nonlocal bounded
-        least = least_with(question, catalog, design, hosts)
-        over = bool(over_limits(least, question.scenario.limits))
-        bounded = bounded or over
-        limits = {key: getattr(question.scenario.limits, key) for key in least}
-        return not over, max((least[key] / limit for key, limit in limits.items() if limit), default=0.0)
-
-    if like is not None and not fits(like + 1)[0]:
-        return like
-    most = furthest(0, MOST_HOSTS, HOSTS_FIRST, fits)
-    return most if bounded else None
 
 
 def objective_of(figure: str, hosts: int, least: Mapping[str, float]) -> float:

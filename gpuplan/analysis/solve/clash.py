@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuplan.analysis.solve.designs import Design, space_of
+from gpuplan.analysis.solve.designs import designs_of, space_of
 from gpuplan.analysis.solve.search import Search
 from gpuplan.analysis.solve.solution import Binding, Clash
 from gpuplan.analysis.solve.trial import measured
@@ -18,10 +18,11 @@ def clash_of(search: Search) -> Clash:
     """Return the fewest limits that no design keeps together; every design is measured by all of them, whatever it exceeds."""
     question = search.question
     steps = question.quantity.low if question.quantity.most else question.quantity.asked
-    limits = question.scenario.limits
-    free = replace(question.scenario, limits=replace(limits, boards=None, vendors=None))
-    space = space_of(free, search.engine.catalog)
-    designs = [Design(hosts, question.scenario.cost.licence_term_years) for hosts in space.hosts]
+    limits, space = question.scenario.limits, question.space
+    if limits.boards or limits.vendors:  # all others are measured too: the lists may be what clashes
+        free = replace(question.scenario, limits=replace(limits, boards=None, vendors=None))
+        space = space_of(free, search.engine.catalog)
+    designs = designs_of(question.scenario, search.engine.catalog, space)
     rows: list[Sequence[Within]] = []
     reasons: Counter[str] = Counter()
     for part in search.engine.each(measured, [(question, design, steps) for design in designs]):
@@ -40,7 +41,7 @@ def _fewest(rows: Sequence[Sequence[Within]]) -> tuple[str, ...]:
     """Return the fewest limits of which every design exceeds one."""
     from scipy.optimize import Bounds, LinearConstraint, milp  # imported here: most answers have no clash
 
-    sets = {_over(within) for within in rows}
+    sets = {_over(within) for within in rows} - {frozenset()}
     keys = sorted({key for each in sets for key in each})
     if not keys:
         return ()

@@ -10,11 +10,11 @@ from gpuplan.analysis.candidates import (
     Candidate,
     KindCandidate,
     asked,
+    imprecise,
     kind_candidates,
     maybe_ended,
     possible_sharing,
     takers,
-    too_little,
     unfit,
 )
 from gpuplan.catalog import Catalog
@@ -84,12 +84,6 @@ class Design(NamedTuple):
             parts.append(said("solve.apart", names=joined([*self.groups]), server=server, **gpus))
         return "; ".join([*parts, said("solve.term", years=counted(self.term, "year"))])
 
-    def variants(self, space: Space) -> Iterator["Design"]:
-        """Yield the same hosts with each link and each term, first as the design has them."""
-        for link in dict.fromkeys((self.hosts.link_gbit_s, *space.links)):
-            for term in dict.fromkeys((self.term, *space.terms)):
-                yield self._replace(hosts=replace(self.hosts, link_gbit_s=link), term=term)
-
 
 def _as_kind(hosts: Candidate, of: str) -> KindCandidate:
     about = (hosts.sharing, hosts.link_gbit_s, hosts.host_failures, of)
@@ -129,7 +123,9 @@ def space_of(
             if (not servers or server in servers) and _by_maker(catalog, server, makers)
             for count in _counts(own, catalog, gpu, server)
         ]
-        reasons = {candidate: unfit(view, catalog, candidate) for candidate in dict.fromkeys(here)}
+        reasons = {
+            candidate: unfit(view, catalog, candidate, smaller=True) for candidate in dict.fromkeys(here)
+        }
         fitting = [candidate for candidate, why in reasons.items() if not why]
         if not fitting:
             left_out[gpu] = next(iter(reasons.values()), said("solve.no server"))
@@ -148,7 +144,7 @@ def _left_out(scenario: Scenario, catalog: Catalog, gpu: str, allowed: Collectio
         return said("solve.board not allowed")
     if gpu != scenario.hardware.gpu and maybe_ended(gpu, catalog, today):
         return said("solve.no longer sold")
-    return too_little(gpu, scenario, catalog)
+    return imprecise(gpu, scenario, catalog)
 
 
 def _by_maker(catalog: Catalog, server: str, makers: Collection[str]) -> bool:

@@ -2,14 +2,15 @@
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpuplan.analysis.solve.bounds import Bound, demand_of, hosts_for, least_with, objective_of
+from gpuplan.analysis.solve.bounds import Bound, Demands, hosts_for, least_with, objective_of
 from gpuplan.analysis.solve.designs import Design, as_asked
 from gpuplan.analysis.solve.search import ROUND, Search
-from gpuplan.analysis.solve.trial import BOUNDED, LITTLE, Question, furthest
+from gpuplan.analysis.solve.trial import BOUNDED, LITTLE, Question, furthest, least_planned
+from gpuplan.analysis.variants import outcome
 from gpuplan.catalog import Catalog
 
 FEW = 2
@@ -23,6 +24,8 @@ class Slot(NamedTuple):
     groups: tuple[str, ...]
     designs: tuple[Design, ...]
     steps: int
+    planned: bool
+    """True if each is planned, which tells more and takes longer than to count its hosts."""
 
 
 class Least(NamedTuple):
@@ -36,16 +39,20 @@ class Least(NamedTuple):
 
 
 def least_of_slot(catalog: Catalog, slot: Slot) -> list[Least]:
-    """Return the least of each kind of hosts with one board."""
+    """Return the least of each kind of hosts with one board: by their number, or planned for these workloads alone."""
     question, wanted = slot.question, slot.question.quantity.at(slot.question.scenario, slot.steps)
     alone = wanted.with_groups([group for group in wanted.groups if group.id in slot.groups])
-    gpus = demand_of(alone, catalog, max(slot.designs, key=lambda design: design.hosts.gpus_per_host))
-    found = []
+    demands, found = Demands(alone, catalog, slot.designs), []
     for design in slot.designs:
-        hosts = hosts_for(gpus, design.hosts)
-        least = least_with(question, catalog, design, hosts) if hosts else {}
+        hosts = hosts_for(demands.of(alone), design.hosts)
+        least = least_with(question, catalog, design, hosts)
+        if slot.planned:
+            plan = outcome(design.apply(alone, catalog), catalog, check=False).plan
+            if plan is None or plan.totals.unplaced_vms or not plan.pools:
+                continue
+            hosts, least = (plan.totals.hosts,), least_planned(plan, question.space)
         limits = tuple(least.get(key, 0.0) for key in BOUNDED)
-        found.append(Least(design, limits, objective_of(question.quantity.figure, hosts, least)))
+        found.append(Least(design, limits, objective_of(question.quantity.figure, hosts[0], least)))
     return found
 
 
@@ -94,14 +101,16 @@ def _pairs(search: Search, kinds: Sequence[Design], apart: tuple[str, ...], step
     if steps > question.quantity.high:
         return []
     rest = tuple(group.id for group in question.scenario.groups if group.id not in apart)
-    one, two = (_table(search, kinds, groups, steps) for groups in (rest, apart))
-    limits = [getattr(question.scenario.limits, key) for key in BOUNDED]
-    most = np.array([np.inf if limit is None else float(limit) for limit in limits])
-    both = np.array([each.limits for each in one])[:, None] + np.array([each.limits for each in two])[None]
-    figures = np.array([each.figure for each in one])[:, None] + np.array([each.figure for each in two])[None]
-    able = (both <= most + 1e-9).all(axis=2)
-    if not search.most and search.best:
-        able &= figures < search.best.value
+    kinds_of = [tuple(kinds), tuple(kinds)]
+    for planned in (False, True):
+        tables = [
+            _table(search, kinds_of[at], groups, steps, planned=planned)
+            for at, groups in enumerate((rest, apart))
+        ]
+        figures, able = _able(search, *tables)
+        left = [np.nonzero(able.any(axis=1 - at))[0] for at in (0, 1)]
+        kinds_of = [tuple(tables[at][n].design for n in left[at]) for at in (0, 1)]
+    one, two = tables
     term = as_asked(question.scenario).term
     order = sorted(zip(*np.nonzero(able), strict=True), key=lambda pair: (figures[pair], pair))
     found = []
@@ -114,10 +123,27 @@ def _pairs(search: Search, kinds: Sequence[Design], apart: tuple[str, ...], step
     return found
 
 
-def _table(search: Search, kinds: Sequence[Design], groups: tuple[str, ...], steps: int) -> list[Least]:
+def _able(search: Search, one: Sequence[Least], two: Sequence[Least]) -> tuple[Any, Any]:
+    """Return the figure that is to be small of each pair, and whether the pair may be within the limits and better."""
+    if not one or not two:
+        return np.zeros((len(one), len(two))), np.zeros((len(one), len(two)), dtype=bool)
+    limits = [getattr(search.question.scenario.limits, key) for key in BOUNDED]
+    most = np.array([np.inf if limit is None else float(limit) for limit in limits])
+    both = np.array([each.limits for each in one])[:, None] + np.array([each.limits for each in two])[None]
+    figures = np.array([each.figure for each in one])[:, None] + np.array([each.figure for each in two])[None]
+    able = (both <= most + 1e-9).all(axis=2)
+    if not search.most and search.best:
+        able &= figures < search.best.value
+    return figures, able
+
+
+def _table(
+    search: Search, kinds: Sequence[Design], groups: tuple[str, ...], steps: int, *, planned: bool
+) -> list[Least]:
     boards = dict.fromkeys(design.hosts.gpu for design in kinds)
     slots = [
-        Slot(search.question, groups, tuple(d for d in kinds if d.hosts.gpu == gpu), steps) for gpu in boards
+        Slot(search.question, groups, tuple(d for d in kinds if d.hosts.gpu == gpu), steps, planned)
+        for gpu in boards
     ]
     return [each for part in search.engine.each(least_of_slot, slots) for table in part for each in table]
 
@@ -128,7 +154,7 @@ def cheapest_servers(question: Question, catalog: Catalog, designs: Sequence[Des
     for design in designs if question.space.mixes else ():
         hosts = design.hosts
         if hosts.sharing == "as asked" and not design.kinds:
-            paid = least_with(question, catalog, design, FEW).get("budget", math.inf)
+            paid = least_with(question, catalog, design, (FEW,)).get("budget", math.inf)
             kind = (hosts.gpu, hosts.gpus_per_host)
             if kind not in least or paid < least[kind][0]:
                 least[kind] = (paid, design)

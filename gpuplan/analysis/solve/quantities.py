@@ -58,7 +58,7 @@ class Quantity:
 
 
 def quantity_of(scenario: Scenario, wanted: str) -> Quantity:
-    """Return what is asked for as ``users:GROUP``, ``gpus`` or ``cost``. Raises a ScenarioError that names what would do."""
+    """Return the quantity named ``users:GROUP``, ``gpus``, ``cost`` and so on. Raises a ScenarioError that names what would do."""
     key, _, id = str(wanted).partition(":")
     row = ROWS.get(key)
     if row is None:

@@ -16,7 +16,7 @@ ROUND = 3
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a search is, for whoever waits for it."""
+    """How far a search is."""
 
     best: Found | None
     bound: float | None

@@ -20,6 +20,8 @@ from gpuplan.scenario import RISKS, Limits, Scenario
 from gpuplan.wording import joined, said
 
 LIMITS = Limits.__slots__
+SHARED = ("Network", "Spares", "Workload domain")
+"""Parts of the cost that hosts of several kinds have together."""
 BOUNDED = ("budget", "budget_start", "power_kw", "cooling_kw", "rack_units", "racks")
 """Limits of which a part is known before a design is planned."""
 
@@ -141,7 +143,9 @@ def measured(catalog: Catalog, task: tuple[Question, Design, int]) -> Measured:
         return Measured((), "; ".join(problem.message for problem in made.problems))
     if why := next(unmet(made.plan, chosen, network=False), ""):
         return Measured((), why)
-    plans = [plan for _, plan in _variants(question, made.plan, design) if not [*unmet(plan, chosen)]]
+    plans = [
+        plan for _, plan in _variants(question, made.plan, design, every=True) if not [*unmet(plan, chosen)]
+    ]
     return Measured(tuple(dict.fromkeys(plan.within for plan in plans)), "")
 
 
@@ -154,20 +158,21 @@ def _flat(plan: Plan) -> Plan | None:
 
 
 def least_of(plan: Plan, paid: tuple[float, float]) -> dict[str, float]:
-    """Return of each limit the least that the hosts of a plan take, as if its network took nothing.
+    """Return of each limit the least that the hosts of a plan take, as if what all hosts share took nothing.
 
     ``paid`` is the least that they cost over the period and at the start, with any term.
     """
     costs, power = plan.costs, plan.power
     assert costs and power
-    network, support = (yearly_of(costs, name) for name in ("Network", "Hardware support"))
+    shared = [part.yearly for part in costs.parts if part.name in SHARED]
     bought = sum(part.yearly[0] for part in costs.parts if part.name in HARDWARE)
-    supported = sum(support) * network[0] / bought if bought else 0.0
+    first = sum(yearly[0] for yearly in shared)
+    support, part = yearly_of(costs, "Hardware support"), first / bought if bought else 0.0
     hosts = [part for part in power.parts if part.name not in (LEAVES, SPINES)]
     kw = sum(part.peak_w for part in hosts) / 1000
     return {
-        "budget": paid[0] - sum(network) - supported,
-        "budget_start": paid[1] - network[0] - supported,
+        "budget": paid[0] - sum(map(sum, shared)) - part * sum(support),
+        "budget_start": paid[1] - first - part * support[0],
         "power_kw": kw,
         "cooling_kw": kw,
         "rack_units": sum(part.rack_units_u or 0 for part in hosts),
@@ -186,13 +191,19 @@ def over_limits(least: Mapping[str, float], limits: Limits) -> tuple[str, ...]:
     return tuple(k for k, value in least.items() if stated[k] is not None and value > stated[k] + 1e-9)
 
 
+def least_planned(plan: Plan, space: Space) -> dict[str, float]:
+    """Return of each limit the least that a plan takes with every link and term."""
+    terms = [other.costs for term in space.terms if (other := with_term(plan, term)).costs]
+    if not terms or plan.power is None:
+        return {}
+    return least_of(plan, (min(c.net_present for c in terms if c), min(c.cash[0] for c in terms if c)))
+
+
 def surely_over(plan: Plan, space: Space) -> tuple[str, ...]:
     """Return the limits that a plan exceeds with every link and term."""
-    if plan.costs is None or all(getattr(plan.scenario.limits, key) is None for key in BOUNDED):
+    if all(getattr(plan.scenario.limits, key) is None for key in BOUNDED):
         return ()
-    terms = [other.costs for term in space.terms if (other := with_term(plan, term)).costs]
-    paid = min(c.net_present for c in terms if c), min(c.cash[0] for c in terms if c)
-    return over_limits(least_of(plan, paid), plan.scenario.limits)
+    return over_limits(least_planned(plan, space), plan.scenario.limits)
 
 
 def with_term(plan: Plan, term: int) -> Plan:
@@ -201,15 +212,17 @@ def with_term(plan: Plan, term: int) -> Plan:
     return plan.relinked(plan.scenario.with_value("cost.licence_term_years", term))
 
 
-def _variants(question: Question, base: Plan, design: Design) -> Iterator[tuple[Design, Plan]]:
-    """Yield plans with each link and term, those first that are likely within the limits and cost least.
+def _variants(
+    question: Question, base: Plan, design: Design, *, every: bool = False
+) -> Iterator[tuple[Design, Plan]]:
+    """Yield plans with each term, and each link unless all are surely over a limit, those first that are likely within the limits and cost least.
 
     Link and term change different payments, so the cost of both together is known from that of each.
     """
     space, own = question.space, (design.hosts.link_gbit_s, design.term)
     base.growth  # noqa: B018 - shared by all variants
     plans = {own: base} | {(own[0], term): with_term(base, term) for term in space.terms}
-    for link in () if surely_over(base, space) else space.links:
+    for link in space.links if every or not surely_over(base, space) else ():
         if (link, own[1]) not in plans:
             linked = base.scenario.with_value("network.link_gbit_s", link)
             made = outcome_of(partial(base.relinked, linked))
@@ -271,7 +284,7 @@ class Climbed(NamedTuple):
 def climbed(catalog: Catalog, task: Climb) -> Climbed:
     """Return the most that a design serves within the limits, if that is at least the floor.
 
-    More of what is asked for never needs less, so an amount that is too much stands for all above it.
+    A larger amount never needs less, so one that is too much stands for all above it.
     """
     question, design, low, high = task
     found = tried(question, catalog, design, low)

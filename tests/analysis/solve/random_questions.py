@@ -22,7 +22,7 @@ BOARDS = (
     "a100-pcie-80gb",
     "l4-24gb",
 )
-MOST = 24
+MOST = 10
 """Amount up to which everything is tried."""
 
 
@@ -35,7 +35,7 @@ def random_question(seed: int, catalog: Catalog) -> tuple[Scenario, Space, Quant
         "users",
         name="Users",
         use_case=random.choice(["small-workstation", "dev-test", "inference"]),
-        people=random.randint(2, 12),
+        people=random.randint(2, 7),
         active_share=random.choice([0.5, 1.0]),
         gpus_each=random.choice([0.25, 0.5, 1, 2]),
         growth=random.choice([None, None, 0.3]),
@@ -49,7 +49,7 @@ def random_question(seed: int, catalog: Catalog) -> tuple[Scenario, Space, Quant
     )
     scenario = scenario.with_value("availability.host_failures", random.randint(0, 1))
     whole = space_of(scenario, catalog, boards=random.sample(boards, 3))
-    hosts = random.sample(whole.hosts, min(4, len(whole.hosts)))
+    hosts = random.sample(whole.hosts, min(3, len(whole.hosts)))
     space = Space(tuple(hosts), (25, random.choice([10, 100])), (3, random.choice([1, 5])))
     plan = make_plan(scenario, catalog, check=False)
     limits = _limits(random, plan)

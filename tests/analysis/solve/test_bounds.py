@@ -1,0 +1,56 @@
+"""Bounds: hosts without workloads take no more than a plan, and no amount beyond a bound is within the limits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gpuplan import load_scenario
+from gpuplan.analysis.solve.bounds import Demands, ToBound, bounds, hosts_for, least_with
+from gpuplan.analysis.solve.designs import Design, space_of
+from gpuplan.analysis.solve.quantities import quantity_of
+from gpuplan.analysis.solve.trial import Found, Question, least_planned, planned, tried
+from gpuplan.catalog import Catalog
+
+
+@pytest.fixture(scope="module", params=["starter", "current"])
+def question(request: pytest.FixtureRequest, catalog: Catalog) -> Question:
+    scenario = load_scenario(request.param).with_value("limits.budget", 2e6).with_value("limits.power_kw", 40)
+    boards = ["h100-nvl-94gb", "l40s-48gb", "h200-nvl-141gb"]
+    whole = space_of(scenario, catalog, boards=boards)
+    quantity = quantity_of(scenario, f"users:{scenario.groups[1].id}")
+    return Question(scenario, quantity, replace(whole, links=(10, 25), terms=(1, 3, 5)))
+
+
+def test_no_plan_takes_less_than_its_hosts_alone(question: Question, catalog: Catalog) -> None:
+    looked = 0
+    for hosts in [each for each in question.space.hosts if each.sharing == "as asked"][::4]:
+        design = Design(hosts, 3)
+        plan = planned(question, catalog, design, question.quantity.asked)
+        if plan.totals.unplaced_vms:
+            continue
+        demands = Demands(question.scenario, catalog, [design])
+        counted = hosts_for(demands.of(question.scenario), hosts)
+        assert counted[0] <= plan.totals.hosts
+        least, whole = least_with(question, catalog, design, counted), least_planned(plan, question.space)
+        assert least and all(value <= whole[key] + 1e-6 for key, value in least.items())
+        looked += 1
+    assert looked >= 3
+
+
+def test_nothing_beyond_a_bound_is_within_the_limits(question: Question, catalog: Catalog) -> None:
+    designs = tuple(Design(hosts, 3) for hosts in question.space.hosts if hosts.gpu == "h100-nvl-94gb")[:3]
+    for bound in bounds(catalog, ToBound(question, designs)):
+        if bound.steps < question.quantity.high:
+            assert not isinstance(tried(question, catalog, bound.design, bound.steps + 1), Found)
+
+
+@pytest.mark.parametrize(
+    ("gpus", "hosts"), [((7.5,), (3,)), ((8, 9, 9), (3, 4, 4)), ((9, 5), (4, 4)), ((0,), (0,))]
+)
+def test_hosts_hold_the_demand_and_the_spare_ones_and_stay(
+    gpus: tuple[float, ...], hosts: tuple[int, ...], question: Question
+) -> None:
+    four = replace(question.space.hosts[0], gpus_per_host=4, host_failures=1)
+    assert hosts_for(gpus, four) == hosts

@@ -1,0 +1,61 @@
+"""Quantities: what can be asked for, in which steps, and what is refused with what would do."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuplan import load_scenario
+from gpuplan.analysis.solve.quantities import offered, quantity_of
+from gpuplan.scenario import Scenario, ScenarioError
+
+
+@pytest.mark.parametrize("name", ["starter", "enterprise", "assistant", "current"])
+def test_what_is_offered_can_be_asked_and_more_of_it_is_more(name: str) -> None:
+    scenario = load_scenario(name)
+    for key in offered(scenario):
+        quantity = quantity_of(scenario, key)
+        if not quantity.most:
+            assert quantity.at(scenario, 5) == scenario
+            continue
+        now, then = (quantity.at(scenario, steps).get(quantity.path) for steps in (5, 50))
+        assert now < then and quantity.low <= quantity.asked <= quantity.high
+
+
+@pytest.fixture(scope="module")
+def assistant() -> Scenario:
+    return load_scenario("assistant")
+
+
+def test_users_are_people_and_those_at_once_their_share(assistant: Scenario) -> None:
+    users = quantity_of(assistant, "users:assistant")
+    assert users.at(assistant, 312).get("groups.assistant.people") == 312
+    once = quantity_of(assistant, "concurrency:assistant")
+    people = once.at(assistant, 30).get("groups.assistant.people")
+    share = assistant.get("groups.assistant.active_share")
+    assert people * share >= 30 > (people - 1) * share
+
+
+def test_requests_a_second_are_varied_by_a_hundredth_of_those_stated(assistant: Scenario) -> None:
+    stated = assistant.with_value("groups.assistant.requests_per_s", 4.0)
+    quantity = quantity_of(stated, "requests:assistant")
+    assert (quantity.step, quantity.asked) == (0.04, 100)
+    assert quantity.at(stated, 150).get("groups.assistant.requests_per_s") == pytest.approx(6)
+    with pytest.raises(ScenarioError):
+        quantity_of(stated, "users:assistant")  # the requests decide
+
+
+def test_work_is_a_stated_total(starter: Scenario) -> None:
+    wanted = quantity_of(starter, "gpus").at(starter, 30)
+    assert wanted.deciding_total_gpus == 30
+
+
+@pytest.mark.parametrize(
+    "wanted", ["users", "users:nobody", "replicas:developers", "jobs:developers", "speed", ""]
+)
+def test_what_decides_nothing_is_refused_with_what_would_do(wanted: str, starter: Scenario) -> None:
+    with pytest.raises(ScenarioError) as error:
+        quantity_of(starter, wanted)
+    (problem,) = error.value.problems
+    assert (
+        problem.value == wanted and "users:data-scientists" in problem.message
+    ) or "developers" in problem.message

@@ -1,0 +1,164 @@
+"""Solving: the answer of everything tried one by one, a bound that holds, and what binds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from analysis.solve.random_questions import MOST, answers, random_question
+
+from gpuplan import load_scenario, make_plan, solve
+from gpuplan.analysis import solve as module
+from gpuplan.analysis.solve import Solution
+from gpuplan.analysis.solve.designs import Space, space_of
+from gpuplan.analysis.solve.search import Progress
+from gpuplan.catalog import Catalog
+from gpuplan.scenario import Scenario, ScenarioError
+
+HERE: dict[str, Any] = {"workers": 1, "seconds": math.inf}
+"""In this process, as long as it takes."""
+
+
+@pytest.fixture(scope="module")
+def space(catalog: Catalog) -> Space:
+    whole = space_of(
+        load_scenario("starter"), catalog, boards=["h100-nvl-94gb", "l40s-48gb", "v100-pcie-32gb"]
+    )
+    return replace(whole, hosts=whole.hosts[::5], links=(10, 100), terms=(3, 5))
+
+
+def solved(scenario: Scenario, catalog: Catalog, space: Space, **limits: float) -> Solution:
+    return solve(scenario, catalog, maximise="users:data-scientists", space=space, **HERE, **limits)
+
+
+@pytest.fixture(scope="module")
+def found(starter: Scenario, catalog: Catalog, space: Space) -> Solution:
+    return solved(starter, catalog, space, budget=1.4e6, power_kw=40)
+
+
+@pytest.mark.parametrize("seed", range(100, 104))
+def test_the_answer_is_that_of_trying_everything(
+    seed: int, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenario, space, quantity = random_question(seed, catalog)
+    quantity = replace(quantity, high=MOST)
+    monkeypatch.setattr(module, "quantity_of", lambda *_: quantity)
+    result = solve(scenario, catalog, maximise=quantity.key, space=space, **HERE)
+    every = answers(scenario, catalog, space, quantity)
+    if not every:
+        assert result.best is None and result.clash is not None
+        return
+    most = max(every)
+    assert result.best is not None and result.proven
+    assert result.best.steps == most == result.bound
+    assert result.best.net_present == pytest.approx(min(cost for cost, *_ in every[most]), abs=1e-6)
+
+
+def test_the_design_is_planned_within_every_limit(found: Solution, catalog: Catalog) -> None:
+    assert found.best and found.design and found.proven
+    plan = make_plan(found.design, catalog)
+    assert plan.standing.valid and plan.totals.unplaced_vms == 0
+    assert {each.key: each.met for each in plan.within} == {"budget": True, "power_kw": True}
+    assert plan.costs and plan.costs.net_present == pytest.approx(found.best.net_present)
+    assert plan.scenario.get("groups.data-scientists.people") == found.best.steps
+
+
+def test_the_next_step_costs_what_is_said(
+    found: Solution, starter: Scenario, catalog: Catalog, space: Space
+) -> None:
+    assert found.best and found.bound is not None and found.bound >= found.best.value
+    binding = next(each for each in found.binding if each.key == "budget")
+    assert binding.needed is not None and binding.needed > 1.4e6
+    less, more = (
+        solved(starter, catalog, space, budget=binding.needed + by, power_kw=40).best for by in (-1, 1)
+    )
+    assert less and less.steps == found.best.steps
+    assert more and more.steps > found.best.steps
+
+
+def test_more_budget_never_serves_fewer(starter: Scenario, catalog: Catalog, space: Space) -> None:
+    served = []
+    for budget in (0.9e6, 1.2e6, 1.8e6):
+        best = solved(starter, catalog, space, budget=budget).best
+        served.append(best.steps if best else 0)
+    assert served == sorted(served) and served[-1] > served[0]
+
+
+def test_solving_for_cost_with_the_users_found_gives_the_same_design(
+    found: Solution, catalog: Catalog, space: Space
+) -> None:
+    assert found.best
+    asked = found.quantity.at(found.scenario, found.best.steps)
+    least = solve(asked, catalog, minimise="cost", space=space, **HERE).best
+    assert least and least.net_present == pytest.approx(found.best.net_present)
+    assert (least.hosts, least.gpus) == (found.best.hosts, found.best.gpus)
+
+
+def test_every_board_is_somewhere(found: Solution, catalog: Catalog, space: Space) -> None:
+    told = {each.design.hosts.gpu for each in found.found} | set(found.missed)
+    tried = {hosts.gpu for hosts in space.hosts} | {"v100-pcie-32gb"}
+    assert told <= tried
+    assert told | {gpu for gpu, _ in found.left_out} >= {"h100-nvl-94gb", "l40s-48gb"}
+
+
+def test_limits_that_clash_are_told_with_what_would_do(
+    starter: Scenario, catalog: Catalog, space: Space
+) -> None:
+    result = solve(starter, catalog, space=space, **HERE, budget=0.3e6, power_kw=200)
+    assert result.best is None and result.clash
+    assert result.clash.limits == ("budget",)
+    (relaxed,) = result.clash.relaxed
+    assert relaxed.key == "budget" and relaxed.needed
+    again = solve(starter, catalog, space=space, **HERE, budget=relaxed.needed + 1, power_kw=200)
+    assert again.best and again.best.net_present == pytest.approx(relaxed.needed)
+
+
+def test_progress_closes_the_gap(starter: Scenario, catalog: Catalog, space: Space) -> None:
+    seen: list[Progress] = []
+    result = solve(
+        starter,
+        catalog,
+        maximise="users:data-scientists",
+        space=space,
+        workers=1,
+        budget=1.4e6,
+        told=seen.append,
+    )
+    assert result.best and [each.best.steps for each in seen if each.best] == sorted(
+        each.best.steps for each in seen if each.best
+    )
+    bounds = [each.bound for each in seen if each.bound is not None]
+    assert bounds and all(bound >= result.best.value for bound in bounds)
+    assert seen[-1].gap == 0
+
+
+def test_what_was_found_is_kept_when_the_time_is_up(
+    starter: Scenario, catalog: Catalog, space: Space
+) -> None:
+    result = solve(
+        starter, catalog, maximise="users:data-scientists", space=space, workers=1, budget=1.4e6, seconds=0
+    )
+    assert result.best and not result.proven
+    assert result.bound is None or result.bound >= result.best.value
+
+
+@pytest.mark.parametrize(
+    ("asked", "path"),
+    [
+        ({"maximise": "users:nobody", "budget": 1e6}, "solve for"),
+        ({"maximise": "people", "budget": 1e6}, "solve for"),
+        ({"maximise": "users:data-scientists"}, "limits"),
+        ({"maximise": "cost", "budget": 1e6}, "maximise"),
+        ({"minimise": "gpus", "budget": 1e6}, "minimise"),
+        ({"maximise": "gpus", "minimise": "cost", "budget": 1e6}, "minimise"),
+        ({"maximise": "gpus", "budget": "a lot"}, "limits.budget"),
+        ({"maximise": "gpus", "budget": "1.5M EUR"}, "limits.budget"),
+        ({"maximise": "gpus", "racks": -1}, "limits.racks"),
+    ],
+)
+def test_what_cannot_be_asked_is_named(asked: dict[str, object], path: str, catalog: Catalog) -> None:
+    with pytest.raises(ScenarioError) as error:
+        solve("starter", catalog, **asked)  # type: ignore[arg-type]
+    assert [problem.path for problem in error.value.problems] == [path]
