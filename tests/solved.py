@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gpuplan.analysis.candidates import asked
-from gpuplan.analysis.solve import Solution, Space, solve
+from gpuplan.analysis.solve import Frontier, Solution, Space, frontier, solve
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import Scenario, decode_scenario
 
@@ -33,20 +34,23 @@ def small_scenario(limits: str = "") -> Scenario:
     return decode_scenario((SMALL + limits).encode())
 
 
-def solution(catalog: Catalog, most: str = "users:a", **limits: Any) -> Solution:
-    """Solve the small design over hosts with 2 and 4 GPUs of it and of another board."""
-    scenario = small_scenario()
-    own = asked(scenario)
+def small_space() -> Space:
+    """Hosts with 2 and 4 GPUs of the small design's board and of another one."""
+    own = asked(small_scenario())
     hosts = tuple(
-        type(own)(
-            gpu,
-            own.server,
-            count,
-            *(getattr(own, name) for name in ("sharing", "link_gbit_s", "host_failures")),
-        )
+        replace(own, gpu=gpu, gpus_per_host=count)
         for gpu in ("l40s-48gb", "h100-nvl-94gb")
         for count in (2, 4)
     )
-    space = Space(hosts, (own.link_gbit_s,), (3, 5), left_out=(("p4-8gb", "no longer sold"),))
+    return Space(hosts, (own.link_gbit_s,), (3, 5), left_out=(("p4-8gb", "no longer sold"),))
+
+
+def solution(catalog: Catalog, most: str = "users:a", **limits: Any) -> Solution:
+    """Solve the small design over few hosts."""
     sought = {"maximise": most} if most else {"minimise": "cost"}
-    return solve(scenario, catalog, space=space, workers=1, **sought, **limits)
+    return solve(small_scenario(), catalog, space=small_space(), workers=1, **sought, **limits)
+
+
+def small_frontier(catalog: Catalog, scenario: Scenario) -> Frontier:
+    """The least cost of four amounts."""
+    return frontier(scenario, catalog, maximise="users:a", points=4, space=small_space(), workers=1)

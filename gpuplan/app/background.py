@@ -190,7 +190,7 @@ class Simulating:
 
 
 class Exploring:
-    """A command that plans one design many times, ``explore``, ``boards`` or ``sensitivity``; ``key`` names its result."""
+    """A command that plans one design many times, ``explore``, ``solve``, ``boards`` or ``sensitivity``; ``key`` names its result."""
 
     def __init__(self, command: str, key: str, on_change: Callable[[], None], folder: str = "") -> None:
         self.runner = Runner(on_change, folder)
@@ -199,10 +199,10 @@ class Exploring:
         self._later = idle_work.Later(on_change)
         self.once = self._later.once
 
-    def start(self, plan: Plan) -> None:
+    def start(self, plan: Plan, *options: str) -> None:
         self.plan = plan
         self._later.forget()
-        self.runner.start_on(plan.scenario, self.command, "-", "--progress")
+        self.runner.start_on(plan.scenario, self.command, "-", "--progress", *options)
 
     def forget(self) -> None:
         self.runner.clear()
@@ -211,7 +211,9 @@ class Exploring:
 
     @property
     def found(self) -> dict[str, Any] | None:
-        return next((line[self._key] for line in self.runner.found if self._key in line), None)
+        """The result; of a command that tells what it has so far, the last."""
+        lines = reversed(self.runner.found)
+        return next((line[self._key] for line in lines if self._key in line), None)
 
     @property
     def busy(self) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 from gpuplan.app import header
 from gpuplan.app.groups import Answers
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps import boards, compare, deliver, estate, explore, hardware, models
+from gpuplan.app.steps import boards, compare, deliver, estate, explore, hardware, models, solve
 from gpuplan.audit.step import EVENTS as AUDIT_EVENTS
 from gpuplan.scenario import MAX_FILE_BYTES, shown_name
 from gpuplan.wording import said
@@ -100,6 +100,8 @@ EVENTS: Mapping[str, Handler] = {
     "try": _calls(compare.try_out, name=str),
     "use-board": _calls(boards.use_board, gpu=str),
     "use-option": _calls(explore.use_option, option=str),
+    "use-solution": _calls(solve.use, key=str),
+    "keep-solution": _calls(solve.keep, key=str),
     "use-audit": _calls(Workbook.use_audit),
     # hosts that are down
     "fail": _calls(Workbook.toggle_host, pool=str, host=int),
@@ -122,6 +124,8 @@ EVENTS: Mapping[str, Handler] = {
     **models.EVENTS,
     "explore": lambda workbook, _: workbook.exploring.start(workbook.plan),
     "cancel-explore": lambda workbook, _: workbook.exploring.runner.cancel(),
+    "solve": lambda workbook, _: solve.start(workbook),
+    "cancel-solve": lambda workbook, _: workbook.solving.runner.cancel(),
     "boards": lambda workbook, _: workbook.boards.start(workbook.plan),
     "cancel-boards": lambda workbook, _: workbook.boards.runner.cancel(),
     "sensitivity": lambda workbook, _: workbook.sensitivity.start(workbook.plan),

@@ -190,7 +190,7 @@ class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
                 part = self._part(place.name)
                 shown.append((place.slow, True, self._shows(part, place.data)))
                 return part
-            chart = ChartPlace(place.wide)
+            chart = ChartPlace(place.wide, self._receive)
             shown.append((place.slow, False, self._draws(chart, place)))
             return chart
 

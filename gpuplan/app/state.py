@@ -86,6 +86,7 @@ class Workbook(KeptDesigns):
         self.auditing = Auditing(self._changed, *self._own_rows)
         self.validating = Validating(self._changed)
         self.exploring = Exploring("explore", "exploration", self._changed, *self._own_rows)
+        self.solving = Exploring("solve", "solution", self._changed, *self._own_rows)
         self.boards = Exploring("boards", "boards", self._changed, *self._own_rows)
         self.sensitivity = Exploring("sensitivity", "sensitivity", self._changed, *self._own_rows)
         self.powering_on = Exploring("power-on", "tried", self._changed, *self._own_rows)
@@ -98,6 +99,7 @@ class Workbook(KeptDesigns):
             "deliver": self.delivering.runner,
             "preview": self.delivering.previewer,
             "explore": self.exploring,
+            "solve": self.solving,
             "boards": self.boards,
             "sensitivity": self.sensitivity,
             "power-on": self.powering_on,
@@ -115,7 +117,7 @@ class Workbook(KeptDesigns):
         self.drafts = {path: draft for path, draft in self.drafts.items() if not self.locked(path)}
         inside = any(kept.scenario.internal != Internal() for kept in self.aside)
         changed = inside or self._seen(self.scenario) != self.seen
-        for background in (self.exploring, self.boards, self.sensitivity, self.powering_on):
+        for background in (self.exploring, self.solving, self.boards, self.sensitivity, self.powering_on):
             # results from before the margin was removed still depend on it
             if changed or (background.plan and background.plan.scenario.internal != Internal()):
                 background.forget()
@@ -200,7 +202,7 @@ class Workbook(KeptDesigns):
         self._take(scenario, left=left, news=False)
 
     def _leave(self, design: str = "") -> None:
-        tried = (self.exploring, self.boards, self.sensitivity, self.powering_on)
+        tried = (self.exploring, self.solving, self.boards, self.sensitivity, self.powering_on)
         ended = (self.simulating, self.auditing, self.validating, *tried, self.delivering)
         super()._leave(design)
         self.started = True

@@ -158,6 +158,8 @@ def proof(data: Data) -> str:
         return said("solved.proven most" if most else "solved.proven least")
     if data["gap"] is None:
         return said("solved.no bound", **{key: data[key] for key in ("done", "of")})
+    if not data["gap"]:
+        return said("solved.met")
     key = "solved.gap most" if most else "solved.gap least"
     return said(key, bound=worth(data, data["bound"]), gap=percent(data["gap"]))
 

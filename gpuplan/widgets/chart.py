@@ -13,7 +13,7 @@ from gpuplan.locales import SPOKEN, Locale
 from gpuplan.report.charts.look import Look, Spec
 from gpuplan.report.charts.paper import picture
 from gpuplan.report.plot import offline
-from gpuplan.widgets.part import Sent
+from gpuplan.widgets.part import OnEvent, Sent
 
 STATIC = Path(__file__).parent / "static"
 BUNDLE = STATIC / "vega.js"
@@ -80,8 +80,9 @@ class ChartPlace(ipywidgets.Box):  # type: ignore[misc]
 
     children: Any
 
-    def __init__(self, wide: bool = True) -> None:
+    def __init__(self, wide: bool = True, on_event: OnEvent | None = None) -> None:
         super().__init__()
+        self._on_event = on_event
         self._chart: Chart | None = None
         self._last: tuple[Look, Locale, Any] | None = None
         self.add_class("gp-chart")
@@ -100,6 +101,8 @@ class ChartPlace(ipywidgets.Box):  # type: ignore[misc]
             drawn = draw(data, look)
             if self._chart is None:
                 self._chart = Chart(drawn)
+                if self._on_event:
+                    self._chart.hear(self._on_event)
             else:
                 self._chart.chart = drawn
         children = (self._chart,) if data else ()

@@ -122,7 +122,8 @@ Upload = TypedDict("Upload", {
 """``piece`` is the size of a piece, ``got`` what has arrived [bytes]."""
 RunInput = TypedDict("RunInput", {
     "what": str, "label": str, "value": str, "question": NotRequired[str], "empty": NotRequired[str],
-    "options": NotRequired[Sequence[Option]]})
+    "options": NotRequired[Sequence[Option]], "range": NotRequired[Sequence[float]]})
+"""``range`` has the ends and the step of a slider."""
 Progress = TypedDict("Progress", {"done": float | None, "text": str})
 Run = TypedDict("Run", {
     "shown": bool, "stale": bool, "old": bool, "title": str, "hint": str, "upload": NotRequired[Upload],

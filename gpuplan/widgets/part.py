@@ -10,6 +10,8 @@ import anywidget
 import traitlets
 
 STATIC = Path(__file__).parent / "static"
+OnEvent = Callable[[str, Mapping[str, Any]], None]
+"""Takes an event of the browser: its type and its content."""
 
 
 STYLES = ("app.css", "notebook.css")
@@ -34,6 +36,15 @@ class Sent(anywidget.AnyWidget):
         """Send the state that the browser may not have got."""
         self.send_state(self.changing)
 
+    def hear(self, on_event: OnEvent) -> None:
+        """Pass on what happens in the browser."""
+        self._on_event = on_event
+        self.on_msg(self._receive)
+
+    def _receive(self, _widget: Any, content: Any, buffers: Any) -> None:
+        if isinstance(content, Mapping) and isinstance(content.get("type"), str):
+            self._on_event(content["type"], {**content, "buffer": buffers[0] if buffers else b""})
+
 
 class Part(Sent):
     """A part of the screen, drawn by its JavaScript file from ``data``; made by ``make_part``."""
@@ -41,19 +52,14 @@ class Part(Sent):
     changing = ("data",)
     data = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, on_event: Callable[[str, Mapping[str, Any]], None]) -> None:
+    def __init__(self, on_event: OnEvent) -> None:
         super().__init__()
-        self._on_event = on_event
-        self.on_msg(self._receive)
+        self.hear(on_event)
 
     def show(self, data: Mapping[str, Any]) -> None:
         """Draw new data; nothing is sent if nothing changed."""
         if data != self.data:
             self.data = dict(data)
-
-    def _receive(self, _widget: Any, content: Any, buffers: Any) -> None:
-        if isinstance(content, Mapping) and isinstance(content.get("type"), str):
-            self._on_event(content["type"], {**content, "buffer": buffers[0] if buffers else b""})
 
 
 @contextlib.contextmanager
@@ -75,7 +81,7 @@ def _part_class(name: str, styled: bool) -> type[Part]:
     return type(f"Part_{name}", (Part,), {"_esm": "".join(files), **style})
 
 
-def make_part(name: str, on_event: Callable[[str, Mapping[str, Any]], None], styled: bool = False) -> Part:
+def make_part(name: str, on_event: OnEvent, styled: bool = False) -> Part:
     """Return the part that ``static/NAME.js`` draws; one part of a page brings the style of the whole app."""
     part = _part_class(name, styled)(on_event)
     part.add_class("gp-part")

@@ -33,6 +33,7 @@ export default {
     let width = 0; // of its place, which it has once it is on the page
     let drawing = false;
     let gone = false;
+    const post = (event) => globalThis.gpuplan?.post ? gpuplan.post(event, (numbered) => model.send(numbered)) : model.send(event);
 
     // A chart is taller where there is room: where it is wide, and the window tall.
     const tall = (spec, view) => typeof spec.height === "number" && view.height(Math.round(spec.height * Math.max(1, Math.min(width / 720, (innerHeight - 300) / 500, 1.6))));
@@ -56,6 +57,8 @@ export default {
       const { view, finalize } = await embed(place, structuredClone({ ...spec, datasets }), OPTIONS);
       made = { view, finalize, spec, rows };
       tall(spec, view);
+      // A point that says what a click means sends it.
+      view.addEventListener("click", (_, item) => item?.datum?.click && post(item.datum.click));
       await view.runAsync();
     }
     // One at a time, and the last one counts: what came meanwhile is drawn next.

@@ -42,11 +42,17 @@ export default {
     }
     function input(i) {
       const look = (event) => send("look", { what: i.what, value: event.target.value });
+      const [min, max, step] = i.range ?? [];
+      const slid = soon(() => look({ target: kept.get(`run-${i.what}`) }));
       const node = keep(`run-${i.what}`, () => i.options
         ? h("select", { "data-at": `run-${i.what}`, onchange: look }, i.options.map((o) => h("option", { value: o.value }, o.text)))
+        : i.range ? h("input", { type: "range", min, max, step, "data-at": `run-${i.what}`, oninput: slid.ask })
         : h("input", { type: "text", placeholder: i.empty, "data-at": `run-${i.what}`, spellcheck: "false", autocomplete: "off", onchange: look }));
       if (i.options || document.activeElement !== node) node.value = i.value;
-      return keep(`label-${i.what}`, () => h("label", { class: "gp-look", title: i.question }, i.label, node));
+      const label = keep(`label-${i.what}`, () => h("label", { class: i.range ? "gp-look gp-walk" : "gp-look", title: i.question }, h("span"), node));
+      label.firstChild.textContent = i.label;
+      if (i.range) node.setAttribute("aria-valuetext", i.label);
+      return label;
     }
     function button(b) {
       const node = keep(b.key, () => h("button", { type: "button", "data-at": b.key, onclick: () => send(b.event, b.rest) }));
