@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from gpuplan.catalog import Catalog, Item
+from gpuplan.catalog import Catalog, Item, Row
 from gpuplan.scenario import Scenario
 
 
@@ -23,6 +23,19 @@ def architecture_of(catalog: Catalog, gpu: str) -> Mapping[str, Any]:
     """Return the properties of all boards of a GPU's architecture; empty where the catalog does not know it."""
     name = str(catalog.gpus[gpu].value("architecture")).lower()
     return next((row.cells for row in catalog.rows("architectures") if row.id == name), {})
+
+
+@lru_cache(maxsize=256)  # each size of a replica asks
+def sum_rates(catalog: Catalog, gpu: str) -> tuple[Row, ...]:
+    """Return measured rates of sums inside a host: of the board, or without NVLink of one of its architecture without it."""
+    rows = catalog.rows("nccl_rates")
+    own = tuple(row for row in rows if row["gpu"] == gpu)
+    if own or catalog.gpus[gpu].value("nvlink_gb_s"):
+        return own
+    kind = catalog.gpus[gpu].value("architecture")
+    alike = (row["gpu"] for row in rows if not catalog.gpus[row["gpu"]].value("nvlink_gb_s"))
+    other = next((id for id in alike if catalog.gpus[id].value("architecture") == kind), None)
+    return tuple(row for row in rows if row["gpu"] == other)
 
 
 def vsphere_profile(catalog: Catalog, gpu: str, profile: str) -> str:

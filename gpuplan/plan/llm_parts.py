@@ -11,6 +11,7 @@ from gpuplan.facts import own_rows
 from gpuplan.models.llm.memory import Overheads
 from gpuplan.models.llm.shape import Board, Shape, shape_of
 from gpuplan.models.llm.speeds import Ranges, Speeds
+from gpuplan.plan.hardware import sum_rates
 from gpuplan.wording import said
 
 
@@ -39,7 +40,7 @@ def board_of(catalog: Catalog, gpu: Item | Row) -> Board:
 
     Without NVLink, GPUs talk over 16 lanes of PCI Express: 16 GB/s one way in its third generation, twice that in each later one; so
     do those beyond a bridge. On such a board without a published run of serving, on which the models were fitted, sums reach what
-    was measured, rows of ``nccl_rates``.
+    was measured on it or on a board of its architecture, rows of ``nccl_rates``.
     """
     value, name = (gpu.value, gpu.name) if isinstance(gpu, Item) else (gpu.cells.get, gpu["name"])
     bandwidth, half = value("memory_bandwidth_gb_s"), value("fp16_tensor_tflops")
@@ -66,8 +67,8 @@ def board_of(catalog: Catalog, gpu: Item | Row) -> Board:
 
 def _sums(catalog: Catalog, gpu: str, served: bool) -> list[tuple[int, float]]:
     """Return (GPUs, rate) as measured; none for a board with a published run of serving."""
-    rates = () if served else catalog.rows("nccl_rates")
-    return [(int(row["gpus"]), float(row["rate_gb_s"])) for row in rates if row["gpu"] == gpu]
+    rates = () if served or gpu not in catalog.gpus else sum_rates(catalog, gpu)
+    return [(int(row["gpus"]), float(row["rate_gb_s"])) for row in rates]
 
 
 BRIDGED = 2

@@ -12,8 +12,10 @@ from gpuplan.plan.hardware import (
     gpus_per_board,
     has_nvswitch,
     server_of,
+    sum_rates,
     vsphere_profile,
 )
+from gpuplan.plan.training.speed import inside_host_gb_s
 from gpuplan.scenario import from_dict
 
 
@@ -94,3 +96,19 @@ def test_profiles_are_called_as_vsphere_lists_them(
     catalog: Catalog, gpu: str, profile: str, called: str
 ) -> None:
     assert vsphere_profile(catalog, gpu, profile) == called
+
+
+def test_sums_on_a_board_without_nvlink_are_as_measured_on_its_architecture(catalog: Catalog) -> None:
+    measured = {row["gpu"] for row in catalog.rows("nccl_rates")}
+    for gpu, item in catalog.gpus.items():
+        boards = {row["gpu"] for row in sum_rates(catalog, gpu)}
+        kind = item.value("architecture")
+        if gpu in measured:
+            assert boards == {gpu}
+        elif item.value("nvlink_gb_s"):
+            assert not boards
+        else:
+            assert all(catalog.gpus[other].value("architecture") == kind for other in boards)
+    assert {row["gpu"] for row in sum_rates(catalog, "l40-48gb")} == {"l40s-48gb"}
+    assert inside_host_gb_s(catalog, "l40-48gb", 4).basis == "derived"
+    assert inside_host_gb_s(catalog, "l40-48gb", 4).value == inside_host_gb_s(catalog, "l40s-48gb", 4).value

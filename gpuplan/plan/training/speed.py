@@ -10,7 +10,7 @@ from gpuplan.catalog import Catalog, Row
 from gpuplan.facts import Fact
 from gpuplan.locales import written
 from gpuplan.models.network.links import TRANSPORTS, tcp_rate_gbit_s
-from gpuplan.plan.hardware import architecture_of
+from gpuplan.plan.hardware import architecture_of, sum_rates
 from gpuplan.plan.prices import stated_or
 from gpuplan.scenario import Group, Scenario
 from gpuplan.wording import said
@@ -168,10 +168,10 @@ def nvlink_gb_s(catalog: Catalog, gpu: str) -> Fact | None:
 
 def inside_host_gb_s(catalog: Catalog, gpu: str, gpus: int) -> Fact:
     """Rate of these GPUs when summing in one host: as measured, else of NVLink if any, else of PCIe by generation."""
-    measured = [row for row in catalog.rows("nccl_rates") if row["gpu"] == gpu]
-    if measured:
+    if measured := sum_rates(catalog, gpu):
         near = min(measured, key=lambda row: (abs(row["gpus"] - gpus), row["gpus"]))
-        return near.fact("rate_gb_s", "GB/s")
+        rate = near.fact("rate_gb_s", "GB/s")
+        return rate if near["gpu"] == gpu else replace(rate, basis="derived")
     planned = nvlink_gb_s(catalog, gpu)
     if planned is not None:
         return planned

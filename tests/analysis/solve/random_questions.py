@@ -67,8 +67,8 @@ def _limits(random: Random, plan: Plan) -> dict[str, Any]:
     costs, power = plan.costs, plan.power
     assert costs and power
     near = {
-        "budget": round(costs.net_present * random.uniform(0.6, 1.8)),
-        "budget_start": round(costs.cash[0] * random.uniform(0.6, 1.8)),
+        "budget": round(costs.net_present * random.uniform(0.6, 1.6)),
+        "budget_start": round(costs.cash[0] * random.uniform(0.6, 1.6)),
         "power_kw": round(power.peak_w / 1000 * random.uniform(0.7, 2), 1),
         "racks": max(1, round(power.racks * random.uniform(0.7, 2))),
         "rack_units": max(1, round(power.rack_units_u * random.uniform(0.7, 2))),
