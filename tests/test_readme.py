@@ -130,6 +130,7 @@ def test_contract_names_every_key() -> None:
 
 WITH_FILE = (
     "plan",
+    "solve",
     "rehearse",
     "app",
     "demand",

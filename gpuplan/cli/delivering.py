@@ -2,10 +2,13 @@
 
 import argparse
 import base64
+import json
 import sys
 from pathlib import Path
+from typing import Any
 
 from gpuplan.analysis.compare import MOST
+from gpuplan.analysis.solve import frontier, quantity_of, solve
 from gpuplan.cli.options import catalog_of, path_text, plan_of, refusal, tell_progress, with_configs
 from gpuplan.cli.terminal import clear_bar
 from gpuplan.deliver import KINDS, design_files, zipped
@@ -15,18 +18,23 @@ from gpuplan.deliver.untrusted import TemplateError
 from gpuplan.facts import did_you_mean_file
 from gpuplan.locales import SPOKEN, locale_of
 from gpuplan.plan import Plan, make_plan
+from gpuplan.report.solve_report import solution_dict
 from gpuplan.scenario import BETWEEN, MAX_FILE_BYTES, ScenarioError, decode_scenario, load_scenario, one_line
 from gpuplan.wording import said
 
+SOLVED = {"quantity", "best", "binding", "designs", "frontier", "missed", "clash"}
+"""Keys of a solution."""
+
 
 def run_report(args: argparse.Namespace) -> int:
-    plan, beside = _designs(args)
+    plan, beside, solution = _designs(args)
     docx_template, pptx_template = (_template(args, kind) for kind in ("docx", "pptx"))
     try:
         files = design_files(
             plan,
             args.only or tuple(KINDS),
             beside=beside,
+            solution=solution or _solved(args, plan),
             internal=args.internal,
             brand=load_brand(args.brand) if args.brand else PLAIN,
             tell=lambda done, step: tell_progress(args, done=done, step=step),
@@ -71,12 +79,42 @@ def run_validate(args: argparse.Namespace) -> int:
     return 0
 
 
-def _designs(args: argparse.Namespace) -> tuple[Plan, list[Plan]]:
-    """Return the design, and those to compare it with: from files, and those that follow it in the input."""
+def _solved(args: argparse.Namespace, plan: Plan) -> dict[str, Any] | None:
+    """Find the best design within the limits, and what each budget buys; None where it is not asked for."""
+    if not args.solve:
+        return None
+    quantity = quantity_of(plan.scenario, args.solve)
+    sense = "maximise" if quantity.most else "minimise"
+    folders = (args.catalog,) if args.catalog else ()
+    found = solve(plan.scenario, plan.catalog, folders=folders, **{sense: args.solve})
+    if not quantity.most or not found.best:
+        return solution_dict(found)
+    most = found.best.steps
+    return solution_dict(
+        found, frontier(plan.scenario, plan.catalog, maximise=args.solve, most=most, folders=folders)
+    )
+
+
+def _read_solution(args: argparse.Namespace, given: bytes) -> dict[str, Any] | None:
+    """Read an answer of ``gpuplan solve --json``."""
+    if not args.solution:
+        return None
+    try:
+        found = json.loads(given if args.solution == "-" else Path(args.solution).read_bytes())
+    except (OSError, ValueError) as error:
+        raise refusal(str(error), "--solution", args.solution) from None
+    if not isinstance(found, dict) or not found.keys() >= SOLVED:
+        raise refusal(said("terminal.no solution"), "--solution", args.solution)
+    return found
+
+
+def _designs(args: argparse.Namespace) -> tuple[Plan, list[Plan], dict[str, Any] | None]:
+    """Return the design, those to compare it with, from files and as they follow it in the input, and its solution."""
     catalog = catalog_of(args)
-    more: list[bytes] = []
+    more, given = list[bytes](), b""
     if args.file == "-":
         first, *more = sys.stdin.buffer.read(MOST * MAX_FILE_BYTES).split(f"\n{BETWEEN}".encode())
+        given = more.pop() if more and args.solution == "-" else b""
         scenario = decode_scenario(first)
     else:
         scenario = load_scenario(args.file)
@@ -86,7 +124,7 @@ def _designs(args: argparse.Namespace) -> tuple[Plan, list[Plan]]:
         raise refusal(f"at most {MOST - 1} designs", "--beside", str(len(beside)))
     designs = [with_configs(design, args.model_config) for design in (scenario, *beside)]
     plan, *others = (make_plan(design, catalog) for design in designs)
-    return plan, others
+    return plan, others, _read_solution(args, given)
 
 
 def _missing(error: ModuleNotFoundError) -> ScenarioError:

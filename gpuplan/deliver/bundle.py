@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gpuplan.analysis.compare import THIS, Comparison, compare_plans, named
 from gpuplan.analysis.customer import customer_scenario
@@ -38,6 +38,7 @@ def design_files(
     kinds: Sequence[str] = tuple(KINDS),
     *,
     beside: Sequence[Plan] = (),
+    solution: Mapping[str, Any] | None = None,
     internal: bool = False,
     brand: Brand = PLAIN,
     docx_template: bytes | None = None,
@@ -46,7 +47,7 @@ def design_files(
 ) -> dict[str, bytes]:
     """Return the files of a design by their paths, in the customer's version unless ``internal``; their names say so.
 
-    Documents, deck and workbook compare it with up to three designs ``beside`` it, and look as the ``brand`` says, unless a template does. ``tell`` is called before each kind, and while one takes long, with the share that is done and what comes next. A template that cannot be used is a
+    Documents, deck and workbook compare it with up to three designs ``beside`` it, tell the ``solution`` for its limits, as ``solution_dict`` gives it, and look as the ``brand`` says, unless a template does. ``tell`` is called before each kind, and while one takes long, with the share that is done and what comes next. A template that cannot be used is a
     `TemplateError`; without the extra ``export`` there is a `ModuleNotFoundError`.
     """
     mark = "-internal" if internal else ""
@@ -63,7 +64,7 @@ def design_files(
             at = wanted.index(kind)
             tell((sum(effort[:at]) + part * effort[at]) / sum(effort), KINDS[kind])
 
-    files = _Files(plan, compared, brand, docx_template, pptx_template, partial(told, "whatif"))
+    files = _Files(plan, compared, solution, brand, docx_template, pptx_template, partial(told, "whatif"))
     contents: dict[str, bytes] = {}
     for kind in wanted:
         told(kind)
@@ -82,6 +83,7 @@ class _Files:
 
     plan: Plan
     compared: Comparison | None
+    solution: Mapping[str, Any] | None
     brand: Brand
     docx_template: bytes | None
     pptx_template: bytes | None
@@ -93,7 +95,7 @@ class _Files:
         """Summary at the beginning of documents, deck and workbook."""
         from gpuplan.deliver.executive import executive
 
-        return executive(self.plan)
+        return executive(self.plan, self.solution)
 
     @cached_property
     def document(self) -> Document:

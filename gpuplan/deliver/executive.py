@@ -3,7 +3,7 @@
 import datetime
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gpuplan.analysis.alternatives import Alternative, planned_alternatives, with_cheapest_rent
 from gpuplan.analysis.sensitivity import Bar, tornado
@@ -80,6 +80,8 @@ class Executive:
     """The plan and all candidates for the choices."""
     beyond: str = ""
     """Which limits the design exceeds; empty where it exceeds none."""
+    solution: Mapping[str, Any] | None = None
+    """The best design within the limits, as ``solution_dict`` gives it; None where it was not solved for."""
 
     @property
     def first_decisions(self) -> tuple[Action, ...]:
@@ -92,7 +94,7 @@ class Executive:
 
 
 @spoken
-def executive(plan: Plan) -> Executive:
+def executive(plan: Plan, solution: Mapping[str, Any] | None = None) -> Executive:
     """Summarise a plan for an executive."""
     candidates, figures = tuple(_priced(plan)), Figures(plan)
     texts = {message.code: message.text for message in check_plan(plan) if message.code in OUT_OF_SUPPORT}
@@ -111,6 +113,7 @@ def executive(plan: Plan) -> Executive:
         decisions=tuple(decisions(plan)),
         priced=candidates,
         beyond=limits_exceeded(plan),
+        solution=solution,
     )
 
 

@@ -1,9 +1,11 @@
 """A solution as plain data, text, CSV and frames: the best design within limits, its certificate, and what gave way."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gpuplan.analysis.solve import Binding, Found, Frontier, Progress, Quantity, Solution
+from gpuplan.analysis.solve.frontier import unbeaten
 from gpuplan.catalog import Catalog
 from gpuplan.plan.limits import Within
 from gpuplan.report.exported import csv_text, frame
@@ -55,7 +57,7 @@ def solution_dict(found: Solution, frontier: Frontier | None = None) -> dict[str
         binding=[_limit(each, scenario) for each in found.binding],
         runner_up=runner_up,
         designs=[_design(found, one) for one in found.found],
-        frontier=frontier and frontier_dict(frontier, scenario, found.catalog),
+        frontier=frontier and frontier_dict(_with_designs(frontier, found), scenario, found.catalog),
         gave=list(_gave(found)),
         missed=[
             {"gpu": gpu, "name": found.catalog.gpus[gpu].name, "limits": limits, "reason": reason}
@@ -73,6 +75,13 @@ def solution_dict(found: Solution, frontier: Frontier | None = None) -> dict[str
         of=found.of,
         trials=found.trials,
     )
+
+
+def _with_designs(frontier: Frontier, found: Solution) -> Frontier:
+    """The frontier with the designs of a solution for the same, which it has not reached where the time was up."""
+    if frontier.quantity.key != found.quantity.key:
+        return frontier
+    return replace(frontier, points=tuple(unbeaten([*frontier.points, *found.found]))[::-1])
 
 
 def frontier_dict(found: Frontier, scenario: Scenario, catalog: Catalog) -> dict[str, Any]:
@@ -215,11 +224,27 @@ def why_none(data: Data) -> list[str]:
     return [said(together, names=names), *alone, *reasons] if names else reasons
 
 
-def answer(data: Data) -> list[str]:
-    """The answer in sentences: the verdict, how far it is proven, what binds and the runner-up; or why there is none."""
+def certificate(data: Data) -> list[str]:
+    """How far the answer is proven, what binds and the runner-up; or why there is none."""
     if data["best"] is None:
-        return [verdict(data), *why_none(data)]
-    return [*filter(None, (verdict(data), proof(data), *binds(data), runner_up(data)))]
+        return why_none(data)
+    return [*filter(None, (proof(data), *binds(data), runner_up(data)))]
+
+
+def answer(data: Data) -> list[str]:
+    """The answer in sentences: the verdict, and its certificate."""
+    return [verdict(data), *certificate(data)]
+
+
+def conditions(data: Data) -> Sequence[str]:
+    """What of the limits is to be confirmed of the best design."""
+    return data["best"]["conditions"] if data["best"] else ()
+
+
+def scope(data: Data) -> str:
+    """What was compared, and whether the time was up before all budgets were."""
+    early = data["frontier"] and not data["frontier"]["complete"]
+    return " ".join([*(f"{text}." for text in data["scope"]), *[said("solved.incomplete")] * bool(early)])
 
 
 def solution_text(found: Solution, frontier: Frontier | None = None) -> str:

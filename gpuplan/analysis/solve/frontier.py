@@ -14,6 +14,7 @@ from gpuplan.analysis.solve.trial import Climb, Found, Question, climbed
 from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.plan.plan import Asked, scenario_of
 from gpuplan.scenario import Scenario, ScenarioError, problem
+from gpuplan.showing import Carded
 
 POINTS = 12
 BEYOND = 1.5
@@ -22,7 +23,7 @@ SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Frontier:
+class Frontier(Carded):
     """Designs of which none serves more for less; each is the cheapest for its amount that could be found."""
 
     scenario: Scenario
@@ -74,7 +75,7 @@ def frontier(
             if told:
                 told(found)
     complete = time.monotonic() < until
-    return Frontier(free, quantity, tuple(_unbeaten(found)), complete)
+    return Frontier(free, quantity, tuple(unbeaten(found))[::-1], complete)
 
 
 def _points(
@@ -109,9 +110,10 @@ def _as_much(
     return climbed(catalog, Climb(capped, design, amount, max(amount, top))).found
 
 
-def _unbeaten(found: Sequence[Found]) -> Iterator[Found]:
-    """Yield the designs that no other beats in amount and cost."""
-    for each in sorted(found, key=lambda f: (f.steps, f.net_present)):
-        better = (o for o in found if o.steps >= each.steps and o.net_present < each.net_present)
-        if next(better, None) is None:
+def unbeaten(found: Sequence[Found]) -> Iterator[Found]:
+    """Yield the designs that no other beats in amount and cost, from many to few; of equal ones the first."""
+    last: Found | None = None
+    for each in sorted(found, key=lambda f: (-f.steps, f.net_present)):
+        if last is None or each.net_present < last.net_present:
+            last = each
             yield each

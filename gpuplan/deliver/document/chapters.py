@@ -9,7 +9,7 @@ from gpuplan.deliver.executive import Executive, document_day
 from gpuplan.facts import own_rows
 from gpuplan.locales import spoken
 from gpuplan.plan import Plan
-from gpuplan.report import architecture, charts, diagrams, figures, limits, tables
+from gpuplan.report import architecture, charts, diagrams, figures, limits, solve_report, tables
 from gpuplan.report.figures import has, paper_of
 from gpuplan.report.table import Table
 from gpuplan.report.tables import acceptance, build
@@ -22,7 +22,7 @@ for _row in own_rows("words/chapters"):
 MODULES = {
     module.__name__.rpartition(".")[2]: module for module in (cost, front, physical, requirements, workloads)
 }
-DRAWN = (architecture, charts, diagrams, figures, limits)
+DRAWN = (architecture, charts, diagrams, figures, limits, solve_report)
 TABLED = (
     tables.alternatives,
     tables.availability,
@@ -31,6 +31,7 @@ TABLED = (
     tables.models,
     tables.network,
     tables.purchases,
+    tables.solve,
 )
 REPORT = {
     module.__name__.rpartition(".")[2]: module
@@ -82,7 +83,8 @@ def _content(draft: Draft, row: Row) -> Content:
     if row["content"]:
         content = getattr(MODULES[module], name)(draft)
         return content
-    subjects = (plan, *draft.alike) if of == "clusters alike" else (getattr(plan, of) if of else plan,)
+    others = {"": (plan,), "clusters alike": (plan, *draft.alike), "solution": (draft.summary.solution,)}
+    subjects = others.get(of) or (getattr(plan, of),)
     content = getattr(REPORT[module], name)(*subjects) if subjects[0] else None
     if isinstance(content, Table):
         content = content.only(*row["only"].split()) if row["only"] else content

@@ -18,7 +18,7 @@ from gpuplan.deliver.pptx.appendix import APPENDIX, decisions_slide, next_steps_
 from gpuplan.deliver.pptx.blocks import Words, put, put_lines, render
 from gpuplan.deliver.pptx.deck import Deck, Slide
 from gpuplan.deliver.pptx.design import architecture_slide, failure_slide, hosts_slide, network_slide
-from gpuplan.deliver.pptx.limits import limits_slide
+from gpuplan.deliver.pptx.limits import limits_slide, solution_slide
 from gpuplan.deliver.pptx.measure import BODY, COVER, LEAD, POINT, SMALL, TITLE, Box, box_of, cut
 from gpuplan.deliver.pptx.money import alternatives_slide, cost_slide, drivers_slide, growth_slide
 from gpuplan.deliver.pptx.opening import asked_slide, executive_slide, when_slide
@@ -37,6 +37,7 @@ OPENING = (executive_slide, asked_slide)
 HOSTS = (when_slide, hosts_slide, failure_slide, architecture_slide, network_slide)
 MONEY = (
     limits_slide,
+    solution_slide,
     cost_slide,
     alternatives_slide,
     drivers_slide,

@@ -187,6 +187,14 @@ class Charts:
         chart.combine(line)
         return chart
 
+    def curve(self, shown: Shown, amounts: int, costs: int, most: float, name: str) -> Any:
+        """Draw what each budget buys, a point for each design."""
+        line, marker = {"color": COLOURS[0], "width": 1.75}, {"type": "circle", "size": 7}
+        marker |= {"fill": {"color": f"#{self._brand.accent}"}, "border": {"none": True}}
+        points = {"categories": shown.cells(costs), "values": shown.cells(amounts), "line": line}
+        form, _ = _scale(most)
+        return self._chart("curve", name, [{"name": name, **points, "marker": marker}], form)
+
     def _chart(self, name: str, title: str, series: Sequence[dict[str, Any]], form: str = "") -> Any:
         edge, bold = {"color": f"#{self._brand.line}"}, {"name": self._brand.headings, "bold": True}
         grid = {"visible": False, "line": {**edge, "width": 0.5}}

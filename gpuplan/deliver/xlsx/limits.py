@@ -1,15 +1,20 @@
-"""The sheet of limits: what the design takes by each, from the cells that hold it, against a limit that can be changed."""
+"""The sheets of limits: what the design takes by each, against a limit that can be changed, and the best design within them."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gpuplan.deliver.xlsx.book import HEAD, Book, at_column, worded
+from gpuplan.deliver.xlsx.book import HEAD, Block, Book, at_column, column_of, worded
 from gpuplan.deliver.xlsx.cells import TABS, Editable, Live, address
+from gpuplan.deliver.xlsx.choices import Charts, Shown
+from gpuplan.deliver.xlsx.page import Page
 from gpuplan.plan import Plan
 from gpuplan.plan.limits import Within, limit_words
 from gpuplan.report.limits import within_words
+from gpuplan.report.solve_report import answer
+from gpuplan.report.tables import solve as tables
 from gpuplan.scenario import field_of
-from gpuplan.wording import NAMES, is_currency, said
+from gpuplan.wording import NAMES, capital, is_currency, said
 
 CELLS = {
     "budget": "net_present_cost",
@@ -36,6 +41,29 @@ def limits_sheet(book: Book, plan: Plan) -> None:
     ends = {"min_type": "num", "min_value": 0, "max_type": "num", "max_value": 2}
     bars = {"type": "data_bar", "bar_color": f"#{book.brand.line}", **ends}
     page.sheet.conditional_format(HEAD + 2, share, last, share, bars)
+
+
+def solution_sheet(book: Book, found: Mapping[str, Any]) -> None:
+    """Write what each budget buys, what binds, the best of each board, and the boards without a design."""
+    parts = [tables.frontier(found["frontier"])] if found["frontier"] else []
+    parts += [tables.binding(found), tables.relaxed(found), tables.gave(found)]
+    parts += [tables.designs(found, found["designs"]), tables.missed(found)]
+    blocks = [book.block(table) for table in parts if table.rows]
+    page = book.topics(TABS["solved"], " ".join([*answer(found), said("sheet.solved.note")]), blocks)
+    if page is not None and found["frontier"] and found["frontier"]["points"]:
+        _chart(book, page, blocks, found["frontier"])
+
+
+def _chart(book: Book, page: Page, blocks: Sequence[Block], found: Mapping[str, Any]) -> None:
+    """Draw what each budget buys, as the first table says, below all tables."""
+    table, currency = tables.frontier(found), found["currency"]
+    amounts, costs = (column_of(table.keyless(), key) for key in ("value", "net_present"))
+    shown = Shown(TABS["solved"], HEAD + 2, HEAD + 1 + len(table.rows))
+    most = max(design["net_present"] for design in found["points"])
+    title = said("sheet.limits.chart", name=capital(found["quantity"]["name"]), currency=currency)
+    chart = Charts(book.file, book.brand).curve(shown, amounts, costs, most, title)
+    below = HEAD + sum(len(block.rows) + len(block.notes) + 3 for block in blocks)
+    page.sheet.insert_chart(below, 0, chart, {"object_position": 1, "x_offset": 3})
 
 
 def _unlimited(plan: Plan) -> Plan:

@@ -4,4 +4,4 @@ Not made by altair, which validates what it makes and takes a second and 43 MB t
 rows; ``paper`` draws those of documents as SVG.
 """
 
-from gpuplan.report.charts.paper import day_svg, purchases_svg, waiting_svg, years_svg
+from gpuplan.report.charts.paper import curve_svg, day_svg, purchases_svg, waiting_svg, years_svg

@@ -5,8 +5,9 @@ import itertools
 import json
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 from xml.etree import ElementTree
 
 from gpuplan.analysis.demand import chance_curve, methods, week_demand
@@ -16,6 +17,7 @@ from gpuplan.plan.hosts import whole_pools
 from gpuplan.report.charts.demand import LEAST_CHANCE, day_chart, day_rows, odds_chart, odds_rows
 from gpuplan.report.charts.design import purchases_chart, purchases_rows, years_chart, years_rows
 from gpuplan.report.charts.look import NOTEBOOK, PAPER, Look, Spec
+from gpuplan.report.charts.solve import curve_chart, curve_rows
 from gpuplan.report.drawing import WIDTH, clean_text, shortened
 from gpuplan.scenario import pick
 from gpuplan.wording import said
@@ -46,6 +48,13 @@ def purchases_svg(plan: Plan) -> str | None:
     """Hosts of each way to buy for growth in each year, against those needed; None without growth."""
     data = purchases_rows(purchase_ways(plan))
     return _svg(purchases_chart(data, PAPER)) if data else None
+
+
+def curve_svg(solution: Mapping[str, Any]) -> str | None:
+    """Draw what each budget buys; None where that is not known."""
+    found = solution["frontier"]
+    data = curve_rows(found, found["budget"]) if found else {}
+    return _svg(curve_chart(data, PAPER)) if data else None
 
 
 def years_spec(plan: Plan, look: Look) -> Spec | None:

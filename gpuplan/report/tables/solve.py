@@ -13,9 +13,9 @@ from gpuplan.wording import amount, capital, joined, said, some_of
 Found = Mapping[str, Any]
 
 
-def designs(found: Found, shown: Sequence[Found], title: str = BY_KEY) -> Table:
-    """Tabulate designs with what each serves and takes."""
-    quantity = found["quantity"]
+def designs(found: Found, shown: Sequence[Found] | None = None, title: str = BY_KEY) -> Table:
+    """Tabulate designs with what each serves and takes; the best of each board unless others are given."""
+    quantity, shown = found["quantity"], found["designs"] if shown is None else shown
     heads = {"value": capital(quantity["name"])}
     table = tabulate("solved", shown, found["currency"], title=title, heads=heads, conditions=_conditions)
     return table if quantity["most"] else table.without("value")
@@ -24,6 +24,11 @@ def designs(found: Found, shown: Sequence[Found], title: str = BY_KEY) -> Table:
 def frontier(found: Found) -> Table:
     """The least cost of each amount, as ``frontier_dict`` gives it."""
     return designs(found, found["points"], said("solved.frontier"))
+
+
+def points(found: Found) -> Table | None:
+    """The same of a solution; None where it has none."""
+    return frontier(found["frontier"]) if found["frontier"] else None
 
 
 def _conditions(design: Found) -> Cell:
