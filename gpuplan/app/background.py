@@ -71,10 +71,10 @@ class Runner:
         threading.Thread(target=self._follow, args=(process, given), daemon=True).start()
         self._on_change()
 
-    def start_on(self, scenarios: Scenario | Sequence[Scenario], *arguments: str) -> None:
-        """Run ``gpuplan`` on a design, or on one and those beside it."""
+    def start_on(self, scenarios: Scenario | Sequence[Scenario], *arguments: str, last: str = "") -> None:
+        """Run ``gpuplan`` on a design, or on one and those beside it; ``last`` follows them in the input."""
         designs = [scenarios] if isinstance(scenarios, Scenario) else scenarios
-        texts = BETWEEN.join(design.to_yaml() for design in designs)
+        texts = BETWEEN.join([*(design.to_yaml() for design in designs), *filter(None, [last])])
         self.start([*arguments, *self._catalog], texts.encode())
 
     def cancel(self) -> None:

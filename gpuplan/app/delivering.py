@@ -1,8 +1,9 @@
 """Delivering: the files of a design, made in a process of its own, which prints them and leaves none behind."""
 
 import base64
-from collections.abc import Callable
-from typing import NamedTuple
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 from gpuplan.app.background import Runner
 from gpuplan.app.uploading import Dress
@@ -22,6 +23,8 @@ class Order(NamedTuple):
     kind: str
     internal: bool
     beside: tuple[Scenario, ...] = ()
+    solution: Mapping[str, Any] | None = None
+    """The best design within the limits, as ``gpuplan solve`` found it."""
 
 
 class Source(NamedTuple):
@@ -29,6 +32,7 @@ class Source(NamedTuple):
 
     scenario: Scenario
     beside: tuple[Scenario, ...]
+    solution: Mapping[str, Any] | None
     turns: tuple[int, ...]
     """Version of template and brand, see `Dress.turn`."""
 
@@ -59,11 +63,9 @@ class Delivering:
         self._previewing: tuple[bool, Source]
         """Kind of the preview being made (True if internal), and its source."""
 
-    def start(
-        self, scenario: Scenario, kind: str = "", *, internal: bool = False, beside: tuple[Scenario, ...] = ()
-    ) -> None:
-        """Make one kind of file of a design, or all; an order in progress is finished first."""
-        order = Order(scenario, kind if kind in KINDS else "", internal, beside)
+    def start(self, scenario: Scenario, kind: str = "", *, internal: bool = False, **more: Any) -> None:
+        """Make one kind of file of a design, or all, with ``more`` of an `Order`; an order in progress is finished first."""
+        order = Order(scenario, kind if kind in KINDS else "", internal, **more)
         if not self.runner.busy:
             self._make(order)
         elif order != self.order and order not in self._waiting:
@@ -83,7 +85,7 @@ class Delivering:
 
     def start_preview(self, order: Order) -> None:
         self._previewing = order.internal, self.source(order, "html")
-        self.previewer.start_on((order.scenario, *order.beside), *self._arguments(order))
+        self._run(self.previewer, order)
 
     def forget_preview(self) -> None:
         self.previewer.clear()
@@ -102,7 +104,8 @@ class Delivering:
     def source(self, order: Order, kind: str) -> Source:
         """Return the source of a file of a kind if it is ordered now."""
         turns = tuple(dress.turn for name, dress in self.templates.items() if name in (kind, "brand"))
-        return Source(order.scenario, order.beside if kind in COMPARING else (), turns)
+        beside, solution = (order.beside, order.solution) if kind in COMPARING else ((), None)
+        return Source(order.scenario, beside, solution, turns)
 
     def offer(self, name: str, content: bytes) -> None:
         """Give the browser a file that is made already."""
@@ -116,12 +119,17 @@ class Delivering:
         self.order = order
         kinds = [order.kind] if order.kind else list(KINDS)
         self._sources = {(kind, order.internal): self.source(order, kind) for kind in kinds}
-        self.runner.start_on((order.scenario, *order.beside), *self._arguments(order))
+        self._run(self.runner, order)
+
+    def _run(self, runner: Runner, order: Order) -> None:
+        last = json.dumps(order.solution) if order.solution else ""
+        runner.start_on((order.scenario, *order.beside), *self._arguments(order), last=last)
 
     def _arguments(self, order: Order) -> list[str]:
         arguments = ["report", "-", "--to", "-", "--progress"]
         arguments += ["--only", order.kind] if order.kind else []
         arguments += ["--internal"] if order.internal else []
+        arguments += ["--solution", "-"] if order.solution else []
         for name, dress in self.templates.items():
             arguments += [DRESS[name], str(dress.kept)] if dress.used else []
         return arguments

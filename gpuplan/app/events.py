@@ -39,7 +39,7 @@ def _too_large(workbook: Workbook, content: Content) -> None:
 
 def _deliver(workbook: Workbook, content: Content) -> None:
     order = deliver.order(workbook, str(content.get("kind", "")))
-    workbook.delivering.start(order.scenario, order.kind, internal=order.internal, beside=order.beside)
+    workbook.delivering.start(**order._asdict())
 
 
 def _template(kind: str) -> dict[str, Handler]:

@@ -14,12 +14,16 @@ from pathlib import Path
 
 import pytest
 from approved import has_approved
+from pptx import Presentation
+from solved import solution
 from waiting import LIMIT_S, LONG_S, soon
 
 from gpuplan import load_catalog, load_scenario, make_plan
 from gpuplan.app.delivering import Delivering, Order
+from gpuplan.catalog import Catalog
 from gpuplan.deliver import KINDS
 from gpuplan.plan import Plan
+from gpuplan.report.solve_report import solution_dict
 from gpuplan.scenario import decode_scenario
 
 pytestmark = [pytest.mark.usefixtures("plain_script"), pytest.mark.by_day("delivering", 6)]
@@ -63,6 +67,17 @@ def test_one_file_is_handed_over_once(plan: Plan, made: Path) -> None:
     assert delivering.take() is None
     assert told[-1] == "done"
     assert list(made.iterdir()) == []
+
+
+def test_files_tell_the_solution_that_was_found(plan: Plan, made: Path, catalog: Catalog) -> None:
+    found = solution_dict(solution(catalog, budget="1.2M"))
+    delivering = Delivering(lambda: None)
+    delivering.start(plan.scenario, "pptx", solution=found)
+    wait(delivering)
+    _, content = delivering.take() or ("", b"")
+    assert delivering.made[("pptx", False)].solution == found
+    titles = [slide.shapes.title.text for slide in Presentation(io.BytesIO(content)).slides]
+    assert any(f"{found['best']['value']:g} users" in title for title in titles)
 
 
 def test_several_files_come_as_one(plan: Plan, made: Path) -> None:

@@ -8,6 +8,7 @@ from gpuplan.app.cards import IDLE, Card, act, background_card, card, menu, rece
 from gpuplan.app.delivering import Order, Preview
 from gpuplan.app.forms import form
 from gpuplan.app.state import Workbook
+from gpuplan.app.steps import solve
 from gpuplan.deliver import KINDS
 from gpuplan.deliver.executive import document_day
 from gpuplan.locales import LOCALES, PLAIN, written_day
@@ -38,7 +39,9 @@ def beside(workbook: Workbook) -> tuple[Scenario, ...]:
 
 def order(workbook: Workbook, kind: str) -> Order:
     """Return the order of one kind of file, or of all with an empty one, by the current settings."""
-    return Order(workbook.scenario, kind, is_internal(workbook), beside(workbook))
+    solved = not workbook.solving.busy and solve.on_screen(workbook) is not None
+    solution = workbook.solving.found if solved else None
+    return Order(workbook.scenario, kind, is_internal(workbook), beside(workbook), solution)
 
 
 @card("run")

@@ -141,7 +141,7 @@ def test_a_preview_is_made_when_asked_for_and_says_when_it_is_old(
 ) -> None:
     asked: list[Any] = []
     runner = book.delivering.previewer
-    monkeypatch.setattr(runner, "start_on", lambda *given: asked.append(given))
+    monkeypatch.setattr(runner, "start_on", lambda *given, last: asked.append(given))
     assert step.preview_data(book) == {"page": "", "old": False}
     (button,) = step.preview_run(book)["buttons"]
     assert (button["text"], button["event"], button["off"]) == ("Preview", "preview", False)

@@ -16,6 +16,7 @@ import altair as alt
 
 from gpuplan.app.events import EVENTS
 from gpuplan.app.state import Workbook
+from gpuplan.app.steps import deliver
 from gpuplan.app.steps import solve as step
 from gpuplan.catalog import Catalog
 from gpuplan.report.charts.look import DARK, LIGHT
@@ -194,3 +195,12 @@ def test_the_chart_is_one_that_altair_takes(book: Workbook, look_of: Any) -> Non
     spec = curve_chart(step.curve_rows(book), look_of)
     alt.Chart.from_dict({key: part for key, part in spec.items() if key != "$schema"})
     assert len(spec["layer"]) == 4
+
+
+def test_files_tell_the_answer_while_it_is_of_the_design_on_the_screen(book: Workbook, found: Data) -> None:
+    assert deliver.order(book, "html").solution == found
+    book.use(from_dict(found["best"]["scenario"]), "")
+    assert deliver.order(book, "html").solution == found
+    book.use(book.scenario.with_value("cost.years", 3), "")
+    assert deliver.order(book, "html").solution is None
+    assert deliver.order(book, "yaml").solution is None
