@@ -8,6 +8,7 @@ from typing import Any
 
 from gpuplan.analysis.explore import explore
 from gpuplan.analysis.sensitivity import tornado
+from gpuplan.analysis.solve import Frontier
 from gpuplan.analysis.variants import Progress
 from gpuplan.facts import did_you_mean, own_specs
 from gpuplan.plan import Plan
@@ -16,8 +17,9 @@ from gpuplan.report.charts.design import capacity_chart, capacity_rows, scaling_
 from gpuplan.report.charts.explore import frontier_chart, frontier_rows, tornado_chart, tornado_rows
 from gpuplan.report.charts.look import NOTEBOOK, Spec
 from gpuplan.report.charts.paper import day_spec, picture, picture_png, waiting_spec, years_spec
+from gpuplan.report.charts.solve import curve_chart, curve_rows
 from gpuplan.report.explore_report import exploration_dict
-from gpuplan.report.plan_data import plain
+from gpuplan.report.plan_data import fields_of, plain
 from gpuplan.scenario import Problem, ScenarioError, pick, show
 from gpuplan.wording import NAMES, said
 
@@ -128,6 +130,13 @@ def _chart(spec: Spec | None, nothing: str) -> Any:
     offline()
     kept = {name: part for name, part in (spec or _words(nothing)).items() if name not in TOP_ONLY}
     return alt.Chart.from_dict(kept | ({"width": WIDTH} if "width" in kept else {}))
+
+
+def curve(found: Frontier, budget: float | None = None) -> Any:
+    """Draw what each budget buys, and mark the design that serves most for one."""
+    about = {"quantity": {"name": found.quantity.name}, "currency": found.scenario.cost.currency}
+    rows = curve_rows(about | {"points": [fields_of(each) for each in found.points]}, budget)
+    return _chart(curve_chart(rows, NOTEBOOK) if rows else None, said("solved.none yet"))
 
 
 def _rounded(part: Any) -> Any:

@@ -6,7 +6,7 @@ from html import escape
 from typing import Any
 
 from gpuplan.analysis.compare import Comparison
-from gpuplan.analysis.solve import Solution
+from gpuplan.analysis.solve import Frontier, Solution
 from gpuplan.catalog import Catalog
 from gpuplan.catalog.catalog import Item, Row
 from gpuplan.facts import Brief, Named, Several, own_specs
@@ -23,7 +23,7 @@ from gpuplan.report.tables import plan_table
 from gpuplan.report.tables import solve as solved
 from gpuplan.report.tables.explore import compared
 from gpuplan.scenario import FIELD_BY_PATH, Scenario
-from gpuplan.wording import NAMES, amount, basis_word, number, said, short_watts
+from gpuplan.wording import NAMES, amount, basis_word, capital, number, said, short_watts
 
 STEP_OF = {"workloads" if step == "usecases" else step: step for step in NAMES["step"]}
 """Name of a step as users type it -> the step."""
@@ -165,6 +165,12 @@ def _solution(found: Solution) -> str:
     return _card(about + "".join(_table(table) for table in shown if table.rows))
 
 
+def _frontier(found: Frontier) -> str:
+    currency, heads = found.scenario.cost.currency, {"value": capital(found.quantity.name)}
+    table = tabulate("solved", found.points, currency, heads=heads, title=said("solved.frontier"))
+    return _table(table.without("conditions"))
+
+
 def _catalog(catalog: Catalog) -> str:
     note = f"catalog {catalog.digest}"
     listing = filled("catalog_tables", catalog.titles.items(), notes=(note,), title="Catalog")
@@ -225,6 +231,7 @@ SHOWN: Mapping[type, Callable[[Any], str]] = {
     Explanation: _explanation,
     Comparison: _comparison,
     Solution: _solution,
+    Frontier: _frontier,
     Item: _item,
     Several: _several,
     Named: _named,
