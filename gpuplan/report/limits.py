@@ -1,5 +1,6 @@
 """Limits in words and as a drawing: which the design keeps, exceeds or leaves open, and by how much, for documents, slides and workbook."""
 
+from gpuplan.analysis.mending import mendings
 from gpuplan.plan import Plan
 from gpuplan.plan.limits import Within, limit_words
 from gpuplan.report.drawing import EDGE, INK, LINE, PALE, SIZE, SOFT, WHITE, WIDTH, Area, Drawing
@@ -54,6 +55,14 @@ def limit_state(plan: Plan, each: Within) -> str:
     if each.share is None:
         return said("limits.state within" if each.met else "limits.state not known")
     return said("limits.state share" if each.met else "limits.state open", share=each.share)
+
+
+def mending_sentences(plan: Plan) -> list[str]:
+    """Say of each limit that the design exceeds which single change keeps it, or comes nearest."""
+    changes = mendings(plan)
+    names = {each.key: each.name for each in plan.within}
+    words = {key: change.sentence if change else said("mending.none") for key, change in changes.items()}
+    return [said("limits.mending", name=names[key], words=text) for key, text in words.items()]
 
 
 def limits_svg(plan: Plan) -> str | None:

@@ -10,6 +10,7 @@ from approved import has_approved
 from summaries import document_of_one_design
 
 from gpuplan import Plan, load_scenario, make_plan
+from gpuplan.analysis.purchases import purchase_ways
 from gpuplan.catalog import Catalog
 from gpuplan.deliver.document import design_document
 from gpuplan.deliver.document.blocks import (
@@ -424,6 +425,10 @@ def test_growth_follows_the_cost(catalog: Catalog, summaries: dict[str, Executiv
     rows = grid(of(made(plan, summaries).chapters, "demand"), "Growth").rows
     assert [row[1] for row in rows] == [number(n) for n in plan.costs.hosts]
     assert sum(int(row[3]) for row in rows) == plan.costs.hosts[-1]
+    found, cost = purchase_ways(plan), of(made(plan, summaries).chapters, "cost")
+    ways, orders = (grid(cost, said(f"table.{name}")).rows for name in ("purchases", "purchase_steps"))
+    assert len(ways) == len(found.ways) + 1
+    assert sum(int(row[4]) for row in orders) == sum(step.hosts for way in found.ways for step in way.steps)
 
 
 def test_every_decision_in_order(example: Plan, chapters: tuple[Chapter, ...]) -> None:

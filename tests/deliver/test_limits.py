@@ -82,6 +82,19 @@ def test_the_document_has_a_chapter_of_them(designs: dict[str, Plan], summary: E
     assert isinstance(grid, Grid) and [row[0] for row in grid.rows] == [each.name for each in plan.within]
 
 
+def test_the_document_names_the_change_that_keeps_each_limit(
+    designs: dict[str, Plan], summary: Executive
+) -> None:
+    found = {}
+    for name in ("met", "over"):
+        made = design_document(designs[name], summary=summary)
+        chapter = next(each for each in made.chapters if each.title == said("limits.title"))
+        found[name] = [str(block) for section in chapter.sections for block in section.blocks]
+    assert found["met"] == []
+    (block,) = found["over"]
+    assert all(each.name in block for each in designs["over"].within)
+
+
 def test_without_limits_no_file_speaks_of_them(summary: Executive) -> None:
     plan = limited()
     assert said("limits.title") not in {

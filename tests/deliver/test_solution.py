@@ -66,7 +66,7 @@ def test_the_document_has_the_certificate_and_every_point(
 
 
 def test_without_a_solution_there_are_the_limits_only(plan: Plan) -> None:
-    assert sections(plan, executive(plan)) == {}
+    assert not sections(plan, executive(plan)).keys() - {said("limits.mend")}
     assert (
         "Best within limits"
         not in openpyxl.load_workbook(io.BytesIO(xlsx_bytes(plan, executive(plan)))).sheetnames
