@@ -9,6 +9,7 @@ from typing import Any
 
 from gpuplan.analysis.candidates import Candidate
 from gpuplan.analysis.engines import Engine
+from gpuplan.analysis.solve.bounds import Bound
 from gpuplan.analysis.solve.clash import clash_of
 from gpuplan.analysis.solve.designs import Space, as_asked, designs_of, space_of
 from gpuplan.analysis.solve.frontier import Frontier, frontier
@@ -22,7 +23,7 @@ from gpuplan.plan import make_plan
 from gpuplan.plan.limits import Within
 from gpuplan.plan.plan import Asked, scenario_of
 from gpuplan.scenario import Problem, Scenario, ScenarioError, field_of, parse_value, problem, views
-from gpuplan.wording import said
+from gpuplan.wording import amount, number, said
 
 __all__ = [
     "Binding",
@@ -93,7 +94,7 @@ def solve(
         search = Search(question, open_engine, told, time.monotonic() + seconds)
         designs = designs_of(scenario, catalog, question.space)
         search.run([as_asked(scenario)], designs)
-        try_mixes(search, cheapest_servers(question, catalog, designs))
+        try_mixes(search, cheapest_servers(search, designs))
         search.until = max(search.until, time.monotonic() + ALSO_S)
         return _certified(search, catalog)
 
@@ -122,6 +123,9 @@ def _certified(search: Search, catalog: Catalog) -> Solution:
     for design, miss in search.missed.items():
         if design.hosts.gpu not in boards and (miss.limits or design.hosts.gpu not in missed):
             missed[design.hosts.gpu] = miss
+    for board, words in _bounded(search).items():
+        missed.setdefault(board, Miss(reason=words))
+    missed = {board: miss for board, miss in missed.items() if board not in boards}
     bound = search.bound
     solution = Solution(
         scenario,
@@ -143,6 +147,25 @@ def _certified(search: Search, catalog: Catalog) -> Solution:
     kind = _kind(best.design.hosts)
     runner_up = next((found for found in ranked if _kind(found.design.hosts) != kind), None)
     return replace(solution, runner_up=runner_up, binding=tuple(_binding(search, best)))
+
+
+def _bounded(search: Search) -> dict[str, str]:
+    """Return of each board that was not tried with every kind of hosts how far it can come at most."""
+    quantity, most = search.question.quantity, dict[str, Bound]()
+    for bound in search.beyond:
+        board = bound.design.hosts.gpu
+        most.setdefault(board, bound)
+        if (bound.steps, -bound.least) > (most[board].steps, -most[board].least):
+            most[board] = bound
+    if quantity.most:
+        return {
+            b: said("solve.at most", value=number(quantity.value(each.steps))) for b, each in most.items()
+        }
+    currency = search.question.scenario.cost.currency
+    return {
+        b: said("solve.at least", value=amount(each.least, quantity.unit or currency))
+        for b, each in most.items()
+    }
 
 
 def _kind(hosts: Candidate) -> tuple[str, int]:
@@ -169,7 +192,9 @@ def _needed(search: Search, best: Found, limit: Within) -> float | None:
     question, steps, path = search.question, best.steps + 1, f"limits.{limit.key}"
     least = Quantity(limit.key, "", limit.key, limit.name, limit.unit, asked=steps)
     scenario = question.quantity.at(question.scenario, steps).with_value(path, field_of(path).high)
-    other = Search(replace(question, scenario=scenario, quantity=least), search.engine, None, search.until)
+    other = Search(
+        replace(question, scenario=scenario, quantity=least), search.engine, None, search.until, search.units
+    )
     other.run([best.design], list(search.last))
     return other.best.value if other.best else None
 

@@ -12,11 +12,18 @@ from typing import NamedTuple
 
 from gpuplan.analysis.candidates import Candidate
 from gpuplan.analysis.solve.designs import Design
-from gpuplan.analysis.solve.trial import Question, furthest, least_of, over_limits, with_term, yearly_of
+from gpuplan.analysis.solve.trial import (
+    Question,
+    furthest,
+    least_of,
+    over_limits,
+    with_term,
+    yearly_of,
+)
 from gpuplan.analysis.variants import outcome
 from gpuplan.catalog import Catalog
 from gpuplan.models.cost import net_present_cost
-from gpuplan.plan import make_plan
+from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.bill_of_materials import LICENCES
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.growth import Growth, grow
@@ -26,6 +33,9 @@ from gpuplan.scenario import Availability, Demand, Limits, Scenario, ScenarioErr
 
 MANY_GPUS = 64
 """GPUs of hosts whose licences are compared by term: so many that no smallest order counts."""
+FIRST = 8
+"""Hosts of which a unit tells what they take."""
+SPACE = "Space"
 IDLE = 0.01
 """Share of the GPU-hours used by hosts without workloads: less than any design uses."""
 
@@ -40,38 +50,60 @@ class Bound(NamedTuple):
     """Least of the figure that is to be small; 0 where it is not known."""
 
 
+class Unit(NamedTuple):
+    """What hosts of a kind take without workloads: so much with `FIRST` of them, and with each one more."""
+
+    limits: Mapping[str, tuple[float, float]]
+    """Limit -> what the first take, and one more; the budget without the space of racks."""
+    later: tuple[float, ...]
+    """Net present cost of one more host that is bought in each year after the first."""
+    per_rack: int
+    rack: float
+    """Net present cost of the space of a rack."""
+
+
+Units = Mapping[Candidate, Unit | None]
+"""Hosts, whatever their access mode -> what they take; None where that is not known."""
+
+
+def bare(hosts: Candidate) -> Candidate:
+    """Return hosts without what no bound depends on."""
+    return replace(hosts, sharing="as asked", host_failures=0)
+
+
 class ToBound(NamedTuple):
     """Hosts with one board, whose demand is the same."""
 
     question: Question
     designs: tuple[Design, ...]
+    units: Units
 
 
 def bounds(catalog: Catalog, task: ToBound) -> list[Bound]:
-    """Return the bound of each design with a board; one like the one before it is looked at beyond that one's first."""
+    """Return the bound of each design with a board."""
     question, quantity = task.question, task.question.quantity
-    hardware, found = question.scenario.hardware, list[Bound]()
+    hardware, found, limits = question.scenario.hardware, list[Bound](), question.scenario.limits
     demands = Demands(question.scenario, catalog, task.designs)
     near = max(1, quantity.asked)
     for design in task.designs:
-        owned = hardware.existing and design.hosts.gpu == hardware.gpu
-        if owned or hardware.kinds:
+        unit, owned = task.units[bare(design.hosts)], hardware.gpu == design.hosts.gpu and hardware.existing
+        if unit is None or owned or hardware.kinds:
             found.append(Bound(design, quantity.high, 0.0))
             continue
 
-        def least(steps: int, design: Design = design) -> tuple[int, Mapping[str, float]]:
-            hosts = hosts_for(demands.of(quantity.at(question.scenario, steps)), design.hosts)
-            return hosts[0], least_with(question, catalog, design, hosts)
+        def least(
+            steps: int, hosts: Candidate = design.hosts, unit: Unit = unit
+        ) -> tuple[float, Mapping[str, float]]:
+            needed = hosts_for(demands.of(quantity.at(question.scenario, steps)), hosts)
+            return needed[0], least_with(unit, needed)
 
         def fits(steps: int) -> tuple[bool, float]:
-            taken, limits = least(steps)[1], question.scenario.limits
-            stated = {key: float(limit) for key in taken if (limit := getattr(limits, key))}
-            return not over_limits(taken, limits), max((taken[k] / stated[k] for k in stated), default=0.0)
+            taken = least(steps)[1]
+            share = max((taken[k] / limit for k in taken if (limit := getattr(limits, k))), default=0.0)
+            return not over_limits(taken, limits), share if share < math.inf else 0.0
 
         if not quantity.most:
             found.append(Bound(design, quantity.asked, objective_of(quantity.figure, *least(quantity.asked))))
-        elif near < quantity.high and found and not fits(near + 1)[0]:
-            found.append(Bound(design, near, 0.0))
         else:
             near = furthest(0, quantity.high, near, fits)
             found.append(Bound(design, near, 0.0))
@@ -89,7 +121,7 @@ class Demands:
         self._known: dict[Scenario, tuple[float, ...]] = {}
 
     def of(self, scenario: Scenario) -> tuple[float, ...]:
-        """Return the GPUs of each year; 0 where they cannot be told, as that bounds nothing."""
+        """Return the GPUs of each year; infinite where no host can hold them."""
         if scenario not in self._known:
             own = self._design.apply(scenario, self._catalog)
             self._known[scenario] = tuple(self._planned(grow(own, year, {})) for year in range(self._years))
@@ -100,55 +132,90 @@ class Demands:
             plan = plan_of(scenario, with_models(scenario, self._catalog), False)
             return float(plan.demand.planned.value)
         except ScenarioError:
-            return 0.0
+            return math.inf
 
 
-def hosts_for(gpus: Sequence[float], hosts: Candidate) -> tuple[int, ...]:
+def hosts_for(gpus: Sequence[float], hosts: Candidate) -> tuple[float, ...]:
     """Return the fewest hosts of each year whose GPUs are a demand, with failover capacity; hosts once bought stay."""
-    needed = [math.ceil(n / hosts.gpus_per_host - 1e-9) + hosts.host_failures if n else 0 for n in gpus]
+    needed = [
+        n if n in (0, math.inf) else math.ceil(n / hosts.gpus_per_host - 1e-9) + hosts.host_failures
+        for n in gpus
+    ]
     return tuple(max(needed[: year + 1]) for year in range(len(needed)))
 
 
-def least_with(
-    question: Question, catalog: Catalog, design: Design, hosts: Sequence[int]
-) -> Mapping[str, float]:
-    """Return of each limit the least that so many hosts in each year take without workloads; nothing where that is not known."""
-    if not hosts[0]:
+def least_with(unit: Unit, hosts: Sequence[float]) -> Mapping[str, float]:
+    """Return of each limit the least that so many hosts in each year take without workloads."""
+    first = hosts[0]
+    if math.inf in hosts:
+        return dict.fromkeys((*unit.limits, "racks"), math.inf)
+    if not first:
         return {}
-    first = replace(design.hosts, host_failures=0, sharing="as asked", link_gbit_s=min(question.space.links))
-    bare = replace(
-        Design(first, design.term).apply(replace(question.scenario, groups=()), catalog),
-        demand=replace(Demand(), rule="stated", stated_gpus=hosts[0] * first.gpus_per_host),
+    taken = {key: at + (first - FIRST) * more for key, (at, more) in unit.limits.items()}
+    racks = math.ceil(first / unit.per_rack) if unit.per_rack else 0
+    taken["budget"] += racks * unit.rack
+    taken["budget"] += sum((n - m) * paid for m, n, paid in zip(hosts, hosts[1:], unit.later, strict=False))
+    return taken | {"racks": racks}
+
+
+def measured_alone(catalog: Catalog, task: tuple[Question, Candidate]) -> tuple[Candidate, Unit | None]:
+    """Return hosts with what they take without workloads."""
+    return task[1], _unit_of(catalog, *task)
+
+
+def _unit_of(catalog: Catalog, question: Question, hosts: Candidate) -> Unit | None:
+    """From plans of two numbers of hosts: all that they take grows in proportion but the space of racks."""
+    bought = [_hosts_alone(question, catalog, hosts, count) for count in (FIRST, FIRST + 1)]
+    few, more = bought
+    if few is None or more is None or few.costs is None or more.costs is None or few.power is None:
+        return None
+    terms = question.space.terms
+    one, two = (_least(plan, catalog, terms) for plan in (few, more))
+    limits = {key: (one[key], two[key] - one[key]) for key in one if key != "racks"}
+    grows = any(group.growth for group in question.scenario.groups)
+    years = range(1, few.scenario.cost.years) if grows else ()
+    later = tuple(_bought_later(few, catalog, terms, year) - one["budget"] for year in years)
+    rack = _present(few.costs, yearly_of(few.costs, SPACE)) / few.power.racks if few.power.racks else 0.0
+    return Unit(limits, later, few.power.hosts_per_rack, rack)
+
+
+def _hosts_alone(question: Question, catalog: Catalog, hosts: Candidate, count: int) -> Plan | None:
+    scenario = Design(
+        replace(hosts, link_gbit_s=min(question.space.links)), question.scenario.cost.licence_term_years
+    )
+    alone = replace(
+        scenario.apply(replace(question.scenario, groups=()), catalog),
+        demand=replace(Demand(), rule="stated", stated_gpus=count * hosts.gpus_per_host),
         availability=Availability(host_failures=0),
         training=Training(),
         limits=Limits(),
         origins=(),
     )
-    bare = replace(bare, cost=replace(bare.cost, utilisation=IDLE))
-    return _least_of(bare, catalog, question.space.terms, tuple(hosts))
+    plan = outcome(replace(alone, cost=replace(alone.cost, utilisation=IDLE)), catalog, check=False).plan
+    return plan if plan and plan.pools else None
 
 
-@lru_cache(maxsize=4096)  # amounts near each other take as many hosts: half of the time of a frontier
-def _least_of(
-    bare: Scenario, catalog: Catalog, terms: tuple[int, ...], hosts: tuple[int, ...]
-) -> Mapping[str, float]:
-    plan = outcome(bare, catalog, check=False).plan
-    if plan is None or not plan.pools:
-        return {}
-    if hosts[-1] > hosts[0]:
-        each = (*hosts, *hosts[-1:] * (bare.cost.years - len(hosts)))
-        needed = tuple({plan.pools[0].kind: count} for count in each[: bare.cost.years])
-        vars(plan)["growth"] = Growth(needed, plan.growth.busy_gpus, None)
-    if (costs := plan.costs) is None:
-        return {}
-    platform, software = (yearly_of(costs, name) for name in LICENCES)
-    shares = _of_terms(bare.only("cost", "prices"), catalog, terms)
+def _bought_later(plan: Plan, catalog: Catalog, terms: tuple[int, ...], year: int) -> float:
+    """Return the least net present cost with one host more that is bought in a later year."""
+    pool, years = plan.pools[0].kind, plan.scenario.cost.years
+    needed = tuple({pool: FIRST + (at >= year)} for at in range(years))
+    grown = plan.relinked(plan.scenario)
+    vars(grown)["growth"] = Growth(needed, plan.growth.busy_gpus, None)
+    return _least(grown, catalog, terms)["budget"]
+
+
+def _least(plan: Plan, catalog: Catalog, terms: tuple[int, ...]) -> dict[str, float]:
+    """Return of each limit the least that hosts without workloads take with any term, the budget without space."""
+    costs = plan.costs
+    assert costs
+    platform, software, space = (yearly_of(costs, name) for name in (*LICENCES, SPACE))
+    shares = _of_terms(plan.scenario.only("cost", "prices"), catalog, terms)
     rest = 1 - min(shares[0], 1.0), 1 - min(shares[1], 1.0)
-    net = costs.net_present - rest[0] * _present(costs, platform) - sum(software)
-    return least_of(plan, (net, costs.cash[0] - rest[1] * platform[0] - software[0]))
+    net = costs.net_present - rest[0] * _present(costs, platform) - sum(software) - _present(costs, space)
+    return least_of(plan, (net, costs.cash[0] - rest[1] * platform[0] - software[0] - space[0]))
 
 
-def objective_of(figure: str, hosts: int, least: Mapping[str, float]) -> float:
+def objective_of(figure: str, hosts: float, least: Mapping[str, float]) -> float:
     """Return the least of a figure that is to be small, with so many hosts."""
     if figure == "hosts":
         return float(hosts)

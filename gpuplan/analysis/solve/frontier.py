@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from gpuplan.analysis.candidates import Candidate
 from gpuplan.analysis.engines import Engine
+from gpuplan.analysis.solve.bounds import Unit
 from gpuplan.analysis.solve.designs import Design, Space, as_asked, designs_of, space_of
 from gpuplan.analysis.solve.quantities import Quantity, offered, quantity_of
 from gpuplan.analysis.solve.search import Search
@@ -84,13 +86,13 @@ def _points(
     quantity, first = question.quantity, [as_asked(question.scenario)]
     designs = designs_of(question.scenario, catalog, question.space)
     amounts = sorted({max(quantity.low, round(top * at / points)) for at in range(1, points + 1)})
-    reached = 0
+    reached, units = 0, dict[Candidate, Unit | None]()
     for amount in amounts:
         if amount <= reached or time.monotonic() > until:
             continue
         least = Quantity("cost", "", "net_present", quantity.name, quantity.unit, asked=amount)
         wanted = replace(question, scenario=quantity.at(question.scenario, amount), quantity=least)
-        search = Search(wanted, engine, None, until)
+        search = Search(wanted, engine, None, until, units)
         search.run(first, designs)
         if search.best is None:
             return  # the other limits are reached

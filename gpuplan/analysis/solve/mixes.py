@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpuplan.analysis.solve.bounds import Bound, Demands, hosts_for, least_with, objective_of
+from gpuplan.analysis.solve.bounds import Bound, Demands, Units, bare, hosts_for, least_with, objective_of
 from gpuplan.analysis.solve.designs import Design, as_asked
 from gpuplan.analysis.solve.search import ROUND, Search
 from gpuplan.analysis.solve.trial import BOUNDED, LITTLE, Question, furthest, least_planned
@@ -24,6 +24,7 @@ class Slot(NamedTuple):
     groups: tuple[str, ...]
     designs: tuple[Design, ...]
     steps: int
+    units: Units
     planned: bool
     """True if each is planned, which tells more and takes longer than to count its hosts."""
 
@@ -44,8 +45,12 @@ def least_of_slot(catalog: Catalog, slot: Slot) -> list[Least]:
     alone = wanted.with_groups([group for group in wanted.groups if group.id in slot.groups])
     demands, found = Demands(alone, catalog, slot.designs), []
     for design in slot.designs:
-        hosts = hosts_for(demands.of(alone), design.hosts)
-        least = least_with(question, catalog, design, hosts)
+        if (unit := slot.units[bare(design.hosts)]) is None:
+            continue
+        hosts: tuple[float, ...] = hosts_for(demands.of(alone), design.hosts)
+        least = least_with(unit, hosts)
+        if math.inf in hosts:
+            continue
         if slot.planned:
             plan = outcome(design.apply(alone, catalog), catalog, check=False).plan
             if plan is None or plan.totals.unplaced_vms or not plan.pools:
@@ -142,20 +147,26 @@ def _table(
 ) -> list[Least]:
     boards = dict.fromkeys(design.hosts.gpu for design in kinds)
     slots = [
-        Slot(search.question, groups, tuple(d for d in kinds if d.hosts.gpu == gpu), steps, planned)
+        Slot(
+            search.question,
+            groups,
+            tuple(d for d in kinds if d.hosts.gpu == gpu),
+            steps,
+            search.units_of(kinds),
+            planned,
+        )
         for gpu in boards
     ]
     return [each for part in search.engine.each(least_of_slot, slots) for table in part for each in table]
 
 
-def cheapest_servers(question: Question, catalog: Catalog, designs: Sequence[Design]) -> list[Design]:
+def cheapest_servers(search: Search, designs: Sequence[Design]) -> list[Design]:
     """Return the hosts that mixes have: of each board and number of GPUs those that cost least without workloads."""
     least: dict[tuple[str, int], tuple[float, Design]] = {}
-    for design in designs if question.space.mixes else ():
+    for design in designs if search.question.space.mixes else ():
         hosts = design.hosts
-        if hosts.sharing == "as asked" and not design.kinds:
-            paid = least_with(question, catalog, design, (FEW,)).get("budget", math.inf)
-            kind = (hosts.gpu, hosts.gpus_per_host)
+        if hosts.sharing == "as asked" and not design.kinds and (unit := search.units.get(bare(hosts))):
+            paid, kind = least_with(unit, (FEW,))["budget"], (hosts.gpu, hosts.gpus_per_host)
             if kind not in least or paid < least[kind][0]:
                 least[kind] = (paid, design)
     return [design for _, design in least.values()]

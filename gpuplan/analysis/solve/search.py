@@ -5,11 +5,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
+from gpuplan.analysis.candidates import Candidate
 from gpuplan.analysis.engines import Engine
-from gpuplan.analysis.solve.bounds import Bound, ToBound, bounds
+from gpuplan.analysis.solve.bounds import Bound, ToBound, Unit, Units, bare, bounds, measured_alone
 from gpuplan.analysis.solve.designs import Design
 from gpuplan.analysis.solve.trial import Climb, Climbed, Found, Miss, Question, climbed
 
+TOGETHER = 4
+"""Kinds of hosts that are measured in one task."""
 ROUND = 3
 """Designs that each process tries before the next ones are chosen by the best that was found."""
 
@@ -40,6 +43,8 @@ class Search:
     told: Told | None = None
     until: float = float("inf")
     """Time on the clock of this process at which the search stops."""
+    units: dict[Candidate, Unit | None] = field(default_factory=dict)
+    """What hosts take alone, which is the same whatever is served."""
     best: Found | None = None
     found: dict[Design, Found] = field(default_factory=dict)
     """The most of each design that reached the best of its time."""
@@ -51,6 +56,8 @@ class Search:
     """Designs not yet tried, the most promising first."""
     open: list[Bound] = field(default_factory=list)
     """Designs whose bound is above the best when the time was up."""
+    beyond: list[Bound] = field(default_factory=list)
+    """Designs that were not tried, as their bound is no better than the best."""
     trials: int = 0
     of: int = 0
 
@@ -73,7 +80,8 @@ class Search:
             ahead = ROUND * self.engine.workers
             now, self.waiting = self.waiting[:ahead], self.waiting[ahead:]
             self.try_each(now)
-        self.open, self.waiting = [bound for bound in self.waiting if self.may(bound)], []
+        self.open = [bound for bound in self.waiting if self.may(bound)]
+        self.beyond, self.waiting = [bound for bound in self.waiting if not self.may(bound)], []
 
     def try_each(self, ahead: Sequence[Bound]) -> None:
         """Try designs side by side."""
@@ -101,14 +109,24 @@ class Search:
         return min(min(bound.least for bound in ahead), best if best is not None else float("inf"))
 
     def _bounds(self, designs: Sequence[Design]) -> Iterator[Bound]:
-        def hosts(design: Design) -> tuple[str, int]:
-            return design.hosts.gpu, design.hosts.gpus_per_host
-
-        alike = groupby(sorted(designs, key=hosts), key=hosts)
-        tasks = [ToBound(self.question, tuple(group)) for _, group in alike]
+        self.measure(designs)
+        alike = groupby(sorted(designs, key=_order), key=lambda design: design.hosts.gpu)
+        groups = [tuple(group) for _, group in alike]
+        tasks = [ToBound(self.question, group, self.units_of(group)) for group in groups]
         for part in self.engine.each(bounds, tasks):
             for found in part:
                 yield from found
+
+    def measure(self, designs: Sequence[Design]) -> None:
+        """Work out what the hosts of designs take alone, where that is not yet known."""
+        kinds = dict.fromkeys(bare(design.hosts) for design in designs)
+        tasks = [(self.question, hosts) for hosts in kinds if hosts not in self.units]
+        for part in self.engine.each(measured_alone, tasks, TOGETHER):
+            self.units |= part
+
+    def units_of(self, designs: Sequence[Design]) -> Units:
+        """Return what the hosts of some designs take alone."""
+        return {hosts: self.units[hosts] for hosts in {bare(design.hosts) for design in designs}}
 
     def _promise(self, bound: Bound) -> tuple[object, ...]:
         hosts = bound.design.hosts

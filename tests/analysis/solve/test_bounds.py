@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
 
 from gpuplan import load_scenario
-from gpuplan.analysis.solve.bounds import Demands, ToBound, bounds, hosts_for, least_with
+from gpuplan.analysis.solve.bounds import (
+    Demands,
+    ToBound,
+    bare,
+    bounds,
+    hosts_for,
+    least_with,
+    measured_alone,
+)
 from gpuplan.analysis.solve.designs import Design, space_of
 from gpuplan.analysis.solve.quantities import quantity_of
 from gpuplan.analysis.solve.trial import Found, Question, least_planned, planned, tried
@@ -33,21 +42,25 @@ def test_no_plan_takes_less_than_its_hosts_alone(question: Question, catalog: Ca
         demands = Demands(question.scenario, catalog, [design])
         counted = hosts_for(demands.of(question.scenario), hosts)
         assert counted[0] <= plan.totals.hosts
-        least, whole = least_with(question, catalog, design, counted), least_planned(plan, question.space)
-        assert least and all(value <= whole[key] + 1e-6 for key, value in least.items())
+        _, unit = measured_alone(catalog, (question, bare(hosts)))
+        assert unit
+        least, whole = least_with(unit, counted), least_planned(plan, question.space)
+        assert least and all(value <= whole[key] * (1 + 1e-9) for key, value in least.items())
         looked += 1
     assert looked >= 3
 
 
 def test_nothing_beyond_a_bound_is_within_the_limits(question: Question, catalog: Catalog) -> None:
     designs = tuple(Design(hosts, 3) for hosts in question.space.hosts if hosts.gpu == "h100-nvl-94gb")[:3]
-    for bound in bounds(catalog, ToBound(question, designs)):
+    units = dict(measured_alone(catalog, (question, bare(design.hosts))) for design in designs)
+    for bound in bounds(catalog, ToBound(question, designs, units)):
         if bound.steps < question.quantity.high:
             assert not isinstance(tried(question, catalog, bound.design, bound.steps + 1), Found)
 
 
 @pytest.mark.parametrize(
-    ("gpus", "hosts"), [((7.5,), (3,)), ((8, 9, 9), (3, 4, 4)), ((9, 5), (4, 4)), ((0,), (0,))]
+    ("gpus", "hosts"),
+    [((7.5,), (3,)), ((8, 9, 9), (3, 4, 4)), ((9, 5), (4, 4)), ((0,), (0,)), ((3, math.inf), (2, math.inf))],
 )
 def test_hosts_hold_the_demand_and_the_spare_ones_and_stay(
     gpus: tuple[float, ...], hosts: tuple[int, ...], question: Question
