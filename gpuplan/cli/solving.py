@@ -83,7 +83,8 @@ def _answer(args: argparse.Namespace, found: Solution, curve: Frontier | None) -
         _write(args.to, found.design)
     if args.progress:
         tell_progress(args, done=1, solution=solution_dict(found, curve))
-    elif args.csv:
+        return 0
+    if args.csv:
         clear_bar()
         print(solution_csv(found, curve), end="")
     else:

@@ -15,7 +15,7 @@ from gpuplan.report.tables.explore import value_words
 from gpuplan.report.tables.plan import catalog_name
 from gpuplan.report.text import chapter, page, pairs
 from gpuplan.scenario import Scenario, field_of
-from gpuplan.wording import amount, capital, joined, money, number, percent, said, watts
+from gpuplan.wording import amount, capital, joined, money, number, percent, said, watts, whole_percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,7 +126,7 @@ def _limit(each: Binding, scenario: Scenario) -> dict[str, Any]:
 
 
 def _gave(found: Solution) -> Iterator[dict[str, Any]]:
-    for path in found.gave:
+    for path in (path for path in found.gave if path != found.quantity.path):
         row: dict[str, Any] = {"path": path, "label": found.scenario.label(path)}
         for key, scenario in (("asked", found.scenario), ("now", found.design or found.scenario)):
             words = _input_words(found.catalog, path, scenario.get(path))
@@ -151,13 +151,19 @@ def worth(data: Data, value: float) -> str:
     return watts(value) if quantity["unit"] == "W" else amount(value, quantity["unit"])
 
 
+def gap_words(gap: float) -> str:
+    """A gap, which may be more than the whole."""
+    return percent(gap) if gap < 1 else whole_percent(gap)
+
+
 def verdict(data: Data) -> str:
     """The answer in a sentence: what is served or taken, or that no design is within the limits."""
     best, quantity = data["best"], data["quantity"]
     if best is None:
         return said("solved.clash" if data["clash"] else "solved.none yet")
     key = "solved.most" if quantity["most"] else "solved.least"
-    return said(key, worth=worth(data, best["value"]), name=capital(quantity["name"]), label=best["label"])
+    words = {"worth": worth(data, best["value"]), "name": capital(quantity["name"])}
+    return said(key, **words, asked=quantity["asked"], label=best["label"])
 
 
 def proof(data: Data) -> str:
@@ -170,7 +176,7 @@ def proof(data: Data) -> str:
     if not data["gap"]:
         return said("solved.met")
     key = "solved.gap most" if most else "solved.gap least"
-    return said(key, bound=worth(data, data["bound"]), gap=percent(data["gap"]))
+    return said(key, bound=worth(data, data["bound"]), gap=gap_words(data["gap"]))
 
 
 def binds(data: Data) -> list[str]:
@@ -189,7 +195,7 @@ def in_progress(data: Data) -> str:
     """How far a search is: the best so far, and how far any other could be better."""
     decided = said("terminal.designs decided", done=data["done"], of=data["of"])
     best = worth(data, data["best"]["value"]) if data["best"] else ""
-    gap = said("solved.gap", gap=percent(data["gap"])) if data["gap"] else ""
+    gap = said("solved.gap", gap=gap_words(data["gap"])) if data["gap"] else ""
     return ", ".join(filter(None, (best, gap, decided)))
 
 

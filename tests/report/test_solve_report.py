@@ -105,6 +105,7 @@ def test_what_was_found_so_far_has_its_gap_and_is_not_proven(found: Solution) ->
     now = report.partial_solution(found.scenario, found.catalog, found.quantity, progress)
     data = report.solution_dict(now)
     assert (data["proven"], data["gap"], data["done"], data["of"]) == (False, 0.25, 3, 8)
+    assert (report.gap_words(0.25), report.gap_words(1.54)) == ("25 %", "154 %")
     assert "25" in report.proof(data) and "3 of 8" in report.in_progress(data)
     nothing = report.partial_solution(
         found.scenario, found.catalog, found.quantity, Progress(None, None, None, 0, 8)

@@ -24,13 +24,13 @@ from gpuplan.app.forms import field_data
 from gpuplan.app.state import Workbook
 from gpuplan.report.charts import solve as charts
 from gpuplan.report.plan_data import plain as plain_data
-from gpuplan.report.solve_report import binds, in_short, proof, runner_up, verdict, why_none
+from gpuplan.report.solve_report import binds, gap_words, in_short, proof, runner_up, verdict, why_none
 from gpuplan.report.table import Cell, Column, screen
 from gpuplan.report.tables import solve as tables
 from gpuplan.scenario import Scenario, from_dict
 from gpuplan.units import exact_number
 from gpuplan.widgets import contract
-from gpuplan.wording import capital, headline_money, number, percent, said, watts
+from gpuplan.wording import capital, headline_money, number, said, watts
 
 LIMITS = ("limits.budget", "limits.power_kw", "limits.racks", "limits.delivery_weeks")
 """Limits that stand beside the answer; all are in the form of the first step."""
@@ -93,7 +93,8 @@ def solve_data(workbook: Workbook) -> dict[str, Any]:
     }
     menu = select(FOR, said("screen.solve.for"), workbook.chosen(FOR, quantities), names)
     go = said("screen.solve.again" if found else "screen.solve.go")
-    text = [said("screen.stopped")] if runner.state == "cancelled" else []
+    stopped = said("screen.solve.stopped" if found else "screen.stopped")
+    text = [stopped] if runner.state == "cancelled" else []
     text += [said("screen.solve.old")] if _old(workbook) else []
     return background_card(workbook, runner, "solve", go, empty=empty) | {
         "inputs": [] if empty else [menu],
@@ -204,7 +205,7 @@ def _gave(found: Design) -> str:
 def _figures(found: Design, best: Design) -> list[contract.Fact]:
     quantity, currency = found["quantity"], found["currency"]
     cost, first = (headline_money(best[key], currency) for key in ("net_present", "first"))
-    gap = "\u2013" if found["gap"] is None else percent(found["gap"])
+    gap = "\u2013" if found["gap"] is None else gap_words(found["gap"])
     rows = [
         ("hosts", number(best["hosts"]), said("screen.solve.gpus", gpus=best["gpus"])),
         ("cost", cost, said("screen.solve.first", cost=first)),
