@@ -8,16 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from gpuplan.analysis.compare import MOST
+from gpuplan.analysis.same_work import same_work
 from gpuplan.analysis.solve import frontier, quantity_of, solve
 from gpuplan.cli.options import catalog_of, path_text, plan_of, refusal, tell_progress, with_configs
 from gpuplan.cli.terminal import clear_bar
 from gpuplan.deliver import KINDS, design_files, zipped
-from gpuplan.deliver.brand import PLAIN, load_brand
+from gpuplan.deliver.brand import PLAIN, Brand, load_brand
 from gpuplan.deliver.template import left_out_text, read_template
 from gpuplan.deliver.untrusted import TemplateError
 from gpuplan.facts import did_you_mean_file
 from gpuplan.locales import SPOKEN, locale_of
 from gpuplan.plan import Plan, make_plan
+from gpuplan.report.explore_report import boards_dict
 from gpuplan.report.solve_report import solution_dict
 from gpuplan.scenario import BETWEEN, MAX_FILE_BYTES, ScenarioError, decode_scenario, load_scenario, one_line
 from gpuplan.wording import said
@@ -28,15 +30,19 @@ SOLVED = {"quantity", "best", "binding", "designs", "frontier", "missed", "clash
 
 def run_report(args: argparse.Namespace) -> int:
     plan, beside, solution = _designs(args)
+    brand = load_brand(args.brand) if args.brand else PLAIN
+    solution = solution or _solved(args, plan, brand)
+    boards = _compared(args, plan, brand)
     docx_template, pptx_template = (_template(args, kind) for kind in ("docx", "pptx"))
     try:
         files = design_files(
             plan,
             args.only or tuple(KINDS),
             beside=beside,
-            solution=solution or _solved(args, plan),
+            solution=solution,
+            boards=boards,
             internal=args.internal,
-            brand=load_brand(args.brand) if args.brand else PLAIN,
+            brand=brand,
             tell=lambda done, step: tell_progress(args, done=done, step=step),
             docx_template=docx_template,
             pptx_template=pptx_template,
@@ -79,20 +85,25 @@ def run_validate(args: argparse.Namespace) -> int:
     return 0
 
 
-def _solved(args: argparse.Namespace, plan: Plan) -> dict[str, Any] | None:
+def _solved(args: argparse.Namespace, plan: Plan, brand: Brand) -> dict[str, Any] | None:
     """Find the best design within the limits, and what each budget buys; None where it is not asked for."""
     if not args.solve:
         return None
-    quantity = quantity_of(plan.scenario, args.solve)
-    sense = "maximise" if quantity.most else "minimise"
-    folders = (args.catalog,) if args.catalog else ()
-    found = solve(plan.scenario, plan.catalog, folders=folders, **{sense: args.solve})
-    if not quantity.most or not found.best:
-        return solution_dict(found)
-    most = found.best.steps
-    return solution_dict(
-        found, frontier(plan.scenario, plan.catalog, maximise=args.solve, most=most, folders=folders)
-    )
+    folders, asked = (args.catalog,) if args.catalog else (), brand.applied(plan.scenario)
+    most = quantity_of(asked, args.solve).most
+    sense = {"maximise" if most else "minimise": args.solve}
+    found = solve(asked, plan.catalog, folders=folders, **sense)
+    curve = None
+    if most and found.best:
+        steps = found.best.steps
+        curve = frontier(asked, plan.catalog, maximise=args.solve, most=steps, folders=folders)
+    return solution_dict(found, curve)
+
+
+def _compared(args: argparse.Namespace, plan: Plan, brand: Brand) -> dict[str, Any] | None:
+    """Compare boards by the same work; None where it is not asked for."""
+    asked = brand.applied(plan.scenario)
+    return boards_dict(same_work(asked, plan.catalog), asked) if args.boards else None
 
 
 def _read_solution(args: argparse.Namespace, given: bytes) -> dict[str, Any] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +39,7 @@ def design_files(
     *,
     beside: Sequence[Plan] = (),
     solution: Mapping[str, Any] | None = None,
+    boards: Mapping[str, Any] | None = None,
     internal: bool = False,
     brand: Brand = PLAIN,
     docx_template: bytes | None = None,
@@ -47,7 +48,7 @@ def design_files(
 ) -> dict[str, bytes]:
     """Return the files of a design by their paths, in the customer's version unless ``internal``; their names say so.
 
-    Documents, deck and workbook compare it with up to three designs ``beside`` it, tell the ``solution`` for its limits, as ``solution_dict`` gives it, and look as the ``brand`` says, unless a template does. ``tell`` is called before each kind, and while one takes long, with the share that is done and what comes next. A template that cannot be used is a
+    Documents, deck and workbook compare it with up to three designs ``beside`` it, tell the ``solution`` for its limits and the ``boards`` compared by the same work, as ``solution_dict`` and ``boards_dict`` give them, and look as the ``brand`` says, unless a template does. ``tell`` is called before each kind, and while one takes long, with the share that is done and what comes next. A template that cannot be used is a
     `TemplateError`; without the extra ``export`` there is a `ModuleNotFoundError`.
     """
     mark = "-internal" if internal else ""
@@ -64,7 +65,8 @@ def design_files(
             at = wanted.index(kind)
             tell((sum(effort[:at]) + part * effort[at]) / sum(effort), KINDS[kind])
 
-    files = _Files(plan, compared, solution, brand, docx_template, pptx_template, partial(told, "whatif"))
+    found = {"solution": solution, "boards": boards}
+    files = _Files(plan, compared, found, brand, docx_template, pptx_template, partial(told, "whatif"))
     contents: dict[str, bytes] = {}
     for kind in wanted:
         told(kind)
@@ -83,7 +85,8 @@ class _Files:
 
     plan: Plan
     compared: Comparison | None
-    solution: Mapping[str, Any] | None
+    found: Mapping[str, Any]
+    """What was found before, by its field of the summary."""
     brand: Brand
     docx_template: bytes | None
     pptx_template: bytes | None
@@ -95,7 +98,7 @@ class _Files:
         """Summary at the beginning of documents, deck and workbook."""
         from gpuplan.deliver.executive import executive
 
-        return executive(self.plan, self.solution)
+        return replace(executive(self.plan), **self.found)
 
     @cached_property
     def document(self) -> Document:

@@ -82,6 +82,8 @@ class Executive:
     """Which limits the design exceeds; empty where it exceeds none."""
     solution: Mapping[str, Any] | None = None
     """The best design within the limits, as ``solution_dict`` gives it; None where it was not solved for."""
+    boards: Mapping[str, Any] | None = None
+    """Boards compared by the same work, as ``boards_dict`` gives them; None where they were not compared."""
 
     @property
     def first_decisions(self) -> tuple[Action, ...]:
@@ -94,7 +96,7 @@ class Executive:
 
 
 @spoken
-def executive(plan: Plan, solution: Mapping[str, Any] | None = None) -> Executive:
+def executive(plan: Plan) -> Executive:
     """Summarise a plan for an executive."""
     candidates, figures = tuple(_priced(plan)), Figures(plan)
     texts = {message.code: message.text for message in check_plan(plan) if message.code in OUT_OF_SUPPORT}
@@ -113,7 +115,6 @@ def executive(plan: Plan, solution: Mapping[str, Any] | None = None) -> Executiv
         decisions=tuple(decisions(plan)),
         priced=candidates,
         beyond=limits_exceeded(plan),
-        solution=solution,
     )
 
 

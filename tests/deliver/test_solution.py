@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from solved import small_scenario, solution
 from workbooks import converted
 
 from gpuplan import Plan, load_catalog, make_plan
+from gpuplan.analysis.same_work import same_work
 from gpuplan.analysis.solve import Frontier
 from gpuplan.cli import main
 from gpuplan.deliver import design_files
@@ -22,6 +24,7 @@ from gpuplan.deliver.document.blocks import Bullets, Figure, Grid, Section
 from gpuplan.deliver.executive import Executive, executive
 from gpuplan.deliver.pptx import pptx_bytes
 from gpuplan.deliver.xlsx import xlsx_bytes
+from gpuplan.report.explore_report import boards_dict
 from gpuplan.report.solve_report import answer, solution_dict
 from gpuplan.wording import said
 
@@ -42,7 +45,7 @@ def plan() -> Plan:
 
 @pytest.fixture(scope="module")
 def summary(plan: Plan, found: dict[str, Any]) -> Executive:
-    return executive(plan, found)
+    return replace(executive(plan), solution=found)
 
 
 def sections(plan: Plan, summary: Executive) -> dict[str, Section]:
@@ -105,7 +108,7 @@ def test_the_sheet_has_the_points_and_their_chart(
 def test_no_design_within_the_limits_is_explained(plan: Plan) -> None:
     none = solution(CATALOG, budget=1_000)
     data = solution_dict(none)
-    parts = sections(plan, executive(plan, data))
+    parts = sections(plan, replace(executive(plan), solution=data))
     assert data["best"] is None and data["clash"]["limits"] == ["Budget"]
     text = json.dumps([str(block) for block in parts[said("limits.most")].blocks])
     assert all(sentence in text for sentence in answer(data))
@@ -128,3 +131,17 @@ def test_the_command_takes_an_answer_that_was_found_before(
             bad.write_text(text, encoding="utf-8")
         assert main([*report, str(bad)]) == 2
         assert "--solution" in capsys.readouterr().err
+
+
+def test_boards_for_the_same_work_are_told_where_they_were_compared(plan: Plan) -> None:
+    cards = same_work(plan.scenario, CATALOG, ("l40s-48gb", "h100-nvl-94gb"))
+    found = boards_dict(cards, plan.scenario)
+    with_boards = replace(executive(plan), boards=found)
+    chapters = design_document(plan, summary=with_boards).chapters
+    section = next(
+        each for chapter in chapters for each in chapter.sections if each.title == said("cost.boards")
+    )
+    designs, works = (block for block in section.blocks if isinstance(block, Grid))
+    assert [row[0] for row in designs.rows] == [card.name for card in cards]
+    assert len(works.rows) == sum(len(card.works) for card in cards)
+    assert "Boards" in openpyxl.load_workbook(io.BytesIO(xlsx_bytes(plan, with_boards))).sheetnames

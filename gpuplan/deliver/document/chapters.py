@@ -28,6 +28,7 @@ TABLED = (
     tables.availability,
     tables.cost,
     tables.demand,
+    tables.explore,
     tables.models,
     tables.network,
     tables.purchases,
@@ -83,7 +84,12 @@ def _content(draft: Draft, row: Row) -> Content:
     if row["content"]:
         content = getattr(MODULES[module], name)(draft)
         return content
-    others = {"": (plan,), "clusters alike": (plan, *draft.alike), "solution": (draft.summary.solution,)}
+    others = {
+        "": (plan,),
+        "clusters alike": (plan, *draft.alike),
+        "solution": (draft.summary.solution,),
+        "boards": (draft.summary.boards,),
+    }
     subjects = others.get(of) or (getattr(plan, of),)
     content = getattr(REPORT[module], name)(*subjects) if subjects[0] else None
     if isinstance(content, Table):

@@ -27,6 +27,8 @@ def xlsx_bytes(
     alternatives = choices.alternatives_sheet(book, summary, money)
     sheets.plain_sheet(book, plan, "purchases")
     limits.limits_sheet(book, plan)
+    if summary.boards:
+        sheets.boards_sheet(book, summary.boards)
     if summary.solution:
         limits.solution_sheet(book, summary.solution)
     drivers = choices.drivers_sheet(book, plan, summary)

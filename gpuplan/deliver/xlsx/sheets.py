@@ -17,7 +17,7 @@ from gpuplan.report.charts.design import capacity_rows
 from gpuplan.report.table import Cell, Table, Worded, columns, tabulate
 from gpuplan.report.tables import availability, cost, demand, network, platform, power_on
 from gpuplan.report.tables import plan as topics
-from gpuplan.report.tables.explore import compared
+from gpuplan.report.tables.explore import compared, same_boards, same_works
 from gpuplan.report.tables.plan import catalog_name
 from gpuplan.report.tables.purchases import purchase_steps, purchases
 from gpuplan.scenario import FIELDS, GROUP_FIELDS, field_of, table_path
@@ -27,6 +27,7 @@ MAX_HOST_ROWS = 500
 """Most host rows; beyond them a row covers all hosts of a kind."""
 FIGURES = ("label", "value", "unit", "formula", "basis")
 """Columns of a topic's figures; the others are on Trail."""
+OF_BOARDS = ("name", "hosts", "gpus", "net_present", "low", "high", "peak_w", "racks", "valid", "remarks")
 OF_SOURCES = ("number", "title", "producer", "published", "url")
 PLAIN: Mapping[str, tuple[str, Callable[[Plan], Sequence[Table]]]] = {
     "power-on": (
@@ -202,6 +203,12 @@ def plain_sheet(book: Book, plan: Plan, key: str) -> None:
         book.topics(TABS[key], said(note), [block, *more])
     else:
         book.topic(TABS[key], said(note), block)
+
+
+def boards_sheet(book: Book, found: Mapping[str, Any]) -> None:
+    """Write the design on each board for the same work, and what one GPU does for each workload."""
+    note, designs = said("sheet.boards.note", demand=found["demand"]), same_boards(found).only(*OF_BOARDS)
+    book.topics(TABS["boards"], note, map(book.block, (designs, same_works(found))))
 
 
 def compared_sheet(book: Book, found: Comparison, catalog: Catalog) -> None:
