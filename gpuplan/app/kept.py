@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from gpuplan.analysis.compare import design_name
 from gpuplan.analysis.variants import has_input
 from gpuplan.app.editing import HELD_BACK, Editing
-from gpuplan.app.history import Link, change_words, link_of, scenario_of
+from gpuplan.app.history import Link, change_words, scenario_of
 from gpuplan.plan import Plan
 from gpuplan.plan.over_time.recommended import set_up_as
 from gpuplan.plan.over_time.rules import OPEN
@@ -82,14 +82,6 @@ class KeptDesigns(Editing):
             name = self._unused(f"{name}, {amount(self.plan.totals.gpus, 'GPU')}")
         self.aside = (*self.aside, Kept(name, self.plan, self.scenario, self.link))
         self._changed()
-
-    def keep_beside(self, scenario: Scenario) -> None:
-        """Put another design aside, to compare the one on the screen with it."""
-        if not self.full:
-            name, link = design_name(scenario, self.catalog), link_of(scenario, self.design)
-            kept = Kept(self._unused(name), self._made(self._seen(scenario)), scenario, link)
-            self.aside = (*self.aside, kept)
-            self._changed()
 
     def keep_again(self, name: str, link: Link) -> bool:
         """Put a design aside that was kept before the page was reloaded; False if it is damaged."""

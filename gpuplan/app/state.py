@@ -9,6 +9,7 @@ from traitlets import Unicode
 
 from gpuplan.analysis.benchmarks import Result, read_results
 from gpuplan.analysis.benchmarks.customer import Calibration, calibrate
+from gpuplan.analysis.compare import design_name
 from gpuplan.analysis.customer import customer_scenario
 from gpuplan.analysis.variants import changed_inputs
 from gpuplan.app import groups
@@ -18,7 +19,7 @@ from gpuplan.app.editing import HELD_BACK
 from gpuplan.app.groups import Answers, first_design
 from gpuplan.app.history import Link, link_of, scenario_of
 from gpuplan.app.idle_work import Later
-from gpuplan.app.kept import KeptDesigns
+from gpuplan.app.kept import Kept, KeptDesigns
 from gpuplan.app.uploading import Upload
 from gpuplan.audit.estate import Estate
 from gpuplan.audit.upload import Auditing
@@ -218,6 +219,14 @@ class Workbook(KeptDesigns):
 
     def use(self, scenario: Scenario, words: str) -> None:
         self._put(self._own(scenario), words)
+
+    def keep_beside(self, scenario: Scenario) -> None:
+        """Put a design that was made from the one on the screen aside, to compare that with it."""
+        if not self.full:
+            whole, name = self._own(scenario), self._unused(design_name(scenario, self.catalog))
+            kept = Kept(name, self._made(self._seen(whole)), whole, link_of(whole, self.design))
+            self.aside = (*self.aside, kept)
+            self._changed()
 
     def exchange(self, scenario: Scenario) -> None:
         """Put another version, or a design of another name, in its place; a ScenarioError changes nothing."""

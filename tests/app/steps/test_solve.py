@@ -134,6 +134,16 @@ def test_a_design_is_kept_beside_the_one_on_the_screen(book: Workbook, found: Da
     assert kept.plan.costs.net_present == pytest.approx(found["best"]["net_present"])
 
 
+def test_what_is_kept_in_the_customer_view_has_the_margin_of_its_design(
+    catalog: Catalog, found: Data
+) -> None:
+    book = Workbook(catalog, opened(catalog).scenario.with_value("internal.margin", 0.1), customer=True)
+    assert book.plan.scenario.internal.margin != 0.1
+    done(book.solving, "solution", found, book)
+    book.keep_beside(from_dict(found["best"]["scenario"]))
+    assert book.aside[0].scenario.internal.margin == 0.1
+
+
 def test_an_answer_of_another_design_says_so_and_cannot_be_used(book: Workbook) -> None:
     old = book.scenario
     book.edit("groups.a.people", "50")
