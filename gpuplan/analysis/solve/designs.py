@@ -102,41 +102,42 @@ def designs_of(scenario: Scenario, catalog: Catalog, space: Space) -> list[Desig
     return [*(Design(hosts, own.term) for hosts in space.hosts), *others]
 
 
-def space_of(
-    scenario: Scenario, catalog: Catalog, boards: Sequence[str] = (), servers: Sequence[str] = ()
-) -> Space:
+def space_of(scenario: Scenario, catalog: Catalog, boards: Sequence[str] = ()) -> Space:
     """Return all designs that may be bought: every board that does the work, in every server that is sold with it.
 
     Limits of a scenario leave out other boards and makers; a board that is no longer sold is left out too, unless it is
     the one that is asked for. Failures tolerated are those asked for.
     """
-    view, own, limits = views(scenario)[0], asked(scenario), scenario.limits
+    view, limits, own = views(scenario)[0], scenario.limits, asked(scenario)
     allowed, makers = ({name.casefold() for name in limits.names(of)} for of in ("boards", "vendors"))
-    today, left_out, hosts = PriceList(scenario, catalog).as_of, {}, []
+    today, left_out = PriceList(scenario, catalog).as_of, dict[str, str]()
+    hosts: list[Candidate] = []
     for gpu in boards or catalog.gpus:
-        if why := _left_out(view, catalog, gpu, allowed, today):
-            left_out[gpu] = why
-            continue
-        here = [
-            replace(own, gpu=gpu, server=server, gpus_per_host=count)
-            for server in (own.server, *takers(gpu, catalog))
-            if (not servers or server in servers) and _by_maker(catalog, server, makers)
-            for count in _counts(own, catalog, gpu, server)
-        ]
-        reasons = {
-            candidate: unfit(view, catalog, candidate, smaller=True) for candidate in dict.fromkeys(here)
-        }
-        fitting = [candidate for candidate, why in reasons.items() if not why]
-        if not fitting:
-            left_out[gpu] = next(iter(reasons.values()), said("solve.no server"))
-        hosts += [
-            replace(candidate, sharing=mode)
-            for candidate in fitting
-            for mode in possible_sharing(view, catalog)
-        ]
+        why = _left_out(view, catalog, gpu, allowed, today)
+        fits = {} if why else _hosts_with(view, catalog, gpu, makers)
+        if able := [each for each, unfit in fits.items() if not unfit]:
+            hosts += (
+                replace(each, sharing=mode) for each in able for mode in possible_sharing(view, catalog)
+            )
+        else:
+            left_out[gpu] = why or next(iter(fits.values()), said("solve.no server"))
     links = tuple(dict.fromkeys((own.link_gbit_s, *LINKS_GBIT_S)))
     terms = tuple(int(term) for term in FIELD_BY_PATH[TERM].choices)
     return Space(tuple(hosts), links, terms, tuple(_mixes(scenario)), tuple(left_out.items()))
+
+
+def _hosts_with(
+    scenario: Scenario, catalog: Catalog, gpu: str, makers: Collection[str]
+) -> dict[Candidate, str]:
+    """Return hosts with a board, each with the reason why it cannot be built; empty where it can."""
+    own = asked(scenario)
+    here = [
+        replace(own, gpu=gpu, server=server, gpus_per_host=count)
+        for server in (own.server, *takers(gpu, catalog))
+        if _by_maker(catalog, server, makers)
+        for count in _counts(own, catalog, gpu, server)
+    ]
+    return {each: unfit(scenario, catalog, each, smaller=True) for each in dict.fromkeys(here)}
 
 
 def _left_out(scenario: Scenario, catalog: Catalog, gpu: str, allowed: Collection[str], today: str) -> str:

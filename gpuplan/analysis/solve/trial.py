@@ -4,7 +4,10 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from typing import NamedTuple
+
+import numpy as np
 
 from gpuplan.analysis.option import chosen_for, unmet, unpriced
 from gpuplan.analysis.solve.designs import Design, Space
@@ -82,29 +85,42 @@ def tried(
 
     With ``whole`` its checks are read too, which take longer than all else, and a rule by risk is tried on its hosts.
     """
-    chosen, space = chosen_for(question.scenario, design.hosts), question.space
     check = whole and question.scenario.demand.rule in RISKS
     made = outcome_of(lambda: planned(question, catalog, design, steps, check=check))
     if made.plan is None:
         return Miss(reason="; ".join(problem.message for problem in made.problems))
-    if why := next(unmet(made.plan, chosen, network=False), ""):
-        return Miss(reason=why)
-    if missing := unpriced(made.plan.costs):
-        return Miss(reason=said("solve.no price", names=joined(missing)))
-    if (flat := _flat(made.plan)) and (over := surely_over(flat, space)):
-        return Miss(over, within=flat.within)
+    chosen = chosen_for(question.scenario, design.hosts)
+    if (missed := _surely_missed(question, made.plan, chosen)) is not None:
+        return missed
     nearest: Miss | None = None
     for variant, plan in _variants(question, made.plan, design):
-        if why := next(unmet(plan, chosen), ""):
-            nearest = nearest or Miss(reason=why)
-        elif over := tuple(each.key for each in plan.within if each.met is False):
-            missed = Miss(over, within=plan.within)
-            nearest = missed if nearest is None or nearest.reason else nearest
-        elif whole and not standing(plan).valid:
+        missed = _missed(plan, chosen)
+        if missed is None and whole and not standing(plan).valid:
             return Miss(reason=standing(plan).words)
-        else:
+        if missed is None:
             return _found(question, catalog, variant, plan, steps)
+        if nearest is None or nearest.reason:
+            nearest = missed
     return nearest or Miss()
+
+
+def _surely_missed(question: Question, plan: Plan, chosen: Mapping[str, str]) -> Miss | None:
+    """Return why a plan does not do with any link and term; None where it may."""
+    if why := next(unmet(plan, chosen, network=False), ""):
+        return Miss(reason=why)
+    if missing := unpriced(plan.costs):
+        return Miss(reason=said("solve.no price", names=joined(missing)))
+    flat = _flat(plan)
+    over = surely_over(flat, question.space) if flat else ()
+    return Miss(over, within=flat.within) if flat and over else None
+
+
+def _missed(plan: Plan, chosen: Mapping[str, str]) -> Miss | None:
+    """Return why a plan with one link and term does not do; None where it does."""
+    if why := next(unmet(plan, chosen), ""):
+        return Miss(reason=why)
+    over = tuple(each.key for each in plan.within if each.met is False)
+    return Miss(over, within=plan.within) if over else None
 
 
 def _found(question: Question, catalog: Catalog, design: Design, plan: Plan, steps: int) -> Found:
@@ -215,45 +231,41 @@ def with_term(plan: Plan, term: int) -> Plan:
 def _variants(
     question: Question, base: Plan, design: Design, *, every: bool = False
 ) -> Iterator[tuple[Design, Plan]]:
-    """Yield plans with each term, and each link unless all are surely over a limit, those first that are likely within the limits and cost least.
+    """Yield plans with each term and link, those first that are likely within the limits and cost least.
 
-    Link and term change different payments, so the cost of both together is known from that of each.
+    Where every link is surely over a limit, only the design's own is tried, unless ``every`` one is wanted.
     """
-    space, own = question.space, (design.hosts.link_gbit_s, design.term)
+    space = question.space
     base.growth  # noqa: B018 - shared by all variants
-    plans = {own: base} | {(own[0], term): with_term(base, term) for term in space.terms}
+    links = {design.hosts.link_gbit_s: base}
     for link in space.links if every or not surely_over(base, space) else ():
-        if (link, own[1]) not in plans:
-            linked = base.scenario.with_value("network.link_gbit_s", link)
-            made = outcome_of(partial(base.relinked, linked))
-            if made.plan:
-                plans[link, own[1]] = made.plan
-    links, terms = (
-        [link for link, term in plans if term == own[1]],
-        [t for link, t in plans if link == own[0]],
-    )
-
-    def paid(link: int, term: int) -> tuple[float, float]:
-        three = (plans[link, own[1]].costs, plans[own[0], term].costs, base.costs)
-        one, two, both = ((c.net_present, c.cash[0]) if c else (0.0, 0.0) for c in three)
-        return one[0] + two[0] - both[0], one[1] + two[1] - both[1]
-
-    def rank(pair: tuple[int, int]) -> tuple[float, ...]:
-        net, first = paid(*pair)
-        limits = question.scenario.limits
-        over = sum(
-            max(0.0, value - float(limit))
-            for value, limit in ((net, limits.budget), (first, limits.budget_start))
-            if limit is not None
-        )
-        figures = {"net_present": net, "first": first, "budget": net, "budget_start": first}
-        figure = question.quantity.figure
-        key = figures[figure] if figure in figures else _figure(plans[pair[0], own[1]], figure)
-        return (over > 1, over, key, net, pair != own, *pair)
-
-    for link, term in sorted(((link, term) for link in links for term in terms), key=rank):
-        plan = plans.get((link, term)) or with_term(plans[link, own[1]], term)
+        linked = base.scenario.with_value("network.link_gbit_s", link)
+        if link not in links and (made := outcome_of(partial(base.relinked, linked))).plan:
+            links[link] = made.plan
+    terms = {design.term: base} | {term: with_term(base, term) for term in space.terms}
+    rank = partial(_rank, question, base, links, terms)
+    for link, term in sorted(product(links, terms), key=rank):
+        plan = links[link] if term == design.term else with_term(links[link], term)
         yield design._replace(hosts=replace(design.hosts, link_gbit_s=link), term=term), plan
+
+
+def _rank(
+    question: Question,
+    base: Plan,
+    links: Mapping[int, Plan],
+    terms: Mapping[int, Plan],
+    pair: tuple[int, int],
+) -> tuple[float, ...]:
+    """Order of a link with a term: they change different payments, so the cost of both follows from that of each."""
+    three = (links[pair[0]].costs, terms[pair[1]].costs, base.costs)
+    one, two, both = (np.array((c.net_present, c.cash[0]) if c else (0.0, 0.0)) for c in three)
+    net, first = (float(paid) for paid in one + two - both)
+    limits, figure = question.scenario.limits, question.quantity.figure
+    stated = ((net, limits.budget), (first, limits.budget_start))
+    over = sum(max(0.0, paid - float(limit)) for paid, limit in stated if limit is not None)
+    money = {"net_present": net, "first": first, "budget": net, "budget_start": first}
+    small = money[figure] if figure in money else _figure(links[pair[0]], figure)
+    return (over > 1, over, small, net, links[pair[0]] is not base, *pair)
 
 
 def _figure(plan: Plan, figure: str) -> float:
