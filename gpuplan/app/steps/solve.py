@@ -7,6 +7,7 @@ from typing import Any
 from gpuplan.analysis.solve.quantities import Quantity, offered, quantity_of
 from gpuplan.analysis.solve.trial import BOUNDED
 from gpuplan.app.cards import (
+    IDLE,
     Body,
     Card,
     Contents,
@@ -233,47 +234,18 @@ def acts_data(workbook: Workbook) -> dict[str, Any]:
     best = (workbook.solving.found or {}).get("best")
     if best is None or workbook.solving.runner.busy:
         return {"shown": False}
-    return _buttons(workbook, best, "best", keep=True)
+    keep = _button("keep", "best", best, workbook.full or on_screen(workbook) is None)
+    return {**IDLE, "title": "", "buttons": [_use_button(workbook, "best", best), keep]}
 
 
-def _buttons(workbook: Workbook, design: Design, of: str, **more: Any) -> dict[str, Any]:
-    key, now = _key(design), on_screen(workbook)
-    off = now in (None, key) or workbook.stale
-    rest = {"key": key}
-    buttons: list[contract.Button] = [
-        {
-            "text": said("screen.solve.use"),
-            "event": "use-solution",
-            "key": f"use-{of}",
-            "rest": rest,
-            "primary": True,
-            "off": off,
-        }
-    ]
-    if more.pop("keep", False):
-        buttons.append(
-            {
-                "text": said("screen.solve.keep"),
-                "event": "keep-solution",
-                "key": f"keep-{of}",
-                "rest": rest,
-                "off": workbook.full or now is None,
-            }
-        )
-    return (
-        {
-            "shown": True,
-            "buttons": buttons,
-            "title": "",
-            "hint": "",
-            "problem": "",
-            "progress": None,
-            "stale": False,
-            "old": False,
-        }
-        | {"inputs": [], "text": [], "tables": [], "after": []}
-        | more
-    )
+def _use_button(workbook: Workbook, of: str, design: Design) -> contract.Button:
+    off = on_screen(workbook) in (None, _key(design)) or workbook.stale
+    return {**_button("use", of, design, off), "primary": True}
+
+
+def _button(what: str, of: str, design: Design, off: bool) -> contract.Button:
+    words, about = said(f"screen.solve.{what}"), {"event": f"{what}-solution", "rest": {"key": _key(design)}}
+    return {"text": words, "key": f"{what}-{of}", "off": off, **about}  # type: ignore[typeddict-item]
 
 
 @details("solve-boards", lambda workbook: (workbook.solving.found or {}).get("designs"), old=_old)
@@ -336,8 +308,8 @@ def walk_data(workbook: Workbook) -> dict[str, Any]:
         "range": [low, high, (high - low) / STEPS],
     }
     text = said("screen.solve.buys", label=design["label"], **in_short(frontier, design))
-    about = {"inputs": [slider], "after": [text], "stale": workbook.stale}
-    return _buttons(workbook, design, "point") | about
+    about = {"inputs": [slider], "after": [text], "stale": workbook.stale, "title": ""}
+    return {**IDLE, **about, "buttons": [_use_button(workbook, "point", design)]}
 
 
 @details("solve-frontier", lambda workbook: (_frontier(workbook) or {}).get("points"), old=_old)
