@@ -16,6 +16,7 @@ from stated_money import unpriced
 from workbooks import book, content, find, rows
 
 from gpuplan import Plan, load_scenario, make_plan
+from gpuplan.analysis.purchases import purchase_ways
 from gpuplan.catalog import Catalog
 from gpuplan.deliver.executive import executive
 from gpuplan.deliver.xlsx import xlsx_bytes
@@ -58,7 +59,8 @@ def tiles(sheet: Any) -> dict[str, Any]:
 def test_the_sheets_say_what_the_plan_says(example: Plan) -> None:
     file, costs = book(example), example.costs
     assert costs is not None and example.power is not None
-    assert [name for name in file.sheetnames if name != "Power-on"] == SHEETS
+    assert [name for name in file.sheetnames if name not in ("Power-on", "Purchases")] == SHEETS
+    assert ("Purchases" in file.sheetnames) is bool(purchase_ways(example).ways)
     shown = tiles(file["Overview"])
     assert shown["Hosts"] == example.totals.hosts and shown["GPUs"] == example.totals.gpus
     assert shown["GPUs with 1 host lost"] == example.totals.gpus_after_failure
