@@ -199,26 +199,27 @@ def _installed(
     return measure
 
 
+def _with_switches(plan: Plan, names: Sequence[str]) -> list[str]:
+    """These names, and the switches where they are not known."""
+    bare = plan.cabling is None or plan.cabling.switches is None
+    return [*names, *[said("power.switches")] * bare]
+
+
 def _unknown_power(plan: Plan) -> list[str]:
     """Items whose power is not known."""
-    use, bare = plan.power, plan.cabling is None or plan.cabling.switches is None
-    powers = [POWER_OF + name for name in use.unknown_power] if use else []
-    return [*powers, *[said("power.switches")] * bare]
+    return _with_switches(plan, [POWER_OF + name for name in plan.power.unknown_power])
 
 
 def _unknown_heights(plan: Plan) -> list[str]:
     """Switches whose height in the rack is not known."""
-    bare = plan.cabling is None or plan.cabling.switches is None
-    parts = [part.name for part in plan.power.parts if part.rack_units_u is None] if plan.power else []
-    return [*(said("within.height", name=name) for name in parts), *[said("power.switches")] * bare]
+    parts = [part.name for part in plan.power.parts if part.rack_units_u is None]
+    return _with_switches(plan, [said("within.height", name=name) for name in parts])
 
 
 def _rack_units(plan: Plan) -> float | None:
     """Height of hosts and switches; None where that of a server is not known."""
-    parts = plan.power.parts if plan.power else ()
-    hosts = [part for part in parts if part.name not in (LEAVES, SPINES)]
-    known = all(part.rack_units_u is not None for part in hosts)
-    return plan.power.rack_units_u if plan.power and known else None
+    heights = [part.rack_units_u for part in plan.power.parts if part.name not in (LEAVES, SPINES)]
+    return None if None in heights else plan.power.rack_units_u
 
 
 def _ports(plan: Plan) -> float | None:
@@ -239,21 +240,25 @@ def _delivered(plan: Plan, limit: float | str, _lines: Lines) -> _Found:
     boards = dict.fromkeys(part.scenario.hardware.gpu for part in _bought(plan))
     if not boards:
         return _Found(0.0, True, (said("within.nothing bought"),))
-    fewest, most, unknown, why, bases = 0.0, 0.0, False, list[str](), list[str]()
-    for gpu in boards:
-        rows = [row for row in plan.catalog.rows("lead_times") if row["gpu"] == gpu]
-        soon = min((float(row["fewest"]) for row in rows), default=0.0)
-        late = max((float(row["most"] or inf) for row in rows), default=0.0)
-        key = "no lead time" if not rows else "weeks or more" if late == inf else "weeks"
-        why.append(said(f"within.{key}", gpu=plan.catalog.gpus[gpu].name, fewest=soon, most=late))
-        fewest, most, unknown = max(fewest, soon), max(most, late), unknown or not rows
-        bases += [row.basis for row in rows]
-    basis = weakest(bases or ["derived"])
-    if fewest > float(limit):
-        return _Found(fewest, False, why, basis)
-    if unknown:
+    fewest, most, why, bases = zip(*(_lead_time(plan.catalog, gpu) for gpu in boards), strict=True)
+    soon, basis = max(fewest), weakest([basis for basis in bases if basis] or ["derived"])
+    if soon > float(limit):
+        return _Found(soon, False, why, basis)
+    if None in most:
         return _Found(None, None, why, basis)
-    return _Found(fewest if most == inf else most, True if most <= float(limit) else None, why, basis)
+    late = max(most)
+    return _Found(soon if late == inf else late, True if late <= float(limit) else None, why, basis)
+
+
+def _lead_time(catalog: Catalog, gpu: str) -> tuple[float, float | None, str, str]:
+    """(fewest weeks, most weeks or None where they are not known, both in words, basis) of a board."""
+    rows = [row for row in catalog.rows("lead_times") if row["gpu"] == gpu]
+    name = catalog.gpus[gpu].name
+    if not rows:
+        return 0.0, None, said("within.no lead time", gpu=name), ""
+    fewest, most = min(float(row["fewest"]) for row in rows), max(float(row["most"] or inf) for row in rows)
+    key = "within.weeks or more" if most == inf else "within.weeks"
+    return fewest, most, said(key, gpu=name, fewest=fewest, most=most), weakest([row.basis for row in rows])
 
 
 def _delivered_by(plan: Plan, limit: float | str, lines: Lines) -> _Found:
@@ -265,29 +270,31 @@ def _delivered_by(plan: Plan, limit: float | str, lines: Lines) -> _Found:
     return found._replace(value=(start + timedelta(weeks=float(found.value))).isoformat())
 
 
-def _allowed(plan: Plan, names: str, used: Mapping[str, str | None]) -> _Found:
-    """Makers or boards that are bought, by the kind of hosts, against those that are allowed."""
-    allowed = {name.casefold() for name in plan.scenario.limits.names(names)}
-    others = [name for name in used.values() if name is not None and name.casefold() not in allowed]
-    unknown = [what for what, name in used.items() if name is None]
-    met = False if others else None if unknown else True
-    why = [said("within.nothing bought")] * (not used) + [said("within.no server", kind=k) for k in unknown]
-    value = ", ".join(dict.fromkeys(filter(None, used.values()))) or None
-    return _Found(value, met, why, plan.scenario.fact("hardware.gpu").basis)
+def _allowed(names: str, of: Callable[[Plan], str | None]) -> Measure:
+    """The measure of makers or boards that are bought, by the kind of hosts, against those that are allowed."""
+
+    def measure(plan: Plan, _limit: float | str, _lines: Lines) -> _Found:
+        allowed = {name.casefold() for name in plan.scenario.limits.names(names)}
+        used = {part.scenario.hardware.of or _board_name(part): of(part) for part in _bought(plan)}
+        bought = dict.fromkeys(filter(None, used.values()))
+        unknown = [kind for kind, name in used.items() if name is None]
+        others = [name for name in bought if name.casefold() not in allowed]
+        met = False if others else None if unknown else True
+        why = [said("within.nothing bought")] * (not used) + [
+            said("within.no server", kind=k) for k in unknown
+        ]
+        return _Found(", ".join(bought) or None, met, why, plan.scenario.fact("hardware.gpu").basis)
+
+    return measure
 
 
-def _makers(plan: Plan, _limit: float | str, _lines: Lines) -> _Found:
-    used: dict[str, str | None] = {}
-    for part in _bought(plan):
-        kind = part.scenario.hardware.of or plan.catalog.gpus[part.scenario.hardware.gpu].name
-        server = server_of(part.scenario, plan.catalog)
-        used[kind] = maker_of(server) if server else None
-    return _allowed(plan, "vendors", used)
+def _board_name(plan: Plan) -> str:
+    return str(plan.catalog.gpus[plan.scenario.hardware.gpu].name)
 
 
-def _boards(plan: Plan, _limit: float | str, _lines: Lines) -> _Found:
-    gpus = [part.scenario.hardware.gpu for part in _bought(plan)]
-    return _allowed(plan, "boards", dict(zip(gpus, gpus, strict=True)))
+def _maker(plan: Plan) -> str | None:
+    server = server_of(plan.scenario, plan.catalog)
+    return maker_of(server) if server else None
 
 
 def _power(name: str, per: float) -> Callable[[Plan], float | None]:
@@ -300,13 +307,13 @@ MEASURES: Mapping[str, Measure] = {
     "budget_start": _money("cost.years.0", start=True),
     "power_kw": _installed(_power("peak_w", 1000), "power.peak", _unknown_power, "kW"),
     "cooling_kw": _installed(_power("peak_w", 1000), "power.peak", _unknown_power, "kW"),
-    "racks": _installed(lambda plan: (plan.power and plan.power.racks) or None, "power.racks", unit="rack"),
+    "racks": _installed(lambda plan: plan.power.racks or None, "power.racks", unit="rack"),
     "rack_units": _installed(_rack_units, "power.rack_units", _unknown_heights, "U"),
     "ports": _installed(_ports, "network.fabric.host_cables", unit="port"),
     "delivery_weeks": _delivered,
     "delivery_date": _delivered_by,
-    "vendors": _makers,
-    "boards": _boards,
+    "vendors": _allowed("vendors", _maker),
+    "boards": _allowed("boards", lambda plan: plan.scenario.hardware.gpu),
     "co2_t": _installed(_power("emissions_kg", 1000), "power.emissions", _unknown_power, "t"),
 }
 """Name of a limit -> how a design is measured by it."""
