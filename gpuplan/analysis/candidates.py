@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 
 from gpuplan.analysis.variants import on_board
 from gpuplan.catalog import Catalog
+from gpuplan.plan.boards import memory_of
 from gpuplan.plan.hardware import fit_of
+from gpuplan.plan.llm import uses_model
 from gpuplan.plan.prices import PriceList, catalog_factor
 from gpuplan.scenario import KINDS_PATH, NEW_HOSTS, Group, Scenario, new_hosts_text, views
 from gpuplan.wording import MODE_NAMES, amount, said
@@ -188,6 +190,19 @@ def imprecise(gpu: str, scenario: Scenario, catalog: Catalog) -> str:
     return said("candidate.double precision slow", names=names, gpu=other.name, double=double, single=single)
 
 
+def too_small(gpu: str, scenario: Scenario, catalog: Catalog) -> str:
+    """Say why a board does not serve groups that compute in double precision, or share GPUs with more memory than it has."""
+    room, reasons = memory_of(catalog, scenario.hardware.gpu, gpu), [imprecise(gpu, scenario, catalog)]
+    has, whole = (
+        float(catalog.gpus[board].value("memory_gib") or 0) for board in (gpu, scenario.hardware.gpu)
+    )
+    for group in views(scenario)[0].groups:
+        each, stated = float(group.gpus_each), uses_model(group) or group.profile or group.hosts
+        if not stated and each < 1 < each * room - 1e-9:
+            reasons.append(said("same.too large", group=group.name, needs=each * whole, has=has))
+    return "; ".join(filter(None, reasons))
+
+
 def not_offered(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
     """Return boards that do not replace the requested one, or that no server of the catalog takes."""
     board = scenario.hardware.gpu
@@ -278,7 +293,7 @@ def unfit(scenario: Scenario, catalog: Catalog, candidate: Candidate, *, smaller
     """
     hardware = scenario.hardware
     as_stated = (candidate.gpu, candidate.server) == (hardware.gpu, hardware.server or "")
-    lacking = imprecise if smaller else too_little
+    lacking = too_small if smaller else too_little
     if candidate.gpu != hardware.gpu and (why := lacking(candidate.gpu, scenario, catalog)):
         return why
     stated = as_stated and candidate.gpus_per_host <= hardware.gpus_per_host

@@ -5,31 +5,27 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from gpuplan.analysis.candidates import (
-    LINKS_GBIT_S,
-    PER_HOST,
-    Candidate,
-    asked,
-    default_space,
-    takers,
-    usual_boards,
-)
+from gpuplan.analysis.candidates import asked, default_space, takers, too_small, usual_boards
 from gpuplan.analysis.engines import Engine
 from gpuplan.analysis.option import Option, assess
+from gpuplan.analysis.solve.bounds import Bound, ToBound, bare, bounds, measured_alone
+from gpuplan.analysis.solve.designs import Design, space_of
+from gpuplan.analysis.solve.quantities import quantity_of
+from gpuplan.analysis.solve.trial import Question
 from gpuplan.analysis.variants import Progress
 from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.models.llm.serving import token_rate
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.boards import interactive, memory_of, speed_of, work_of
-from gpuplan.plan.hardware import Fit, fit_of, maker_of
+from gpuplan.plan.hardware import fit_of
 from gpuplan.plan.llm import RETRIEVAL, SERVING, TUNING, uses_model
 from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.llm.engine import engine_of
 from gpuplan.plan.llm.serving import Serving
 from gpuplan.plan.llm.sizing import asked_of, reusing
 from gpuplan.plan.llm.tuning import Tuning
-from gpuplan.scenario import Group, Scenario, views
+from gpuplan.scenario import Group, Limits, Scenario, views
 from gpuplan.wording import NAMES, money, said
 
 OF_MODELS = {SERVING: "tokens", TUNING: "trained", RETRIEVAL: "queries"}
@@ -120,9 +116,10 @@ def boards_to_compare(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
 
 
 def _rank(option: Option) -> tuple[Any, ...]:
-    """Order of designs: those that do before others, priced before unpriced, then by net present cost."""
+    """Order of designs: those that do before others, priced before unpriced, then by net present cost; of others first those nearest to it, without remote GPUs."""
     if option.reasons:
-        return (True, option.hosts is None, option.unplaced_vms or 0, len(option.reasons))
+        nearest = (option.unplaced_vms or 0, len(option.reasons), option.kept is not None)
+        return (True, option.hosts is None, *nearest)
     cost = float("inf") if option.net_present is None else option.net_present
     return (False, bool(option.unpriced), cost, option.hosts or 0)
 
@@ -144,62 +141,45 @@ def _card(scenario: Scenario, catalog: Catalog, gpu: str) -> BoardCard:
 
 
 def _cheapest(scenario: Scenario, catalog: Catalog, gpu: str) -> Option:
-    """Return the cheapest design with a board that does the work, else the one that comes nearest."""
-    designs, makers = [*_designs(scenario, catalog, gpu)], ", ".join(scenario.limits.names("vendors"))
-    why = [*_too_large(scenario, catalog, gpu)]
-    if not why and not designs:
-        key = "same.no server of" if makers and takers(gpu, catalog) else "candidate.no server takes"
-        why = [said(key, gpu=catalog.gpus[gpu].name, makers=makers)]
-    if why:
-        nearest = replace(asked(scenario), gpu=gpu, server="")
-        return Option(nearest, catalog.gpus[gpu].name, reasons=tuple(why))
-    return min((_on_any_network(scenario, catalog, design) for design in reversed(designs)), key=_rank)
+    """Return the cheapest design with a board that does the work, else the one that comes nearest.
 
-
-def _too_large(scenario: Scenario, catalog: Catalog, gpu: str) -> Iterator[str]:
-    """Yield the workloads that share GPUs, and whose VMs need more memory than one GPU of another board has."""
-    view = views(scenario)[0]
-    own, room = view.hardware.gpu, memory_of(catalog, view.hardware.gpu, gpu)
-    for group in view.groups:
-        stated = uses_model(group) or group.profile or group.hosts or gpu == own
-        if not stated and float(group.gpus_each) < 1 < float(group.gpus_each) * room - 1e-9:
-            has, whole = (float(catalog.gpus[board].value("memory_gib") or 0) for board in (gpu, own))
-            yield said("same.too large", group=group.name, needs=float(group.gpus_each) * whole, has=has)
-
-
-def _designs(scenario: Scenario, catalog: Catalog, gpu: str) -> Iterator[Candidate]:
-    """Yield the design itself if it has this board, and one with each number of GPUs in the smallest server for it."""
-    own, makers = asked(scenario), {name.casefold() for name in scenario.limits.names("vendors")}
-    maker = maker_of(catalog.servers[own.server]) if own.server else None
-    if gpu == own.gpu:
-        yield own
-    servers = {id: maker_of(catalog.servers[id]) for id in takers(gpu, catalog)}
-    bought = (id for id, of in servers.items() if not makers or str(of).casefold() in makers)
-    fits = {id: fit_of(catalog, id, gpu) for id in bought}
-    known = {id: fit for id, fit in fits.items() if fit}
-    for count in sorted({count for fit in known.values() for count in _counts(fit, own.gpus_per_host)}):
-        able = {id: fit for id, fit in known.items() if count in _counts(fit, own.gpus_per_host)}
-        server = min(
-            able, key=lambda id: (able[id].gpus, servers[id] != maker, able[id].basis == "derived", id)
-        )
-        yield replace(own, gpu=gpu, server=server, gpus_per_host=count)
-
-
-def _counts(fit: Fit, own: int) -> set[int]:
-    """Numbers of GPUs with which a server is ordered."""
-    return {fit.gpus} if fit.whole else {count for count in (*PER_HOST, own, fit.gpus) if count <= fit.gpus}
-
-
-def _on_any_network(scenario: Scenario, catalog: Catalog, design: Candidate) -> Option:
-    """Return a design as it is, or else on a faster link, or else with vGPUs in place of remote GPUs, if one of these does."""
-    faster = [link for link in LINKS_GBIT_S if link > design.link_gbit_s]
-    ways = [design, *(replace(design, link_gbit_s=link) for link in faster), replace(design, sharing="vgpu")]
-    tried: list[Option] = []
-    for way in ways:
-        tried.append(assess(scenario, catalog, way, same_work=True))
-        if not tried[-1].reasons or tried[-1].kept is None:
+    The designs are those that are solved over, with licences for the term as it is; amounts that are limited keep none out.
+    """
+    free = replace(scenario, limits=Limits(vendors=scenario.limits.vendors))
+    space = replace(space_of(free, catalog, (gpu,)), terms=(scenario.cost.licence_term_years,))
+    if not space.hosts:
+        nearest, name = replace(asked(scenario), gpu=gpu, server=""), catalog.gpus[gpu].name
+        makers, why = ", ".join(scenario.limits.names("vendors")), dict(space.left_out)[gpu]
+        if makers and takers(gpu, catalog) and why == said("solve.no server"):
+            why = said("same.no server of", gpu=name, makers=makers)
+        return Option(nearest, name, reasons=(too_small(gpu, views(scenario)[0], catalog) or why,))
+    best: Option | None = None
+    for bound in _promising(Question(scenario, quantity_of(scenario, "cost"), space), catalog):
+        if best and not best.reasons and bound.least >= (best.net_present or 0):
             break
-    return min(reversed(tried), key=_rank)
+        ways = [replace(bound.design.hosts, link_gbit_s=link) for link in space.links]
+        tried = [assess(scenario, catalog, way, same_work=True) for way in ways]
+        best = min([*filter(None, [best]), *tried], key=_rank)
+    assert best
+    return best
+
+
+def _promising(question: Question, catalog: Catalog) -> list[Bound]:
+    """Return designs for each number of GPUs per host and access mode, in the server that costs least, the cheapest first."""
+    term, own = question.scenario.cost.licence_term_years, asked(question.scenario).server
+    designs = tuple(Design(hosts, term) for hosts in question.space.hosts)
+
+    def order(bound: Bound) -> tuple[float, bool, int]:
+        hosts = bound.design.hosts
+        fit = fit_of(catalog, hosts.server, hosts.gpu)
+        return bound.least, hosts.server != own, fit.gpus if fit else 0
+
+    alone = {bare(design.hosts): None for design in designs}
+    units = dict(measured_alone(catalog, (question, hosts)) for hosts in alone)
+    unique: dict[tuple[int, str], Bound] = {}
+    for bound in sorted(bounds(catalog, ToBound(question, designs, units)), key=order):
+        unique.setdefault((bound.design.hosts.gpus_per_host, bound.design.hosts.sharing), bound)
+    return list(unique.values())
 
 
 # ---- the work of one GPU
@@ -282,25 +262,45 @@ def _differences(
     """Return what sets a board that can apart from the cheapest, the workload with most GPUs between them first."""
     if best is None or card is best or not card.can:
         return ()
-    here, there, told = card.option, best.option, list[tuple[float, str]]()
+    sentences = (
+        *_dearer(card, best, scenario.cost.currency),
+        *_of_workloads(card, best),
+        *_of_links(card, best, catalog),
+        *_of_hosts(card, best),
+    )
+    return sentences[:MOST_REASONS]
+
+
+def _dearer(card: BoardCard, best: BoardCard, currency: str) -> Iterator[str]:
+    options = card.option, best.option
+    gpus = [option.gpus or 0 for option in options]
+    costs = [(option.net_present or 0.0) / (option.gpus or 1) for option in options]
+    if gpus[0] <= gpus[1] and costs[0] > costs[1]:
+        here, there = (money(cost, currency) for cost in costs)
+        yield said("same.dearer", here=here, there=there, cheapest=best.name)
+
+
+def _of_workloads(card: BoardCard, best: BoardCard) -> list[str]:
+    told = []
     for work, other in zip(card.works, best.works, strict=True):
         more = abs((work.gpus or 0.0) - (other.gpus or 0.0))
         if more >= LEAST_GPUS and work.value and other.value:
             told.append((more, _apart(work, other, best.name)))
-    sentences = [text for _, text in sorted(told, key=lambda each: -each[0])]
-    each = [(option.net_present or 0.0) / (option.gpus or 1) for option in (here, there)]
-    if (here.gpus or 0) <= (there.gpus or 0) and each[0] > each[1]:
-        cost = [money(value, scenario.cost.currency) for value in each]
-        sentences.insert(0, said("same.dearer", here=cost[0], there=cost[1], cheapest=best.name))
-    links = [float(catalog.gpus[gpu].value("nvlink_gb_s") or 0) for gpu in (card.gpu, best.gpu)]
-    joined = ", ".join(work.name for work in card.works if work.gpus and (work.each or 0) > 1)
-    if joined and links[0] < links[1]:
-        key = "same.less nvlink" if links[0] else "same.no nvlink"
-        sentences.append(said(key, names=joined, cheapest=best.name, here=links[0], there=links[1]))
-    counts = [option.candidate.gpus_per_host for option in (here, there)]
-    if counts[0] != counts[1] and here.hosts != there.hosts:
-        sentences.append(said("same.per host", cheapest=best.name, here=counts[0], there=counts[1]))
-    return tuple(sentences[:MOST_REASONS])
+    return [text for _, text in sorted(told, key=lambda each: -each[0])]
+
+
+def _of_links(card: BoardCard, best: BoardCard, catalog: Catalog) -> Iterator[str]:
+    here, there = (float(catalog.gpus[gpu].value("nvlink_gb_s") or 0) for gpu in (card.gpu, best.gpu))
+    names = ", ".join(work.name for work in card.works if work.gpus and (work.each or 0) > 1)
+    if names and here < there:
+        key = "same.less nvlink" if here else "same.no nvlink"
+        yield said(key, names=names, cheapest=best.name, here=here, there=there)
+
+
+def _of_hosts(card: BoardCard, best: BoardCard) -> Iterator[str]:
+    here, there = (each.option.candidate.gpus_per_host for each in (card, best))
+    if here != there and card.option.hosts != best.option.hosts:
+        yield said("same.per host", cheapest=best.name, here=here, there=there)
 
 
 def _apart(work: GpuWork, other: GpuWork, cheapest: str) -> str:

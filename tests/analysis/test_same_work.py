@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,8 @@ from random_cases import cases
 
 from gpuplan import load_scenario, make_plan
 from gpuplan.analysis.same_work import BoardCard, GpuWork, boards_to_compare, same_work
+from gpuplan.analysis.solve import solve
+from gpuplan.analysis.solve.designs import space_of
 from gpuplan.catalog import Catalog
 from gpuplan.plan.boards import interactive, speed_of
 from gpuplan.scenario import Scenario, from_dict
@@ -112,6 +115,16 @@ def test_a_card_is_a_plan_for_the_same_users_and_tolerance(name: str, catalog: C
             assert after.active_share == before.active_share
 
 
+def test_the_design_of_a_board_is_the_one_that_is_solved_for(catalog: Catalog) -> None:
+    """With the same term and board the least cost that is proven, which no other access mode or link undercuts."""
+    scenario, gpu = load_scenario("starter"), OWN
+    space = replace(space_of(scenario, catalog, (gpu,)), terms=(scenario.cost.licence_term_years,), mixes=())
+    solved = solve(scenario, catalog, minimise="cost", space=space, workers=1)
+    (card,) = same_work(scenario, catalog, (gpu,))
+    assert solved.best and solved.proven and solved.best.design.hosts == card.option.candidate
+    assert solved.best.net_present == pytest.approx(card.option.net_present)
+
+
 def test_no_design_of_a_board_in_the_ranking_is_cheaper(catalog: Catalog) -> None:
     """The card of the own board costs no more than the design that was entered."""
     for name in ("starter", "enterprise", "current"):
@@ -127,12 +140,14 @@ def test_a_promise_that_a_board_cannot_keep_is_the_reason(catalog: Catalog) -> N
     group |= {"weights": "fp8", "tokens_in": 2000, "tokens_out": 300, "first_token_s": 2, "tokens_per_s": 30}
     scenario = design(group, hardware={"gpu": OWN, "gpus_per_host": 4})
     cards = by_board(same_work(scenario, catalog, ("l40s-48gb", OWN, "v100-pcie-32gb")))
-    own, slow, old = cards[OWN], cards["l40s-48gb"], cards["v100-pcie-32gb"]
+    own, slow, ended = cards[OWN], cards["l40s-48gb"], cards["v100-pcie-32gb"]
+    (old,) = same_work(scenario.with_value("hardware.gpu", ended.gpu), catalog, (ended.gpu,))
     (served,) = own.works
     assert own.can and served.of == "tokens" and served.share == 1 and served.sources
     assert served.value is not None and served.value > 30
     assert not slow.can and any("30" in reason for reason in slow.option.reasons)
     assert not old.can and any("fp8" in reason.lower() for reason in old.option.reasons)
+    assert not ended.can and ended.option.reasons != old.option.reasons  # it is no longer sold
     assert [work.value for card in (slow, old) for work in card.works] == [None, None]
 
 

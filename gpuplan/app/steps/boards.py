@@ -53,36 +53,42 @@ def cards_data(workbook: Workbook) -> contract.Boards | contract.Hidden:
     boards = _boards(workbook)
     if workbook.boards.found is None or not boards:
         return {"shown": False}
-    now, currency = on_screen(workbook), workbook.boards.found["currency"]
+    found, now = workbook.boards.found, on_screen(workbook)
     most = {name: max((board[name] or 0 for board in boards), default=0) for name in SIZES}
-    cheapest = workbook.boards.found["cheapest"]
+    drawn = [
+        _drawn(board, found["cheapest"], now, _sizes(board, most, found["currency"])) for board in boards
+    ]
+    return {"shown": True, "old": now is None or workbook.stale, "cards": drawn}
+
+
+def _drawn(
+    board: Board, cheapest: str, now: str | None, bars: Sequence[contract.BoardBar]
+) -> contract.BoardCard:
+    can, label = board["can"], board["label"]
     return {
-        "shown": True,
-        "old": now is None or workbook.stale,
-        "cards": [
-            {
-                "gpu": board["gpu"],
-                "name": board["name"],
-                "best": said("table.same_boards.cheapest") if board["gpu"] == cheapest else "",
-                "hosts": amount(board["hosts"], "host") if board["can"] else said("screen.boards.cannot"),
-                "design": board["label"] if board["can"] else "",
-                "bars": [*_sizes(board, most, currency)] if board["can"] else [],
-                "works": [_work(work) for work in board["works"] if work["value"]],
-                "told": list(tables.remarks(board)),
-                "now": board["label"] == now,
-                "use": said("screen.use") if board["can"] and now not in (None, board["label"]) else "",
-            }
-            for board in boards
-        ],
+        "gpu": board["gpu"],
+        "name": board["name"],
+        "best": said("table.same_boards.cheapest") if board["gpu"] == cheapest else "",
+        "hosts": amount(board["hosts"], "host") if can else said("screen.boards.cannot"),
+        "design": label if can else "",
+        "bars": [*bars] if can else [],
+        "works": [_work(work) for work in board["works"] if work["value"]],
+        "told": list(tables.remarks(board)),
+        "now": label == now,
+        "use": said("screen.use") if can and now not in (None, label) else "",
     }
 
 
 def _sizes(board: Board, most: Mapping[str, float], currency: str) -> Sequence[contract.BoardBar]:
     cost, power, ends = board["net_present"], board["peak_w"], (board["low"], board["high"])
-    unknown, words = said("screen.boards.not known"), dict[str, str]()
-    words["hosts"] = said("screen.boards.hosts", hosts=board["hosts"], gpus=board["gpus"])
-    money = "" if cost is None else headline_money(cost, currency, None if None in ends else ends)
-    words |= {"net_present": money or unknown, "peak_w": unknown if power is None else watts(power)}
+    unknown = said("screen.boards.not known")
+    words = {
+        "hosts": said("screen.boards.hosts", hosts=board["hosts"] or 0, gpus=board["gpus"] or 0),
+        "net_present": unknown
+        if cost is None
+        else headline_money(cost, currency, None if None in ends else ends),
+        "peak_w": unknown if power is None else watts(power),
+    }
     shares = {name: (board[name] or 0) / (most[name] or 1) for name in SIZES}
     return [_bar(said(f"screen.boards.{name} label"), words[name], shares[name]) for name in SIZES]
 
