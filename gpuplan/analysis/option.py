@@ -83,8 +83,10 @@ def assess(scenario: Scenario, catalog: Catalog, candidate: Candidate, *, same_w
         other = not candidate.server and candidate.gpu != view.hardware.gpu
         return Option(candidate, catalog.gpus[candidate.gpu].name if other else label, reasons=(why,))
     result = outcome_of(partial(_planned, scenario, catalog, candidate))
-    if (plan := result.plan) is None or (same_work and any(_late(plan))):
-        return Option(candidate, label, reasons=tuple(_late(plan) if plan else _refused(scenario, result)))
+    if (plan := result.plan) is None:
+        return Option(candidate, label, reasons=tuple(_refused(scenario, result)))
+    if same_work and (late := tuple(_late(plan))):
+        return Option(candidate, label, reasons=late)
     missed = tuple(unmet(plan, chosen_for(scenario, candidate)))
     stands = standing(plan, () if missed else None)  # checks take longer than all else here
     counts = {name: getattr(plan.totals, name) for name in ("hosts", "gpus", "unplaced_vms")}

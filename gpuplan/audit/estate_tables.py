@@ -49,19 +49,28 @@ def read_table(rows: Iterable[Sequence[str]], sheet: str, draft: Draft) -> str:
     if len(cells) > MAX_ROWS:
         raise refusal("audit.hosts.rows", most=f"{MAX_ROWS:,}")
     of, tab = _sheet_of(_plain(sheet), _plain("".join(heads[:1])))
-    names = [re.sub(rf"(?i)^{tab}|[ _]?(p(er|ro)|/)[ _]?(host|node|server)\b", "", head) for head in heads]
-    table = Table(names, ((n, [*row]) for n, row in enumerate(cells, above + 2)))
-    of = of or next((kind for kind, signs in SIGNS if signs <= table.find(KNOWN[kind], {}).keys()), "")
+    table = Table(_names(heads, tab), ((n, [*row]) for n, row in enumerate(cells, above + 2)))
+    of = of or _kind_of(table)
     shown = [one_line(head.strip())[:40] or "-" for head in heads[:1000]]
     columns = _columns(table, of, tab) if of else {}
     if not columns:
         return ", ".join(shown[:20])
     lines = _lines(cells, columns, draft if of == "host" else None, above + 2)
-    unread = [name for at, name in enumerate(shown) if at not in columns.values()]
-    draft.unread += unread[:20] if of == "host" and not tab else []
+    if of == "host" and not tab:
+        draft.unread += [name for at, name in enumerate(shown) if at not in columns.values()][:20]
     _note_titles(all_rows[:above], draft)
     _take_lines(of, lines, table, sheet, draft)
     return ""
+
+
+def _kind_of(table: Table) -> str:
+    """What a table is of by columns that no other has; empty if none is known."""
+    return next((kind for kind, signs in SIGNS if signs <= table.find(KNOWN[kind], {}).keys()), "")
+
+
+def _names(heads: Sequence[str], tab: str) -> list[str]:
+    """Headers without the name of their sheet and without ``per host``."""
+    return [re.sub(rf"(?i)^{tab}|[ _]?(p(er|ro)|/)[ _]?(host|node|server)\b", "", head) for head in heads]
 
 
 def _note_titles(rows: Sequence[Sequence[str]], draft: Draft) -> None:

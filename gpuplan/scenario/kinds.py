@@ -113,12 +113,14 @@ def as_python(spec: Field, given: Any) -> Any:
     if spec.kind == "names" and isinstance(given, list | tuple):
         return _names(spec, given) or given
     value = [_plain_python(item) for item in given] if isinstance(given, list) else _plain_python(given)
-    if spec.optional and (
-        type(value).__name__ in MISSING or (isinstance(value, float) and math.isnan(value))
-    ):
+    if spec.optional and _is_missing(value):
         return None
     whole = spec.kind == "int" or any(isinstance(choice, int) for choice in spec.choices)
     return int(value) if whole and isinstance(value, float) and value.is_integer() else value
+
+
+def _is_missing(value: Any) -> bool:
+    return type(value).__name__ in MISSING or (isinstance(value, float) and math.isnan(value))
 
 
 def _plain_python(given: Any) -> Any:
