@@ -1,5 +1,6 @@
 """Solve: the best design within limits, with a bound that no design passes."""
 
+import math
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,7 @@ from gpuplan.analysis.solve.clash import clash_of
 from gpuplan.analysis.solve.designs import Space, as_asked, designs_of, space_of
 from gpuplan.analysis.solve.frontier import Frontier, frontier
 from gpuplan.analysis.solve.mixes import cheapest_servers, try_mixes
-from gpuplan.analysis.solve.quantities import Quantity, offered, quantity_of
+from gpuplan.analysis.solve.quantities import TOTAL, Quantity, offered, quantity_of
 from gpuplan.analysis.solve.search import Progress, Search, Told
 from gpuplan.analysis.solve.solution import Binding, Clash, Solution
 from gpuplan.analysis.solve.trial import BOUNDED, Found, Miss, Question
@@ -81,7 +82,7 @@ def solve(
     """
     catalog = load_catalog() if catalog is None else catalog
     scenario = _limited(scenario_of(asked), limits)
-    make_plan(scenario, catalog, check=False)  # errors of the design itself come first
+    plan = make_plan(scenario, catalog, check=False)  # errors of the design itself come first
     if maximise and minimise:
         raise ScenarioError([problem("minimise", minimise, "solve.both")])
     quantity = quantity_of(scenario, maximise or minimise or "cost")
@@ -89,7 +90,11 @@ def solve(
         raise ScenarioError([problem("minimise" if minimise else "maximise", quantity.key, "solve.sense")])
     if quantity.most and all(getattr(scenario.limits, key) is None for key in BOUNDED):
         raise ScenarioError([problem("limits", None, "solve.no limit")])
-    question = Question(scenario, quantity, space or space_of(scenario, catalog))
+    space = space or space_of(scenario, catalog)
+    if quantity.path == TOTAL:  # does not say how many GPUs are of each kind of hosts
+        quantity = replace(quantity, asked=max(1, math.ceil(plan.demand.planned.value)))
+        space = replace(space, mixes=())
+    question = Question(scenario, quantity, space)
     with Engine(catalog, folders, workers=workers, engine=engine, scheduler=scheduler) as open_engine:
         search = Search(question, open_engine, told, time.monotonic() + seconds)
         designs = designs_of(scenario, catalog, question.space)
@@ -191,7 +196,9 @@ def _needed(search: Search, best: Found, limit: Within) -> float | None:
     """Return the least of a limit with which a design serves one step more; None where none does within the others."""
     question, steps, path = search.question, best.steps + 1, f"limits.{limit.key}"
     least = Quantity(limit.key, "", limit.key, limit.name, limit.unit, asked=steps)
-    scenario = question.quantity.at(question.scenario, steps).with_value(path, field_of(path).high)
+    budget = question.scenario.limits.budget if limit.key == "budget_start" else None
+    free = field_of(path).high if budget is None else budget  # more at the start than in all is refused
+    scenario = question.quantity.at(question.scenario, steps).with_value(path, free)
     other = Search(
         replace(question, scenario=scenario, quantity=least), search.engine, None, search.until, search.units
     )

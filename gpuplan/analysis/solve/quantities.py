@@ -10,6 +10,7 @@ from gpuplan.units import exact
 from gpuplan.wording import joined, said, told
 
 ROWS: Mapping[str, Mapping[str, str]] = {row["key"]: row for row in own_rows("words/quantities")}
+TOTAL = "demand.stated_gpus"
 STEPS = 100
 """Steps in which a quantity that is not counted is varied, in parts of its present value."""
 INSTEAD = {"people": ("requests_per_s", "jobs_per_day"), "requests_per_s": ("jobs_per_day",)}
@@ -46,7 +47,7 @@ class Quantity:
         """Return the scenario with this much of the quantity."""
         if not self.path:
             return scenario
-        if self.path == "demand.stated_gpus" and scenario.groups:
+        if self.path == TOTAL and scenario.groups:
             scenario = scenario.with_value("demand.rule", "stated")
         wanted = exact(self.step) * steps / exact(self.share)
         whole = field_of(self.path).kind == "int"
@@ -68,6 +69,8 @@ def quantity_of(scenario: Scenario, wanted: str) -> Quantity:
     if row["sense"] == "least":
         return Quantity(key, "", row["input"], row["name"], row["unit"] or scenario.cost.currency)
     if "." in row["input"]:
+        if scenario.hardware.kinds:
+            raise _refused(wanted, "solve.does not decide", names=joined([*offered(scenario)]))
         stated = float(scenario.demand.stated_gpus or 1)
         return _growing(key, row, row["input"], row["name"], stated, field_of(row["input"]))
     groups = {group.id: group for group in scenario.groups}
@@ -97,6 +100,8 @@ def offered(scenario: Scenario) -> tuple[str, ...]:
     """Return every quantity that a scenario can be solved for, as it is asked for."""
     keys = []
     for key, row in ROWS.items():
+        if row["input"] == TOTAL and scenario.hardware.kinds:
+            continue  # a total does not say how many GPUs are of each kind
         of_group = row["sense"] == "most" and "." not in row["input"]
         groups = [group for group in scenario.groups if of_group and _decides(group, row["input"])]
         keys += [f"{key}:{group.id}" for group in groups] if of_group else [key]

@@ -11,15 +11,15 @@ import numpy as np
 
 from gpuplan.analysis.option import chosen_for, unmet, unpriced
 from gpuplan.analysis.solve.designs import Design, Space
-from gpuplan.analysis.solve.quantities import Quantity
-from gpuplan.analysis.variants import outcome_of, standing
+from gpuplan.analysis.solve.quantities import TOTAL, Quantity
+from gpuplan.analysis.variants import outcome, outcome_of, standing
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.cash_flow import HARDWARE
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.limits import Within
 from gpuplan.plan.power import LEAVES, SPINES
-from gpuplan.scenario import RISKS, Limits, Scenario
+from gpuplan.scenario import RISKS, Limits, Problem, Scenario
 from gpuplan.wording import joined, said
 
 LIMITS = Limits.__slots__
@@ -88,7 +88,7 @@ def tried(
     check = whole and question.scenario.demand.rule in RISKS
     made = outcome_of(lambda: planned(question, catalog, design, steps, check=check))
     if made.plan is None:
-        return Miss(reason="; ".join(problem.message for problem in made.problems))
+        return Miss(reason=_reason(made.problems))
     chosen = chosen_for(question.scenario, design.hosts)
     if (missed := _surely_missed(question, made.plan, chosen)) is not None:
         return missed
@@ -102,6 +102,10 @@ def tried(
         if nearest is None or nearest.reason:
             nearest = missed
     return nearest or Miss()
+
+
+def _reason(problems: Sequence[Problem]) -> str:
+    return "; ".join(dict.fromkeys(problem.message for problem in problems))
 
 
 def _surely_missed(question: Question, plan: Plan, chosen: Mapping[str, str]) -> Miss | None:
@@ -153,10 +157,11 @@ class Measured(NamedTuple):
 def measured(catalog: Catalog, task: tuple[Question, Design, int]) -> Measured:
     """Return how far a design is within each limit, whatever it exceeds."""
     question, design, steps = task
+    steps = least_built(question, catalog, design, steps)
     chosen = chosen_for(question.scenario, design.hosts)
     made = outcome_of(lambda: planned(question, catalog, design, steps))
     if made.plan is None:
-        return Measured((), "; ".join(problem.message for problem in made.problems))
+        return Measured((), _reason(made.problems))
     if why := next(unmet(made.plan, chosen, network=False), ""):
         return Measured((), why)
     plans = [
@@ -298,29 +303,47 @@ def climbed(catalog: Catalog, task: Climb) -> Climbed:
 
     A larger amount never needs less, so one that is too much stands for all above it.
     """
-    question, design, low, high = task
-    found = tried(question, catalog, design, low)
+    question, design, floor, high = task
+    floor = least_built(question, catalog, design, floor)
+    found = tried(question, catalog, design, floor)
     trials, miss = 1, None
     if isinstance(found, Miss):
         return Climbed(design, None, found, trials)
 
-    def fits(steps: int) -> tuple[bool, float]:
+    def fits(steps: int, *, whole: bool = False) -> tuple[bool, float]:
         nonlocal found, miss, trials
-        other, trials = tried(question, catalog, design, steps), trials + 1
+        other, trials = tried(question, catalog, design, steps, whole=whole), trials + 1
         if isinstance(other, Found):
             found = other
         else:
             miss = other
         return isinstance(other, Found), _share(other.within)
 
-    low = furthest(low, high, max(_near(low, _share(found.within)), question.quantity.asked), fits)
-    sure = tried(question, catalog, found.design, low, whole=True)
-    while isinstance(sure, Miss) and low > task.floor:
-        low = (task.floor + low) // 2
-        sure, trials = tried(question, catalog, design, low, whole=True), trials + 1
-    if isinstance(sure, Miss):
-        return Climbed(design, None, sure, trials)
-    return Climbed(design, sure, miss, trials)
+    most = furthest(floor, high, max(_near(floor, _share(found.within)), question.quantity.asked), fits)
+    sure = tried(question, catalog, found.design, most, whole=True)
+    if isinstance(sure, Found):
+        return Climbed(design, sure, miss, trials)
+    miss = sure
+    if most == floor or not fits(floor, whole=True)[0]:
+        return Climbed(design, None, miss, trials)
+    furthest(floor, most - 1, most - 1, partial(fits, whole=True))  # its checks take more than its hosts
+    return Climbed(design, found, miss, trials)
+
+
+def least_built(question: Question, catalog: Catalog, design: Design, steps: int) -> int:
+    """Return the least amount, from some steps on, for which a design can be built: a stated total has to hold all workloads."""
+    if question.quantity.path != TOTAL or not question.scenario.groups:
+        return steps
+
+    def short(total: int) -> tuple[bool, float]:
+        found = tried(question, catalog, design, total)
+        return isinstance(found, Miss) and bool(found.reason), 0.0
+
+    summed = question.scenario.with_value(TOTAL, None).with_value("demand.rule", "sum")
+    plan = outcome(design.apply(summed, catalog), catalog, check=False).plan
+    if plan is None or plan.totals.gpus <= steps or not short(steps)[0]:
+        return steps
+    return furthest(steps, plan.totals.gpus - 1, 2 * steps, short) + 1
 
 
 EAGER, LITTLE = 6, 50

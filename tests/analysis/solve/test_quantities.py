@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from kinds_of_hosts import design
 
 from gpuplan import load_scenario
 from gpuplan.analysis.solve.quantities import offered, quantity_of
-from gpuplan.scenario import Scenario, ScenarioError
+from gpuplan.scenario import Scenario, ScenarioError, from_dict
 
 
 @pytest.mark.parametrize("name", ["starter", "enterprise", "assistant", "current"])
@@ -47,6 +48,13 @@ def test_requests_a_second_are_varied_by_a_hundredth_of_those_stated(assistant: 
 def test_work_is_a_stated_total(starter: Scenario) -> None:
     wanted = quantity_of(starter, "gpus").at(starter, 30)
     assert wanted.deciding_total_gpus == 30
+
+
+def test_a_total_of_several_kinds_is_not_offered() -> None:
+    scenario = from_dict(design())
+    assert "gpus" not in offered(scenario)
+    with pytest.raises(ScenarioError):
+        quantity_of(scenario, "gpus")
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 from analysis.solve.random_questions import MOST, answers, random_question
+from solved import small_scenario, small_space, solution
 
 from gpuplan import load_scenario, make_plan, solve
 from gpuplan.analysis import solve as module
 from gpuplan.analysis.solve import Solution
 from gpuplan.analysis.solve.designs import Space, space_of
 from gpuplan.analysis.solve.search import Progress
+from gpuplan.analysis.variants import standing
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import Scenario, ScenarioError
 
@@ -162,3 +164,25 @@ def test_what_cannot_be_asked_is_named(asked: dict[str, object], path: str, cata
     with pytest.raises(ScenarioError) as error:
         solve("starter", catalog, **asked)  # type: ignore[arg-type]
     assert [problem.path for problem in error.value.problems] == [path]
+
+
+@pytest.mark.parametrize("limits", [{}, {"budget_start": 400_000}])
+def test_a_stated_total_holds_every_workload(catalog: Catalog, limits: dict[str, Any]) -> None:
+    scenario = small_scenario().with_value("groups.a.people", 41)  # 21 at once, a GPU each
+    space = replace(small_space(), hosts=small_space().hosts[:2], mixes=(("a",),))
+    found = solve(scenario, catalog, maximise="gpus", space=space, workers=1, budget=2e6, **limits)
+    assert found.quantity.asked == 21
+    if not limits:
+        assert found.proven and found.best and found.best.steps >= 21 and standing(found.plan).valid
+        return
+    assert found.clash and found.clash.limits == ("budget_start",)
+    (raised,) = found.clash.relaxed
+    assert solve(scenario, catalog, maximise="gpus", space=space, workers=1, budget_start=raised.needed).best
+
+
+def test_a_start_that_binds_below_a_budget_says_what_one_more_takes(catalog: Catalog) -> None:
+    found = solution(catalog, budget=2e6, budget_start=300_000)
+    (binding,) = found.binding
+    assert found.best and binding.key == "budget_start" and binding.needed
+    more = solution(catalog, budget=2e6, budget_start=binding.needed)
+    assert more.best and more.best.steps > found.best.steps

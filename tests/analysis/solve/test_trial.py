@@ -11,7 +11,7 @@ from gpuplan import load_scenario
 from gpuplan.analysis.candidates import asked
 from gpuplan.analysis.solve.designs import Design, as_asked, space_of
 from gpuplan.analysis.solve.quantities import quantity_of
-from gpuplan.analysis.solve.trial import Found, Miss, Question, furthest, planned, tried
+from gpuplan.analysis.solve.trial import Climb, Found, Miss, Question, climbed, furthest, planned, tried
 from gpuplan.catalog import Catalog
 
 
@@ -53,3 +53,15 @@ def test_the_furthest_is_found_wherever_it_is_looked_for(limit: int, near: int) 
 
     assert furthest(1, 1000, near, fits) == limit
     assert len(asked_of) <= 18 and len(set(asked_of)) == len(asked_of)
+
+
+def test_what_its_checks_take_is_searched_to_the_last_step(catalog: Catalog) -> None:
+    of, most = question(catalog, rack_units=12), 15
+    group = replace(of.scenario.groups[0], people=3, access="vgpu")
+    demand = replace(of.scenario.demand, rule="wait", stated_gpus=None)
+    of = replace(of, scenario=replace(of.scenario.with_groups([group]), demand=demand))
+    design = as_asked(of.scenario)
+    fits = [isinstance(tried(of, catalog, design, n, whole=True), Found) for n in range(1, most + 1)]
+    done = climbed(catalog, Climb(of, design, 1, most))
+    assert done.found and done.found.steps == sum(fits) == fits.index(False)
+    assert isinstance(tried(of, catalog, design, done.found.steps + 1), Found)  # but for its checks
