@@ -71,22 +71,22 @@ def mendings(plan: Plan, progress: Progress | None = None) -> Mapping[str, Mendi
     return plan.once("mendings", found)
 
 
-def mending_words(found: Mapping[str, Mending | None], message: Message) -> str:
-    """Return what mends the limit that a message is about, also where nothing does."""
-    mending = found.get(message.path.removeprefix("limits."))
-    return mending.sentence if mending else said("mending.none")
+def with_mendings(messages: Sequence[Message], found: Mapping[str, Mending | None] | None) -> list[Message]:
+    """Return the messages, each on a limit that is exceeded with the change that mends it, or that it is looked for."""
 
+    def change(message: Message) -> str:
+        if found is None:
+            return said("screen.limit.looking")
+        mending = found.get(message.path.removeprefix("limits."))
+        return mending.sentence if mending else said("mending.none")
 
-def with_mendings(plan: Plan) -> list[Message]:
-    """Return the messages about a plan, each on a limit that is exceeded with the change that mends it."""
-    found = mendings(plan)
-    return [replace(m, change=mending_words(found, m)) if m.code == OVER else m for m in check_plan(plan)]
+    return [replace(m, change=change(m)) if m.code == OVER else m for m in messages]
 
 
 def mended(plan: Plan) -> Plan:
-    """The same plan, with these messages."""
+    """The same plan, its messages with what mends them."""
     same = plan.but()
-    same.once("messages", lambda: Several(with_mendings(plan)))
+    same.once("messages", lambda: Several(with_mendings(check_plan(plan), mendings(plan))))
     return same
 
 

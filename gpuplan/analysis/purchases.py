@@ -7,6 +7,7 @@ the forecast is ordered on sight and comes a lead time late. Costs are those of 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from itertools import product
 from math import inf
 from operator import mul
 
@@ -177,6 +178,11 @@ def _rents(plan: Plan, part: Plan) -> tuple[dict[str, float], RentRow | None]:
     return {end: year_cost(price, offer.term) for end, price in zip(ENDS, ends, strict=True)}, offer
 
 
+def _of_pools(stocks: Stocks, name: str) -> tuple[int, ...]:
+    """Hosts of all pools in each year that are ``owned`` or ``rented``."""
+    return tuple(map(sum, zip(*(getattr(stock, name) for stock in stocks.values()), strict=True)))
+
+
 class _Study:
     """The ways to buy for a plan, each priced in its cases."""
 
@@ -216,13 +222,10 @@ class _Study:
         """The cheapest way if demand is as planned, the price of a host being that of one more; never dearer than by year."""
         stocks, now = {}, self.plan.growth
         for kind, pool in self.pools.items():
-            more = [
-                [{**hosts, kind: hosts[kind] + (at >= year)} for at, hosts in enumerate(now.hosts)]
-                for year in range(self.costs.years)
-            ]
-            bought = [
-                self._priced(replace(now, needed=tuple(hosts))) - self.costs.net_present for hosts in more
-            ]
+            bought = []
+            for year in range(self.costs.years):
+                more = [{**hosts, kind: hosts[kind] + (at >= year)} for at, hosts in enumerate(now.hosts)]
+                bought.append(self._priced(replace(now, needed=tuple(more))) - self.costs.net_present)
             about = {"bought_cost": bought, "rent_cost": self._rent_costs(pool, "planned")}
             stocks[kind] = least_cost_stock(pool.need, there=pool.need[0], **about)
         ways = [self.way("least", {"planned": each}) for each in (stocks, self.stocks("year", "planned"))]
@@ -230,11 +233,10 @@ class _Study:
 
     def way(self, key: str, stocks: Mapping[str, Stocks]) -> Way:
         """One way with some demands, priced in their cases."""
-        planned = stocks["planned"].values()
         return Way(
             key=key,
-            owned=tuple(map(sum, zip(*(stock.owned for stock in planned), strict=True))),
-            rented=tuple(map(sum, zip(*(stock.rented for stock in planned), strict=True))),
+            owned=_of_pools(stocks["planned"], "owned"),
+            rented=_of_pools(stocks["planned"], "rented"),
             costs={case: self._cost(stocks[case[0]], *case) for case in CASES if case[0] in stocks},
             short=max(self._short(of_end, end) for end, of_end in stocks.items()),
             steps=tuple(self._steps(stocks["planned"])),
@@ -242,33 +244,25 @@ class _Study:
 
     def _short(self, stocks: Stocks, end: str) -> float:
         """Host-years in which demand is not served."""
-        return sum(
-            sum(
-                short_host_years(
-                    stock, need_hosts=self._need(kind, end), lead_years=self.pools[kind].lead_years
-                )
-            )
-            for kind, stock in stocks.items()
-        )
+        short = 0.0
+        for kind, pool in self.pools.items():
+            need = self._need(kind, end)
+            short += sum(short_host_years(stocks[kind], need_hosts=need, lead_years=pool.lead_years))
+        return short
 
     def _cost(self, stocks: Stocks, demand: str, prices: str) -> float:
         """Net present cost: of the plan with the hosts that are owned, and of the rent; rented hosts take their share of the work."""
         grown, years = self.grown[demand], range(self.costs.years)
         owned = tuple({kind: stock.owned[year] for kind, stock in stocks.items()} for year in years)
-        rented = [sum(stock.rented[year] for stock in stocks.values()) for year in years]
-        own = [
-            sum(hosts.values()) / (sum(hosts.values()) + more)
-            for hosts, more in zip(owned, rented, strict=True)
-        ]
+        hosts, rented = (_of_pools(stocks, name) for name in ("owned", "rented"))
+        own = [there / (there + more) for there, more in zip(hosts, rented, strict=True)]
         busy, *kinds = (tuple(map(mul, gpus, own)) for gpus in (grown.busy_gpus, *grown.kinds.values()))
         of_kinds = dict(zip(grown.kinds, kinds, strict=True))
-        rent = sum(
-            stock_cost(
-                stock, bought_cost=[0.0] * len(years), rent_cost=self._rent_costs(self.pools[kind], prices)
-            )
-            for kind, stock in stocks.items()
-        )
-        return self._priced(Growth(owned, busy, grown.left_out, of_kinds), prices) + rent
+        paid = self._priced(Growth(owned, busy, grown.left_out, of_kinds), prices)
+        for kind, pool in self.pools.items():
+            rents = self._rent_costs(pool, prices)
+            paid += stock_cost(stocks[kind], bought_cost=[0.0] * len(years), rent_cost=rents)
+        return paid
 
     def _priced(self, growth: Growth, prices: str = "planned") -> float:
         """Net present cost of the plan with other hosts, at planned prices or with all at one end."""
@@ -286,19 +280,16 @@ class _Study:
 
     def _steps(self, stocks: Stocks) -> Iterator[Step]:
         """Yield the purchases with demand as planned."""
-        start = date.fromisoformat(self.costs.decided) + timedelta(
-            weeks=max(p.weeks for p in self.pools.values())
-        )
-        for year in range(self.costs.years):
-            for kind, stock in stocks.items():
-                pool = self.pools[kind]
-                lead, late = timedelta(weeks=pool.weeks), stock.late[year]
-                more = stock.owned[year] - (stock.owned[year - 1] if year else pool.there)
-                for hosts, behind in ((more - late, timedelta()), (late, lead)):
-                    day = start + timedelta(days=round(365.25 * year)) + behind
-                    about = (pool.name, pool.hardware.gpu, self._host_price(kind, year), pool.weeks)
-                    if hosts:
-                        yield Step((day - lead).isoformat(), day.isoformat(), year + 1, hosts, *about)
+        longest = max(pool.weeks for pool in self.pools.values())
+        start = date.fromisoformat(self.costs.decided) + timedelta(weeks=longest)
+        for year, (kind, stock) in product(range(self.costs.years), stocks.items()):
+            pool, lead, late = self.pools[kind], timedelta(weeks=self.pools[kind].weeks), stock.late[year]
+            more = stock.owned[year] - (stock.owned[year - 1] if year else pool.there)
+            for hosts, behind in ((more - late, timedelta()), (late, lead)):
+                day = start + timedelta(days=round(365.25 * year)) + behind
+                about = (pool.name, pool.hardware.gpu, self._host_price(kind, year), pool.weeks)
+                if hosts:
+                    yield Step((day - lead).isoformat(), day.isoformat(), year + 1, hosts, *about)
 
     def _host_price(self, pool: str, year: int) -> float | None:
         """Price of a host with its boards, less the discount, when it is bought."""

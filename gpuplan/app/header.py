@@ -1,10 +1,9 @@
 """The frame around every step: the bar, the list of steps, the head of a step, the drawer with explanations."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
 from typing import Any
 
-from gpuplan.analysis.mending import OVER, mending_words, mendings
+from gpuplan.analysis.mending import OVER, mendings, with_mendings
 from gpuplan.app.cards import Page, attributes, paragraph, plain, source_titles, visit
 from gpuplan.app.forms import place_of
 from gpuplan.app.state import STEPS, Before, Workbook
@@ -168,12 +167,7 @@ def _with_mendings(workbook: Workbook) -> list[Message]:
     """Return the messages, each on a limit that is exceeded with the change that mends it; until that is found, with a note."""
     if not any(message.code == OVER for message in workbook.messages):
         return list(workbook.messages)
-    found = workbook.later("mendings", mendings)
-    waiting = said("screen.limit.looking")
-    return [
-        replace(m, change=waiting if found is None else mending_words(found, m)) if m.code == OVER else m
-        for m in workbook.messages
-    ]
+    return with_mendings(workbook.messages, workbook.later("mendings", mendings))
 
 
 def _shown(plan: Plan, key: str, value: str) -> str:

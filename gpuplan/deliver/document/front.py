@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from gpuplan.analysis.mending import with_mendings
+from gpuplan.analysis.mending import mended
 from gpuplan.deliver.document.blocks import Block, DecisionBlock, Draft, KeyFigures, Paragraph, References
 from gpuplan.deliver.executive import (
     MOST_ALTERNATIVES,
@@ -149,7 +149,7 @@ def open_points(draft: Draft) -> str:
 def risks(draft: Draft) -> Table:
     """Risks and open points, with owners and due dates."""
     rows = []
-    for n, m in enumerate(with_mendings(draft.plan), 1):
+    for n, m in enumerate(check_plan(mended(draft.plan)), 1):
         what, day = m.text + draft.cite(m.sources), due(draft.plan, m.days, decided=m.owner == "customer")
         rows.append((f"K{n}", LEVELS[m.level], what, what_to_do(m), OWNERS[m.owner], written_day(day)))
     return Table("open_points", columns("open_points"), tuple(rows), title=said("risks.title"))

@@ -115,24 +115,15 @@ def purchases_rows(found: Purchases) -> Spec:
     if found.need is None:
         return {}
     years = [*range(len(found.need["planned"])), len(found.need["planned"]) - 1]
-    need = [
-        {"at": at, **{end: hosts[year] for end, hosts in found.need.items()}}
-        for at, year in enumerate(years, 1)
-    ]
+    ends = zip(*([hosts[year] for year in years] for hosts in found.need.values()), strict=True)
+    need = [{"at": at, **dict(zip(found.need, hosts, strict=True))} for at, hosts in enumerate(ends, 1)]
     rows: list[Spec] = []
     for way in found.ways:
         for at, year in enumerate(years, 1):
-            owned, rented = way.owned[year], way.rented[year]
-            row: Spec = {
-                "way": NAMES["way to buy"][way.key],
-                "at": at,
-                "hosts": owned,
-                "shown": int(at < len(years)),
-            }
-            row["words"] = (
-                said("chart.purchases.and rented", owned=owned, rented=rented) if rented else str(owned)
-            )
-            row |= {"year": said("chart.purchases.year", year=at)}
+            owned, rented, both = way.owned[year], way.rented[year], "chart.purchases.and rented"
+            row: Spec = {"way": NAMES["way to buy"][way.key], "at": at, "hosts": owned}
+            row |= {"shown": int(at < len(years)), "year": said("chart.purchases.year", year=at)}
+            row["words"] = said(both, owned=owned, rented=rented) if rented else str(owned)
             rows.append(row | {"needed": said("chart.purchases.low to high", **need[at - 1])})
     return {"rows": rows, "need": need, "years": list(range(1, len(years)))}
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gpuplan.analysis.purchases import PLANNED, Purchases, Step, Way, purchase_ways
+from gpuplan.analysis.sensitivity import Range
 from gpuplan.locales import written_day
 from gpuplan.plan import Plan
 from gpuplan.plan.prices import catalog_factor
@@ -37,9 +38,8 @@ def purchases(plan: Plan) -> Table:
 
 def purchase_steps(plan: Plan) -> Table:
     """The orders of each way to buy with demand as planned, and the day on which each must be placed."""
-    rows = (
-        (WAY_NAMES[way.key], *_order(plan, step)) for way in purchase_ways(plan).ways for step in way.steps
-    )
+    ways = purchase_ways(plan).ways
+    rows = [(WAY_NAMES[way.key], *_order(plan, step)) for way in ways for step in way.steps]
     return filled("purchase_steps", rows, plan.scenario.cost.currency)
 
 
@@ -54,6 +54,12 @@ def _order(plan: Plan, step: Step) -> tuple[Any, ...]:
     return step.order_by, step.day, step.year, step.hosts, step.pool, board, step.price, weeks
 
 
+def _range_words(span: Range) -> str:
+    of = {"path": span.path, "unit": span.unit}
+    low, high = (input_words(of, end) for end in (span.low, span.high))
+    return said("purchases.range", label=span.label, low=low, high=high)
+
+
 def _words(plan: Plan, found: Purchases) -> Iterator[str]:
     """The way of the least regret, what it rests on, and what is left out."""
     way, currency = found.chosen, plan.scenario.cost.currency
@@ -64,15 +70,7 @@ def _words(plan: Plan, found: Purchases) -> Iterator[str]:
     regret = f"{currency} {rounded_money(way.regret)[0]}"
     key = "purchases.least regret" if way.regret else "purchases.no regret"
     yield said(key, way=WAY_NAMES[way.key], regret=regret, short=short)
-    ranges = (
-        (
-            span.label,
-            *(input_words({"path": span.path, "unit": span.unit}, end) for end in (span.low, span.high)),
-        )
-        for span in found.ranges
-    )
-    spans = joined([said("purchases.range", label=label, low=low, high=high) for label, low, high in ranges])
-    yield said("purchases.cases", ranges=spans)
+    yield said("purchases.cases", ranges=joined([_range_words(span) for span in found.ranges]))
     rows = [row for row in plan.catalog.rows("lead_times") if row["gpu"] in (None, *plan.new_boards)]
     sources = dict.fromkeys(plan.catalog.sources[id].title for row in rows for id in row.sources)
     yield said("purchases.lead", sources="; ".join(sources))
