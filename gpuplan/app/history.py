@@ -115,8 +115,8 @@ def _value(scenario: Scenario, path: str, catalog: Catalog) -> str:
     if value in (None, ""):
         return said("screen.undo.empty")
     if spec.kind == "range":
-        inner = field_of(path.removeprefix("ranges.")).kind
-        return " to ".join(stated_percent(end) if inner == "share" else number(end) for end in value)
+        shares = field_of(path.removeprefix("ranges.")).kind == "share"
+        return " to ".join(map(stated_percent if shares else number, value))
     if head == "models":
         return str(dict(value).get("name") or path.partition(".")[2])
     if head == "prices" or spec.kind == "money":

@@ -238,19 +238,19 @@ def by_gpu(table: Table) -> Export:
     at = table.find({key: COLUMNS["samples"][key] for key in ("host", "group")}, {})
     others = [n for n in range(1, len(table.header)) if n not in at.values()]
     places = gpu_columns(table) or others
-    left = [table.header[n] for n in others if n not in places]
+    left = some_of([table.header[n] for n in others if n not in places])
     values = [text for place in places for text in table.values(place)]
     shares = all(map(SHARE.fullmatch, values)) and not all(map(str.isdecimal, values))
 
     def of_row(row: list[str]) -> Iterator[list[str]]:
         begin = [row[0], *(row[n] for n in at.values())]
-        yield from ([*begin, table.header[place], row[place]] for place in places if row[place].strip())
+        yield from ([*begin, table.header[n], row[n]] for n in places if row[n].strip())
 
     header = ["time", *at, "gpu", "utilization_ratio" if shares else "utilization"]
     samples = table.changed(header, of_row)
-    note = said("audit.note.by gpu left" if left else "audit.note.by gpu", names=some_of(left))
-    note += f"; {said('audit.note.by gpu shares')}" if shares else ""
-    return Export(samples, "by-gpu", "samples", note)
+    notes = [said("audit.note.by gpu left" if left else "audit.note.by gpu", names=left)]
+    notes += [said("audit.note.by gpu shares")] * shares
+    return Export(samples, "by-gpu", "samples", "; ".join(notes))
 
 
 def _spread(table: Table, at: Mapping[str, int]) -> Export:
