@@ -88,9 +88,9 @@ def same_work(
 ) -> tuple[BoardCard, ...]:
     """Return a card for each board: the cheapest first, those without a price next, those that cannot last.
 
-    Without ``boards``: the requested one, and those that the limits allow, or else its usual replacements. Each is planned in servers
-    of any allowed maker and with several numbers of GPUs per host; the smallest server for a number stands for all. ``workers``
-    processes plan them, 0: one per core.
+    Without ``boards``: the requested one, and those that the limits allow, or else its usual replacements. Each is planned
+    with the numbers of GPUs per host, access modes and links that are solved over, in the server of an allowed maker that costs
+    least; licences keep their term, and a board that is no longer sold cannot. ``workers`` processes plan them, 0: one per core.
     """
     catalog = load_catalog() if catalog is None else catalog
     gpus = tuple(dict.fromkeys(boards)) or boards_to_compare(scenario, catalog)
