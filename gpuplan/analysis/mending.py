@@ -4,16 +4,16 @@ Each change of one decision is planned: those that an architect compares (`candi
 the hosts for orders of power-on and the term of subscriptions.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gpuplan.analysis.alternatives import against
 from gpuplan.analysis.candidates import Candidate, asked, default_space, unfit
 from gpuplan.analysis.compare import design_name, short_names
 from gpuplan.analysis.option import unmet, unpriced
-from gpuplan.analysis.variants import Progress, dearer, outcome, standing, stepwise
+from gpuplan.analysis.variants import dearer, outcome, standing
 from gpuplan.facts import Several
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
@@ -60,12 +60,12 @@ class _Trial(NamedTuple):
     within: Mapping[str, Within]
 
 
-def mendings(plan: Plan, progress: Progress | None = None) -> Mapping[str, Mending | None]:
+def mendings(plan: Plan) -> Mapping[str, Mending | None]:
     """Limit that the plan exceeds -> the change that mends it, or the nearest; None where no change comes nearer."""
 
     def found() -> dict[str, Mending | None]:
         over = [each for each in plan.within if each.met is False]
-        trials = list(_trials(plan, progress)) if over else []
+        trials = list(_trials(plan)) if over else []
         return {each.key: _best(plan, each, trials) for each in over}
 
     return plan.once("mendings", found)
@@ -113,23 +113,16 @@ def _mending(plan: Plan, of: Within, trial: _Trial) -> Mending:
     size = headline_money(abs(trial.difference), currency)
     key = "dearer" if trial.difference > 0 else "cheaper" if trial.difference < 0 else "same cost"
     gives_up = against(plan, trial.plan) if trial.difference <= 0 else ""
-    words = {
-        "change": trial.change,
-        "cost": said(f"mending.{key}", money=size),
-        "gives_up": f" {gives_up}".rstrip(),
-    }
-    sentence = said(
-        "mending.nearest" if then.met is False else "mending.keeps",
-        value=limit_words(plan.catalog, then, then.value),
-        **words,
-    )
+    words = {"change": trial.change, "value": limit_words(plan.catalog, then, then.value)}
+    words |= {"cost": said(f"mending.{key}", money=size), "gives_up": f" {gives_up}".rstrip()}
+    sentence = said("mending.nearest" if then.met is False else "mending.keeps", **words)
     return Mending(trial.change, trial.plan.scenario, then, trial.difference, gives_up, sentence)
 
 
-def _trials(plan: Plan, progress: Progress | None) -> Iterator[_Trial]:
+def _trials(plan: Plan) -> Iterator[_Trial]:
     """Yield each change that can be planned, and that leaves no other limit missed that the plan keeps."""
     missed = {each.key for each in plan.within if each.met is False}
-    for change, scenario in stepwise([*_designs(plan), *_settings(plan)], progress):
+    for change, scenario in (*_designs(plan), *_settings(plan)):
         other = outcome(scenario, plan.catalog, check=plan.check).plan
         if other and not unpriced(other.costs) and (difference := dearer(other, plan)) is not None:
             within = {each.key: each for each in other.within}
@@ -143,26 +136,22 @@ def _designs(plan: Plan) -> Iterator[tuple[str, Scenario]]:
     current, space = asked(scenario), default_space(scenario, catalog)
     servers = dict.fromkeys((current.server, *space.servers))
     boards = [[replace(current, gpu=gpu, server=server) for server in servers] for gpu in space.gpus[1:]]
-    others = [[replace(current, server=server)] for server in servers]
-    others += [[replace(current, gpus_per_host=gpus)] for gpus in space.gpus_per_host]
-    others += [[replace(current, sharing=mode)] for mode in space.sharing]
-    others += [[replace(current, link_gbit_s=link)] for link in space.links]
+    lists: dict[str, Iterable[Any]] = {"server": servers, "gpus_per_host": space.gpus_per_host}
+    lists |= {"sharing": space.sharing, "link_gbit_s": space.links}
+    others = [[replace(current, **{name: value})] for name, values in lists.items() for value in values]
     for ways in (*boards, *others):
         if found := next((one for one in ways if one != current and not unfit(scenario, catalog, one)), None):
             yield _change(plan, found), found.apply(scenario, catalog)
 
 
 def _change(plan: Plan, found: Candidate) -> str:
-    """What a candidate changes, in a few words."""
     current = asked(plan.scenario)
     if found.sharing != current.sharing:
         return said("candidate.all sharing", mode=MODE_NAMES[found.sharing])
     if found.link_gbit_s != current.link_gbit_s:
         return said("mending.link", link=found.link_gbit_s)
-    names = [
-        design_name(each, plan.catalog) for each in (plan.scenario, found.apply(plan.scenario, plan.catalog))
-    ]
-    return short_names(names)[1]
+    scenarios = plan.scenario, found.apply(plan.scenario, plan.catalog)
+    return short_names([design_name(each, plan.catalog) for each in scenarios])[1]
 
 
 def _settings(plan: Plan) -> Iterator[tuple[str, Scenario]]:

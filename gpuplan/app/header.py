@@ -12,7 +12,7 @@ from gpuplan.facts import own_rows
 from gpuplan.plan import Plan
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.cost import Costs
-from gpuplan.plan.limits import NAMED, Within, limit_words
+from gpuplan.plan.limits import NAMED, Within, in_words
 from gpuplan.plan.prices import Price, Unknown
 from gpuplan.report import amount, explain, percent
 from gpuplan.report.figures import cost_figures
@@ -144,13 +144,10 @@ def drawer_data(workbook: Workbook) -> dict[str, Any]:
 
 def limit_bars(plan: Plan, keys: Collection[str]) -> list[contract.Limit]:
     """Return how far the design is within each of these limits that is set."""
-    return [_bar(plan, each) for each in plan.within if each.key in keys]
+    return [_bar(each, **in_words(plan.catalog, each)) for each in plan.within if each.key in keys]
 
 
-def _bar(plan: Plan, each: Within) -> contract.Limit:
-    limit, value, over = (
-        limit_words(plan.catalog, each, one) for one in (each.limit, each.value, each.over or None)
-    )
+def _bar(each: Within, limit: str, value: str, over: str) -> contract.Limit:
     listed, found = each.key in NAMED, said("screen.limit.of", value=value, limit=limit)
     return {
         "name": each.name,
@@ -158,7 +155,9 @@ def _bar(plan: Plan, each: Within) -> contract.Limit:
         "text": value if listed else found if value else limit,
         "tone": KEPT[each.met],
         "share": each.share,
-        "over": said("screen.limit.over", over=over) if over else NAMES["mark of a limit"][str(each.met)],
+        "over": said("screen.limit.over", over=over)
+        if each.over
+        else NAMES["mark of a limit"][str(each.met)],
         "why": said("screen.limit.allowed", limit=limit) if listed else each.why,
     }
 

@@ -85,6 +85,11 @@ def limit_words(catalog: Catalog, of: Within, value: float | str | None) -> str:
     return amount(rounded, unit)
 
 
+def in_words(catalog: Catalog, of: Within) -> dict[str, str]:
+    """The limit, the value and what is over it in words, by name."""
+    return {name: limit_words(catalog, of, getattr(of, name)) for name in ("limit", "value", "over")}
+
+
 class _Found(NamedTuple):
     """A design measured by one limit."""
 
@@ -206,7 +211,6 @@ def _with_switches(plan: Plan, names: Sequence[str]) -> list[str]:
 
 
 def _unknown_power(plan: Plan) -> list[str]:
-    """Items whose power is not known."""
     return _with_switches(plan, [POWER_OF + name for name in plan.power.unknown_power])
 
 
