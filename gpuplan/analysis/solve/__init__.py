@@ -24,7 +24,7 @@ from gpuplan.plan import make_plan
 from gpuplan.plan.limits import Within
 from gpuplan.plan.plan import Asked, scenario_of
 from gpuplan.scenario import Problem, Scenario, ScenarioError, field_of, parse_value, problem, views
-from gpuplan.wording import amount, number, said
+from gpuplan.wording import amount, joined, number, said
 
 __all__ = [
     "Binding",
@@ -90,9 +90,13 @@ def solve(
         raise ScenarioError([problem("minimise" if minimise else "maximise", quantity.key, "solve.sense")])
     if quantity.most and all(getattr(scenario.limits, key) is None for key in BOUNDED):
         raise ScenarioError([problem("limits", None, "solve.no limit")])
+    if not quantity.most and not plan.demand.planned.value:
+        raise ScenarioError(
+            [problem("groups", None, "solve.no workloads", names=joined([*offered(scenario)]))]
+        )
     space = space or space_of(scenario, catalog)
     if quantity.path == TOTAL:  # does not say how many GPUs are of each kind of hosts
-        quantity = replace(quantity, asked=max(1, math.ceil(plan.demand.planned.value)))
+        quantity = replace(quantity, asked=math.ceil(plan.demand.planned.value))
         space = replace(space, mixes=())
     question = Question(scenario, quantity, space)
     with Engine(catalog, folders, workers=workers, engine=engine, scheduler=scheduler) as open_engine:

@@ -21,10 +21,11 @@ from gpuplan.catalog import Catalog
 from gpuplan.plan.hardware import fit_of, maker_of
 from gpuplan.plan.llm import uses_model
 from gpuplan.plan.prices import PriceList
-from gpuplan.scenario import FIELD_BY_PATH, KINDS_PATH, NEW_HOSTS, Scenario, new_hosts_text, views
+from gpuplan.scenario import FIELD_BY_PATH, KINDS_PATH, NEW_HOSTS, Scenario, field_of, new_hosts_text, views
 from gpuplan.wording import counted, joined, said
 
 TERM = "cost.licence_term_years"
+COUNT = "hardware.gpus_per_host"
 APART = "apart"
 """Name of the kind of hosts that some groups get for themselves."""
 
@@ -156,7 +157,8 @@ def _counts(own: Candidate, catalog: Catalog, gpu: str, server: str) -> Iterator
     """Yield numbers of GPUs that are usual in a host, that its server takes, and as the design has them."""
     fit = fit_of(catalog, server, gpu) if server else None
     if fit:
-        yield from sorted({fit.gpus, *(() if fit.whole else (n for n in PER_HOST if n < fit.gpus))})
+        counts = {fit.gpus, *(() if fit.whole else (n for n in PER_HOST if n < fit.gpus))}
+        yield from sorted(n for n in counts if n <= field_of(COUNT).high)
     if (gpu, server) == (own.gpu, own.server) and (not fit or own.gpus_per_host not in (fit.gpus, *PER_HOST)):
         yield own.gpus_per_host
 

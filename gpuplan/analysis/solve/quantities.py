@@ -80,7 +80,7 @@ def quantity_of(scenario: Scenario, wanted: str) -> Quantity:
     if not _decides(group, name):
         raise _refused(wanted, "solve.does not decide", names=joined([*offered(scenario)]))
     share = group.active_share if key == "concurrency" else 1.0
-    now = float(getattr(group, name) or 1) * share
+    now = float(1 if getattr(group, name) is None else getattr(group, name)) * share
     words = told(row["name"], {"group": group.name})
     return _growing(wanted, row, f"groups.{id}.{name}", words, now, GROUP_FIELD_BY_NAME[name], share)
 
@@ -92,7 +92,7 @@ def _growing(
     low = max(1, math.ceil(float(spec.low or 0) * share / step))
     high = math.floor(float(spec.high or 0) * share / step + 1e-9)
     return Quantity(
-        key, path, "net_present", name, row["unit"], step, share, max(low, math.floor(now / step)), low, high
+        key, path, "net_present", name, row["unit"], step, share, math.floor(now / step), low, high
     )
 
 
@@ -111,6 +111,8 @@ def offered(scenario: Scenario) -> tuple[str, ...]:
 def _decides(group: Group, name: str) -> bool:
     """True if an input of a workload decides how much it needs."""
     if group.preemptible or any(getattr(group, other) is not None for other in INSTEAD.get(name, ())):
+        return False
+    if name == "people" and not group.active_share:
         return False
     return bool(group.model) if name == "least_replicas" else getattr(group, name) is not None
 

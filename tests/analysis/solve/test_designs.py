@@ -44,3 +44,7 @@ def test_a_mix_plans_each_part_on_its_own_hosts(starter: Scenario, catalog: Cata
     assert (first.hardware.gpu, second.hardware.gpu) == (starter.hardware.gpu, "l40s-48gb")
     plan = make_plan(mixed, catalog, check=False)
     assert plan.new_boards == (starter.hardware.gpu, "l40s-48gb")
+
+
+def test_no_host_has_more_gpus_than_the_input_takes(catalog: Catalog, starter: Scenario) -> None:
+    assert max(hosts.gpus_per_host for hosts in space_of(starter, catalog).hosts) == 16

@@ -50,6 +50,15 @@ def test_work_is_a_stated_total(starter: Scenario) -> None:
     assert wanted.deciding_total_gpus == 30
 
 
+def test_users_who_are_not_there_yet_are_none_as_asked(starter: Scenario) -> None:
+    nobody = starter.with_value("groups.developers.people", 0)
+    assert quantity_of(nobody, "users:developers").asked == 0
+    idle = starter.with_value("groups.developers.active_share", 0.0)
+    assert not {"users:developers", "concurrency:developers"} & {*offered(idle)}
+    with pytest.raises(ScenarioError):
+        quantity_of(idle, "concurrency:developers")
+
+
 def test_a_total_of_several_kinds_is_not_offered() -> None:
     scenario = from_dict(design())
     assert "gpus" not in offered(scenario)

@@ -186,3 +186,9 @@ def test_a_start_that_binds_below_a_budget_says_what_one_more_takes(catalog: Cat
     assert found.best and binding.key == "budget_start" and binding.needed
     more = solution(catalog, budget=2e6, budget_start=binding.needed)
     assert more.best and more.best.steps > found.best.steps
+
+
+def test_the_least_of_no_demand_is_refused(catalog: Catalog) -> None:
+    with pytest.raises(ScenarioError) as error:
+        solve(small_scenario().with_value("groups.a.people", 0), catalog, minimise="cost", **HERE)
+    assert [problem.path for problem in error.value.problems] == ["groups"]
