@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gpuplan.facts import did_you_mean, own_rows
+from gpuplan.plan.llm import INPUTS, uses_model
 from gpuplan.scenario import GROUP_FIELD_BY_NAME, Field, Group, Scenario, ScenarioError, field_of, problem
 from gpuplan.units import exact
 from gpuplan.wording import joined, said, told
@@ -88,12 +89,10 @@ def quantity_of(scenario: Scenario, wanted: str) -> Quantity:
 def _growing(
     key: str, row: Mapping[str, str], path: str, name: str, now: float, spec: Field, share: float = 1.0
 ) -> Quantity:
-    step = 1.0 if spec.kind == "int" else float(f"{now / STEPS:.1g}")
+    step = 1.0 if spec.kind == "int" else now / STEPS
     low = max(1, math.ceil(float(spec.low or 0) * share / step))
-    high = math.floor(float(spec.high or 0) * share / step + 1e-9)
-    return Quantity(
-        key, path, "net_present", name, row["unit"], step, share, math.floor(now / step), low, high
-    )
+    asked, high = (math.floor(most / step + 1e-9) for most in (now, float(spec.high or 0) * share))
+    return Quantity(key, path, "net_present", name, row["unit"], step, share, asked, low, high)
 
 
 def offered(scenario: Scenario) -> tuple[str, ...]:
@@ -114,7 +113,9 @@ def _decides(group: Group, name: str) -> bool:
         return False
     if name == "people" and not group.active_share:
         return False
-    return bool(group.model) if name == "least_replicas" else getattr(group, name) is not None
+    if name == "least_replicas":
+        return uses_model(group) and name in INPUTS[group.use_case]
+    return getattr(group, name) is not None
 
 
 def _refused(wanted: object, key: str, **words: object) -> ScenarioError:

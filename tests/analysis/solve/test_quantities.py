@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from kinds_of_hosts import design
 
-from gpuplan import load_scenario
+from gpuplan import load_scenario, make_plan
 from gpuplan.analysis.solve.quantities import offered, quantity_of
+from gpuplan.catalog import Catalog
 from gpuplan.scenario import Scenario, ScenarioError, from_dict
 
 
@@ -57,6 +58,26 @@ def test_users_who_are_not_there_yet_are_none_as_asked(starter: Scenario) -> Non
     assert not {"users:developers", "concurrency:developers"} & {*offered(idle)}
     with pytest.raises(ScenarioError):
         quantity_of(idle, "concurrency:developers")
+
+
+@pytest.mark.parametrize("jobs", [0.7, 2.6, 3.0, 17.0])
+def test_the_jobs_as_asked_are_a_whole_number_of_steps(assistant: Scenario, jobs: float) -> None:
+    scenario = assistant.with_value("groups.tuning.jobs_per_day", jobs)
+    quantity = quantity_of(scenario, "jobs:tuning")
+    assert quantity.value(quantity.asked) == pytest.approx(jobs)
+    assert quantity.at(scenario, quantity.asked).get(quantity.path) == pytest.approx(jobs)
+
+
+@pytest.mark.parametrize("name", ["starter", "enterprise", "assistant", "current"])
+def test_what_is_offered_decides_the_demand(name: str, catalog: Catalog) -> None:
+    scenario = load_scenario(name)
+    for quantity in (quantity_of(scenario, key) for key in offered(scenario)):
+        if quantity.most:
+            few, many = (quantity.at(scenario, steps) for steps in (1, 9 * quantity.asked))
+            few_gpus, many_gpus = (
+                make_plan(s, catalog, check=False).demand.planned.value for s in (few, many)
+            )
+            assert few_gpus < many_gpus
 
 
 def test_a_total_of_several_kinds_is_not_offered() -> None:
