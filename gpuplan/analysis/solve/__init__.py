@@ -142,14 +142,14 @@ def _certified(search: Search, catalog: Catalog) -> Solution:
         question.quantity,
         best,
         bound,
-        best is not None and not search.open,
+        best is not None and not (search.open or search.left or search.mixes_left),
         len(search.found) + len(search.missed),
         search.of,
         search.trials,
         found=tuple(sorted(boards.values(), key=search.rank)),
         missed=missed,
         left_out=space.left_out,
-        scope=tuple(_scope(question)),
+        scope=tuple(_scope(search)),
     )
     if best is None:
         return replace(solution, clash=clash_of(search))
@@ -210,9 +210,9 @@ def _needed(search: Search, best: Found, limit: Within) -> float | None:
     return other.best.value if other.best else None
 
 
-def _scope(question: Question) -> Iterator[str]:
+def _scope(search: Search) -> Iterator[str]:
     """Yield what the certificate covers."""
-    space = question.space
+    question, space = search.question, search.question.space
     boards, servers = len({hosts.gpu for hosts in space.hosts}), len({hosts.server for hosts in space.hosts})
     yield said(
         "solve.scope",
@@ -220,7 +220,9 @@ def _scope(question: Question) -> Iterator[str]:
         boards=boards,
         servers=servers,
     )
-    if space.mixes:
-        yield said("solve.scope of mixes", mixes=len(space.mixes))
+    if len(space.mixes) > search.mixes_left:
+        yield said("solve.scope of mixes", mixes=len(space.mixes) - search.mixes_left)
+    if search.mixes_left:
+        yield said("solve.scope left", mixes=search.mixes_left)
     if len(views(question.scenario)) > 1:
         yield said("solve.scope of kinds")

@@ -55,8 +55,8 @@ class Unit(NamedTuple):
 
     limits: Mapping[str, tuple[float, float]]
     """Limit -> what the first take, and one more; the budget without the space of racks."""
-    later: tuple[float, ...]
-    """Net present cost of one more host that is bought in each year after the first."""
+    later: float
+    """Least net present cost of one more host that is bought in any later year."""
     per_rack: int
     rack: float
     """Net present cost of the space of a rack."""
@@ -77,6 +77,8 @@ class ToBound(NamedTuple):
     question: Question
     designs: tuple[Design, ...]
     units: Units
+    floor: int = 1
+    """Amount that is found already; what does not serve it is bounded no further."""
 
 
 def bounds(catalog: Catalog, task: ToBound) -> list[Bound]:
@@ -84,7 +86,7 @@ def bounds(catalog: Catalog, task: ToBound) -> list[Bound]:
     question, quantity = task.question, task.question.quantity
     hardware, found, limits = question.scenario.hardware, list[Bound](), question.scenario.limits
     demands = Demands(question.scenario, catalog, task.designs)
-    near = max(1, quantity.asked)
+    near = max(task.floor, quantity.asked)
     for design in task.designs:
         unit, owned = task.units[bare(design.hosts)], hardware.gpu == design.hosts.gpu and hardware.existing
         if unit is None or owned or hardware.kinds:
@@ -104,27 +106,29 @@ def bounds(catalog: Catalog, task: ToBound) -> list[Bound]:
 
         if not quantity.most:
             found.append(Bound(design, quantity.asked, objective_of(quantity.figure, *least(quantity.asked))))
+        elif not fits(task.floor)[0]:
+            found.append(Bound(design, task.floor - 1, 0.0))
         else:
-            near = furthest(0, quantity.high, near, fits)
+            near = furthest(task.floor, quantity.high, near, fits)
             found.append(Bound(design, near, 0.0))
     return found
 
 
 class Demands:
-    """GPUs of a board that a scenario asks for in each year, with the most GPUs per host that any design has."""
+    """GPUs of a board that a scenario asks for now and in its last year, with the most GPUs per host that any design has."""
 
     def __init__(self, scenario: Scenario, catalog: Catalog, designs: Sequence[Design]) -> None:
         self._catalog = catalog
         self._design = max(designs, key=lambda design: design.hosts.gpus_per_host)
         grows = any(group.growth for group in scenario.groups)
-        self._years = scenario.cost.years if grows else 1
+        self._years = dict.fromkeys((0, scenario.cost.years - 1 if grows else 0))
         self._known: dict[Scenario, tuple[float, ...]] = {}
 
     def of(self, scenario: Scenario) -> tuple[float, ...]:
-        """Return the GPUs of each year; infinite where no host can hold them."""
+        """Return the GPUs of the first year, and of the last where anything grows; infinite where no host can hold them."""
         if scenario not in self._known:
             own = self._design.apply(scenario, self._catalog)
-            self._known[scenario] = tuple(self._planned(grow(own, year, {})) for year in range(self._years))
+            self._known[scenario] = tuple(self._planned(grow(own, year, {})) for year in self._years)
         return self._known[scenario]
 
     def _planned(self, scenario: Scenario) -> float:
@@ -136,7 +140,7 @@ class Demands:
 
 
 def hosts_for(gpus: Sequence[float], hosts: Candidate) -> tuple[float, ...]:
-    """Return the fewest hosts of each year whose GPUs are a demand, with failover capacity; hosts once bought stay."""
+    """Return the fewest hosts whose GPUs are a demand, with failover capacity, now and later; hosts once bought stay."""
     needed = [
         n if n in (0, math.inf) else math.ceil(n / hosts.gpus_per_host - 1e-9) + hosts.host_failures
         for n in gpus
@@ -145,7 +149,7 @@ def hosts_for(gpus: Sequence[float], hosts: Candidate) -> tuple[float, ...]:
 
 
 def least_with(unit: Unit, hosts: Sequence[float]) -> Mapping[str, float]:
-    """Return of each limit the least that so many hosts in each year take without workloads."""
+    """Return of each limit the least that so many hosts take without workloads, now and later."""
     first = hosts[0]
     if math.inf in hosts:
         return dict.fromkeys((*unit.limits, "racks"), math.inf)
@@ -154,7 +158,7 @@ def least_with(unit: Unit, hosts: Sequence[float]) -> Mapping[str, float]:
     taken = {key: at + (first - FIRST) * more for key, (at, more) in unit.limits.items()}
     racks = math.ceil(first / unit.per_rack) if unit.per_rack else 0
     taken["budget"] += racks * unit.rack
-    taken["budget"] += sum((n - m) * paid for m, n, paid in zip(hosts, hosts[1:], unit.later, strict=False))
+    taken["budget"] += (hosts[-1] - first) * unit.later
     return taken | {"racks": racks}
 
 
@@ -174,9 +178,9 @@ def _unit_of(catalog: Catalog, question: Question, hosts: Candidate) -> Unit | N
     limits = {key: (one[key], two[key] - one[key]) for key in one if key != "racks"}
     grows = any(group.growth for group in question.scenario.groups)
     years = range(1, few.scenario.cost.years) if grows else ()
-    later = tuple(_bought_later(few, catalog, terms, year) - one["budget"] for year in years)
+    paid = [_bought_later(few, catalog, terms, year) - one["budget"] for year in years]
     rack = _present(few.costs, yearly_of(few.costs, SPACE)) / few.power.racks if few.power.racks else 0.0
-    return Unit(limits, later, few.power.hosts_per_rack, rack)
+    return Unit(limits, min(paid, default=0.0), few.power.hosts_per_rack, rack)
 
 
 def _hosts_alone(question: Question, catalog: Catalog, hosts: Candidate, count: int) -> Plan | None:

@@ -63,7 +63,11 @@ def least_of_slot(catalog: Catalog, slot: Slot) -> list[Least]:
 
 def try_mixes(search: Search, kinds: Sequence[Design]) -> None:
     """Try pairs of hosts for each way to part the workloads, the most promising first; what is left is told as open."""
-    for apart in search.question.space.mixes:
+    mixes = search.question.space.mixes
+    for at, apart in enumerate(mixes):
+        if search.late:
+            search.mixes_left = len(mixes) - at
+            return
         pairs = _pairs(search, kinds, apart, _next(search))
         while pairs:
             now, pairs = pairs[: ROUND * search.engine.workers], pairs[ROUND * search.engine.workers :]

@@ -13,7 +13,7 @@ from gpuplan.analysis.solve.trial import Climb, Climbed, Found, Miss, Question, 
 
 TOGETHER = 4
 """Kinds of hosts that are measured in one task."""
-ROUND = 3
+ROUND = 1
 """Designs that each process tries before the next ones are chosen by the best that was found."""
 
 
@@ -56,6 +56,10 @@ class Search:
     """Designs not yet tried, the most promising first."""
     open: list[Bound] = field(default_factory=list)
     """Designs whose bound is above the best when the time was up."""
+    left: list[Bound] = field(default_factory=list)
+    """Designs that may serve more than was looked for when the time was up."""
+    mixes_left: int = 0
+    """Ways to part the workloads that were not tried when it was."""
     beyond: list[Bound] = field(default_factory=list)
     """Designs that were not tried, as their bound is no better than the best."""
     trials: int = 0
@@ -98,7 +102,7 @@ class Search:
     @property
     def bound(self) -> float | None:
         """What no design is better than; None while nothing bounds them."""
-        ahead = [bound for bound in (self.waiting or self.open) if self.may(bound)]
+        ahead = [bound for bound in (*self.waiting, *self.open, *self.left) if self.may(bound)]
         best = self.best.value if self.best else None
         if not ahead:
             return best
@@ -112,7 +116,7 @@ class Search:
         self.measure(designs)
         alike = groupby(sorted(designs, key=_order), key=lambda design: design.hosts.gpu)
         groups = [tuple(group) for _, group in alike]
-        tasks = [ToBound(self.question, group, self.units_of(group)) for group in groups]
+        tasks = [ToBound(self.question, group, self.units_of(group), self._floor) for group in groups]
         for part in self.engine.each(bounds, tasks):
             for found in part:
                 yield from found
@@ -146,8 +150,13 @@ class Search:
         quantity = self.question.quantity
         if not self.most:
             return Climb(self.question, bound.design, quantity.asked, quantity.asked)
-        floor = self.best.steps if self.best else quantity.low
-        return Climb(self.question, bound.design, floor, max(floor, bound.steps))
+        until = time.time() + self.until - time.monotonic()
+        return Climb(self.question, bound.design, self._floor, max(self._floor, bound.steps), until)
+
+    @property
+    def _floor(self) -> int:
+        """Amount that a design must serve to be of use."""
+        return self.best.steps if self.best else self.question.quantity.low
 
     def _take(self, done: Climbed) -> None:
         self.trials += done.trials
@@ -157,6 +166,8 @@ class Search:
             self.missed[done.design] = done.miss or Miss()
             return
         self.found[done.design] = done.found
+        if done.ceiling > done.found.steps:
+            self.left.append(Bound(done.design, done.ceiling, 0.0))
         if self.best is None or self.rank(done.found) < self.rank(self.best):
             self.best = done.found
 

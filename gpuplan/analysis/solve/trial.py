@@ -1,6 +1,7 @@
 """Trial: one design planned for some amount of what is solved for, and what keeps it from being bought."""
 
 import math
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -287,6 +288,8 @@ class Climb(NamedTuple):
     design: Design
     floor: int
     ceiling: int
+    until: float = math.inf
+    """Time of day at which the rest of the way up is left [s since the epoch]."""
 
 
 class Climbed(NamedTuple):
@@ -296,6 +299,8 @@ class Climbed(NamedTuple):
     found: Found | None
     miss: Miss | None
     trials: int
+    ceiling: int = 0
+    """Amount up to which it may serve more, where the time was up; else 0."""
 
 
 def climbed(catalog: Catalog, task: Climb) -> Climbed:
@@ -303,15 +308,18 @@ def climbed(catalog: Catalog, task: Climb) -> Climbed:
 
     A larger amount never needs less, so one that is too much stands for all above it.
     """
-    question, design, floor, high = task
+    question, design, floor, high, until = task
     floor = least_built(question, catalog, design, floor)
     found = tried(question, catalog, design, floor)
-    trials, miss = 1, None
+    trials, miss, left = 1, None, 0
     if isinstance(found, Miss):
         return Climbed(design, None, found, trials)
 
     def fits(steps: int, *, whole: bool = False) -> tuple[bool, float]:
-        nonlocal found, miss, trials
+        nonlocal found, miss, trials, left
+        if time.time() > until:
+            left = high
+            return False, 0.0
         other, trials = tried(question, catalog, design, steps, whole=whole), trials + 1
         if isinstance(other, Found):
             found = other
@@ -322,7 +330,7 @@ def climbed(catalog: Catalog, task: Climb) -> Climbed:
     most = furthest(floor, high, max(_near(floor, _share(found.within)), question.quantity.asked), fits)
     sure = tried(question, catalog, found.design, most, whole=True)
     if isinstance(sure, Found):
-        return Climbed(design, sure, miss, trials)
+        return Climbed(design, sure, miss, trials, left)
     miss = sure
     if most == floor or not fits(floor, whole=True)[0]:
         return Climbed(design, None, miss, trials)
