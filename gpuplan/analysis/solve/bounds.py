@@ -5,6 +5,7 @@ without workloads cost and take no more than the same hosts with them.
 """
 
 import math
+from bisect import bisect
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -36,6 +37,8 @@ MANY_GPUS = 64
 FIRST = 8
 """Hosts of which a unit tells what they take."""
 SPACE = "Space"
+STRIDE = 1.05
+"""Ratio of the amounts at which designs are bounded."""
 IDLE = 0.01
 """Share of the GPU-hours used by hosts without workloads: less than any design uses."""
 
@@ -86,7 +89,8 @@ def bounds(catalog: Catalog, task: ToBound) -> list[Bound]:
     question, quantity = task.question, task.question.quantity
     hardware, found, limits = question.scenario.hardware, list[Bound](), question.scenario.limits
     demands = Demands(question.scenario, catalog, task.designs)
-    near = max(task.floor, quantity.asked)
+    amounts = amounts_from(task.floor, quantity.high)
+    near = bisect(amounts, quantity.asked)
     for design in task.designs:
         unit, owned = task.units[bare(design.hosts)], hardware.gpu == design.hosts.gpu and hardware.existing
         if unit is None or owned or hardware.kinds:
@@ -99,19 +103,26 @@ def bounds(catalog: Catalog, task: ToBound) -> list[Bound]:
             needed = hosts_for(demands.of(quantity.at(question.scenario, steps)), hosts)
             return needed[0], least_with(unit, needed)
 
-        def fits(steps: int) -> tuple[bool, float]:
-            taken = least(steps)[1]
-            share = max((taken[k] / limit for k in taken if (limit := getattr(limits, k))), default=0.0)
-            return not over_limits(taken, limits), share if share < math.inf else 0.0
+        def fits(at: int) -> tuple[bool, float]:
+            return not over_limits(least(amounts[at])[1], limits), 0.0
 
         if not quantity.most:
             found.append(Bound(design, quantity.asked, objective_of(quantity.figure, *least(quantity.asked))))
-        elif not fits(task.floor)[0]:
+        elif not fits(0)[0]:
             found.append(Bound(design, task.floor - 1, 0.0))
         else:
-            near = furthest(task.floor, quantity.high, near, fits)
-            found.append(Bound(design, near, 0.0))
+            near = furthest(0, len(amounts) - 1, near, fits)
+            most = amounts[near + 1] - 1 if near + 1 < len(amounts) else quantity.high
+            found.append(Bound(design, most, 0.0))
     return found
+
+
+def amounts_from(low: int, high: int) -> list[int]:
+    """Return amounts of which each is `STRIDE` times the one before it, so that boards share few demands."""
+    amounts = [low]
+    while amounts[-1] < high:
+        amounts.append(min(high, max(amounts[-1] + 1, round(amounts[-1] * STRIDE))))
+    return amounts
 
 
 class Demands:
