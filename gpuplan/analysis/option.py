@@ -85,8 +85,8 @@ def assess(scenario: Scenario, catalog: Catalog, candidate: Candidate, *, same_w
     result = outcome_of(partial(_planned, scenario, catalog, candidate))
     if (plan := result.plan) is None:
         return Option(candidate, label, reasons=tuple(_refused(scenario, result)))
-    if same_work and (late := tuple(_late(plan))):
-        return Option(candidate, label, reasons=late)
+    if same_work and (missed := tuple(late(plan))):
+        return Option(candidate, label, reasons=missed)
     missed = tuple(unmet(plan, chosen_for(scenario, candidate)))
     stands = standing(plan, () if missed else None)  # checks take longer than all else here
     counts = {name: getattr(plan.totals, name) for name in ("hosts", "gpus", "unplaced_vms")}
@@ -224,7 +224,7 @@ def _refused(scenario: Scenario, result: Outcome) -> Iterator[str]:
     return (f"{_input(scenario, p.path)} {p.value}: {p.message}" for p in result.problems)
 
 
-def _late(plan: Plan) -> Iterator[str]:
+def late(plan: Plan) -> Iterator[str]:
     """Yield the promises to users of language models that the hardware cannot keep, with the nearest that it can."""
     for serving in plan.llm.serving.values():
         for target in serving.targets:

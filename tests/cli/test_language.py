@@ -43,6 +43,8 @@ NOT_READ_IN_FILES = {
         "locales",
         "options",
         "pages",
+        "requirements",
+        "sentences",
         "benchmark_fields",
         "trace_advice",
         "trace_columns",

@@ -121,7 +121,9 @@ def space_of(scenario: Scenario, catalog: Catalog, boards: Sequence[str] = ()) -
                 replace(each, sharing=mode) for each in able for mode in possible_sharing(view, catalog)
             )
         else:
-            left_out[gpu] = why or next(iter(fits.values()), said("solve.no server"))
+            made = said("solve.no server of", makers=", ".join(limits.names("vendors"))) if makers else ""
+            other = made if takers(gpu, catalog) and made else said("solve.no server")
+            left_out[gpu] = why or next(iter(fits.values()), other)
     links = tuple(dict.fromkeys((own.link_gbit_s, *LINKS_GBIT_S)))
     terms = tuple(int(term) for term in FIELD_BY_PATH[TERM].choices)
     return Space(tuple(hosts), links, terms, tuple(_mixes(scenario)), tuple(left_out.items()))

@@ -5,12 +5,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import product
+from itertools import chain, product
 from typing import NamedTuple
 
 import numpy as np
 
-from gpuplan.analysis.option import chosen_for, unmet, unpriced
+from gpuplan.analysis.option import chosen_for, late, unmet, unpriced
 from gpuplan.analysis.solve.designs import Design, Space
 from gpuplan.analysis.solve.quantities import TOTAL, Quantity
 from gpuplan.analysis.variants import outcome, outcome_of, standing
@@ -111,7 +111,7 @@ def _reason(problems: Sequence[Problem]) -> str:
 
 def _surely_missed(question: Question, plan: Plan, chosen: Mapping[str, str]) -> Miss | None:
     """Return why a plan does not do with any link and term; None where it may."""
-    if why := next(unmet(plan, chosen, network=False), ""):
+    if why := next(chain(late(plan), unmet(plan, chosen, network=False)), ""):
         return Miss(reason=why)
     if missing := unpriced(plan.costs):
         return Miss(reason=said("solve.no price", names=joined(missing)))
@@ -163,7 +163,7 @@ def measured(catalog: Catalog, task: tuple[Question, Design, int]) -> Measured:
     made = outcome_of(lambda: planned(question, catalog, design, steps))
     if made.plan is None:
         return Measured((), _reason(made.problems))
-    if why := next(unmet(made.plan, chosen, network=False), ""):
+    if why := next(chain(late(made.plan), unmet(made.plan, chosen, network=False)), ""):
         return Measured((), why)
     plans = [
         plan for _, plan in _variants(question, made.plan, design, every=True) if not [*unmet(plan, chosen)]
@@ -229,6 +229,7 @@ def surely_over(plan: Plan, space: Space) -> tuple[str, ...]:
 
 
 def with_term(plan: Plan, term: int) -> Plan:
+    """Return a plan with another term of its licences."""
     if term == plan.scenario.cost.licence_term_years:
         return plan
     return plan.relinked(plan.scenario.with_value("cost.licence_term_years", term))

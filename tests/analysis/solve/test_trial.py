@@ -13,6 +13,7 @@ from gpuplan.analysis.solve.designs import Design, as_asked, space_of
 from gpuplan.analysis.solve.quantities import quantity_of
 from gpuplan.analysis.solve.trial import Climb, Found, Miss, Question, climbed, furthest, planned, tried
 from gpuplan.catalog import Catalog
+from gpuplan.scenario import Group, Hardware, Scenario
 
 
 def question(catalog: Catalog, wanted: str = "users:data-scientists", **limits: float) -> Question:
@@ -65,3 +66,23 @@ def test_what_its_checks_take_is_searched_to_the_last_step(catalog: Catalog) -> 
     done = climbed(catalog, Climb(of, design, 1, most))
     assert done.found and done.found.steps == sum(fits) == fits.index(False)
     assert isinstance(tried(of, catalog, design, done.found.steps + 1), Found)  # but for its checks
+
+
+def test_a_design_that_misses_a_promise_is_no_answer(catalog: Catalog) -> None:
+    group = Group(
+        "chat",
+        name="Chat",
+        use_case="llm-serving",
+        model="llama-3.3-70b",
+        people=60,
+        first_token_s=2.0,
+        tokens_per_s=30.0,
+    )
+    hardware = Hardware(gpu="l40s-48gb", server="dell-xe7745", gpus_per_host=8)
+    scenario = Scenario(name="Promises", groups=(group,), hardware=hardware)
+    space = replace(space_of(scenario, catalog, boards=["l40s-48gb"]), links=(25,), terms=(3,))
+    of = Question(scenario, quantity_of(scenario, "users:chat"), space)
+    serving = planned(of, catalog, as_asked(scenario), 60).llm.serving["chat"]
+    assert serving.standing == "missed"
+    miss = tried(of, catalog, as_asked(scenario), 60)
+    assert isinstance(miss, Miss) and miss.reason and not miss.limits
