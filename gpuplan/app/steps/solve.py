@@ -195,11 +195,15 @@ def answer_data(workbook: Workbook) -> Contents:
 
 
 def _gave(found: Design) -> str:
-    words = (
-        said("screen.solve.change", name=row["label"], asked=row["asked_words"], now=row["now_words"])
+    changes = "; ".join(
+        said(
+            "screen.solve.set" if row["asked"] is None else "screen.solve.change",
+            name=row["label"],
+            asked=row["asked_words"],
+            now=row["now_words"],
+        )
         for row in found["gave"]
     )
-    changes = "; ".join(words)
     return said("screen.solve.gave", changes=changes) if changes else ""
 
 
