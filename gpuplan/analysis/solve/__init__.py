@@ -206,7 +206,8 @@ def _needed(search: Search, best: Found, limit: Within) -> float | None:
     other = Search(
         replace(question, scenario=scenario, quantity=least), search.engine, None, search.until, search.units
     )
-    other.run([best.design], list(search.last))
+    left = [bound.design for bound in (*search.beyond, *search.open)]  # they may take less once it is raised
+    other.run([best.design], [*search.last, *left])
     return other.best.value if other.best else None
 
 

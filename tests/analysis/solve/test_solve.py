@@ -12,12 +12,13 @@ from solved import small_scenario, small_space, solution
 
 from gpuplan import load_scenario, make_plan, solve
 from gpuplan.analysis import solve as module
+from gpuplan.analysis.candidates import asked
 from gpuplan.analysis.solve import Solution
-from gpuplan.analysis.solve.designs import Space, space_of
+from gpuplan.analysis.solve.designs import Design, Space, space_of
 from gpuplan.analysis.solve.search import Progress
 from gpuplan.analysis.variants import standing
 from gpuplan.catalog import Catalog
-from gpuplan.scenario import Scenario, ScenarioError
+from gpuplan.scenario import Group, Hardware, Scenario, ScenarioError
 
 HERE: dict[str, Any] = {"workers": 1, "seconds": math.inf}
 """In this process, as long as it takes."""
@@ -192,3 +193,20 @@ def test_the_least_of_no_demand_is_refused(catalog: Catalog) -> None:
     with pytest.raises(ScenarioError) as error:
         solve(small_scenario().with_value("groups.a.people", 0), catalog, minimise="cost", **HERE)
     assert [problem.path for problem in error.value.problems] == ["groups"]
+
+
+def test_one_step_more_takes_the_least_of_all_designs_also_of_those_not_tried(catalog: Catalog) -> None:
+    group = Group("a", name="A", people=3, active_share=0.1, gpus_each=0.25)
+    scenario = Scenario(groups=(group,), hardware=Hardware(gpu="t4-16gb", gpus_per_host=1))
+    scenario = scenario.with_value("network.link_gbit_s", 100).with_value("availability.host_failures", 1)
+    own = asked(scenario)
+    hosts = [
+        replace(own, gpu=gpu, gpus_per_host=n) for gpu in ("t4-16gb", "l4-24gb", "l40s-48gb") for n in (1, 4)
+    ]
+    space = Space(tuple(hosts), (own.link_gbit_s,), (3,))
+    found = solve(scenario, catalog, maximise="users:a", space=space, power_kw=1.2, **HERE)
+    (binding,) = found.binding
+    assert found.best and found.proven
+    more = found.quantity.at(scenario, found.best.steps + 1)
+    peaks = [make_plan(Design(each, 3).apply(more, catalog), catalog).power.peak_w for each in hosts]
+    assert binding.needed == pytest.approx(min(peaks) / 1000)
