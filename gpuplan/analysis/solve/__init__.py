@@ -1,6 +1,5 @@
 """Solve: the best design within limits, with a bound that no design passes."""
 
-import math
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -96,9 +95,8 @@ def solve(
         )
     space = space or space_of(scenario, catalog)
     if quantity.path == TOTAL:  # does not say how many GPUs are of each kind of hosts
-        quantity = replace(quantity, asked=math.ceil(plan.demand.planned.value))
         space = replace(space, mixes=())
-    question = Question(scenario, quantity, space)
+    question = Question(scenario, quantity.counted(plan.demand.planned.value), space)
     with Engine(catalog, folders, workers=workers, engine=engine, scheduler=scheduler) as open_engine:
         search = Search(question, open_engine, told, time.monotonic() + seconds)
         designs = designs_of(scenario, catalog, question.space)

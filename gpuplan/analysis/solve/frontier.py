@@ -10,10 +10,11 @@ from gpuplan.analysis.candidates import Candidate
 from gpuplan.analysis.engines import Engine
 from gpuplan.analysis.solve.bounds import Unit
 from gpuplan.analysis.solve.designs import Design, Space, as_asked, designs_of, space_of
-from gpuplan.analysis.solve.quantities import Quantity, offered, quantity_of
+from gpuplan.analysis.solve.quantities import TOTAL, Quantity, offered, quantity_of
 from gpuplan.analysis.solve.search import Search
 from gpuplan.analysis.solve.trial import Climb, Found, Question, climbed
 from gpuplan.catalog import Catalog, load_catalog
+from gpuplan.plan import make_plan
 from gpuplan.plan.plan import Asked, scenario_of
 from gpuplan.scenario import Scenario, ScenarioError, problem
 from gpuplan.showing import Carded
@@ -66,6 +67,7 @@ def frontier(
     quantity = quantity_of(scenario, maximise or next(growing, "users"))
     if not quantity.most:
         raise ScenarioError([problem("maximise", maximise, "solve.sense")])
+    quantity = quantity.counted(make_plan(scenario, catalog, check=False).demand.planned.value)
     free = replace(scenario, limits=replace(scenario.limits, budget=None, budget_start=None))
     question = Question(free, quantity, space or space_of(free, catalog))
     top = max(quantity.low, min(quantity.high, round(BEYOND * (most or quantity.asked))))
@@ -94,6 +96,8 @@ def _points(
         wanted = replace(question, scenario=quantity.at(question.scenario, amount), quantity=least)
         search = Search(wanted, engine, None, until, units)
         search.run(first, designs)
+        if search.best is None and not reached and quantity.path == TOTAL:
+            continue  # too few for the workloads
         if search.best is None:
             return  # the other limits are reached
         best = _as_much(question, catalog, search.best.design, amount, top, search.best.net_present)

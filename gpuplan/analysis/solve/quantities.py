@@ -1,8 +1,10 @@
 """Quantities: what is to be as much as possible within the limits, such as users of a workload, or as little, such as cost."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpuplan.facts import did_you_mean, own_rows
 from gpuplan.plan.llm import INPUTS, uses_model
@@ -53,6 +55,10 @@ class Quantity:
         wanted = exact(self.step) * steps / exact(self.share)
         whole = field_of(self.path).kind == "int"
         return scenario.with_value(self.path, math.ceil(wanted) if whole else float(wanted))
+
+    def counted(self, gpus: float) -> Quantity:
+        """Return a total as the sizing rule counts it where it is solved for; anything else as it is."""
+        return replace(self, asked=math.ceil(gpus)) if self.path == TOTAL else self
 
     def value(self, steps: float) -> float:
         """Return the value of some steps, in the unit."""

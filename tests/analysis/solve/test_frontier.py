@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 
 import pytest
+from solved import small_scenario, small_space
 
 from gpuplan import load_scenario, make_plan
 from gpuplan.analysis.solve.designs import space_of
@@ -39,3 +40,11 @@ def test_a_budget_buys_the_last_design_that_it_pays_for(curve: Frontier) -> None
     assert curve.at(first.net_present - 1) is None
     assert curve.at(first.net_present) == first
     assert curve.at(1e12) == last
+
+
+def test_a_frontier_of_totals_starts_at_those_that_hold_the_workloads(catalog: Catalog) -> None:
+    scenario, space = small_scenario(), replace(small_space(), hosts=small_space().hosts[:2])
+    curve = frontier(scenario, catalog, maximise="gpus", points=4, space=space, workers=1)
+    assert curve.quantity.asked == 20
+    assert [point.steps for point in curve.points][-1] == 30
+    assert all(point.steps >= 20 and point.gpus >= point.steps for point in curve.points)
