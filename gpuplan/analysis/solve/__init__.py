@@ -23,7 +23,7 @@ from gpuplan.plan import make_plan
 from gpuplan.plan.limits import Within
 from gpuplan.plan.plan import Asked, scenario_of
 from gpuplan.scenario import Problem, Scenario, ScenarioError, field_of, parse_value, problem, views
-from gpuplan.wording import amount, joined, number, said
+from gpuplan.wording import amount, number, said
 
 __all__ = [
     "Binding",
@@ -90,9 +90,7 @@ def solve(
     if quantity.most and all(getattr(scenario.limits, key) is None for key in BOUNDED):
         raise ScenarioError([problem("limits", None, "solve.no limit")])
     if not quantity.most and not plan.demand.planned.value:
-        raise ScenarioError(
-            [problem("groups", None, "solve.no workloads", names=joined([*offered(scenario)]))]
-        )
+        raise ScenarioError([problem("groups", None, "solve.no workloads")])
     space = space or space_of(scenario, catalog)
     if quantity.path == TOTAL:  # does not say how many GPUs are of each kind of hosts
         space = replace(space, mixes=())
