@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -192,7 +193,7 @@ def random_scenarios(catalog: Catalog) -> Iterator[tuple[random.Random, Scenario
 
 
 def test_every_board_of_the_catalog_appears_once(catalog: Catalog) -> None:
-    for _, scenario in random_scenarios(catalog):
+    for _, scenario in islice(random_scenarios(catalog), 2):
         cards = same_work(scenario, catalog, tuple(catalog.gpus))
         assert sorted(card.gpu for card in cards) == sorted(catalog.gpus)
         for card in cards:

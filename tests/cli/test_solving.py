@@ -52,12 +52,10 @@ def test_no_design_within_the_limits_is_explained_with_code_1(
 ) -> None:
     code, out, err = run(capsys, "solve", small, "--budget", "1M", "--racks", "2", *FEW)
     assert (code, err) == (1, "") and money(1e6, "USD") in out
-    code, out, _ = run(capsys, "solve", small, "--budget", "1M", "--racks", "2", *FEW, "--json")
-    clash = json.loads(out)["clash"]
-    assert code == 1 and clash["limits"] == ["Budget"]
-    assert [(each["key"], each["limit"]) for each in clash["relaxed"]] == [("budget", 1_000_000)]
     code, out, _ = run(capsys, "solve", small, "--budget", "1M", "--racks", "2", *FEW, "--progress")
-    assert code == 0 and json.loads(out.splitlines()[-1])["solution"]["clash"] == clash
+    clash = json.loads(out.splitlines()[-1])["solution"]["clash"]
+    assert code == 0 and clash["limits"] == ["Budget"]
+    assert [(each["key"], each["limit"]) for each in clash["relaxed"]] == [("budget", 1_000_000)]
 
 
 def test_the_frontier_costs_more_for_more(capsys: pytest.CaptureFixture[str], small: str) -> None:
