@@ -59,7 +59,7 @@ def stock_by_forecast(
     >>> stock_by_forecast([2, 3, 5], forecast_hosts=[2, 3, 4], lead_years=0.5)
     Stock(owned=(2, 3, 5), late=(0, 0, 1), rented=(0, 0, 0))
     >>> stock_by_forecast([2, 3, 4], forecast_hosts=[2, 3, 4], threshold=0.8, block=2).owned
-    (4, 4, 6)
+    (4, 4, 4)
     """
     _as_many(need_hosts=need_hosts, forecast_hosts=forecast_hosts)
     each(whole_from_zero, need_hosts=need_hosts, forecast_hosts=forecast_hosts)
@@ -153,7 +153,7 @@ def least_cost_stock(
     the period that costs least with the rent before, or never. The higher host never does better with an earlier period.
 
     >>> least_cost_stock([2, 3, 5, 4], bought_cost=[100, 80, 60, 40], rent_cost=[30, 30, 30, 30])
-    Stock(owned=(2, 2, 2, 2), late=(0, 0, 0, 0), rented=(0, 1, 3, 2))
+    Stock(owned=(2, 3, 4, 4), late=(0, 0, 0, 0), rented=(0, 0, 1, 0))
     """
     each(whole_from_zero, need_hosts=need_hosts)
     _prices(need_hosts, bought_cost, rent_cost, there)

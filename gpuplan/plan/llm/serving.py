@@ -1,9 +1,8 @@
 """Serving: the replicas of a language model that its users need, the GPUs of each, and their limits."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from gpuplan.locales import written
@@ -83,7 +82,8 @@ class Serving:
     cache_used_gib: float
     """Of each GPU, by the requests that a replica then has."""
     sizes: tuple[Size, ...]
-    stepped: Callable[[], tuple[Step, ...]] = field(compare=False, repr=False)
+    with_fewer: tuple[Step, ...]
+    """Performance with one replica, two and so on up to one more than planned; the last few where there are many."""
     targets: tuple[Target, ...]
     """Its promises, and how far they are kept."""
     surely: Size | None
@@ -103,14 +103,6 @@ class Serving:
     """What prompts repeat; None where each is new."""
     draft_gain: float
     """Speed of an answer with drafted tokens over that without, at the planned load."""
-
-    @cached_property
-    def with_fewer(self) -> tuple[Step, ...]:
-        """Performance with one replica, two and so on up to one more than planned; the last few where there are many.
-
-        Worked out when it is first read: it takes more than half of the time of all else here.
-        """
-        return self.stepped()
 
     @property
     def as_group(self) -> dict[str, Any]:
@@ -207,7 +199,7 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
     here, served = reusing(engine, planned, size.sessions)
     kept = targets(here, size.gpus, size.found, wanted, served)
     safe = surely(asks, engine, planned) if any(each.standing == LIKELY for each in kept) else None
-    steps = partial(_steps, engine, size, planned)
+    steps = tuple(_steps(engine, size, planned))
     engine, load, chosen, usage = here, served.load, size.found, here.held(size.gpus)
     setup = engine.on(size.gpus).setup
     each_gib = memory.request_gib(engine.shape, setup=setup, tokens=load.tokens_in + load.tokens_out)
@@ -231,7 +223,7 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
         held=usage,
         cache_used_gib=usage.cache_gib if size.sessions else min(usage.cache_gib, each_gib * chosen.requests),
         sizes=sizes,
-        stepped=lambda: tuple(steps()),
+        with_fewer=steps,
         targets=kept,
         surely=safe,
         ways=ways,

@@ -63,7 +63,7 @@ def every_reading(plan: Plan) -> dict[str, tuple[Any, ...]]:
     values["JSON"] = settings(from_dict(plan_dict(plan)["scenario"]))
     values["scenario file"] = settings(from_dict(yaml.safe_load(next(iter(files.values())))))
     if plan.pools:
-        platform = shown(plan)["platform"]
+        platform = shown(plan)["plan"].set_up.platform
         values["terraform"] = (platform.gpu_policy, platform.drs_consolidation)
     book = Workbook(plan.catalog, plan.scenario)
     fields = [field_data(book, path)["value"] for path in OPEN]
