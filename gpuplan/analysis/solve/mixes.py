@@ -9,7 +9,7 @@ import numpy as np
 from gpuplan.analysis.solve.bounds import Bound, Demands, Units, bare, hosts_for, least_with, objective_of
 from gpuplan.analysis.solve.designs import Design, as_asked
 from gpuplan.analysis.solve.search import ROUND, Search
-from gpuplan.analysis.solve.trial import BOUNDED, LITTLE, Question, furthest, least_planned
+from gpuplan.analysis.solve.trial import BOUNDED, LITTLE, Question, furthest, least_planned, with_terms
 from gpuplan.analysis.variants import outcome
 from gpuplan.catalog import Catalog
 
@@ -55,7 +55,7 @@ def least_of_slot(catalog: Catalog, slot: Slot) -> list[Least]:
             plan = outcome(design.apply(alone, catalog), catalog, check=False).plan
             if plan is None or plan.totals.unplaced_vms or not plan.pools:
                 continue
-            hosts, least = (plan.totals.hosts,), least_planned(plan, question.space)
+            hosts, least = (plan.totals.hosts,), least_planned(with_terms(plan, question.space))
         limits = tuple(least.get(key, 0.0) for key in BOUNDED)
         found.append(Least(design, limits, objective_of(question.quantity.figure, hosts[0], least)))
     return found

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuplan.analysis.option import chosen_for, late, unmet, unpriced
-from gpuplan.analysis.solve.designs import Design, Space
+from gpuplan.analysis.solve.designs import TERM, Design, Space
 from gpuplan.analysis.solve.quantities import TOTAL, Quantity
 from gpuplan.analysis.variants import outcome, outcome_of, standing
 from gpuplan.catalog import Catalog
@@ -116,7 +116,7 @@ def _surely_missed(question: Question, plan: Plan, chosen: Mapping[str, str]) ->
     if missing := unpriced(plan.costs):
         return Miss(reason=said("solve.no price", names=joined(missing)))
     flat = _flat(plan)
-    over = surely_over(flat, question.space) if flat else ()
+    over = surely_over(with_terms(flat, question.space)) if flat else ()
     return Miss(over, within=flat.within) if flat and over else None
 
 
@@ -189,12 +189,12 @@ def least_of(plan: Plan, paid: tuple[float, float]) -> dict[str, float]:
     shared = [part.yearly for part in costs.parts if part.name in SHARED]
     bought = sum(part.yearly[0] for part in costs.parts if part.name in HARDWARE)
     first = sum(yearly[0] for yearly in shared)
-    support, part = yearly_of(costs, "Hardware support"), first / bought if bought else 0.0
+    support, share = yearly_of(costs, "Hardware support"), first / bought if bought else 0.0
     hosts = [part for part in power.parts if part.name not in (LEAVES, SPINES)]
     kw = sum(part.peak_w for part in hosts) / 1000
     return {
-        "budget": paid[0] - sum(map(sum, shared)) - part * sum(support),
-        "budget_start": paid[1] - first - part * support[0],
+        "budget": paid[0] - sum(map(sum, shared)) - share * sum(support),
+        "budget_start": paid[1] - first - share * support[0],
         "power_kw": kw,
         "cooling_kw": kw,
         "rack_units": sum(part.rack_units_u or 0 for part in hosts),
@@ -213,26 +213,34 @@ def over_limits(least: Mapping[str, float], limits: Limits) -> tuple[str, ...]:
     return tuple(k for k, value in least.items() if stated[k] is not None and value > stated[k] + 1e-9)
 
 
-def least_planned(plan: Plan, space: Space) -> dict[str, float]:
-    """Return of each limit the least that a plan takes with every link and term."""
-    terms = [other.costs for term in space.terms if (other := with_term(plan, term)).costs]
-    if not terms or plan.power is None:
+def with_terms(plan: Plan, space: Space) -> dict[int, Plan]:
+    """Return a plan by each term of its licences, its own first."""
+    own = plan.scenario.cost.licence_term_years
+    return {own: plan} | {term: with_term(plan, term) for term in space.terms if term != own}
+
+
+def least_planned(terms: Mapping[int, Plan]) -> dict[str, float]:
+    """Return of each limit the least that a plan, given by each term, takes with every link."""
+    plan, *_ = terms.values()
+    costs = [other.costs for other in terms.values() if other.costs]
+    if not costs or plan.power is None:
         return {}
-    return least_of(plan, (min(c.net_present for c in terms if c), min(c.cash[0] for c in terms if c)))
+    return least_of(plan, (min(c.net_present for c in costs), min(c.cash[0] for c in costs)))
 
 
-def surely_over(plan: Plan, space: Space) -> tuple[str, ...]:
-    """Return the limits that a plan exceeds with every link and term."""
-    if all(getattr(plan.scenario.limits, key) is None for key in BOUNDED):
+def surely_over(terms: Mapping[int, Plan]) -> tuple[str, ...]:
+    """Return the limits that a plan, given by each term, exceeds with every link."""
+    limits = next(iter(terms.values())).scenario.limits
+    if all(getattr(limits, key) is None for key in BOUNDED):
         return ()
-    return over_limits(least_planned(plan, space), plan.scenario.limits)
+    return over_limits(least_planned(terms), limits)
 
 
 def with_term(plan: Plan, term: int) -> Plan:
     """Return a plan with another term of its licences."""
     if term == plan.scenario.cost.licence_term_years:
         return plan
-    return plan.relinked(plan.scenario.with_value("cost.licence_term_years", term))
+    return plan.relinked(plan.scenario.with_value(TERM, term))
 
 
 def _variants(
@@ -244,15 +252,14 @@ def _variants(
     """
     space = question.space
     base.growth  # noqa: B018 - shared by all variants
-    links = {design.hosts.link_gbit_s: base}
-    for link in space.links if every or not surely_over(base, space) else ():
+    links, terms = {design.hosts.link_gbit_s: base}, with_terms(base, space)
+    for link in space.links if every or not surely_over(terms) else ():
         linked = base.scenario.with_value("network.link_gbit_s", link)
         if link not in links and (made := outcome_of(partial(base.relinked, linked))).plan:
             links[link] = made.plan
-    terms = {design.term: base} | {term: with_term(base, term) for term in space.terms}
     rank = partial(_rank, question, base, links, terms)
     for link, term in sorted(product(links, terms), key=rank):
-        plan = links[link] if term == design.term else with_term(links[link], term)
+        plan = terms[term] if links[link] is base else with_term(links[link], term)
         yield design._replace(hosts=replace(design.hosts, link_gbit_s=link), term=term), plan
 
 
