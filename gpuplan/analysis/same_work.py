@@ -148,11 +148,9 @@ def _cheapest(scenario: Scenario, catalog: Catalog, gpu: str) -> Option:
     free = replace(scenario, limits=Limits(vendors=scenario.limits.vendors))
     space = replace(space_of(free, catalog, (gpu,)), terms=(scenario.cost.licence_term_years,))
     if not space.hosts:
-        nearest, name = replace(asked(scenario), gpu=gpu, server=""), catalog.gpus[gpu].name
-        makers, why = ", ".join(scenario.limits.names("vendors")), dict(space.left_out)[gpu]
-        if makers and takers(gpu, catalog) and why == said("solve.no server"):
-            why = said("same.no server of", gpu=name, makers=makers)
-        return Option(nearest, name, reasons=(too_small(gpu, views(scenario)[0], catalog) or why,))
+        nearest, why = replace(asked(scenario), gpu=gpu, server=""), dict(space.left_out)[gpu]
+        small = too_small(gpu, views(scenario)[0], catalog)
+        return Option(nearest, catalog.gpus[gpu].name, reasons=(small or why,))
     best: Option | None = None
     for bound in _promising(Question(scenario, quantity_of(scenario, "cost"), space), catalog):
         if best and not best.reasons and bound.least >= (best.net_present or 0):
