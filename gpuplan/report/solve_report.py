@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from gpuplan.analysis.solve import Binding, Found, Frontier, Progress, Quantity, Solution
+from gpuplan.analysis.solve import Binding, Clash, Found, Frontier, Miss, Progress, Quantity, Solution
 from gpuplan.analysis.solve.frontier import unbeaten
 from gpuplan.catalog import Catalog
 from gpuplan.plan.limits import Within
@@ -27,7 +27,7 @@ def partial_solution(
     scenario: Scenario, catalog: Catalog, quantity: Quantity, progress: Progress
 ) -> Solution:
     """Return what a search has found by now as a solution."""
-    best, of = progress.best, (progress.done, progress.of, 0)
+    best, of = progress.best, (progress.done, progress.of, 0, progress.mixes_left)
     return Solution(scenario, catalog, quantity, best, progress.bound, False, *of)
 
 
@@ -38,15 +38,12 @@ def solution_dict(found: Solution, frontier: Frontier | None = None) -> dict[str
     ``proven``, ``binding`` (limits with what the next step ``needed`` and how much ``more`` that is), ``runner_up``, ``designs`` (the
     best of each board, the best first), ``frontier`` (null, or as ``frontier_dict`` has it), ``gave`` (inputs that the best design changes), ``missed`` (boards without a
     design within the limits: the ``limits`` exceeded, or the ``reason``), ``clash`` (null, or the fewest ``limits`` that no design keeps
-    together, the least relaxation of each, and ``reasons``), ``scope`` (what the certificate covers), ``done`` of all designs ``of``, and
-    ``trials``. A design has what it serves (``value``) and takes, ``valid``, ``conditions`` (what is to be confirmed of its limits), how far
+    together, the least relaxation of each, and ``reasons``), ``scope`` (what the certificate covers), ``done`` of all designs ``of``,
+    ``trials``, and ``mixes_left`` (ways to part the workloads over two kinds of hosts that are not decided). A design has what it serves (``value``) and takes, ``valid``, ``conditions`` (what is to be confirmed of its limits), how far
     it is ``within`` each, and its ``scenario``, as a file holds it.
     """
     quantity, scenario = found.quantity, found.scenario
     best, runner_up = (one and _design(found, one) for one in (found.best, found.runner_up))
-    clash, names = found.clash, {name: field_of(f"limits.{name}").label for name in scenario.limits.__slots__}
-    missed = [(gpu, [names[key] for key in miss.limits], miss.reason) for gpu, miss in found.missed.items()]
-    missed += [(gpu, [], reason) for gpu, reason in found.left_out]
     return as_json(
         quantity=_quantity(quantity),
         currency=scenario.cost.currency,
@@ -59,22 +56,34 @@ def solution_dict(found: Solution, frontier: Frontier | None = None) -> dict[str
         designs=[_design(found, one) for one in found.found],
         frontier=frontier and frontier_dict(_with_designs(frontier, found), scenario, found.catalog),
         gave=list(_gave(found)),
-        missed=[
-            {"gpu": gpu, "name": found.catalog.gpus[gpu].name, "limits": limits, "reason": reason}
-            for gpu, limits, reason in missed
-        ],
-        clash=clash
-        and {
-            "amount": quantity.value(clash.steps) if quantity.most else None,
-            "limits": [names[key] for key in clash.limits],
-            "relaxed": [_limit(each, scenario) for each in clash.relaxed],
-            "reasons": [{"reason": reason, "designs": count} for reason, count in clash.reasons],
-        },
+        missed=list(_missed(found)),
+        clash=found.clash and _clash(found, found.clash),
         scope=found.scope,
         done=found.done,
         of=found.of,
         trials=found.trials,
+        mixes_left=found.mixes_left,
     )
+
+
+def _missed(found: Solution) -> Iterator[dict[str, Any]]:
+    """Yield each board without a design within the limits, those that were tried first."""
+    for gpu, miss in (*found.missed.items(), *((gpu, Miss(reason=why)) for gpu, why in found.left_out)):
+        about = {"limits": [_label(key) for key in miss.limits], "reason": miss.reason}
+        yield {"gpu": gpu, "name": found.catalog.gpus[gpu].name} | about
+
+
+def _clash(found: Solution, clash: Clash) -> dict[str, Any]:
+    return {
+        "amount": found.quantity.value(clash.steps) if found.quantity.most else None,
+        "limits": [_label(key) for key in clash.limits],
+        "relaxed": [_limit(each, found.scenario) for each in clash.relaxed],
+        "reasons": [{"reason": reason, "designs": count} for reason, count in clash.reasons],
+    }
+
+
+def _label(key: str) -> str:
+    return field_of(f"limits.{key}").label
 
 
 def _with_designs(frontier: Frontier, found: Solution) -> Frontier:
@@ -173,10 +182,13 @@ def proof(data: Data) -> str:
         return said("solved.proven most" if most else "solved.proven least")
     if data["gap"] is None:
         return said("solved.no bound", **{key: data[key] for key in ("done", "of")})
+    mixes = said("solved.mixes left", mixes=data["mixes_left"]) if data["mixes_left"] else ""
     if not data["gap"]:
-        return said("solved.met")
+        return mixes or said("solved.met")
     key = "solved.gap most" if most else "solved.gap least"
-    return said(key, bound=worth(data, data["bound"]), gap=gap_words(data["gap"]))
+    return " ".join(
+        filter(None, (said(key, bound=worth(data, data["bound"]), gap=gap_words(data["gap"])), mixes))
+    )
 
 
 def binds(data: Data) -> list[str]:

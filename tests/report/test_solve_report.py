@@ -113,6 +113,23 @@ def test_what_was_found_so_far_has_its_gap_and_is_not_proven(found: Solution) ->
     assert report.verdict(report.solution_dict(nothing)) != report.verdict(report.solution_dict(now))
 
 
+def test_a_bound_that_is_met_is_none_while_mixes_are_left(found: Solution) -> None:
+    assert found.best
+    met, left = (
+        report.solution_dict(
+            report.partial_solution(
+                found.scenario,
+                found.catalog,
+                found.quantity,
+                Progress(found.best, found.best.value, 0.0, 8, 8, mixes),
+            )
+        )
+        for mixes in (0, 3)
+    )
+    assert left["gap"] == 0 and not left["proven"]
+    assert "3" in report.proof(left) and report.proof(left) != report.proof(met)
+
+
 def test_a_cell_of_a_notebook_shows_it(found: Solution, impossible: Solution) -> None:
     assert "40 users of Assistant" in html(found) and found._repr_html_() == html(found)
     assert "Rack limit" in html(impossible)

@@ -81,6 +81,21 @@ def solve(
     """
     catalog = load_catalog() if catalog is None else catalog
     scenario = _limited(scenario_of(asked), limits)
+    question = _question(scenario, catalog, maximise, minimise, space)
+    with Engine(catalog, folders, workers=workers, engine=engine, scheduler=scheduler) as open_engine:
+        search = Search(question, open_engine, told, time.monotonic() + seconds)
+        search.mixes_left = len(question.space.mixes)
+        designs = designs_of(scenario, catalog, question.space)
+        search.run([as_asked(scenario)], designs)
+        try_mixes(search, cheapest_servers(search, designs))
+        search.until = max(search.until, time.monotonic() + ALSO_S)
+        return _certified(search, catalog)
+
+
+def _question(
+    scenario: Scenario, catalog: Catalog, maximise: str, minimise: str, space: Space | None
+) -> Question:
+    """Return what is solved, over which designs. Raises a ScenarioError where that cannot be answered."""
     plan = make_plan(scenario, catalog, check=False)  # errors of the design itself come first
     if maximise and minimise:
         raise ScenarioError([problem("minimise", minimise, "solve.both")])
@@ -94,14 +109,7 @@ def solve(
     space = space or space_of(scenario, catalog)
     if quantity.path == TOTAL:  # does not say how many GPUs are of each kind of hosts
         space = replace(space, mixes=())
-    question = Question(scenario, quantity.counted(plan.demand.planned.value), space)
-    with Engine(catalog, folders, workers=workers, engine=engine, scheduler=scheduler) as open_engine:
-        search = Search(question, open_engine, told, time.monotonic() + seconds)
-        designs = designs_of(scenario, catalog, question.space)
-        search.run([as_asked(scenario)], designs)
-        try_mixes(search, cheapest_servers(search, designs))
-        search.until = max(search.until, time.monotonic() + ALSO_S)
-        return _certified(search, catalog)
+    return Question(scenario, quantity.counted(plan.demand.planned.value), space)
 
 
 def _limited(scenario: Scenario, limits: dict[str, Any]) -> Scenario:
@@ -139,9 +147,10 @@ def _certified(search: Search, catalog: Catalog) -> Solution:
         best,
         bound,
         best is not None and not (search.open or search.left or search.mixes_left),
-        len(search.found) + len(search.missed),
+        search.done,
         search.of,
         search.trials,
+        search.mixes_left,
         found=tuple(sorted(boards.values(), key=search.rank)),
         missed=missed,
         left_out=space.left_out,
@@ -219,7 +228,5 @@ def _scope(search: Search) -> Iterator[str]:
     )
     if len(space.mixes) > search.mixes_left:
         yield said("solve.scope of mixes", mixes=len(space.mixes) - search.mixes_left)
-    if search.mixes_left:
-        yield said("solve.scope left", mixes=search.mixes_left)
     if len(views(question.scenario)) > 1:
         yield said("solve.scope of kinds")

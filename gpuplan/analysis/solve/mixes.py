@@ -63,10 +63,8 @@ def least_of_slot(catalog: Catalog, slot: Slot) -> list[Least]:
 
 def try_mixes(search: Search, kinds: Sequence[Design]) -> None:
     """Try pairs of hosts for each way to part the workloads, the most promising first; what is left is told as open."""
-    mixes = search.question.space.mixes
-    for at, apart in enumerate(mixes):
+    for apart in search.question.space.mixes:
         if search.late:
-            search.mixes_left = len(mixes) - at
             return
         pairs = _pairs(search, kinds, apart, _next(search))
         while pairs:
@@ -79,6 +77,7 @@ def try_mixes(search: Search, kinds: Sequence[Design]) -> None:
             search.try_each(now)
             if search.best is not before:
                 pairs = _pairs(search, kinds, apart, _next(search))
+        search.mixes_left -= 1
 
 
 def _next(search: Search) -> int:

@@ -23,11 +23,13 @@ class Progress:
 
     best: Found | None
     bound: float | None
-    """None while it is not known."""
+    """Of designs with one kind of hosts while mixes are left; None while it is not known."""
     gap: float | None
     done: int
     """Designs that are decided."""
     of: int
+    mixes_left: int = 0
+    """Ways to part the workloads over two kinds of hosts that are not yet decided."""
 
 
 Told = Callable[[Progress], object]
@@ -59,11 +61,16 @@ class Search:
     left: list[Bound] = field(default_factory=list)
     """Designs that may serve more than was looked for when the time was up."""
     mixes_left: int = 0
-    """Ways to part the workloads that were not tried when it was."""
+    """Ways to part the workloads that are not yet decided."""
     beyond: list[Bound] = field(default_factory=list)
     """Designs that were not tried, as their bound is no better than the best."""
     trials: int = 0
     of: int = 0
+
+    @property
+    def done(self) -> int:
+        """Designs that are decided: those tried, and those that their bound excludes."""
+        return len(self.found) + len(self.missed) + len(self.beyond)
 
     @property
     def most(self) -> bool:
@@ -101,7 +108,7 @@ class Search:
 
     @property
     def bound(self) -> float | None:
-        """What no design is better than; None while nothing bounds them."""
+        """What no design is better than, of those with one kind of hosts while mixes are left; None while nothing bounds them."""
         ahead = [bound for bound in (*self.waiting, *self.open, *self.left) if self.may(bound)]
         best = self.best.value if self.best else None
         if not ahead:
@@ -180,7 +187,7 @@ class Search:
         if self.told:
             best = self.best.value if self.best else None
             gap = gap_of(best, bound, most=self.most)
-            self.told(Progress(self.best, bound, gap, len(self.found) + len(self.missed), self.of))
+            self.told(Progress(self.best, bound, gap, self.done, self.of, self.mixes_left))
 
 
 def gap_of(best: float | None, bound: float | None, *, most: bool) -> float | None:

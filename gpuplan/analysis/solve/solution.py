@@ -56,7 +56,8 @@ class Solution(Carded):
     quantity: Quantity
     best: Found | None
     bound: float | None
-    """No design is better: at most this much, or at least this figure; None where nothing bounds it."""
+    """No design is better: at most this much, or at least this figure; None where nothing bounds it. While mixes are left
+    it holds for designs with one kind of hosts."""
     proven: bool
     """True if every design that might be better was planned, or its bound excludes it."""
     done: int
@@ -64,6 +65,8 @@ class Solution(Carded):
     of: int
     trials: int
     """Plans that were made."""
+    mixes_left: int = 0
+    """Ways to part the workloads over two kinds of hosts that were not decided."""
     binding: tuple[Binding, ...] = ()
     runner_up: Found | None = None
     """The best design on another board or another number of GPUs per host."""

@@ -211,6 +211,7 @@ def _figures(found: Design, best: Design) -> list[contract.Fact]:
     quantity, currency = found["quantity"], found["currency"]
     cost, first = (headline_money(best[key], currency) for key in ("net_present", "first"))
     gap = "\u2013" if found["gap"] is None else gap_words(found["gap"])
+    decided = "screen.solve.decided of one kind" if found["mixes_left"] else "screen.solve.decided"
     rows = [
         ("hosts", number(best["hosts"]), said("screen.solve.gpus", gpus=best["gpus"])),
         ("cost", cost, said("screen.solve.first", cost=first)),
@@ -218,7 +219,7 @@ def _figures(found: Design, best: Design) -> list[contract.Fact]:
         (
             "gap",
             said("screen.solve.proven") if found["proven"] else gap,
-            said("screen.solve.decided", **found),
+            said(decided, **found),
         ),
     ]
     figures = [_fact(said(f"screen.solve.fact.{key}"), value, note) for key, value, note in rows]

@@ -12,6 +12,7 @@ import pytest
 from gpuplan import make_plan, solve
 from gpuplan.analysis.option import unmet
 from gpuplan.analysis.solve.designs import Design, space_of
+from gpuplan.analysis.solve.search import Progress
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import Group, Hardware, Scenario, ScenarioError
 
@@ -35,7 +36,8 @@ def test_a_mix_wins_where_it_is_the_cheapest(catalog: Catalog) -> None:
     servers = {each.gpu: each.server for each in reversed(hosts)}
     hosts = [each for each in hosts if servers[each.gpu] == each.server]
     space = replace(whole, hosts=tuple(hosts), links=(25,), terms=(3,), mixes=(("parts",),))
-    result = solve(scenario, catalog, space=space, workers=1, seconds=math.inf)
+    seen: list[Progress] = []
+    result = solve(scenario, catalog, space=space, workers=1, seconds=math.inf, told=seen.append)
     costs = []
     for one, two in product(hosts, [None, *hosts]):
         design = Design(one, 3, two, ("parts",) if two else ())
@@ -48,3 +50,8 @@ def test_a_mix_wins_where_it_is_the_cheapest(catalog: Catalog) -> None:
     assert result.best and result.proven
     assert result.best.net_present == pytest.approx(min(cost for cost, _ in costs))
     assert result.best.design.apart is not None
+    alone = [each.bound for each in seen if each.mixes_left and each.bound is not None]
+    assert alone and max(alone) > result.best.net_present  # of one kind of hosts, and said so
+    final = [each.bound for each in seen if not each.mixes_left and each.bound is not None]
+    assert all(bound <= result.best.net_present for bound in final)
+    assert result.mixes_left == 0 and result.done == result.of
