@@ -97,11 +97,7 @@ def _question(
 ) -> Question:
     """Return what is solved, over which designs. Raises a ScenarioError where that cannot be answered."""
     plan = make_plan(scenario, catalog, check=False)  # errors of the design itself come first
-    if maximise and minimise:
-        raise ScenarioError([problem("minimise", minimise, "solve.both")])
-    quantity = quantity_of(scenario, maximise or minimise or "cost")
-    if (maximise and not quantity.most) or (minimise and quantity.most):
-        raise ScenarioError([problem("minimise" if minimise else "maximise", quantity.key, "solve.sense")])
+    quantity = _wanted(scenario, maximise, minimise)
     if quantity.most and all(getattr(scenario.limits, key) is None for key in BOUNDED):
         raise ScenarioError([problem("limits", None, "solve.no limit")])
     if not quantity.most and not plan.demand.planned.value:
@@ -110,6 +106,15 @@ def _question(
     if quantity.path == TOTAL:  # does not say how many GPUs are of each kind of hosts
         space = replace(space, mixes=())
     return Question(scenario, quantity.counted(plan.demand.planned.value), space)
+
+
+def _wanted(scenario: Scenario, maximise: str, minimise: str) -> Quantity:
+    if maximise and minimise:
+        raise ScenarioError([problem("minimise", minimise, "solve.both")])
+    quantity = quantity_of(scenario, maximise or minimise or "cost")
+    if (maximise and not quantity.most) or (minimise and quantity.most):
+        raise ScenarioError([problem("minimise" if minimise else "maximise", quantity.key, "solve.sense")])
+    return quantity
 
 
 def _limited(scenario: Scenario, limits: dict[str, Any]) -> Scenario:
