@@ -9,7 +9,7 @@ import numpy as np
 from gpuplan.analysis.solve.bounds import Bound, Demands, Units, bare, hosts_for, least_with, objective_of
 from gpuplan.analysis.solve.designs import Design, as_asked
 from gpuplan.analysis.solve.search import ROUND, Search
-from gpuplan.analysis.solve.trial import BOUNDED, LITTLE, Question, furthest, least_planned, with_terms
+from gpuplan.analysis.solve.trial import BOUNDED, Question, least_planned, with_terms
 from gpuplan.analysis.variants import outcome
 from gpuplan.catalog import Catalog
 
@@ -62,21 +62,18 @@ def least_of_slot(catalog: Catalog, slot: Slot) -> list[Least]:
 
 
 def try_mixes(search: Search, kinds: Sequence[Design]) -> None:
-    """Try pairs of hosts for each way to part the workloads, the most promising first; what is left is told as open."""
+    """Try pairs of hosts for each way to part the workloads, the most promising first, while there is time."""
     for apart in search.question.space.mixes:
-        if search.late:
-            return
-        pairs = _pairs(search, kinds, apart, _next(search))
-        while pairs:
+        pairs = _pairs(search, kinds, apart)
+        while pairs and not search.late:
             now, pairs = pairs[: ROUND * search.engine.workers], pairs[ROUND * search.engine.workers :]
-            if search.late:
-                search.open += _bounded(search, kinds, apart, [*now, *pairs])
-                break
             before = search.best
             search.of += len(now)
             search.try_each(now)
             if search.best is not before:
-                pairs = _pairs(search, kinds, apart, _next(search))
+                pairs = _pairs(search, kinds, apart)
+        if pairs or search.late:
+            return
         search.mixes_left -= 1
 
 
@@ -88,29 +85,17 @@ def _next(search: Search) -> int:
     return search.best.steps + 1 if search.best else quantity.low
 
 
-def _bounded(
-    search: Search, kinds: Sequence[Design], apart: tuple[str, ...], pairs: list[Bound]
-) -> list[Bound]:
-    """Return the pairs that are left, none with more than any pair can serve."""
-    if not search.most:
-        return pairs
-
-    def fits(steps: int) -> tuple[bool, float]:
-        return bool(_pairs(search, kinds, apart, steps)), 0.0
-
-    low = _next(search)
-    most = furthest(low, search.question.quantity.high, low + max(1, low // LITTLE), fits)
-    return [pair._replace(steps=most) for pair in pairs]
-
-
-def _pairs(search: Search, kinds: Sequence[Design], apart: tuple[str, ...], steps: int) -> list[Bound]:
-    """Return the pairs of hosts not yet tried that may serve so much, and better than the best; the cheapest first."""
+def _pairs(search: Search, kinds: Sequence[Design], apart: tuple[str, ...]) -> list[Bound]:
+    """Return the pairs of hosts not yet tried that may be better than the best, the cheapest first; all that there is time for."""
+    steps = _next(search)
     question = search.question
     if steps > question.quantity.high:
         return []
     rest = tuple(group.id for group in question.scenario.groups if group.id not in apart)
     kinds_of = [tuple(kinds), tuple(kinds)]
     for planned in (False, True):
+        if search.late:
+            return []
         tables = [
             _table(search, kinds_of[at], groups, steps, planned=planned)
             for at, groups in enumerate((rest, apart))
