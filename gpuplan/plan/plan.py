@@ -82,6 +82,8 @@ BEFORE_NETWORK = (
     *("layouts", "divisions", "pools", "waiting", "totals", "postures", "held_gpus"),
 )
 """Chapters independent of the network, in the order of reading; so is growth, but it is read with the cost."""
+SIZES = ("llm", "sized")
+"""Chapters independent of network and prices but for the scenario that they carry."""
 BEFORE_TERMS = (*BEFORE_NETWORK, "network", "cabling", "power", "management", "host_line")
 """Chapters independent of the term of licences, and of the hosts bought later."""
 
@@ -541,21 +543,12 @@ class Plan(Carded):
         )
         alike = same and scenario.network == self.scenario.network and scenario.prices == self.scenario.prices
         before = BEFORE_TERMS if alike else BEFORE_NETWORK
-        plan = plan_of(scenario, self.catalog, self.check)
-        self._give_sizes(plan)
+        plan = self._given_to(plan_of(scenario, self.catalog, self.check), SIZES)
         plan = self._taken_over(plan, (*before, *read))
         vars(plan).update(
             {name: value for name, value in vars(self).items() if name in ("growth", "restarts")}
         )
         return plan
-
-    def _give_sizes(self, plan: Plan) -> None:
-        """Give a plan that differs in its network or prices alone the sizes of language models, which depend on neither."""
-        self._given_to(plan, ("llm", "sized"))
-        sized, asked = self.sized, self.llm.scenario
-        vars(plan)["sized"] = replace(plan.scenario, groups=sized.groups, hardware=sized.hardware)
-        asked = replace(plan.scenario, groups=asked.groups, hardware=asked.hardware)
-        vars(plan)["llm"] = replace(self.llm, scenario=asked)
 
     def tolerating(self, host_failures: int) -> Plan:
         """Return the plan that tolerates this many host failures; the requests of the groups are reused.
@@ -581,6 +574,10 @@ class Plan(Carded):
 
     def _given_to(self, made: Plan, chapters: Sequence[str]) -> Plan:
         vars(made).update({chapter: getattr(self, chapter) for chapter in chapters})
+        if "sized" in chapters:  # with its own network and prices
+            llm = self.llm
+            vars(made)["sized"] = _sized_as(self.sized, made.scenario)
+            vars(made)["llm"] = replace(llm, scenario=_sized_as(llm.scenario, made.scenario))
         for chapter in chapters:
             if chapter in self._trails:
                 made._trails[chapter] = self._trails[chapter]
@@ -719,6 +716,11 @@ def of_design(told: Callable[Concatenate[Plan, P], T]) -> Callable[Concatenate[A
         return told(planned(plan), *args, **rest)
 
     return asked_of
+
+
+def _sized_as(sized: Scenario, asked: Scenario) -> Scenario:
+    """A scenario with the groups and hosts of one that is sized, and all else as asked."""
+    return replace(asked, groups=sized.groups, hardware=sized.hardware)
 
 
 def _check_kinds(scenario: object, catalog: object) -> None:

@@ -356,6 +356,30 @@ def test_a_design_derived_from_another_is_the_same_as_one_made_anew(catalog: Cat
         assert set(again.lines) == set(anew.lines)
 
 
+CHANGES = {
+    "network.link_gbit_s": 100,
+    "cost.licence_term_years": 5,
+    "cost.hardware_discount": 0.2,
+    "cost.discount_rate": 0.1,
+}
+"""Inputs of network and money, with a value that none of the examples has."""
+
+
+@pytest.mark.parametrize("path", CHANGES)
+@pytest.mark.parametrize("example", ["starter", "enterprise", "current", "assistant", "mixed"])
+def test_a_design_on_another_network_or_price_has_every_line_of_one_made_anew(
+    catalog: Catalog, example: str, path: str
+) -> None:
+    plan = make_plan(
+        mixed("starter", "developers") if example == "mixed" else load_scenario(example), catalog
+    )
+    scenario = plan.scenario.with_value(path, CHANGES[path])
+    again, anew = plan.relinked(scenario), make_plan(scenario, catalog)
+    assert {key: line.value for key, line in again.lines.items()} == {
+        key: line.value for key, line in anew.lines.items()
+    }
+
+
 def test_owned_hosts_join_the_kind_with_their_board(catalog: Catalog) -> None:
     owned = "Old: 2 x 8 h200-nvl-141gb; Racks: 3 x 4"
     bought_all, some = (
