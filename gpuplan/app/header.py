@@ -96,7 +96,8 @@ def head_data(workbook: Workbook, step: str, page: Page) -> contract.HeadData:
     if step == "start":
         return {}
     sentence, about = page.message(workbook)
-    wrong = {place_of(path).tab for path in workbook.wrong if place_of(path).step == step}
+    places = [place_of(path) for path in workbook.wrong]
+    wrong = {place.tab: said("screen.has an error") for place in places if place.step == step}
     shown = page.tab(workbook.tabs.get(step, ""))
     met = {"": True, "workloads": workbook.plan.groups, "hosts": workbook.plan.pools}
     clicked = workbook.plan.groups if step == "usecases" else workbook.plan.pools
@@ -110,7 +111,12 @@ def head_data(workbook: Workbook, step: str, page: Page) -> contract.HeadData:
         "tab": shown.name,
         "nothing": "" if met[shown.needs] else NAMES["what a tab is empty without"][shown.needs],
         "tabs": [
-            {"name": tab.name, "title": tab.title, "badge": tab.badge(workbook), "wrong": tab.name in wrong}
+            {
+                "name": tab.name,
+                "title": tab.title,
+                "badge": tab.badge(workbook),
+                "error": wrong.get(tab.name, ""),
+            }
             for tab in page.tabs
         ],
     }

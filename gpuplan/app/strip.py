@@ -69,13 +69,7 @@ def strip_data(workbook: Workbook) -> dict[str, Any]:
 def _wrong(workbook: Workbook) -> contract.Wrong:
     """Return the first input with a problem, which keeps the figures unchanged; nothing where no input is to blame."""
     path = next(iter(workbook.wrong), "")
-    if not path:
-        return {}
-    more = len(workbook.drafts) + len(workbook.refused) - 1
-    text = workbook.problem_of(path)
-    if more:
-        text = said("screen.strip.and others", problem=text, count=more)
-    return {"path": path, "name": workbook.name_of(path), "text": text}
+    return {"path": path, "name": workbook.name_of(path)} if path else {}
 
 
 def _figures(plan: Plan, messages: Sequence[Message], verdict: Verdict) -> list[Figure]:

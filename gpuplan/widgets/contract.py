@@ -67,13 +67,13 @@ Bar = TypedDict("Bar", {
     "recent": Recent | None})
 Step = TypedDict("Step", {"id": str, "title": str, "error": str})
 Nav = TypedDict("Nav", {"current": str, "glossary": bool, "steps": Sequence[Step]})
-TabData = TypedDict("TabData", {"name": str, "title": str, "badge": str, "wrong": bool})
+TabData = TypedDict("TabData", {"name": str, "title": str, "badge": str, "error": str})
 HeadData = TypedDict("HeadData", {
     "step": str, "title": str, "sentence": str, "about": str, "stale": bool, "hint": str, "tab": str,
     "nothing": str, "tabs": Sequence[TabData]}, total=False)
 StripFigure = TypedDict("StripFigure", {
     "key": str, "label": str, "value": str, "note": str, "tone": str, "was": str})
-Wrong = TypedDict("Wrong", {"path": str, "name": str, "text": str}, total=False)
+Wrong = TypedDict("Wrong", {"path": str, "name": str}, total=False)
 Strip = TypedDict("Strip", {
     "figures": Sequence[StripFigure], "turn": int, "stale": bool, "wrong": Wrong, "shown": bool, "open": str})
 WhyInput = TypedDict("WhyInput", {"label": str, "value": str, "known": str, "basis": str, "key": str})
@@ -151,7 +151,7 @@ OpenWorkload = TypedDict("OpenWorkload", {
 """``vms`` is the path of the first input of its VMs."""
 Workload = TypedDict("Workload", {
     "letter": str, "colour": int, "name": str, "id": str, "kind": str, "words": Texts, "gets": Texts,
-    "access": Texts, "gpus": str, "key": str, "problem": str, "open": OpenWorkload | None})
+    "access": Texts, "gpus": str, "key": str, "error": str, "open": OpenWorkload | None})
 Kind = TypedDict("Kind", {"id": str, "name": str, "about": str})
 Workloads = TypedDict("Workloads", {
     "sized_for": Fields, "rows": Sequence[Workload], "kinds": Sequence[Kind], "more_kinds": Sequence[Kind],

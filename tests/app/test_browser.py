@@ -338,6 +338,33 @@ def test_a_bad_number_is_said_beside_its_field_and_the_last_good_plan_stays(visi
     page.locator(".gp-stale-word").wait_for(state="detached")
 
 
+BOXES = """() => Object.fromEntries([...document.querySelectorAll(".gp-figure, nav button, .gp-tabs button, .gp-head")]
+  .map((each) => [each.dataset.at ?? "head", Object.values(each.getBoundingClientRect().toJSON())]))"""
+"""JavaScript: the place of everything around the inputs."""
+
+
+def test_nothing_around_the_inputs_moves_when_an_error_comes_or_goes(visit: Any) -> None:
+    page, path = visit.page, "cost.discount_rate"
+    enterprise(page)
+    enter(page, "groups.hpc.people", "6")
+    before = page.evaluate(BOXES)
+    enter(page, "groups.hpc.people", "x")
+    refused(page, "groups.hpc.people", '"x"')
+    marked = [".gp-workload-row", '.gp-tabs [data-at="tab-groups"]', 'nav [data-at="usecases"]']
+    for each in marked:
+        page.locator(f"{each} .gp-wrong").wait_for()
+    assert page.evaluate(BOXES) == before
+    enter(page, "groups.hpc.people", "6")
+    page.locator(".gp-stale-word").wait_for(state="detached")
+    assert page.locator(".gp-wrong").count() == 0 and page.evaluate(BOXES) == before
+    reveal(page, path)
+    before = page.evaluate(BOXES)
+    enter(page, path, "many")
+    refused(page, path, '"many"')
+    page.locator(".gp-tabs .gp-wrong").wait_for()
+    assert page.evaluate(BOXES) == before
+
+
 def test_an_input_that_does_not_go_with_what_was_typed_is_named_and_one_click_away(visit: Any) -> None:
     page = visit.page
     enterprise(page)

@@ -82,7 +82,6 @@ def test_what_the_hardware_does_not_allow_is_kept_and_the_plan_too(book: Workboo
     assert has_approved(said) and said.endswith(reason)
     assert [step["id"] for step in nav_data(book)["steps"] if step["error"]] == ["usecases", "hosts"]
     assert strip_data(book)["wrong"]["path"] == "groups.researchers.gpus_each"
-    assert strip_data(book)["wrong"]["text"] == reason
     assert hosts(book) == 8
     # the refused value is made good in another place, and is still there
     book.edit("groups.researchers.gpus_each", "2")

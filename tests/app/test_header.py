@@ -117,7 +117,7 @@ def test_the_head_has_the_message_and_the_tabs_of_a_step(book: Workbook) -> None
     book.edit("cost.discount_rate", "x")
     head = head_data(book, "cost", PAGES["cost"])
     assert head["tab"] == "prices"
-    assert [tab["name"] for tab in head["tabs"] if tab["wrong"]] == ["money"]
+    assert [tab["name"] for tab in head["tabs"] if tab["error"]] == ["money"]
     book.open_tab("cost", "no such tab")
     assert head_data(book, "cost", PAGES["cost"])["tab"] == "years"
     assert head_data(book, "start", PAGES["start"]) == {}

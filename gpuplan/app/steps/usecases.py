@@ -14,7 +14,7 @@ from gpuplan.plan.access import GroupPlan, Reason
 from gpuplan.plan.llm import INPUTS, TUNING
 from gpuplan.report import amount, number
 from gpuplan.report.workloads import KIND_NAMES, access, gets, kind_name, sentence
-from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, field_of, new_hosts
+from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, new_hosts
 from gpuplan.widgets import contract
 from gpuplan.wording import MODE_NAMES, NAMES, PLURALS, one_place, said, whole
 
@@ -63,8 +63,7 @@ def workloads_data(workbook: Workbook) -> contract.Workloads:
 def _row(workbook: Workbook, group: Group, planned: GroupPlan | None) -> contract.Workload:
     plan, line = workbook.plan, workbook.plan.lines.get(f"groups.{group.id}.demand_gpus")
     opened = workbook.workload == group.id
-    wrong = (path for path in (*workbook.drafts, *(problem.path for problem in workbook.refused)))
-    paths = [path for path in wrong if path.startswith(f"groups.{group.id}.")]
+    wrong = any(path.startswith(f"groups.{group.id}.") for path in workbook.wrong)
     return {
         "id": group.id,
         "name": group.name,
@@ -76,7 +75,7 @@ def _row(workbook: Workbook, group: Group, planned: GroupPlan | None) -> contrac
         "access": access(planned),
         "gpus": "\u2013" if line is None else number(line.value) if line.value < 1 else one_place(line.value),
         "key": line.key if line else "",
-        "problem": f"{field_of(paths[0]).label}: {workbook.problem_of(paths[0])}" if paths else "",
+        "error": said("screen.has an error") if wrong else "",
         "open": _open(workbook, group, planned) if opened else None,
     }
 

@@ -371,6 +371,9 @@ const menu = (s, send) => h("label", { class: "gp-look" }, s.label,
 
 const chip = (letter, colour) => h("span", { class: `gp-chip gp-c${colour}`, "aria-hidden": "true" }, letter);
 
+// What holds an input that is wrong: marked over its corner, so that nothing moves. The problem is said at the input.
+const wrongMark = (word) => word ? h("em", { class: "gp-wrong", title: word }, h("span", { "aria-hidden": "true" }, "!"), h("span", { class: "gp-hidden" }, ` ${word}`)) : null;
+
 // A sign and a word, whatever the colour.
 const mark = (m) => h("span", { class: `gp-mark-word gp-${m.tone}` }, h("b", { "aria-hidden": "true" }, m.sign), ` ${m.text}`);
 

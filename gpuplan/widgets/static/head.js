@@ -31,7 +31,7 @@ export default drawn((data, send, model) => {
     h("div", { class: "gp-head", "data-step": data.step }, h("h1", { class: data.stale ? "gp-stale" : "" }, data.sentence), data.about ? h("p", {}, data.about) : null),
     data.tabs.length > 1 ? h("div", { class: "gp-tab-row" }, h("div", { class: "gp-tabs", role: "tablist", "aria-label": `Parts of ${data.title}` },
       data.tabs.map((t) => h("button", { type: "button", role: "tab", "data-at": `tab-${t.name}`, "aria-selected": String(t.name === data.tab), onclick: () => open(t.name) },
-        t.title, t.wrong ? h("span", { class: "gp-tab-badge gp-bad" }, "error") : t.badge ? h("span", { class: "gp-tab-badge" }, t.badge) : null))), hint) : null,
+        t.title, t.badge ? h("span", { class: "gp-tab-badge" }, t.badge) : null, wrongMark(t.error)))), hint) : null,
     data.nothing ? h("p", { class: "gp-card gp-said" }, data.nothing) : null,
   ];
 }, (el) => {

@@ -5,8 +5,7 @@ export default drawn((data, send) => {
     h("ol", {}, data.steps.map((s, i) => h("li", {}, h("button", {
       type: "button", class: s.id === data.current ? "on" : "", "aria-current": s.id === data.current ? "step" : undefined,
       "data-at": s.id, onclick: () => send("go", { step: s.id }),
-    }, h("span", { class: s.error ? "gp-num gp-bad" : "gp-num", "aria-hidden": "true" }, s.error ? "!" : i || "\u2302"), h("span", {}, s.title,
-      s.error ? h("em", {}, s.error) : null))))),
+    }, h("span", { class: "gp-num", "aria-hidden": "true" }, i || "\u2302"), h("span", {}, s.title), wrongMark(s.error))))),
     h("button", { type: "button", class: "gp-ask-terms", "data-at": "glossary", "aria-expanded": String(data.glossary), onclick: () => send("why", { key: "glossary" }) },
       h("span", { class: "gp-num", "aria-hidden": "true" }, "?"), "Glossary"));
 }, (el, model) => {

@@ -1,6 +1,7 @@
 // The answer so far; every figure can be asked why. What a change moved is marked for a moment.
 
 const MARKED = 5_000;  // ms
+const STALE = "Last valid plan";
 
 const figures = drawn((data, send) => {
   if (!data.shown) return null;
@@ -11,8 +12,8 @@ const figures = drawn((data, send) => {
       title: f.key === "messages" ? "Show the points to confirm" : "Why this number?", onclick: () => send("why", { key: f.key }),
     }, h("small", {}, f.label), h("b", {}, f.value), h("span", {}, f.note), f.was ? h("em", { "aria-hidden": "true" }, f.was) : null)),
     h("p", { class: "gp-hidden", role: "status" }, moved.map((f) => `${f.label} ${f.value}, ${f.was}`).join("; ")),
-    data.stale ? h("p", { class: "gp-stale-word", role: "status" }, data.wrong.path ? [h("button", { type: "button", class: "gp-link", "data-at": "wrong",
-      onclick: () => send("visit", { path: data.wrong.path }) }, data.wrong.name), `: ${data.wrong.text}. `] : null, "The last valid plan stays on screen.") : null);
+    data.stale ? h("p", { class: "gp-stale-word", role: "status" }, data.wrong.path ? h("button", { type: "button", class: "gp-link", "data-at": "wrong", title: `Go to \u201c${data.wrong.name}\u201d`,
+      onclick: () => send("visit", { path: data.wrong.path }) }, STALE) : STALE) : null);
 }, (el, model) => {
   roving(el.querySelector(".gp-figures"));
   const { turn, figures: shown } = model.get("data");

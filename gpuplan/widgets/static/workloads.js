@@ -38,9 +38,9 @@ function workload(id, send) {
     node.className = `gp-workload ${row.open ? "on" : ""} ${off}`;
     toggle.setAttribute("aria-expanded", String(Boolean(row.open)));
     redraw(toggle, [row.letter ? chip(row.letter, row.colour) : null, line("gp-workload-name", [row.name, row.kind === row.name ? "" : row.kind]),
-      h("span", { class: "gp-workload-said" }, row.words[0], row.problem ? h("small", { class: "gp-problem" }, row.problem) : h("small", {}, row.words[1])),
+      h("span", { class: "gp-workload-said" }, row.words[0], h("small", {}, row.words[1])),
       line("gp-workload-gets", row.gets), h("span", { class: "gp-workload-access" }, row.access[0], h("small", {}, row.access[1])),
-      h("span", { class: "gp-chevron", "aria-hidden": "true" }, row.open ? "\u2303" : "\u203a")]);
+      h("span", { class: "gp-chevron", "aria-hidden": "true" }, row.open ? "\u2303" : "\u203a"), wrongMark(row.error)]);
     redraw(why, [row.key ? h("button", { type: "button", class: "gp-number", title: "Why this number?", "data-at": row.key, "aria-label": `Why ${row.gpus} GPUs for ${row.name}?`,
       onclick: () => send("why", { key: row.key }) }, row.gpus) : row.gpus]);
     const opening = row.open && !part;
