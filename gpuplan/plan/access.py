@@ -1,9 +1,11 @@
 """Access: how each group reaches its GPUs, by which profile, and the features that this keeps and gives up."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
+from string import ascii_uppercase
 from typing import NamedTuple
 
 from gpuplan.catalog import Catalog, Item, Row
@@ -300,19 +302,14 @@ def served_by(kind: str) -> str:
     return kind.rpartition("-")[2]
 
 
-def letters_of(scenario: Scenario, catalog: Catalog) -> dict[str, str]:
-    """A letter for each group in the pictures, unique in the scenario; its place in the list where no letter is left."""
-    preset = {row.id: str(row["letter"]) for row in catalog.rows("use_cases")}
+def letters_of(groups: Sequence[Group]) -> dict[str, str]:
+    """Return a letter of each workload's name, first those that begin a word; where all of them are taken any, then its place."""
     letters: dict[str, str] = {}
-    taken: set[str] = set()
-    for place, group in enumerate(scenario.groups, 1):
-        wishes = [
-            preset[group.use_case],
-            *(c.upper() for c in group.name if c.isascii() and c.isalpha()),
-            *"ABCDEFGHIJKLMNOPQRSTUVWXYZ",
-        ]
-        letters[group.id] = next((c for c in wishes if c not in taken), str(place))
-        taken.add(letters[group.id])
+    for place, group in enumerate(groups, 1):
+        words = re.findall("[A-Z]+", group.name.upper())
+        wishes = (*(word[0] for word in words), *"".join(words), *ascii_uppercase)
+        taken = letters.values()
+        letters[group.id] = next((letter for letter in wishes if letter not in taken), str(place))
     return letters
 
 
@@ -324,7 +321,7 @@ def with_pools(
     scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan], weighed: Mapping[str, Weighed]
 ) -> list[GroupPlan]:
     """Assign groups to the pools of hosts that serve them, with the effects on features, and letters."""
-    letters, version = letters_of(scenario, catalog), catalog.vsphere[scenario.platform.vsphere]
+    letters, version = letters_of(scenario.groups), catalog.vsphere[scenario.platform.vsphere]
     servers = scenario.platform.bitfusion_servers
     local = any(group.mode in ("vgpu", "mig") for group in groups)
     shared = servers == "vgpu" or (servers == "auto" and local)

@@ -175,7 +175,7 @@ class MixedPlan(Plan):
         """The groups with their access modes, and the requests of their VMs."""
         parts = [part.requests for part in self.parts]
         self._trail("requests")
-        letters = letters_of(self.sized, self.catalog)
+        letters = letters_of(self.sized.groups)
         plans = {plan.id: plan for requests in parts for plan in requests.groups}
         homes = {share.pool: one.kind for one in self.shared for share in one.shares}
         groups = tuple(

@@ -160,7 +160,7 @@ def test_of_a_hundred_groups_the_legend_has_those_that_are_drawn(catalog: Catalo
     svg = hosts_svg(plan)
     shown = texts(svg)
     listed = [text for text in shown if text.startswith("Group ")]
-    assert 10 < len(listed) == len(set(listed)) <= 24 and f"and {100 - len(listed)} other groups" in shown
+    assert 10 < len(listed) == len(set(listed)) <= 24 and f"and {100 - len(listed)} other workloads" in shown
     letters = {shown[shown.index(name) - 1] for name in listed}
     assert letters == {text for text in shown[: shown.index(listed[0]) - 1] if text in letters}
     assert float(ElementTree.fromstring(svg).attrib["height"]) < 1500
@@ -168,10 +168,10 @@ def test_of_a_hundred_groups_the_legend_has_those_that_are_drawn(catalog: Catalo
 
 def test_who_is_on_the_hosts_of_the_enterprise_example(plans: dict[str, Plan]) -> None:
     shown = texts(hosts_svg(plans["enterprise"]))
-    assert [shown.count(f"R{vm}") for vm in (1, 2, 3)] == [4, 4, 4]
-    assert shown.count("S\u00d72") == 8  # 16 halves of a GPU
-    assert shown.count("V\u00d78") == 2  # 16 eighths
-    assert [shown.count(f"T{vm}") for vm in (1, 2, 3, 4)] == [1, 1, 1, 1]
+    assert [shown.count(f"H{vm}") for vm in (1, 2, 3)] == [4, 4, 4]
+    assert shown.count("D\u00d72") == 8  # 16 halves of a GPU
+    assert shown.count("E\u00d78") == 2  # 16 eighths
+    assert [shown.count(f"M{vm}") for vm in (1, 2, 3, 4)] == [1, 1, 1, 1]
     assert has_approved(shown, "8", "PowerEdge C4140", "4", "Tesla V100 PCIe 32GB")
 
 

@@ -35,7 +35,7 @@ def test_a_failed_host_and_who_lands_where(book: Workbook) -> None:
     pool = pool_of(book)
     assert picture_data(book)["any_down"]
     assert [host["state"] for host in pool["hosts"]] == ["failed", "", "", "", "", "", "", "landing"]
-    assert pool["hosts"][7]["word"] == "gets R1"
+    assert pool["hosts"][7]["word"] == "gets H1"
     assert pool["hosts"][1]["word"] == "running"
 
 

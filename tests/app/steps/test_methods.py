@@ -125,7 +125,7 @@ def test_before_during_and_after(catalog: Catalog) -> None:
     assert hosts["rows"][0][2]["tone"] == "bad"
     assert "\u00b1" in hosts["rows"][0][2]["text"]
     assert [row[0]["text"] for row in groups["rows"]] == ["Data scientists", "Developers", "All"]
-    assert [row[0].get("chip") for row in groups["rows"]] == [["D", 1], ["V", 2], None]
+    assert [row[0].get("chip") for row in groups["rows"]] == [["D", 1], ["E", 2], None]
     assert [row[4]["text"] for row in groups["rows"]] == ["0 %"] * 3  # nothing is uncertain
     assert groups["more"] == ""
     assert not data["old"]

@@ -110,7 +110,7 @@ def test_what_is_left_at_the_end_is_below_zero(plans: dict[str, Plan], catalog: 
 def test_the_day_names_every_group_and_what_is_planned(example: Plan) -> None:
     shown = texts(drawn(day_svg(example)))
     planned = number(example.totals.gpus_demanded)
-    assert {f"planned: {planned}", f"planned = all groups at peak: {planned}"} & set(shown)
+    assert {f"planned: {planned}", f"planned = all workloads at peak: {planned}"} & set(shown)
     assert has_approved(shown)
     assert [t for t in shown if t.startswith("Hour, UTC")]
     for group in example.groups:
@@ -119,7 +119,7 @@ def test_the_day_names_every_group_and_what_is_planned(example: Plan) -> None:
 
 def test_letters_of_a_day_stand_in_the_bars(plans: dict[str, Plan]) -> None:
     shown = texts(drawn(day_svg(plans["enterprise"])))
-    for letter in "RSHVT":
+    for letter in "HDUEM":
         assert shown.count(letter) == 2  # a weekday and a day of the weekend
 
 
@@ -140,10 +140,10 @@ def test_hostile_names_are_harmless(plans: dict[str, Plan]) -> None:
     svg = drawn(day_svg(plan))
     svg.encode()
     shown = texts(svg)
-    assert "R <script>1</script>" in shown
-    assert "S a b c" in shown or "S ab c" in shown
-    assert any(re.fullmatch("H W+\u2026", t) for t in shown)
-    assert "V datum.x'); (\"" in shown
+    assert "H <script>1</script>" in shown
+    assert "D a b c" in shown or "D ab c" in shown
+    assert any(re.fullmatch("U W+\u2026", t) for t in shown)
+    assert "E datum.x'); (\"" in shown
     assert "<script>" not in svg
 
 
