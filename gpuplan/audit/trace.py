@@ -13,7 +13,7 @@ from gpuplan.scenario import Problem, one_line
 from gpuplan.wording import said
 
 MOST_GROUPS = 100
-OTHERS = "other groups"
+OTHERS = "other workloads"
 MAX_NAME = 60
 MAX_NAMES = 200_000
 NO_GROUP = "no group"

@@ -115,7 +115,7 @@ def test_not_more_groups_than_a_file_may_have(catalog: Catalog) -> None:
     blank.add_group("dev-test")
     blank.duplicate_group(blank.scenario.groups[0].id)
     assert len(blank.scenario.groups) == MAX_GROUPS
-    assert is_approved(blank.notice, "warn", f"{MAX_GROUPS} groups")
+    assert is_approved(blank.notice, "warn", f"{MAX_GROUPS} workloads")
     other = Workbook(blank.catalog)
     other.restore(blank.fragment())
     assert other.scenario == blank.scenario

@@ -170,4 +170,4 @@ def test_samples_of_very_many_groups_are_put_together() -> None:
     assert found.activity is not None
     assert len(found.activity.groups) == MOST_GROUPS
     assert sum(g.samples for g in found.activity.groups) == 500
-    assert has_approved(found.notes, "99 groups")
+    assert has_approved(found.notes, "99 workloads")

@@ -318,7 +318,7 @@ def test_every_reason_of_access_is_said_once_with_all_its_workloads(
 ) -> None:
     access = of(chapters, "logical")
     table = grid(access, said("logical.workloads"))
-    assert column(table, "Group") == [g.name for g in example.groups]
+    assert column(table, "Workload") == [g.name for g in example.groups]
     assert column(table, "VMs") == [number(g.vms) for g in example.groups]
     assert column(table, "Access") == [MODE_NAMES[g.mode] for g in example.groups]
     points = bullets(access)

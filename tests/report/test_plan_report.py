@@ -18,7 +18,7 @@ from gpuplan.wording import PAGE_WIDTH
 
 def test_the_design_is_readable(example: Plan) -> None:
     text = plan_text(example)
-    for heading in ("Groups", "Why this access mode", "Design decisions", "Messages"):
+    for heading in ("Workloads", "Why this access mode", "Design decisions", "Messages"):
         assert f"\n{heading}\n{'-' * len(heading)}\n" in text
     assert text.startswith(f"{example.scenario.name}\n=====")
     assert text.endswith("\n")
@@ -33,7 +33,7 @@ def test_the_design_is_readable(example: Plan) -> None:
 
 
 def test_the_answer_comes_first(plans: dict[str, Plan]) -> None:
-    head = plan_text(plans["enterprise"]).split("Groups")[0]
+    head = plan_text(plans["enterprise"]).split("Workloads\n---")[0]
     assert has_approved(head, "8", "7", "1")
     assert has_approved(head, "32", "28")
     assert has_approved(head, "28", "1 host")

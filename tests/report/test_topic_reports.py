@@ -33,7 +33,7 @@ from gpuplan.wording import PAGE_WIDTH, headline_money, share_range, share_words
 
 HEADINGS = (
     "By part",
-    "By group, by GPU demand",
+    "By workload, by GPU demand",
     "Bill of materials, on the day of installation",
     "Prices",
     "Power and space",
@@ -222,7 +222,7 @@ def test_nothing_asked_costs_nothing(catalog: Catalog) -> None:
 
 
 def test_the_design_names_power_and_cost_in_its_answer(plans: dict[str, Plan]) -> None:
-    head = plan_text(plans["enterprise"]).partition("Groups")[0]
+    head = plan_text(plans["enterprise"]).partition("Workloads\n---")[0]
     plan = plans["enterprise"]
     assert plan.costs is not None
     assert has_approved(head, "12.4 kW", "2 racks")  # 8 x 1,549 W

@@ -236,7 +236,7 @@ def day_data(workbook: Workbook) -> Contents:
     if "" in shown:
         rest = week.peaks_gpus.keys() - set(shown)
         gpus = mean_gpus(sum(week.peaks_gpus[group] for group in rest))
-        rows.append((amount(len(rest), "other group"), gpus))
+        rows.append((amount(len(rest), "other workload"), gpus))
     table = Table("peaks", columns("peaks"), tuple(rows), title="")
     groups = sorted(shown, key=lambda group: not group)
     table = table.dressed("name", lambda n, _: chip(workbook, groups[n]))

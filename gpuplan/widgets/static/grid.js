@@ -3,7 +3,7 @@
 export default {
   render({ model, el }) {
     const send = sender(model);
-    const { fold, title, heads, head: first = "Group", file } = model.get("data");
+    const { fold, title, heads, head: first = "Workload", file } = model.get("data");
     const span = heads.length;
     const rows = new Map();
     const head = h("tr", {}, h("th", {}, h("span", { class: "gp-hidden" }, "Letter")), h("th", {}, first),

@@ -245,7 +245,7 @@ def test_growth_is_bought_in_its_year(hours: Workbook) -> None:
 def test_no_growth_is_one_line(book: Workbook) -> None:
     data = step.growth_form(book)
     assert data["tables"] == []
-    assert data["text"].startswith("No group grows")
+    assert data["text"].startswith("No workload grows")
 
 
 def test_growth_that_no_design_can_hold_is_said(hours: Workbook) -> None:
@@ -345,8 +345,8 @@ def test_small_groups_are_put_together(catalog: Catalog) -> None:
     found = hour_demand(week, (0,))
     assert [f.group for f in found] == [f"g{n}" for n in range(6, 13)] + [""]
     assert np.sum([f.gpus for f in found]) == 24 * 78
-    assert rows_of(step.day_data(book)["tables"][0])[-1] == ["5 other groups", "15"]
-    assert step.day_rows(book)["groups"][-1][0] == "\u00b7 other groups"
+    assert rows_of(step.day_data(book)["tables"][0])[-1] == ["5 other workloads", "15"]
+    assert step.day_rows(book)["groups"][-1][0] == "\u00b7 other workloads"
 
 
 def test_the_bars_of_the_chart_add_up(hours: Workbook) -> None:
@@ -362,7 +362,7 @@ def test_the_bars_of_the_chart_add_up(hours: Workbook) -> None:
     for hour in (*range(24), *range(26, 50)):
         stacked = [row for row in data["rows"] if row["x"] <= hour < row["end"]]
         assert [row["low"] for row in stacked] == [0, *(row["high"] for row in stacked[:-1])]
-        assert [row["group"][0] for row in stacked] == ["D", "N"]
+        assert [row["group"][0] for row in stacked] == ["O", "N"]
     first = data["rows"][0]
     assert (first["x"], first["end"], first["clock"]) == (0, 3, "Wed 00:00-03:00"), (
         "nobody in India before 03:30 UTC"

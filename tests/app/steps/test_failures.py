@@ -64,7 +64,7 @@ def test_a_failed_host_says_what_it_does_to_whom(book: Workbook) -> None:
     assert data["lead"] == "Host 1 failed:"
     assert is_approved(data["text"], "1 VM")
     assert is_approved(
-        [head["text"] for head in data["heads"]], "Group", "Keeps running", "Restarts", "Not placed"
+        [head["text"] for head in data["heads"]], "Workload", "Keeps running", "Restarts", "Not placed"
     )
     assert rows_of(data) == [["High-performance researchers", "2", "1", "0", "0"]]
     assert is_approved(data["rest"])

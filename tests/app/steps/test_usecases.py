@@ -122,7 +122,7 @@ def test_what_else_a_vm_needs_is_in_a_second_table(book: Workbook) -> None:
         assert [row["cells"][n]["empty"] for n in (2, 3)] == ["not measured", "not counted"]
     assert "not counted" in data["hint"]
     book.edit("groups.hpc.vcpus_each", "8")
-    assert is_approved(per_vm_data(book)["hint"], "1", "5 groups")
+    assert is_approved(per_vm_data(book)["hint"], "1", "5 workloads")
     book.edit("groups.hpc.vcpus_each", "many")
     cell = next(row for row in per_vm_data(book)["rows"] if row["id"] == "hpc")["cells"][3]
     assert (cell["value"], bool(cell["problem"])) == ("many", True)
