@@ -338,6 +338,21 @@ def test_a_bad_number_is_said_beside_its_field_and_the_last_good_plan_stays(visi
     page.locator(".gp-stale-word").wait_for(state="detached")
 
 
+def test_the_page_is_set_in_the_typeface_that_comes_with_it_and_asks_no_other_host(visit: Any) -> None:
+    page = visit.page
+    enterprise(page)
+    until(page, "[...document.fonts].some((face) => face.family === 'Inter' && face.status === 'loaded')")
+    widths = """(digits) => [...digits].map((digit) => {
+      const line = Object.assign(document.createElement("span"), { textContent: digit.repeat(20) });
+      document.querySelector(".gp-head h1").append(line);
+      const { width } = line.getBoundingClientRect();
+      line.remove();
+      return width;
+    })"""
+    assert len(set(page.evaluate(widths, "0123456789"))) == 1
+    assert visit.errors == []
+
+
 BOXES = """() => Object.fromEntries([...document.querySelectorAll(".gp-figure, nav button, .gp-tabs button, .gp-head")]
   .map((each) => [each.dataset.at ?? "head", Object.values(each.getBoundingClientRect().toJSON())]))"""
 """JavaScript: the place of everything around the inputs."""

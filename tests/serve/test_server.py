@@ -713,5 +713,7 @@ def test_template_is_in_the_package() -> None:
         "error.html",
         "static/gpuplan.js",
         "static/health.txt",
+        "static/inter-license.txt",
     ):
         assert (folder / name).is_file(), name
+    assert (folder / "static" / "inter.woff2").stat().st_size < 60_000

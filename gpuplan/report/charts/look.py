@@ -31,16 +31,13 @@ class Look:
     paper: bool = False
     below: bool = False
     """True if names of colours are below the chart, two in a line: in a notebook it is as narrow as its place."""
-    font: str = '"Segoe UI", system-ui, -apple-system, Roboto, sans-serif'
+    font: str = 'Inter, "Segoe UI", system-ui, -apple-system, Roboto, sans-serif'
     size: int = 12
-    small: int = 11
 
 
 LIGHT = Look(ink="#1a2230", soft="#5a6576", line="#dfe3e9", ground="#ffffff")
 DARK = Look(ink="#e8edf4", soft="#9aa7b8", line="#2b3644", ground="#18202b")
-PAPER = Look(
-    ink=INK, soft=SOFT, line="#dfe3e9", ground="#ffffff", paper=True, font=FONT, size=SIZE, small=SIZE
-)
+PAPER = Look(ink=INK, soft=SOFT, line="#dfe3e9", ground="#ffffff", paper=True, font=FONT, size=SIZE)
 NOTEBOOK = replace(PAPER, ink="currentColor", soft="currentColor", ground="transparent", below=True)
 """Words in the colour of the page around them, light or dark."""
 
