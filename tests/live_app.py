@@ -89,19 +89,30 @@ def evidence(test: str) -> str:
     texts = {f"server-{number}.log": running.text for number, running in enumerate(SERVERS)}
     for number, visit in enumerate(VISITS):
         with contextlib.suppress(Exception):  # the page may show nothing, or have crashed
-            said = [
-                visit.page.url,
+            page = visit.page
+            texts[f"page-{number}.html"] = page.locator("main").first.inner_html(timeout=20_000)
+            declared = page.evaluate("JSON.stringify(document.documentElement.dataset)")
+            shown = page.locator(
+                "[aria-current], [aria-selected=true], .gp-notice, dialog[open]"
+            ).all_inner_texts()
+            lines = [
+                *visit.console[-10:],
+                page.url,
                 str(visit.state),
-                *visit.console,
+                declared,
+                *shown,
                 "unanswered:",
                 *visit.unanswered,
-                visit.page.locator("main").first.inner_html(timeout=20_000),
             ]
-            texts[f"page-{number}.txt"] = "\n".join(said)
+            texts[f"page-{number}.txt"] = "\n".join(lines)
             visit.page.screenshot(path=folder / f"page-{number}.png", timeout=20_000)
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
-    ends = (f"--- {name}\n" + "\n".join(text.splitlines()[-20:]) for name, text in texts.items())
+    ends = (
+        f"--- {name}\n" + "\n".join(line[:300] for line in text.splitlines()[-20:])
+        for name, text in texts.items()
+        if not name.endswith("html")
+    )
     return "\n".join([f"kept in {folder.relative_to(ROOT)}", *ends])
 
 
