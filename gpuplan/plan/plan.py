@@ -181,7 +181,9 @@ class Plan(Carded):
         if rule == self.scenario.demand.rule:
             return self.demand
         other = plan_of(self.scenario.with_value("demand.rule", rule), self.catalog, self.check)
-        return self._taken_over(other, () if self._by_money else ("weighed", "shape")).demand
+        return self._taken_over(
+            self._given_to(other, SIZES), () if self._by_money else ("weighed", "shape")
+        ).demand
 
     @chapter
     def requests(self) -> Requests:
