@@ -1,5 +1,6 @@
 """A plan as plain data: the ``--json`` contract."""
 
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -137,7 +138,7 @@ def plain(record: Any) -> Any:
         return np.round(record, 6).tolist()
     if isinstance(record, dict):
         return {str(name): plain(value) for name, value in record.items()}
-    if isinstance(record, tuple | list):
+    if isinstance(record, Sequence) and not isinstance(record, str):
         return [plain(item) for item in record]
     return record.item() if isinstance(record, np.generic) else record
 

