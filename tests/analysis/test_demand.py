@@ -12,6 +12,7 @@ from gpuplan.analysis.demand import (
     RISKS,
     busiest_mix,
     chance_curve,
+    gpus_by_rule,
     methods,
     rule_answers,
     sharing_saves,
@@ -148,3 +149,11 @@ def test_nothing_is_saved_where_peaks_coincide_or_a_total_decides(catalog: Catal
     assert sharing_saves(make_plan(load_scenario("enterprise"), catalog)) is None
     stated = load_scenario("current").with_value("demand.stated_gpus", 31).with_value("demand.rule", "stated")
     assert sharing_saves(make_plan(stated, catalog)) is None
+
+
+@pytest.mark.parametrize("example", ["starter", "enterprise", "current", "assistant"])
+def test_demand_by_another_rule_is_that_of_a_plan_by_that_rule(catalog: Catalog, example: str) -> None:
+    plan = make_plan(load_scenario(example), catalog)
+    for rule, gpus in gpus_by_rule(plan).items():
+        anew = make_plan(plan.scenario.with_value("demand.rule", rule), catalog)
+        assert gpus == anew.demand.by_groups.value, rule
