@@ -60,6 +60,7 @@ EVENTS: Mapping[str, Handler] = {
         str(content["path"]), bool(content["yes"]), str(content.get("by", ""))
     ),
     "go": _calls(Workbook.go, step=str),
+    "at": _calls(Workbook.arrive, at=str),
     "tab": _calls(Workbook.open_tab, step=str, tab=str),
     "why": _calls(Workbook.explain, key=str),
     "close": lambda workbook, _: workbook.explain(""),

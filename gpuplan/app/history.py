@@ -22,6 +22,8 @@ MOST_NAMES = 3
 LOCALE = "format.locale"
 MOST = 200
 """Most designs that undo returns to."""
+PLACE = "&at="
+"""In an address, between the design and the step and tab in which it is shown."""
 
 
 def change_words(old: Scenario, new: Scenario, catalog: Catalog, unsaid: tuple[str, ...] = ()) -> str:
@@ -165,7 +167,7 @@ def link_of(scenario: Scenario, design: str = "") -> Link:
 
 def scenario_of(fragment: str) -> Scenario:
     """Return the scenario of any fragment, with no more text than a scenario may have."""
-    body = fragment.removeprefix("#").removeprefix("s=")
+    body = fragment.partition(PLACE)[0].removeprefix("#").removeprefix("s=")
     unpacker = zlib.decompressobj()
     try:
         packed = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))

@@ -17,7 +17,7 @@ from gpuplan.app.forms import Found, place_of
 from gpuplan.app.header import glossary_data, present_data
 from gpuplan.app.idle_work import collect_later
 from gpuplan.app.memory import memory_of, resume
-from gpuplan.app.state import STEPS, Workbook, guarded
+from gpuplan.app.state import FIRST, STEPS, Workbook, guarded
 from gpuplan.app.steps import compare, design
 from gpuplan.app.strip import strip_data
 from gpuplan.app.workbook_traits import WorkbookTraits
@@ -145,6 +145,10 @@ class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
         step = self._own_step or self.workbook.step
         return step, PAGES[step]
 
+    def _place(self) -> Found:
+        step, page = self._at()
+        return Found(step, page.tab(self.workbook.tabs.get(step, "")).name)
+
     def _changed(self, _change: object) -> None:
         self._due = True
         if not self._acting:
@@ -161,9 +165,8 @@ class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
     def _send_changes(self) -> None:
         """Send the changes: the frame, and the cards of the tab on the screen."""
         workbook = self.workbook
-        step, page = self._at()
-        tab = page.tab(workbook.tabs.get(step, ""))
-        at = Found(step, tab.name)
+        (step, page), at = self._at(), self._place()
+        tab = page.tab(at.tab)
         mark = self._columns.add_class if step == "start" else self._columns.remove_class
         mark("gp-wide-page")  # first: the list of steps takes the focus, so it has to be there
         if at not in self._tabs:
@@ -238,6 +241,7 @@ class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
     def _confirm(self) -> None:
         """Tell the page which event was carried out, with the part of its memory it lacks, in one message."""
         memory, designs = memory_of(self.workbook)
+        memory["at"] = "/".join(self._place())
         taken: dict[str, Any] = {"type": "taken", "number": self._taken, **self._state()}
         if memory != self._remembered:
             new = {key: fragment for key, fragment in designs.items() if key not in self._held}
@@ -324,7 +328,7 @@ def workbook(scenario: Asked = "", step: str = "", catalog: Catalog | None = Non
     customer = os.environ.get("GPUPLAN_VIEW") == "customer"
     state = Workbook(catalog or load_catalog(*([folder] if folder else [])), loaded, customer)
     state.started = bool(loaded) or bool(step)
-    state.step = "usecases" if loaded else "start"
+    state.step = FIRST if loaded else "start"
     return WorkbookApp(state, step)
 
 

@@ -17,7 +17,7 @@ from gpuplan.app.background import Exploring, Runner, Simulating, new_reference
 from gpuplan.app.delivering import Delivering
 from gpuplan.app.editing import HELD_BACK
 from gpuplan.app.groups import Answers, first_design
-from gpuplan.app.history import Link, link_of, scenario_of
+from gpuplan.app.history import PLACE, Link, link_of, scenario_of
 from gpuplan.app.idle_work import Later
 from gpuplan.app.kept import Kept, KeptDesigns
 from gpuplan.app.uploading import Upload
@@ -41,6 +41,8 @@ from gpuplan.widgets import contract
 from gpuplan.wording import NAMES, said
 
 STEPS = tuple(NAMES["step"].items())
+FIRST = STEPS[1][0]
+"""The first step of a design, after the start page."""
 
 
 class Before(NamedTuple):
@@ -136,6 +138,13 @@ class Workbook(KeptDesigns):
             self.started = self.started or step != "start"
             self.step = step
 
+    def arrive(self, place: str) -> None:
+        """Enter the step and tab of an address, such as ``cost/prices``; instead of an unknown step the first one."""
+        step, _, tab = place.partition("/")
+        step = step if step in dict(STEPS) else FIRST
+        self.open_tab(step, tab)
+        self.go(step)
+
     def explain(self, key: str) -> None:
         """Open the drawer for a number, or close it if that is open; an empty key closes it."""
         self.drawer = "" if self.drawer == key else key
@@ -195,7 +204,7 @@ class Workbook(KeptDesigns):
     def start(self, scenario: Scenario, design: str = "") -> None:
         """Work on another scenario, by its identity if it has one; undo returns to the one before."""
         self._open(scenario, design)
-        self.step = "usecases"
+        self.step = FIRST
 
     def _open(self, scenario: Scenario, design: str = "") -> None:
         left = self.link
@@ -247,8 +256,10 @@ class Workbook(KeptDesigns):
         self._leave()
         self._end_typing()
         self._plan(scenario, news=False)
-        if self.step == "start":
-            self.step = "usecases"
+        if place := fragment.partition(PLACE)[2]:
+            self.arrive(place)
+        elif self.step == "start":
+            self.step = FIRST
         return True
 
     def open_recent(self, fragment: str, design: str = "") -> None:

@@ -127,7 +127,8 @@ export default {
     async function copy() {
       const { customer, internal, share } = model.get("data");
       const link = new URL(location.href);
-      link.hash = customer ? share : model.get("data").fragment;
+      const shared = customer ? share : model.get("data").fragment;
+      link.hash = window.gpuplan?.addressed(shared) ?? shared;  // at the step on the screen
       const what = !internal ? "It contains the whole design; the server stores nothing."
         : customer ? "It contains the customer version. Do not send the address of this page, which contains your own version."
         : "It contains the whole design with internal notes and margin. For the customer, share the link from the customer view.";

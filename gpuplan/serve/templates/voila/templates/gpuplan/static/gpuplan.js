@@ -91,19 +91,37 @@
   };
   window.voila_heartbeat = window.voila_process = window.update_loading_text = () => {};
 
-  // --- the design in the address bar, for links: the last one, once nothing has changed for a moment. Browsers drop changes of the
-  // address that come too fast, and each keeps them busy while they have a step to draw.
-  const PAUSE = 250;
-  let design = "", written = 0;
+  // --- the design and the place in it (step and tab) in the address bar, for links: the last ones, once nothing has changed for a
+  // moment. Browsers drop changes of the address that come too fast, and each keeps them busy while they have a step to draw.
+  const PAUSE = 250, AT = "&at=";
+  let design = "", place = "", written = 0;
+  const addressed = (fragment) => fragment && place ? `${fragment}${AT}${place}` : fragment;
+  window.gpuplan.addressed = addressed;
   function writeAddress() {
     clearTimeout(written);
-    if (design && location.hash.slice(1) !== design && history.state?.gpuplan === mark) history.replaceState(history.state, "", `#${design}`);
+    if (design && location.hash.slice(1) !== addressed(design) && history.state?.gpuplan === mark) history.replaceState(history.state, "", `#${addressed(design)}`);
   }
   window.gpuplan.keepAddress = (fragment) => {
     design = fragment;
     clearTimeout(written);
     written = setTimeout(writeAddress, PAUSE);
   };
+
+  // Each place that was seen is an entry of the history, with the mark of the design's memory: Back returns to the place, and what
+  // was done to the design stays. What the session says before it has carried out such a return is of the place that was left.
+  function seen(at) {
+    if (!at || at === place || events.some(({ type }) => type === "at")) return;
+    place = at;
+    const entry = { ...history.state, at };
+    if (typeof history.state?.at === "string") history.pushState(entry, "");
+    else history.replaceState(entry, "");
+    window.gpuplan.keepAddress(design);
+  }
+  function goTo(at) {
+    place = at;
+    window.gpuplan.post({ type: "at", at }, send);
+    writeAddress();  // that of the entry has the design as it was then
+  }
 
   // --- what this tab remembers, so that nothing is lost whenever it is loaded again. Each entry of its history has a mark, which is
   // still there after a reload, and which a link that is followed does not have. Under the mark is what the session has said last of
@@ -150,6 +168,7 @@
     memory = said;
     for (const [id, fragment] of Object.entries(designs)) if (store(`design:${id}`, fragment)) held.set(id, fragment.length);
     store(`memory:${mark}`, memory);
+    seen(memory.at);
     const wanted = new Set([...entries, memory].flatMap(named));
     for (const id of [...held.keys()]) if (!wanted.has(id)) forget(id);
     while ([...held.values()].reduce((sum, length) => sum + length, 0) > ROOM && forgetOldest());
@@ -178,16 +197,25 @@
     }
   } catch { /* as above */ }
 
-  // Another entry of the history without a load: one that was there before has a memory of its own, a link that was put into the
-  // address has none.
+  // Another entry of the history without a load: one with the mark of this design is a place in it, one with another mark has a
+  // memory of its own, a link that was put into the address has none.
   function arrived() {
-    const entry = history.state?.gpuplan;
-    if (entry === mark) return;
-    const link = location.hash.startsWith("#s=") && location.hash.slice(1) !== design ? location.hash : "";
+    const { gpuplan: entry, at } = history.state ?? {};
+    const [carried, asked] = location.hash.slice(1).split(AT);
+    if (entry === mark) {
+      if (line && typeof at === "string" && at !== place) goTo(at);
+      return;
+    }
+    const link = carried.startsWith("s=") && carried !== design ? location.hash : "";
     if (entry || (link && !line)) return location.reload();
-    if (!link) return enter(mark);
+    if (!link) {
+      enter(mark);
+      history.replaceState({ ...history.state, at: asked ?? place }, "");
+      return arrived();
+    }
     entries.push(memory);
     enter(newMark());
+    place = "";
     store(`memory:${mark}`, memory);
     window.gpuplan.post({ type: "restore", fragment: link }, send);
   }
@@ -212,8 +240,8 @@
   };
   window.gpuplan.typed = (path, value) => { if (line) store(`typing:${mark}`, path ? { path, value } : null); };
   window.gpuplan.heard = (taken, said, designs) => {
-    if (said) remember(said, designs);
     events = events.filter((event) => event.number > taken);
+    if (said) remember(said, designs);
     keepEvents();
   };
 
@@ -242,6 +270,8 @@
     const pending = (Array.isArray(before) ? before : []).filter((event) => typeof event?.type === "string" && !(event.tried > 1))
       .map((event) => ({ ...event, tried: (event.tried ?? 0) + 1 }));
     if (!memory?.started && !pending.length && address.startsWith("#s=")) pending.push({ type: "restore", fragment: address });
+    place = typeof history.state?.at === "string" ? history.state.at : "";
+    if (memory?.started && place && place !== memory.at) pending.push({ type: "at", at: place });
     if (typing) pending.push({ type: "set", path: typing.path, value: typing.value, live: false });
     events = [{ type: "resume", memory, designs, address }, ...pending].map((event) => ({ ...event, number: ++number }));
     keepEvents();
