@@ -3,13 +3,12 @@
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from gpuplan.analysis.variants import on_board
 from gpuplan.catalog import Catalog
 from gpuplan.plan.boards import memory_of
-from gpuplan.plan.hardware import fit_of
+from gpuplan.plan.hardware import fit_of, takers
 from gpuplan.plan.llm import uses_model
 from gpuplan.plan.prices import PriceList, catalog_factor
 from gpuplan.scenario import KINDS_PATH, NEW_HOSTS, Group, Scenario, new_hosts_text, views
@@ -233,12 +232,6 @@ def maybe_ended(gpu: str, catalog: Catalog, today: str) -> bool:
         return str(ended) <= today
     years = int(today[:4]) - launched(gpu, catalog)
     return years > float(catalog_factor(catalog, "board_sale_years").value)
-
-
-@lru_cache(maxsize=128)  # each candidate on a server of any make asks
-def takers(gpu: str, catalog: Catalog) -> tuple[str, ...]:
-    """Return the servers of the catalog that take a board."""
-    return tuple(server for server in catalog.servers if fit_of(catalog, server, gpu))
 
 
 def _servers(own: Candidate, gpus: Sequence[str], catalog: Catalog) -> tuple[str, ...]:

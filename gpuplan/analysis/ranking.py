@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from gpuplan.analysis.candidates import SHARING, Candidate, asked, kind_of, takers, too_little
+from gpuplan.analysis.candidates import SHARING, Candidate, asked, kind_of, too_little
 from gpuplan.analysis.option import Option
 from gpuplan.catalog import Catalog
 from gpuplan.locales import per_cent, written
+from gpuplan.plan.hardware import takers
 from gpuplan.scenario import RISKS, Scenario, views
 from gpuplan.wording import NAMES, amount, counted, hours, money, said, whole_percent
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from gpuplan.analysis.candidates import asked, default_space, takers, too_small, usual_boards
+from gpuplan.analysis.candidates import asked, default_space, too_small, usual_boards
 from gpuplan.analysis.engines import Engine
 from gpuplan.analysis.option import Option, assess
 from gpuplan.analysis.solve.bounds import Bound, ToBound, bare, bounds, measured_alone
@@ -18,7 +18,7 @@ from gpuplan.models.llm.serving import token_rate
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.boards import interactive, memory_of, speed_of, work_of
-from gpuplan.plan.hardware import fit_of
+from gpuplan.plan.hardware import fit_of, takers
 from gpuplan.plan.llm import RETRIEVAL, SERVING, TUNING, uses_model
 from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.llm.engine import engine_of

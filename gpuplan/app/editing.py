@@ -24,6 +24,15 @@ from gpuplan.wording import said
 
 HELD_BACK = ("internal", "prices", "ranges")
 """Sections of a scenario that the customer's version lacks, or changes."""
+DOUBTS = (
+    "server-limit-unknown",
+    "modules-in-part",
+    "promise-missed",
+    "tuning-ends-late",
+    "target-not-reached",
+    "over-limit",
+)
+"""Codes of the messages that are said at their field: a target that is missed, and hosts that may not be sold."""
 MOST_PLANS = 8
 """Most plans remembered, of a third of a megabyte each."""
 
@@ -109,6 +118,11 @@ class Editing(PlanView):
         if path == self.cause and blamed and path not in {problem.path for problem in blamed}:
             return f"{self.name_of(blamed[0].path)}: {blamed[0].words}"
         return next((problem.words for problem in blamed if problem.path == path), "")
+
+    def doubt_of(self, path: str) -> str:
+        """Say what the plan misses, or does not know, of the value at ``path``; empty where nothing is in doubt."""
+        doubts = (m for m in self.messages if m.path == path and m.code in DOUBTS and not self.stale)
+        return next((f"{message.text} {message.change}" for message in doubts), "")
 
     @property
     def wrong(self) -> tuple[str, ...]:

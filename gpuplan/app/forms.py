@@ -103,6 +103,7 @@ def field_data(
         "unit": _unit(workbook, path, spec),
         "empty": empty,
         "problem": workbook.problem_of(path),
+        "doubt": workbook.doubt_of(path),
         "locked": workbook.locked(path),
         "assumed": assumed,
         "confirmed": (confirmed := not grey and holding.is_confirmed(path)),

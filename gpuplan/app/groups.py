@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import chain, count, product
+from math import inf
 from typing import Any, NamedTuple
 
 from gpuplan.analysis.candidates import default_space, imprecise
 from gpuplan.app.number_input import as_typed, counted_as_typed
 from gpuplan.catalog import Catalog, Row
+from gpuplan.facts import Fact
 from gpuplan.locales import locale_of
 from gpuplan.plan import make_plan
 from gpuplan.plan.hardware import fit_of
@@ -41,6 +43,8 @@ OF_MODELS = tuple(dict.fromkeys(name for names in INPUTS.values() for name in na
 WHERE = ("hardware.gpu", "hardware.server", "availability.host_failures")
 """Inputs for the location; one that is left open is suggested."""
 PER_HOST = "hardware.gpus_per_host"
+SOLD_WITH = ("hardware.server", PER_HOST)
+"""Inputs that follow the board as long as they are assumed."""
 SUGGESTED = Origin("assumed", "gpuplan-method", note=said("screen.groups.suggested"))
 ROWS: Mapping[str, Listed[Any]] = {
     "hardware.existing": EXISTING_HOSTS,
@@ -82,14 +86,30 @@ def configured(scenario: Scenario, catalog: Catalog, group: str, use_case: str) 
 
 
 def _planned(scenario: Scenario, catalog: Catalog, group: str, names: Iterable[str]) -> Scenario:
-    kind = next(entry.use_kind for entry in scenario.groups if entry.id == group)
-    facts = planned(catalog, kind)
+    entry = next(entry for entry in scenario.groups if entry.id == group)
+    facts = planned(catalog, entry.use_kind)
     for name in names:
         if name in facts:
             path, fact = f"groups.{group}.{name}", facts[name]
+            longest = _longest_prompt(catalog, entry, facts) if name == "tokens_in" else inf
+            value = min(float(fact.value), longest) if longest < inf else fact.value
             origin = Origin(fact.basis, fact.sources[0], fact.locator, said("screen.groups.preset"))
-            scenario = scenario.with_value(path, fact.value).with_origin(path, origin)
+            scenario = scenario.with_value(path, value).with_origin(path, origin)
     return scenario
+
+
+def _is_preset(scenario: Scenario, group: str, name: str) -> bool:
+    """True if an input of a group still has the planning value of its workload kind, or of its kind of use."""
+    origin = scenario.origin(f"groups.{group}.{name}")
+    return origin.basis == "assumed" or origin.note == said("screen.groups.preset")
+
+
+def _longest_prompt(catalog: Catalog, group: Group, facts: Mapping[str, Fact]) -> float:
+    """Return the mean prompt with which the last turn of a session, at most twice as long, is within the model's context."""
+    model = next((row for row in catalog.rows("llm_models") if row.id == group.model), None)
+    answer, turns = group.tokens_out or facts["tokens_out"].value, group.turns or facts["turns"].value
+    room = (float(model["context_tokens"]) if model else inf) - float(answer)
+    return room // 2 if float(turns) > 1 else room
 
 
 def edited(scenario: Scenario, catalog: Catalog, path: str, given: Any) -> Scenario:
@@ -103,17 +123,19 @@ def edited(scenario: Scenario, catalog: Catalog, path: str, given: Any) -> Scena
     scenario = scenario.with_value(
         path, value := parse_value(field_of(path), typed, path, scenario.cost.currency)
     )
-    group = path.partition(".")[2].partition(".")[0]
+    head, _, rest = path.partition(".")
+    group = rest.partition(".")[0]
     if path.endswith(".use_kind"):
         own = [name for name in INPUTS[SERVING] if name not in BEHIND]
-        assumed = [name for name in own if scenario.fact(f"groups.{group}.{name}").basis == "assumed"]
-        return _planned(scenario, catalog, group, assumed)
+        return _planned(scenario, catalog, group, [name for name in own if _is_preset(scenario, group, name)])
     if path.endswith(".profile") and value:
         for name in FOLLOWING:
             scenario = scenario.with_value(f"groups.{group}.{name}", GROUP_FIELD_BY_NAME[name].default)
     if path.endswith(".use_case") and value in presets(catalog):
         return configured(scenario, catalog, group, value)
-    return scenario
+    if head == "groups" and path.endswith(".model") and _is_preset(scenario, group, "tokens_in"):
+        return _planned(scenario, catalog, group, ("tokens_in",))
+    return _followed(scenario, catalog) if path in WHERE[:2] else scenario
 
 
 def _on_their_hosts(before: Scenario, now: Scenario) -> Scenario:
@@ -194,27 +216,40 @@ def first_design(catalog: Catalog, answers: Answers) -> Scenario:
             problems += error.problems
     if problems:
         raise ScenarioError(problems)
-    return _suggested(scenario, catalog, [path for path in WHERE if not answers.where.get(path)])
+    return _suggested(scenario, catalog, [PER_HOST, *(path for path in WHERE if not answers.where.get(path))])
+
+
+def _followed(scenario: Scenario, catalog: Catalog) -> Scenario:
+    """Return a scenario whose server and GPUs per host, as far as they are assumed, are sold with its board."""
+    left_open = [path for path in SOLD_WITH if scenario.origin(path).basis == "assumed"]
+    design = _suggested(scenario, catalog, left_open) if left_open else scenario
+    server, gpu = design.hardware.server, design.hardware.gpu
+    if server and "hardware.server" in left_open and not fit_of(catalog, server, gpu):
+        return design.with_value("hardware.server", None).with_origin("hardware.server", SUGGESTED)
+    return design
 
 
 def _suggested(scenario: Scenario, catalog: Catalog, left_open: list[str]) -> Scenario:
-    """Return the first board and server that can run all of it, the planning values first; chosen values stay."""
+    """Return the first board and server that can run all of it, else the first sold together; chosen values stay."""
     space, hardware = default_space(scenario, catalog), scenario.hardware
     precise = tuple(gpu for gpu in space.gpus if not imprecise(gpu, scenario, catalog))
     gpus = (precise or space.gpus) if "hardware.gpu" in left_open else (hardware.gpu,)
     servers = space.servers if "hardware.server" in left_open else (hardware.server or "",)
+    designs = list[Scenario]()
     for gpu, server in product(gpus, servers):
         fit = fit_of(catalog, server, gpu)
         if fit is None:
             continue
-        per_host = fit.gpus if fit.whole else min(fit.gpus, hardware.gpus_per_host)
+        usual = max(hardware.gpus_per_host, field_of(PER_HOST).default)
+        per_host = fit.gpus if fit.whole else min(fit.gpus, usual)
         design = scenario
         for path, value in (("hardware.gpu", gpu), ("hardware.server", server), (PER_HOST, per_host)):
-            if path in (*left_open, PER_HOST) and design.get(path) != value:
+            if path in left_open and design.get(path) != value:
                 design = design.with_value(path, value).with_origin(path, SUGGESTED)
-        if _runs(design, catalog):
+        if design == scenario or _runs(design, catalog):
             return design
-    return scenario
+        designs.append(design)
+    return designs[0] if designs else scenario
 
 
 def _runs(scenario: Scenario, catalog: Catalog) -> bool:

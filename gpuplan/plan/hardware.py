@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from gpuplan.catalog import Catalog, Item, Row
 from gpuplan.scenario import Scenario
+from gpuplan.wording import said, some_of
 
 
 def server_of(scenario: Scenario, catalog: Catalog) -> Item | None:
@@ -95,6 +96,18 @@ class Fit(NamedTuple):
 def fit_of(catalog: Catalog, server: str, gpu: str) -> Fit | None:
     """Return the GPUs of a model that a server takes; None where no row of the catalog has the two together."""
     return _fits(catalog).get((server, gpu))
+
+
+@lru_cache(maxsize=128)  # each candidate on a server of any make asks
+def takers(gpu: str, catalog: Catalog) -> tuple[str, ...]:
+    """Return the servers of the catalog that take a board."""
+    return tuple(server for server in catalog.servers if fit_of(catalog, server, gpu))
+
+
+def known_takers(scenario: Scenario, catalog: Catalog) -> str:
+    """Name the servers that are known to take the board of a scenario; empty without any."""
+    names = [catalog.servers[server].name for server in takers(scenario.hardware.gpu, catalog)]
+    return said("check.known servers", servers=some_of(names)) if names else ""
 
 
 @lru_cache(maxsize=8)  # each candidate of `explore` asks: without it the rows are read thousands of times

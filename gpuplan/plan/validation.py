@@ -12,7 +12,7 @@ from gpuplan.facts import SCENARIO_SOURCE, Value
 from gpuplan.locales import written
 from gpuplan.models import demand
 from gpuplan.models.placement import Request, Room
-from gpuplan.plan.hardware import gpus_per_board, maker_of
+from gpuplan.plan.hardware import gpus_per_board, known_takers, maker_of
 from gpuplan.plan.llm import KINDS, TUNING, uses_model
 from gpuplan.plan.over_time.rules import lacks
 from gpuplan.plan.prices import PriceList, decision_day, is_priced, price_keys
@@ -190,7 +190,8 @@ def _unknown_sources(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
 def _too_many_gpus_in_a_host(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
     most, why = server_gpu_limit(scenario, catalog)
     if most == 0 and scenario.hardware.server:
-        yield Problem("hardware.server", catalog.servers[scenario.hardware.server].name, why)
+        known = known_takers(scenario, catalog)
+        yield Problem("hardware.server", catalog.servers[scenario.hardware.server].name, f"{why}{known}")
     elif most is not None and scenario.hardware.gpus_per_host > most:
         yield Problem("hardware.gpus_per_host", str(scenario.hardware.gpus_per_host), why)
 

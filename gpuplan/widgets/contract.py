@@ -16,8 +16,11 @@ Select = TypedDict("Select", {"what": str, "label": str, "value": str, "options"
 Field = TypedDict("Field", {
     "path": str, "label": str, "question": str, "kind": str, "value": str | bool,
     "options": Sequence[Option], "low": float, "high": float, "unit": str, "empty": str, "problem": str,
-    "locked": str, "assumed": bool, "confirmed": NotRequired[bool], "known": str, "by": NotRequired[str]})
-"""An input. ``empty`` is shown in an empty field; ``locked`` says why it cannot be changed, ``by`` who confirmed it and when."""
+    "locked": str, "assumed": bool, "confirmed": NotRequired[bool], "known": str, "by": NotRequired[str],
+    "doubt": NotRequired[str]})
+"""An input. ``empty`` is shown in an empty field; ``locked`` says why it cannot be changed, ``by`` who confirmed it and when.
+
+``doubt`` says what the design misses or does not know of a value that is planned all the same."""
 Fields = Sequence[Field]
 Mark = TypedDict("Mark", {"sign": str, "text": str, "tone": str})
 Range = TypedDict("Range", {

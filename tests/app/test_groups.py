@@ -10,6 +10,7 @@ from approved import is_approved
 from gpuplan.app.groups import Cell, cell_at, rows_of, with_cell
 from gpuplan.app.state import Workbook
 from gpuplan.catalog import Catalog
+from gpuplan.plan.hardware import fit_of, takers
 from gpuplan.scenario import load_scenario, new_hosts
 
 pytest.importorskip("traitlets")
@@ -281,3 +282,62 @@ def test_gpus_per_vm_follow_from_a_stated_profile(book: Workbook) -> None:
     assert (
         book.scenario.get("groups.hpc.profile") is None and book.scenario.get("groups.hpc.gpus_each") == 0.25
     )
+
+
+@pytest.fixture(scope="module")
+def suggested(catalog: Catalog) -> Workbook:
+    return Workbook(catalog, first_design(catalog, Answers({"small-workstation": "10"}, {})))
+
+
+def sold(book: Workbook) -> bool:
+    hardware = book.scenario.hardware
+    fit = fit_of(book.catalog, hardware.server or "", hardware.gpu)
+    return fit is not None and hardware.gpus_per_host <= fit.gpus
+
+
+def test_a_suggested_server_follows_the_board(suggested: Workbook) -> None:
+    for gpu in suggested.catalog.gpus:
+        suggested.edit("hardware.gpu", gpu)
+        assert not suggested.refused, gpu
+        if takers(gpu, suggested.catalog):
+            assert sold(suggested), gpu
+        else:
+            assert suggested.scenario.hardware.server is None
+    assert basis(suggested.scenario, "hardware.gpu") == "quoted"
+
+
+@pytest.mark.parametrize("per_host", [None, 8])
+def test_a_chosen_server_takes_the_board_or_says_at_its_field_that_it_may_not(
+    suggested: Workbook, per_host: int | None
+) -> None:
+    book = suggested
+    for server in list(book.catalog.servers)[:: 1 if per_host else 2]:
+        book.edit("hardware.server", server)
+        if per_host:
+            book.edit("hardware.gpus_per_host", str(per_host))
+        for gpu in list(book.catalog.gpus)[:: 7 if per_host else 4]:
+            book.edit("hardware.gpu", gpu)
+            assert book.scenario.hardware.server == server, "it was chosen"
+            known = takers(gpu, book.catalog)
+            where = [path for path in ("hardware.server", "hardware.gpus_per_host") if book.problem_of(path)]
+            if not sold(book) and not where:
+                said = book.doubt_of("hardware.server")
+                assert book.catalog.servers[server].name in said, (server, gpu)
+                assert not known or book.catalog.servers[known[0]].name in said
+            if per_host is None and server in known:
+                assert sold(book), (server, gpu)
+
+
+def test_a_prompt_that_is_assumed_fits_the_model(catalog: Catalog) -> None:
+    book = Workbook(catalog, first_design(catalog, Answers({"llm-serving": "20"}, {})))
+    (group,) = book.scenario.groups
+    for kind in ("", "chat", "agent", "coding"):
+        for model in ("gpt-j-6b", "llama-2-7b", "llama-3.1-8b"):
+            book.edit(f"groups.{group.id}.use_kind", kind)
+            book.edit(f"groups.{group.id}.model", model)
+            assert not book.refused, (kind, model)
+    book.edit(f"groups.{group.id}.use_kind", "")
+    assert book.scenario.groups[0].tokens_in == 2000
+    book.edit(f"groups.{group.id}.tokens_in", "3000")
+    book.edit(f"groups.{group.id}.model", "gpt-j-6b")
+    assert book.problem_of(f"groups.{group.id}.tokens_in"), "it was stated"

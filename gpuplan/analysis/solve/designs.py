@@ -14,11 +14,10 @@ from gpuplan.analysis.candidates import (
     kind_candidates,
     maybe_ended,
     possible_sharing,
-    takers,
     unfit,
 )
 from gpuplan.catalog import Catalog
-from gpuplan.plan.hardware import fit_of, maker_of
+from gpuplan.plan.hardware import fit_of, maker_of, takers
 from gpuplan.plan.llm import uses_model
 from gpuplan.plan.prices import PriceList
 from gpuplan.scenario import FIELD_BY_PATH, KINDS_PATH, NEW_HOSTS, Scenario, field_of, new_hosts_text, views

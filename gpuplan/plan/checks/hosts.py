@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gpuplan.plan.checks.message import Message, about, message, placed
-from gpuplan.plan.hardware import architecture_of, fit_of
+from gpuplan.plan.hardware import architecture_of, fit_of, known_takers
 from gpuplan.plan.host_line import NOT_SOLD
 from gpuplan.plan.hosts import WholePool, whole_pools
 from gpuplan.plan.layouts import most_hosts_fact
@@ -127,11 +127,12 @@ def server(plan: Plan) -> Iterator[Message]:
     limit, why = server_gpu_limit(plan.scenario, plan.catalog)
     if limit is not None and fit is None:
         limit, why = None, said("check.no source names", gpu=gpu, server=chassis)
-    if limit is None:
+    if limit is None and not (fit and planned <= fit.gpus):
         facts = plan.catalog.servers[hardware.server].facts.values()
         sources = tuple(dict.fromkeys(source for fact in facts for source in fact.sources))
-        gpus = hardware.gpus_per_host
-        yield message(plan, "server-limit-unknown", why=capital(why), gpus=gpus, sources=sources)
+        known = known_takers(plan.scenario, plan.catalog)
+        words = {"why": capital(why), "gpus": str(planned), "known": known}
+        yield message(plan, "server-limit-unknown", sources=sources, **words)
 
 
 def cluster_size(plan: Plan) -> Iterator[Message]:

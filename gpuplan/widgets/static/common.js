@@ -282,12 +282,13 @@ function control(field, send, compact) {
       if (compact) input.setAttribute("aria-label", `${next.label}${compact ? ", " + compact : ""}`);
       input.setAttribute("aria-invalid", String(Boolean(next.problem)));
       input.placeholder = next.empty ?? "";
-      if (next.problem) input.setAttribute("aria-describedby", `${id}-problem`);
+      if (next.problem || next.doubt) input.setAttribute("aria-describedby", `${id}-problem`);
       else input.removeAttribute("aria-describedby");
       input.readOnly = Boolean(next.locked);
       input.title = next.locked;
-      problem.textContent = next.problem ? `${next.problem}.` : "";
-      problem.hidden = !next.problem;
+      problem.textContent = next.problem ? `${next.problem}.` : next.doubt ?? "";
+      problem.hidden = !problem.textContent;
+      problem.classList.toggle("gp-doubt", !next.problem);
       confirm.update(next);
       shown = next;
     }
