@@ -170,6 +170,9 @@ class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
         mark = self._columns.add_class if step == "start" else self._columns.remove_class
         mark("gp-wide-page")  # first: the list of steps takes the focus, so it has to be there
         if at not in self._tabs:
+            for show in self._frame:
+                show()
+            self._page.children = ()  # no old tab under a new label; the list of steps took the focus from it
             self._tabs[at] = self._build(at, tab.content)
         visible = self._page.children == (self._tabs[at],)  # else each has its state before it is shown
         at_once, late = self._shown[at]

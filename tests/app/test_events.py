@@ -10,8 +10,8 @@ pytest.importorskip("ipywidgets")
 
 from gpuplan import load_scenario
 from gpuplan.app.events import EVENTS
-from gpuplan.app.screen import ON_PAGE
-from gpuplan.app.state import Workbook
+from gpuplan.app.screen import ON_PAGE, WorkbookApp
+from gpuplan.app.state import STEPS, Workbook
 from gpuplan.widgets.part import STATIC
 
 GIVEN = re.compile(r'send\("([a-z-]+)"')
@@ -52,3 +52,15 @@ def test_what_to_look_at_is_of_the_audit_or_of_the_screen(book: Workbook) -> Non
 def test_a_file_that_is_too_large_is_refused_with_its_size(book: Workbook) -> None:
     EVENTS["too-large"](book, {"name": "a.yaml", "size": 10_000_000})
     assert "10,000,000 bytes" in book.notice[1]
+
+
+def test_the_tab_before_never_stands_under_the_name_of_the_next(book: Workbook) -> None:
+    app = WorkbookApp(book)
+    nav, work = app._columns.children
+    page, seen = work.children[-1], []
+    nav.observe(lambda change: seen.append(change["new"]["current"]), "data")
+    page.observe(lambda change: seen.append(len(change["new"])), "children")
+    for step, _ in STEPS[1:]:
+        seen.clear()
+        app._receive("go", {"step": step})
+        assert seen == [step, 0, 1], step
