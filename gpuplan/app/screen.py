@@ -18,7 +18,7 @@ from gpuplan.app.header import glossary_data, present_data
 from gpuplan.app.idle_work import collect_later
 from gpuplan.app.memory import memory_of, resume
 from gpuplan.app.state import FIRST, STEPS, Workbook, guarded
-from gpuplan.app.steps import compare, design
+from gpuplan.app.steps import compare, design, network
 from gpuplan.app.strip import strip_data
 from gpuplan.app.workbook_traits import WorkbookTraits
 from gpuplan.catalog import Catalog, load_catalog
@@ -38,6 +38,7 @@ MESSAGES: Mapping[str, Callable[[Workbook], Headline]] = {
     "start": lambda _workbook: Headline(""),
     "compare": compare.message,
     "design": design.message,
+    "network": network.message,
     "hosts": lambda workbook: HEADLINES["hosts"](workbook.checked),
 }
 

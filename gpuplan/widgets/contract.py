@@ -179,9 +179,21 @@ Demand = TypedDict("Demand", {
     "path": str, "value": str, "question": str, "cards": Sequence[Rule], "problem": str, "sentence": str,
     "saving": str, "target": Target | None, "stated": Stated | None, "stale": bool})
 PostureCard = TypedDict("PostureCard", {
-    "value": int, "title": str, "words": str, "key": str, "hosts": str, "gpus": str, "cost": str})
+    "value": int, "title": str, "words": str, "key": str, "hosts": str, "gpus": str, "cost": str,
+    "mark": NotRequired[Mark], "about": NotRequired[str]})
 Posture = TypedDict("Posture", {
-    "path": str, "value": int, "cards": Sequence[PostureCard], "question": str, "problem": str, "stale": bool})
+    "path": str, "value": int, "cards": Sequence[PostureCard], "label": str, "question": str, "problem": str,
+    "stale": bool})
+LinkSpeed = TypedDict("LinkSpeed", {"value": int, "at": float, "main": bool})
+LinkSegment = TypedDict("LinkSegment", {
+    "start": float, "width": float, "verdict": str, "mark": Mark, "text": str, "title": str})
+"""``start`` and ``width`` are shares of the scale."""
+Lane = TypedDict("Lane", {
+    "chips": Sequence[Chip], "name": str, "about": str, "segments": Sequence[LinkSegment], "mark": Mark,
+    "means": str, "key": str})
+Links = TypedDict("Links", {
+    "shown": bool, "stale": bool, "path": str, "value": int, "speeds": Sequence[LinkSpeed],
+    "lanes": Sequence[Lane], "legend": Sequence[Mark], "text": Paragraphs, "after": Paragraphs})
 Refused = TypedDict("Refused", {"at": int, "text": str})
 Watch = TypedDict("Watch", {
     "shown": bool, "stale": bool, "pool": str, "title": str, "at": int, "of": int, "label": str,
@@ -247,7 +259,7 @@ PARTS: Mapping[str, Any] = {
     "bar": Bar, "nav": Nav, "head": HeadData, "strip": Strip, "drawer": Drawer, "present": Present,
     "glossary": Glossary, "panel": Panel | Hidden, "tables": Fold, "form": Form, "grid": Grid,
     "sheet": Sheet | Hidden, "run": Run | Hidden, "start": Start, "guide": Guide, "workloads": Workloads,
-    "access": Access, "demand": Demand, "posture": Posture, "watch": Watch | Hidden, "hosts": Hosts,
+    "access": Access, "demand": Demand, "posture": Posture, "links": Links, "watch": Watch | Hidden, "hosts": Hosts,
     "allowed": Allowed, "fabric": Fabric | Hidden, "compare": Compare, "design": Design, "preview": Preview,
     "boards": Boards | Hidden,
 }

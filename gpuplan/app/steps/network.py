@@ -1,15 +1,17 @@
 """Network: whether the link is enough, its inputs, remote GPUs, typical work, the vendor's claim, and the fabric with its settings and failures."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from gpuplan.analysis.link_speeds import PATH as LINK
+from gpuplan.analysis.link_speeds import Speed, Use, least_enough, link_speeds, link_uses
 from gpuplan.analysis.rdma_claims import CLAIMED_GBIT_S, claims
-from gpuplan.app.cards import Contents, figures, lettered, panel, paragraph, plain, source_titles
+from gpuplan.app.cards import Card, Contents, chip, figures, lettered, panel, paragraph, plain, source_titles
 from gpuplan.app.forms import field_data, form
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.training import judged, presets, with_changes
+from gpuplan.app.steps.training import MARKS, judged, presets, with_changes
 from gpuplan.facts import Fact
 from gpuplan.locales import written
 from gpuplan.plan.fabric import Cabling
@@ -19,12 +21,15 @@ from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.switches import Hosts, Kind, Switches
 from gpuplan.plan.training.speed import RDMA, round_trip, tcp_rate, usual_workload
 from gpuplan.report import number
+from gpuplan.report.headlines import Headline
+from gpuplan.report.headlines import network as network_headline
+from gpuplan.report.link_lanes import Segment, about, lane, meaning, speed_at
 from gpuplan.report.table import Cell, Column, screen
 from gpuplan.report.tables import network as tables
 from gpuplan.report.tables.network import part_failures, settings
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, field_of
 from gpuplan.widgets import contract
-from gpuplan.wording import NAMES, TRANSPORT_NAMES, amount, capital, said, some_of, two_digits
+from gpuplan.wording import NAMES, TRANSPORT_NAMES, amount, capital, headline_money, said, some_of, two_digits
 
 MET = {
     True: {"sign": "\u2713", "text": "met", "tone": "good"},
@@ -69,18 +74,103 @@ def fabric_form(workbook: Workbook) -> dict[str, Any]:
     return {"empties": {"network.oversubscription": bound}}
 
 
-@panel()
-def verdict_data(workbook: Workbook) -> Contents:
-    plan, verdicts = workbook.plan, link_verdicts(workbook.plan)
-    if not plan.groups:
-        return said("screen.network.no workloads")
-    if not verdicts:
-        return said("screen.network.no remote")
-    table = lettered(workbook, tables.speed_kept(plan), "who")
-    table = table.dressed("work", lambda n, _: _in_short(verdicts[n]))
-    table = judged(workbook, table, "kept", [verdict.use for verdict in verdicts], basis="")
-    more = said("screen.network.bars") if any(verdict.use for verdict in verdicts) else ""
-    return {"hint": _link(plan.scenario), "tables": [screen(table, more=more)], "after": _helped(verdicts)}
+SIGNS: Mapping[str, contract.Mark] = MARKS | {
+    "none": {"sign": "\u2013", "text": said("screen.network.no limit"), "tone": ""},
+    "wasted": {"sign": "", "text": said("screen.network.wasted"), "tone": "wasted"},
+}
+EXAMPLE: contract.Mark = {"sign": "\u2013", "text": said("screen.network.not in use"), "tone": ""}
+NO_FABRIC: contract.Mark = {"sign": "?", "text": said("screen.network.no fabric"), "tone": "warn"}
+LEGEND = ("bad", "fair", "good", "wasted")
+MAIN_GBIT_S = (10, 25, 100, 400)
+"""Speeds that most fabrics have; the others are smaller in the scale, and on no card unless one of them is chosen or enough."""
+CARDS = 3
+
+
+def message(workbook: Workbook) -> Headline:
+    """Return the verdict on the link; once other speeds are planned, with the slowest that is enough."""
+    least = least_enough(speeds) if (speeds := _speeds(workbook)) else None
+    return network_headline(workbook.plan, least.gbit_s if least and not least.rank else 0)
+
+
+def _speeds(workbook: Workbook) -> tuple[Speed, ...]:
+    """Return the design on each link speed; nothing until that is worked out."""
+    return workbook.later("network: speeds", link_speeds) or ()
+
+
+@panel(draws="links")
+def lanes_data(workbook: Workbook) -> Contents:
+    plan, speeds = workbook.plan, _speeds(workbook)
+    uses = link_uses(plan)
+    choices = map(int, FIELD_BY_PATH[LINK].choices)
+    return {
+        "text": [] if uses else [plain(said("screen.network.no workloads"))],
+        "path": LINK,
+        "value": plan.scenario.network.link_gbit_s,
+        "speeds": [{"value": n, "at": speed_at(n), "main": n in MAIN_GBIT_S} for n in choices],
+        "lanes": [_lane(workbook, use, lane(speeds, use) if speeds else []) for use in uses],
+        "legend": [SIGNS[name] for name in LEGEND],
+        "after": _helped(link_verdicts(plan)),
+    }
+
+
+def _lane(workbook: Workbook, use: Use, segments: Sequence[Segment]) -> contract.Lane:
+    names = {group.id: group.name for group in workbook.plan.groups}
+    mark = SIGNS[use.verdict] if use.kind != "example" else EXAMPLE
+    return {
+        "chips": [chip(workbook, group)["chip"] for group in use.groups],
+        "name": use.name or some_of([names[group] for group in use.groups]) or said("screen.network.ports"),
+        "about": about(use),
+        "segments": [{"mark": SIGNS[each.verdict], **each._asdict()} for each in segments],  # type: ignore[typeddict-item]
+        "mark": NO_FABRIC if use.kind == "ports" and use.verdict == "unknown" else mark,
+        "means": meaning(use),
+        "key": use.key if use.key in workbook.plan.lines else "",
+    }
+
+
+@partial(Card, "posture", slow=True)
+def speeds_data(workbook: Workbook) -> contract.Posture:
+    """Return the speeds that matter side by side: the chosen one, the slowest that is enough, and the next ones."""
+    chosen = workbook.plan.scenario.network.link_gbit_s
+    by_speed = {speed.gbit_s: speed for speed in _speeds(workbook)}
+    matter = [chosen, least_enough(tuple(by_speed.values())).gbit_s] if by_speed else []
+    matter += [n for n in reversed(MAIN_GBIT_S) if n < chosen][:1] + [n for n in MAIN_GBIT_S if n > chosen]
+    shown = sorted([n for n in dict.fromkeys(matter) if n in by_speed][:CARDS])
+    return {
+        "path": LINK,
+        "value": chosen,
+        "cards": [_card(workbook, by_speed[n]) for n in shown],
+        "label": FIELD_BY_PATH[LINK].label,
+        "question": FIELD_BY_PATH[LINK].question,
+        "problem": "",
+        "stale": workbook.stale,
+    }
+
+
+def _card(workbook: Workbook, speed: Speed) -> contract.PostureCard:
+    chosen = speed.gbit_s == workbook.plan.scenario.network.link_gbit_s
+    slow = list(dict.fromkeys(use.name or about(use) for use in speed.uses if use.rank == speed.rank))
+    words = [said("screen.network.slow for", names=slow)] if speed.rank and slow else []
+    fabric = "screen.network.leaves" if speed.leaves else "screen.network.no fabric"
+    words.append(said(fabric, leaves=speed.leaves, cables=speed.cables))
+    cost, costs = "", workbook.plan.costs
+    if costs and speed.dearer is not None and not chosen:
+        key = "screen.network.dearer" if speed.dearer > 0 else "screen.network.cheaper"
+        cost = said(key, money=headline_money(abs(speed.dearer), costs.currency), years=costs.years)
+        if speed.excludes:
+            cost = said("screen.network.excludes", cost=cost, items=len(speed.excludes))
+    return {
+        "value": speed.gbit_s,
+        "title": said(
+            "screen.network.this speed" if chosen else "screen.network.speed of", speed=speed.gbit_s
+        ),
+        "mark": SIGNS[("good", "fair", "bad")[speed.rank]],
+        "words": " ".join(words),
+        "about": "; ".join(speed.excludes),
+        "cost": cost,
+        "key": "",
+        "hosts": "",
+        "gpus": "",
+    }
 
 
 def _helped(found: Sequence[LinkVerdict]) -> list[list[contract.Piece]]:
@@ -95,16 +185,6 @@ def _helped(found: Sequence[LinkVerdict]) -> list[list[contract.Piece]]:
         helped.append(paragraph("screen.network.helps", whose=whose, change=change))
     left = len(helped) - SHOWN_HELP
     return [*helped[:SHOWN_HELP], plain(said("screen.network.more help", left=left))] if left > 0 else helped
-
-
-def _in_short(each: LinkVerdict) -> dict[str, Any]:
-    """Return a workload's use of the network, in a word or two; on hovering, its name."""
-    if each.use is None:
-        return {}
-    runs = {"title": each.use.workload_name}
-    if isinstance(each.use, RemoteUse):
-        return runs | {"text": said("screen.network.remote")}
-    return runs | {"text": said("screen.network.training", hosts=amount(each.use.hosts, each.place))}
 
 
 @panel()

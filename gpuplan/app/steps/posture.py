@@ -41,6 +41,7 @@ def posture_data(workbook: Workbook) -> contract.Posture:
         "path": FAILURES,
         "value": value,
         "cards": [_card(workbook, n, planned.get(n)) for n in sorted({*POSTURES, value})],
+        "label": FIELD_BY_PATH[FAILURES].label,
         "question": FIELD_BY_PATH[FAILURES].question,
         "problem": workbook.problem_of(FAILURES),
         "stale": workbook.stale,

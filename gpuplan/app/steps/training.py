@@ -31,7 +31,7 @@ from gpuplan.report.tables import network as tables
 from gpuplan.widgets import contract
 from gpuplan.wording import NAMES, VERDICTS, kept_range, kept_share, said, three_digits
 
-MARKS = {
+MARKS: dict[str, contract.Mark] = {
     "good": {"sign": "\u2713", "text": VERDICTS["good"], "tone": "good"},
     "fair": {"sign": "!", "text": VERDICTS["fair"], "tone": "warn"},
     "bad": {"sign": "\u2715", "text": VERDICTS["bad"], "tone": "bad"},

@@ -25,7 +25,8 @@ from gpuplan.scenario import FIELDS, from_dict
 
 Data = dict[str, Any]
 PARTS: tuple[Callable[[Workbook], Data], ...] = (
-    step.verdict_data,
+    step.lanes_data,
+    step.speeds_data,
     step.network_form,
     step.rates_form,
     step.fabric_form,
@@ -124,21 +125,34 @@ def test_an_empty_rate_shows_what_was_fitted_with_its_range(enterprise: Workbook
     assert step.rates_form(enterprise)["text"] == ""
 
 
-def test_the_verdict_is_on_each_thing_that_depends_on_the_link(enterprise: Workbook) -> None:
-    found = step.verdict_data(enterprise)["tables"][0]["rows"]
-    who = [(row[0]["text"], row[1]["text"]) for row in found]
-    assert who[0] == ("vMotion", "VMs with vGPUs")
+def lanes(book: Workbook) -> list[Data]:
+    return list(step.lanes_data(book)["lanes"])
+
+
+def test_the_verdict_is_on_each_thing_that_crosses_the_network(enterprise: Workbook) -> None:
+    found = lanes(enterprise)
     remote = [use.name for use in enterprise.plan.network.remote]
-    assert who[1:] == [
-        *((name, "Remote GPUs") for name in remote),
-        ("Distributed machine learning", "Training, 4 VMs"),
+    assert [lane["name"] for lane in found] == [
+        *remote,
+        "Distributed machine learning",
+        "High-performance researchers",
+        "Ports of a host",
+        "Training job",
     ]
-    assert {row[3]["mark"]["text"] for row in found[1:]} == {"enough"}
-    assert found[0][3]["mark"]["text"] == "over the limit" and "limit 100 s" in found[0][2]["text"]
+    assert [lane["about"] for lane in found[4:]] == [
+        "Training, 4 VMs",
+        "vMotion of 128 GiB",
+        "29.6 Gbit/s at once",
+        "Example: training, 4 hosts",
+    ]
+    assert {lane["mark"]["text"] for lane in found[:5]} == {"enough"}
+    assert found[0]["means"] == "keeps 90 %, 76 to 98 %", "its range stays beside it"
+    assert found[5]["mark"]["text"] == "over the limit" and "limit 100 s" in found[5]["means"]
+    assert found[-1]["mark"]["text"] == "not in use"
     enterprise.edit("network.link_gbit_s", "1")
     enterprise.edit("network.transport", "tcp")
-    data = step.verdict_data(enterprise)
-    assert {row[3]["mark"]["text"] for row in data["tables"][0]["rows"]} == {"too slow"}
+    data = step.lanes_data(enterprise)
+    assert {lane["mark"]["text"] for lane in data["lanes"][:6]} == {"too slow"}
     helped = [line[0]["text"] for line in data["after"]]
     assert len(helped) == 3 and helped[-1].endswith(" more.")
     ways = {each.use.changes for each in link_verdicts(enterprise.plan) if each.use}
@@ -147,17 +161,55 @@ def test_the_verdict_is_on_each_thing_that_depends_on_the_link(enterprise: Workb
     assert len(set(told)) == len(told), "what helps several is said once"
 
 
+def test_lanes_cover_the_scale_and_the_line_is_in_the_segment_of_its_verdict(enterprise: Workbook) -> None:
+    data = step.lanes_data(enterprise)
+    chosen = next(speed["at"] for speed in data["speeds"] if speed["value"] == data["value"])
+    for lane in data["lanes"]:
+        ends = [(segment["start"], segment["start"] + segment["width"]) for segment in lane["segments"]]
+        assert (ends[0][0], ends[-1][1]) == pytest.approx((0, 1))
+        assert [end for _, end in ends[:-1]] == pytest.approx([start for start, _ in ends[1:]])
+        (here,) = [g for g, (start, end) in zip(lane["segments"], ends, strict=True) if start < chosen < end]
+        if here["verdict"] != "wasted" and lane["mark"]["text"] != "not in use":
+            assert here["mark"] == lane["mark"]
+
+
+def test_the_cards_have_the_chosen_speed_the_slowest_enough_and_the_next(enterprise: Workbook) -> None:
+    data = step.speeds_data(enterprise)
+    assert [card["value"] for card in data["cards"]] == [25, 100, 400] and data["value"] == 100
+    less, now, more = data["cards"]
+    assert (less["mark"]["text"], now["cost"]) == ("enough", "")
+    assert less["cost"].startswith("saves USD 42.7 k") and "excl. 1 item" in less["cost"]
+    assert "SN3700C" in less["about"], "what is not in the difference is named"
+    assert more["cost"].startswith("adds USD 102 k")
+    enterprise.edit("network.link_gbit_s", "10")
+    slow = step.speeds_data(enterprise)["cards"][0]
+    assert (slow["value"], slow["mark"]["text"]) == (10, "too slow")
+    assert "HPC users" in slow["words"]
+
+
+def test_the_message_names_the_slowest_link_that_is_enough(catalog: Catalog, enterprise: Workbook) -> None:
+    sentence = step.message(enterprise).sentence
+    assert has_approved(sentence, "25 Gbit/s", "4 VMs", "100 Gbit/s")
+    assert "stun" in sentence, "no condition is lost"
+    enterprise.edit("network.link_gbit_s", "10")
+    assert has_approved(step.message(enterprise).sentence, "10 Gbit/s", "25 Gbit/s")
+    enterprise.edit("network.link_gbit_s", "25")
+    assert step.message(enterprise) == HEADLINES["network"](enterprise.plan)
+    assistant = step.message(book_of(catalog, "assistant")).sentence
+    assert has_approved(assistant, "10 Gbit/s", "100 Gbit/s") and "stun" in assistant
+
+
 def test_a_job_that_nobody_entered_is_an_example_and_in_no_verdict(catalog: Catalog) -> None:
     book = book_of(catalog, "assistant")
     book.edit("network.link_gbit_s", "10")
-    assert [row[0]["text"] for row in step.verdict_data(book)["tables"][0]["rows"]] == ["vMotion"]
+    assert [lane["mark"]["text"] for lane in lanes(book) if "hosts" in lane["about"]] == ["not in use"]
     assert training.example_badge(book) == "example"
     assert has_approved(training.training_form(book)["text"])
     assert "ResNet" not in HEADLINES["network"](book.plan).sentence
     assert not [message for message in book.messages if "training job" in message.text]
     book.edit("training.hosts", "8")
     assert training.example_badge(book) == ""
-    assert step.verdict_data(book)["tables"][0]["rows"][-1][1]["text"] == "Training, 8 hosts"
+    assert lanes(book)[0]["about"] == "Training, 8 hosts"
     assert has_approved(HEADLINES["network"](book.plan).sentence, "10 Gbit/s", "8 hosts")
     assert "job-not-carried" in [message.code for message in book.messages]
 
