@@ -1,12 +1,13 @@
 """Editing of one design: its scenario, the last good plan, what was typed and refused, undo and redo. No widgets."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from gpuplan.analysis.customer import customer_scenario
 from gpuplan.analysis.variants import has_input
 from gpuplan.app import groups
-from gpuplan.app.groups import cell_at
+from gpuplan.app.groups import Cell, cell_at
 from gpuplan.app.history import MOST, Link, input_name, link_of, new_design, scenario_of
 from gpuplan.app.number_input import NUMERIC, is_half_typed
 from gpuplan.app.plan_view import PlanView
@@ -38,10 +39,11 @@ MOST_PLANS = 8
 
 
 class Draft(NamedTuple):
-    """Text typed into a field that does not accept it."""
+    """Text typed into a field that does not accept it, or into a cell whose row needs others first."""
 
     text: str
-    problem: Problem
+    problem: Problem | None
+    """None in a row that is not complete yet."""
     at: str
     """Id of the design in which it was typed."""
 
@@ -97,7 +99,7 @@ class Editing(PlanView):
 
     @property
     def stale(self) -> bool:
-        return bool(self.drafts or self.refused)
+        return bool(self.wrong or self.refused)
 
     def name_of(self, path: str) -> str:
         cell = cell_at(path)
@@ -112,8 +114,8 @@ class Editing(PlanView):
         return set_up_as(self.seen, self.plan.set_up) if path in OPEN else self.seen
 
     def problem_of(self, path: str) -> str:
-        if path in self.drafts:
-            return self.drafts[path].problem.words
+        if (draft := self.drafts.get(path)) and draft.problem:
+            return draft.problem.words
         blamed = [problem for problem in self.refused if problem.path]
         if path == self.cause and blamed and path not in {problem.path for problem in blamed}:
             return f"{self.name_of(blamed[0].path)}: {blamed[0].words}"
@@ -128,7 +130,19 @@ class Editing(PlanView):
     def wrong(self) -> tuple[str, ...]:
         """Paths of the inputs with a problem, the first to correct first."""
         blamed = [problem.path for problem in self.refused if problem.path]
-        return tuple(dict.fromkeys(filter(None, (*self.drafts, *blamed, self.cause * bool(blamed)))))
+        drafts = [path for path, draft in self.drafts.items() if draft.problem]
+        return tuple(dict.fromkeys(filter(None, (*drafts, *blamed, self.cause * bool(blamed)))))
+
+    def needed(self, path: str, row: int) -> list[str]:
+        """Return the keys of the cells for which others of their row wait."""
+        waiting = self._waiting(cell := Cell(path, row, ""))
+        return groups.still_needed(self.scenario, cell, waiting) if waiting else []
+
+    def _waiting(self, cell: Cell) -> dict[str, str]:
+        """Return the texts of a row that wait for its other cells, by their keys."""
+        row = f"{cell.path}.{cell.row}."
+        drafts = {path: draft.text for path, draft in self.drafts.items() if draft.problem is None}
+        return {path.removeprefix(row): text for path, text in drafts.items() if path.startswith(row)}
 
     def locked(self, path: str) -> str:
         """Say why the field at ``path`` cannot be changed in the customer view; empty if it can."""
@@ -149,17 +163,24 @@ class Editing(PlanView):
         if why := self.locked(path):
             self.say("warn", why)
             return
-        number = cell_at(path) is not None or field_of(path).kind in NUMERIC
+        cell = cell_at(path)
+        number = cell is not None or field_of(path).kind in NUMERIC
         if not has_input(self.scenario, path):
             return  # typed into a row that has been deleted since
         if live and number and is_half_typed(str(given), locale_of(self.scenario)):
             return
+        beside = self._beside_it(cell, given) if cell else {}
+        if beside is None:
+            self._wait(path, str(given), live)
+            return
         try:
-            scenario = groups.edited(self.scenario, self.catalog, path, given)
+            scenario = groups.edited(self.scenario, self.catalog, path, given, beside)
         except ScenarioError as error:
             self._refused(path, given, error, live, number)
             return
         drafted = self.drafts.pop(path, None)
+        if cell and not live:
+            self._leave_rows(cell, beside, scenario)
         if path.endswith(".use_case"):  # it sets others of the group
             for name in groups.PRESET:
                 self.drafts.pop(path.replace(".use_case", f".{name}"), None)
@@ -168,6 +189,36 @@ class Editing(PlanView):
         elif self.typing:  # a field is left as it was typed
             self._settle(path)
             self._changed()
+
+    def _beside_it(self, cell: Cell, given: Any) -> dict[str, str] | None:
+        """Return the waiting cells with which a typed one makes a complete row, none where it needs none; None if there is no such row."""
+        there = len(groups.rows_of(self.scenario, cell.path))
+        if cell.row <= there and not str(given).strip():
+            return {}
+        for beside in (self._waiting(cell), {}):
+            if not groups.still_needed(self.scenario, cell, {**beside, cell.key: given}):
+                return beside
+        return None
+
+    def _wait(self, path: str, text: str, live: bool) -> None:
+        """Keep the text of a cell until its row is complete; it is no error."""
+        if not live:
+            self.drafts.pop(path, None)
+            if text.strip():
+                self.drafts[path] = Draft(text, None, self.link.id)
+            self._changed()
+
+    def _leave_rows(self, cell: Cell, taken: Mapping[str, str], now: Scenario) -> None:
+        """Forget the texts that a row has taken, and all of a row that is removed; those of rows below it move up."""
+        before, after = (len(groups.rows_of(scenario, cell.path)) for scenario in (self.scenario, now))
+        drafts, self.drafts = self.drafts, {}
+        for path, draft in drafts.items():
+            other = cell_at(path)
+            if other and other.path == cell.path and after < before and other.row > cell.row:
+                path = f"{other.path}.{other.row - 1}.{other.key}"
+            elif other and other[:2] == cell[:2] and (after < before or other.key in taken):
+                continue
+            self.drafts[path] = draft
 
     def _refused(self, path: str, given: Any, error: ScenarioError, live: bool, number: bool) -> None:
         """Keep the typed text beside its field with its problem, unless typing goes on; no half-typed number counts."""

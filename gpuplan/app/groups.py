@@ -112,11 +112,13 @@ def _longest_prompt(catalog: Catalog, group: Group, facts: Mapping[str, Fact]) -
     return room // 2 if float(turns) > 1 else room
 
 
-def edited(scenario: Scenario, catalog: Catalog, path: str, given: Any) -> Scenario:
-    """Return a scenario with the typed value of an input, or of one cell of an input that holds rows."""
+def edited(
+    scenario: Scenario, catalog: Catalog, path: str, given: Any, beside: Mapping[str, str] = {}
+) -> Scenario:
+    """Return a scenario with the typed value of an input, or of a cell of an input that holds rows with those ``beside`` it."""
     locale = locale_of(scenario)
     if cell := cell_at(path):
-        rows = with_cell(scenario, cell, counted_as_typed(given, locale) if isinstance(given, str) else given)
+        rows = with_cells(scenario, cell, {**beside, cell.key: given})
         changed = scenario.with_value(cell.path, parse_value(field_of(cell.path), rows, cell.path))
         return _on_their_hosts(scenario, changed) if cell.path == KINDS_PATH else changed
     typed = as_typed(path, given, locale, scenario.cost.currency) if isinstance(given, str) else given
@@ -282,25 +284,27 @@ def rows_of(scenario: Scenario, path: str) -> list[dict[str, Any]]:
     return ROWS[path].file_rows(scenario.get(path) or "")
 
 
-def _new_row(scenario: Scenario, path: str) -> dict[str, Any]:
-    """Return a row that begins with one; a further kind of hosts begins like the first kind."""
-    if path != KINDS_PATH:
-        return {COUNT[path]: 1}
-    hardware, taken = scenario.hardware, {kind.id for kind in new_hosts(scenario.hardware.kinds)}
-    names = (said("screen.hardware.new kind", number=number) for number in count(2))
-    name = next(name for name in names if slug(name) not in taken)
-    return {"name": name, "gpus_per_host": hardware.gpus_per_host, "gpu": hardware.gpu}
+def still_needed(scenario: Scenario, cell: Cell, typed: Mapping[str, Any]) -> list[str]:
+    """Return the keys of the cells that a row still needs once some are typed; none where one is not valid."""
+    return ROWS[cell.path].missing(_typed_row(scenario, cell, typed))
 
 
-def with_cell(scenario: Scenario, cell: Cell, given: Any) -> list[dict[str, Any]]:
-    """Return the rows after a cell was edited: one without a number is removed, and text in an empty row makes one."""
+def with_cells(scenario: Scenario, cell: Cell, typed: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows after cells of the row of ``cell`` were typed; one whose number is emptied is removed."""
     rows = rows_of(scenario, cell.path)
-    counted, value = COUNT[cell.path], str(given).strip()
-    if cell.row > len(rows):
-        rows.append(_new_row(scenario, cell.path) if value else {})
-    row = rows[min(cell.row, len(rows)) - 1]
-    if value:
-        row[cell.key] = value
-    else:
-        row.pop(cell.key, None)
-    return [entry for entry in rows if counted in entry]
+    rows[cell.row - 1 : cell.row] = [_typed_row(scenario, cell, typed)]
+    return [row for row in rows if COUNT[cell.path] in row]
+
+
+def _typed_row(scenario: Scenario, cell: Cell, typed: Mapping[str, Any]) -> dict[str, Any]:
+    rows, locale = rows_of(scenario, cell.path), locale_of(scenario)
+    row = rows[cell.row - 1] if cell.row <= len(rows) else {}
+    if cell.path == KINDS_PATH and not row:
+        taken = {kind.id for kind in new_hosts(scenario.hardware.kinds)}
+        names = (said("screen.hardware.new kind", number=number) for number in count(2))
+        row = {"name": next(name for name in names if slug(name) not in taken)}
+    for key, given in typed.items():
+        row.pop(key, None)
+        if value := str(given).strip():
+            row[key] = counted_as_typed(value, locale)
+    return row

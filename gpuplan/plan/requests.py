@@ -224,11 +224,12 @@ def held_gpus(scenario: Scenario, catalog: Catalog, group: Group, plan: GroupPla
 
 
 def other_requests(scenario: Scenario) -> list[placement.Request]:
-    """VMs without a GPU that run on the GPU hosts."""
-    apart = OTHER_VMS + of_kind(scenario)
+    """VMs without a GPU that run on the GPU hosts and take something of them that is stated."""
+    apart, hardware = OTHER_VMS + of_kind(scenario), scenario.hardware
     return [
         placement.Request(f"{apart}{at}", other.vms, vcpus=other.vcpus, memory_gib=other.memory_gib)
-        for at, other in enumerate(other_vms(scenario.hardware.other_vms), 1)
+        for at, other in enumerate(other_vms(hardware.other_vms), 1)
+        if (other.vcpus and hardware.vcpus_per_host) or (other.memory_gib and hardware.memory_gib_per_host)
     ]
 
 

@@ -216,16 +216,14 @@ def _unknown_boards(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
             yield _unlisted("hardware.existing", kind.gpu, near, "gpus", len(catalog.gpus))
 
 
-def _uncounted_vms(scenario: Scenario, _catalog: Catalog) -> Iterator[Problem]:
-    """VMs without a GPU on hosts whose CPU or memory is not known, or that are too large for them."""
+def _large_vms(scenario: Scenario, _catalog: Catalog) -> Iterator[Problem]:
+    """VMs without a GPU that are too large for every host."""
     hardware, hosts = scenario.hardware, _hosts(scenario)
     for vm in other_vms(hardware.other_vms):
-        for need, offered, name, unit in (
-            (vm.vcpus, hardware.vcpus_per_host, "vcpus_per_host", "vCPUs"),
-            (vm.memory_gib, hardware.memory_gib_per_host, "memory_gib_per_host", "GiB"),
+        for need, offered, unit in (
+            (vm.vcpus, hardware.vcpus_per_host, "vCPUs"),
+            (vm.memory_gib, hardware.memory_gib_per_host, "GiB"),
         ):
-            if need and not offered:
-                yield problem(f"hardware.{name}", None, "limit.state it", name=vm.name, need=need, unit=unit)
             most = max(room.vcpus if unit == "vCPUs" else room.memory_gib for room in hosts)
             if need and offered and need > most:
                 vms = said("limit.vm needs", name=vm.name, need=need, unit=unit)
@@ -427,7 +425,7 @@ def _trained_model(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
 
 
 MUST_BE_POSSIBLE = (
-    *(_too_many_gpus_in_a_host, _divided_boards, _uncounted_vms, _refused_mix, _refused_placement),
+    *(_too_many_gpus_in_a_host, _divided_boards, _large_vms, _refused_mix, _refused_placement),
     *(_sums_in_switches, _demand_problems, _cluster_size, _trained_model, _clashing_limits),
 )
 OF_THE_VMS = (_group_problems, too_many)

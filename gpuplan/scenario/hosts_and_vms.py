@@ -117,7 +117,8 @@ class OtherVms(NamedTuple):
 class Listed(Generic[K]):
     """An input that lists kinds of hosts or of VMs, as typed text or as a list of mappings in a file.
 
-    ``pattern`` is a kind as typed, ``words`` a kind in that form without its name, and ``unnamed`` what a kind without a
+    ``pattern`` is a kind as typed, ``needs`` the attributes that a kind with some others must have, ``words`` a kind in that form
+    without its name, and ``unnamed`` what a kind without a
     name is called, with its number; where that is empty each has a name of its own.
     """
 
@@ -126,17 +127,17 @@ class Listed(Generic[K]):
         keys: Mapping[str, str],
         pattern: re.Pattern[str],
         kind: Callable[..., K],
-        is_complete: Callable[[Mapping[str, Any]], object],
+        needs: Callable[[Mapping[str, Any]], Sequence[str]],
         words: Callable[[K], str],
         unnamed: str = "",
     ) -> None:
         self.keys, self.pattern, self.kind, self.unnamed = keys, pattern, kind, unnamed
-        self.is_complete, self.words = is_complete, words
+        self.needs, self.words = needs, words
 
     def text(self, given: Any) -> str | None:
         """The kinds in one form, from such text or from a list of mappings; None where one is not valid."""
         rows = self._rows(given)
-        if rows is None or not all(map(self.is_complete, rows)):
+        if rows is None or any(map(self._missing, rows)):
             return None
         ids = {slug(row["name"] or "") for row in rows}
         if not self.unnamed and ("" in ids or len(ids) < len(rows)):
@@ -144,6 +145,14 @@ class Listed(Generic[K]):
         return "; ".join(
             f"{row['name'] or ''}: {self.words(self._kind(row, ''))}".removeprefix(": ") for row in rows
         )
+
+    def _missing(self, row: Mapping[str, Any]) -> list[str]:
+        return [name for name in self.needs(row) if not row[name]]
+
+    def missing(self, cells: Mapping[str, Any]) -> list[str]:
+        """Keys of the cells that a row with some cells still needs; none where a cell is not valid."""
+        rows = self._rows([cells])
+        return [self.keys[name] for name in self._missing(rows[0])] if rows else []
 
     def kinds(self, text: str | None) -> tuple[K, ...]:
         """The kinds of a stored text."""
@@ -239,18 +248,18 @@ EXISTING_HOSTS = Listed(
     HOST_KEYS,
     _HOSTS,
     HostKind,
-    lambda row: row["hosts"] and (row["gpus"] or not row["gpu"]),
+    lambda row: ["hosts", *["gpus"] * bool(row["gpu"])],
     _host_words,
     "Hosts",
 )
 """Existing hosts, as ``R740: 4 x 2 v100-pcie-32gb, 96 vCPUs, 384 GiB; 2 hosts``."""
-NEW_HOSTS = Listed(NEW_KEYS, _NEW, NewHosts, lambda row: row["gpus"] and row["gpu"], _new_words)
+NEW_HOSTS = Listed(NEW_KEYS, _NEW, NewHosts, lambda _row: ["gpus", "gpu"], _new_words)
 """Further kinds of new hosts, as ``serving: 8 x h200-nvl-141gb in dell-xe9680, vsan``."""
 VMS_WITHOUT_GPU = Listed(
     VM_KEYS,
     _VMS,
     OtherVms,
-    lambda row: row["vms"] and (row["vcpus"] or row["memory_gib"]),
+    lambda row: ["vms", *["vcpus"] * (not row["memory_gib"])],
     lambda kind: f"{kind.vms} x {_cpu_and_memory(kind.vcpus, kind.memory_gib)}",
     "VMs",
 )

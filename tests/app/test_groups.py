@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import Any
 
 import pytest
 from approved import is_approved
 
-from gpuplan.app.groups import Cell, cell_at, rows_of, with_cell
+from gpuplan.app.groups import COUNT, Cell, cell_at, rows_of, still_needed, with_cells
 from gpuplan.app.state import Workbook
 from gpuplan.catalog import Catalog
 from gpuplan.plan.hardware import fit_of, takers
@@ -16,6 +17,7 @@ from gpuplan.scenario import load_scenario, new_hosts
 pytest.importorskip("traitlets")
 
 from gpuplan.app.groups import WHERE, Answers, added, count_of, edited, first_design
+from gpuplan.app.steps.hardware import existing_grid
 from gpuplan.app.steps.start import guide_data
 from gpuplan.app.steps.usecases import group_field
 from gpuplan.report.workloads import KIND_NAMES
@@ -227,12 +229,83 @@ def test_a_path_names_a_cell() -> None:
 
 
 def test_rows_come_and_go_with_their_number() -> None:
-    scenario = load_scenario("starter").with_value("hardware.existing", "old: 3 x 2")
-    assert rows_of(scenario, "hardware.existing") == [{"name": "old", "hosts": 3, "gpus_per_host": 2}]
-    more = with_cell(scenario, Cell("hardware.existing", 2, "gpus_per_host"), "4")
-    assert more[1] == {"hosts": 1, "gpus_per_host": "4"}
-    assert with_cell(scenario, Cell("hardware.existing", 1, "hosts"), "") == []
-    assert with_cell(scenario, Cell("hardware.existing", 2, "hosts"), "") == [more[0]]
+    scenario, path = (
+        load_scenario("starter").with_value("hardware.existing", "old: 3 x 2"),
+        "hardware.existing",
+    )
+    assert rows_of(scenario, path) == [{"name": "old", "hosts": 3, "gpus_per_host": 2}]
+    new = Cell(path, 2, "gpus_per_host")
+    assert still_needed(scenario, new, {"gpus_per_host": "4", "gpu": "l4-24gb"}) == ["hosts"]
+    assert still_needed(scenario, new, {"gpu": "l4-24gb"}) == ["hosts", "gpus_per_host"]
+    more = with_cells(scenario, new, {"gpus_per_host": "4", "hosts": "1"})
+    assert more[1] == {"hosts": "1", "gpus_per_host": "4"}
+    assert with_cells(scenario, Cell(path, 1, "hosts"), {"hosts": ""}) == []
+    assert with_cells(scenario, Cell(path, 2, "hosts"), {"hosts": ""}) == [more[0] | {"hosts": 3}]
+
+
+ROW_OF = {
+    "hardware.existing": {
+        "name": "old",
+        "hosts": "3",
+        "gpus_per_host": "2",
+        "gpu": "v100-pcie-32gb",
+        "vcpus_per_host": "64",
+    },
+    "hardware.other_vms": {"name": "web", "vms": "12", "vcpus_each": "4", "memory_gib_each": "16"},
+    "hardware.kinds": {
+        "name": "large",
+        "gpus_per_host": "8",
+        "gpu": "h100-sxm5-80gb",
+        "server": "dell-xe9680",
+        "storage": "vsan",
+    },
+}
+
+
+@pytest.mark.parametrize("path", ROW_OF)
+def test_cells_of_a_row_may_come_in_any_order(catalog: Catalog, path: str) -> None:
+    ends, row = set(), ROW_OF[path]
+    orders = list(permutations(row))
+    for order in orders[:: max(1, len(orders) // 24)]:
+        book = Workbook(catalog, load_scenario("starter"))
+        before = book.plan.totals.hosts
+        for at, key in enumerate(order, 1):
+            book.edit(f"{path}.1.{key}", row[key])
+            assert not book.stale and not book.problem_of(f"{path}.1.{key}"), (order, key)
+            if not rows_of(book.scenario, path):
+                assert book.plan.totals.hosts == before
+                assert set(book.needed(path, 1)) <= set(order[at:])
+                again = Workbook(catalog, book.scenario)
+                for draft in book.drafts.items():  # as a page that is loaded again types them
+                    again.edit(draft[0], draft[1].text)
+                assert {k: d.text for k, d in again.drafts.items()} == {
+                    k: d.text for k, d in book.drafts.items()
+                }
+        assert not book.drafts
+        ends.add(book.scenario.get(path))
+    assert len(ends) == 1
+    book.edit(f"{path}.2.name", "later")
+    assert book.needed(path, 2) and len(rows_of(book.scenario, path)) == 1
+    book.edit(f"{path}.1.{COUNT[path]}", "")
+    assert not book.scenario.get(path) and book.drafts.keys() == {f"{path}.1.name"}, "it moved up"
+    book.undo()
+
+
+def test_a_board_chosen_before_its_number_waits_for_it(catalog: Catalog) -> None:
+    book, path = (
+        Workbook(catalog, load_scenario("starter").with_value("hardware.existing", "3 hosts")),
+        "hardware.existing",
+    )
+    book.edit(f"{path}.1.gpu", "l4-24gb")
+    assert book.needed(path, 1) == ["gpus_per_host"] and not book.stale
+    book.edit(f"{path}.1.hosts", "4")
+    assert book.scenario.hardware.existing == "4 hosts"
+    cells = {cell["path"]: cell for cell in existing_grid.data(book)["rows"][0]["cells"]}
+    assert cells[f"{path}.1.gpu"]["value"] == "l4-24gb" and cells[f"{path}.1.gpus_per_host"][
+        "empty"
+    ].endswith("?")
+    book.edit(f"{path}.1.gpus_per_host", "2")
+    assert book.scenario.hardware.existing == "4 x 2 l4-24gb" and not book.drafts
 
 
 def test_cells_are_typed_refused_and_undone(catalog: Catalog) -> None:
@@ -251,9 +324,11 @@ def test_cells_are_typed_refused_and_undone(catalog: Catalog) -> None:
     assert book.scenario.hardware.existing is None
 
 
-def test_further_kinds_of_hosts_begin_like_the_first_and_keep_their_groups(catalog: Catalog) -> None:
+def test_further_kinds_of_hosts_have_names_and_keep_their_groups(catalog: Catalog) -> None:
     book = Workbook(catalog, load_scenario("enterprise"))
     book.edit("hardware.kinds.1.gpu", "h200-nvl-141gb")
+    assert book.needed("hardware.kinds", 1) == ["gpus_per_host"]
+    book.edit("hardware.kinds.1.gpus_per_host", "4")
     (kind,) = new_hosts(book.scenario.hardware.kinds)
     assert (kind.gpu, kind.gpus) == ("h200-nvl-141gb", book.scenario.hardware.gpus_per_host)
     book.edit("groups.researchers.hosts", kind.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from approved import has_approved
 
-from gpuplan import Catalog, Scenario, ScenarioError, make_plan
+from gpuplan import Catalog, Scenario, ScenarioError, check_plan, make_plan
 from gpuplan.report.tables.platform import inventory
 from gpuplan.scenario import from_dict
 
@@ -116,10 +116,19 @@ def test_vms_without_a_gpu_take_cpu_of_the_hosts(catalog: Catalog) -> None:
 
 
 @pytest.mark.parametrize(
+    "hardware", [{"other_vms": "3 x 8 vCPUs"}, {"other_vms": "3 x 8 GiB", "vcpus_per_host": 64}]
+)
+def test_vms_without_a_gpu_are_not_counted_until_a_host_states_what_they_take(
+    hardware: dict[str, object], catalog: Catalog
+) -> None:
+    plan = make_plan(asked("1 x 4", hardware=hardware), catalog)
+    assert plan.totals.hosts == make_plan(asked("1 x 4"), catalog).totals.hosts
+    assert "resource-not-counted" in {message.code for message in check_plan(plan)}
+
+
+@pytest.mark.parametrize(
     ("hardware", "path"),
     [
-        ({"other_vms": "3 x 8 vCPUs"}, "hardware.vcpus_per_host"),
-        ({"other_vms": "3 x 8 GiB", "vcpus_per_host": 64}, "hardware.memory_gib_per_host"),
         ({"other_vms": "3 x 80 vCPUs", "vcpus_per_host": 64}, "hardware.other_vms"),
         ({"existing": "3 x 2 l40z"}, "hardware.existing"),
     ],

@@ -170,7 +170,8 @@ def _grid(
     listed = list[contract.GridRow]()
     for at, row in enumerate([*rows, {}], 1):
         of = ((f"{path}.{at}.{key}", text, row.get(key), options.get(key, [])) for key, text in heads.items())
-        cells = [_cell(workbook, *each, empty) for each in of]
+        needed = workbook.needed(path, at)
+        cells = [_cell(workbook, *each, empty, needed) for each in of]
         name = f"{at}" if at <= len(rows) else "new"
         listed.append({"id": str(at), "name": name, "letter": "", "colour": 0, "cells": cells})
     return {
@@ -187,18 +188,28 @@ def _grid(
 
 
 def _cell(
-    workbook: Workbook, path: str, label: str, value: Any, options: list[tuple[str, str]], empty: str
+    workbook: Workbook,
+    path: str,
+    label: str,
+    value: Any,
+    options: list[tuple[str, str]],
+    empty: str,
+    needed: Sequence[str],
 ) -> contract.Field:
     key = path.rpartition(".")[2]
     shown = workbook.drafts[path][0] if path in workbook.drafts else value
-    empty = said("screen.hardware.own cluster") if key == "cluster" else empty
+    usual = said("screen.hardware.unknown") if key in DATED else "" if key in OWN else empty
+    empty = said("screen.hardware.own cluster") if key == "cluster" else usual
+    if key in needed:
+        empty = said("screen.hardware.asked", name=label)
+        options = [("", empty), *options] if options else []
     return {
         "path": path,
         "label": label,
         "kind": "select" if options else "text",
         "value": "" if shown is None else str(shown),
         "options": [{"value": v, "text": t} for v, t in options],
-        "empty": said("screen.hardware.unknown") if key in DATED else "" if key in OWN else empty,
+        "empty": empty,
         "problem": workbook.problem_of(path),
         "locked": workbook.locked(path),
         "question": "",

@@ -86,10 +86,9 @@ def stranded(plan: Plan) -> Iterator[Message]:
 
 def counted_in_part(plan: Plan) -> Iterator[Message]:
     """CPU and memory that are stated on one side only."""
-    groups = plan.sized.groups
-    if not groups:
+    groups, others = plan.sized.groups, other_vms(plan.scenario.hardware.other_vms)
+    if not groups and not others:
         return
-    others = other_vms(plan.scenario.hardware.other_vms)
     for field, host, what, of_others in (
         ("vcpus_each", "vcpus_per_host", "vCPUs", any(other.vcpus for other in others)),
         ("memory_gib_each", "memory_gib_per_host", "Memory", any(other.memory_gib for other in others)),

@@ -54,7 +54,8 @@ def test_every_input_of_a_group_has_a_place(book: Workbook) -> None:
     elsewhere = {*PER_VM, *demand.COLUMNS, "workload"}  # on tabs of their own, and in the network step
     shown = {name for group in book.scenario.groups for name in cells(book, group.id)}
     assert {f.path for f in GROUP_FIELDS} - shown == (elsewhere | {"hosts"}) - shown
-    book.edit("hardware.kinds.1.name", "Serving")
+    for key, value in (("name", "Serving"), ("gpus_per_host", "4"), ("gpu", "h200-nvl-141gb")):
+        book.edit(f"hardware.kinds.1.{key}", value)
     assert "hosts" in cells(book, book.scenario.groups[0].id)  # of a design with several kinds of hosts
     assert {"people", "hours", "access", "remote_allowed", "model", "peakedness", "documents"} <= shown
 
