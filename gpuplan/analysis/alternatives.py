@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from gpuplan.analysis.candidates import asked, default_space, unfit
-from gpuplan.analysis.compare import design_name, differences, short_names
+from gpuplan.analysis.compare import design_name, short_names
 from gpuplan.analysis.rent_or_buy import RentOrBuy, rent_terms
 from gpuplan.analysis.silos import left_out, priced_silos
 from gpuplan.analysis.variants import SOUND, Standing, Variant, outcome, standing, together
@@ -19,8 +19,6 @@ from gpuplan.scenario import Scenario, ScenarioError
 from gpuplan.wording import NAMES, hours, said, stated_percent
 
 IN_SHORT = NAMES["alternative in short"]
-CHANGES = ("totals.hosts", "totals.gpus", "cost.net_present")
-"""Figures compared for each design: hosts, or GPUs if the number of hosts is the same, and cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,12 +251,3 @@ def nearby(scenario: Scenario, catalog: Catalog) -> tuple[tuple[str, Scenario], 
                 break
     names = [design_name(each, catalog) for each in (scenario, *designs)]
     return tuple(zip([short_names((names[0], name))[1] for name in names[1:]], designs, strict=True))
-
-
-def changes(plan: Plan, other: Scenario) -> str:
-    """Say how another design changes hosts and cost; raise a ScenarioError if it cannot be planned."""
-    pair = (plan, plan.with_scenario(other))
-    sentences = {difference.key: difference.sentence for difference in differences(pair, ("Now", "It"))}
-    if "totals.hosts" in sentences:
-        sentences.pop("totals.gpus", None)
-    return " ".join(sentences[key] for key in CHANGES if key in sentences) or said("alternative.no change")

@@ -20,10 +20,11 @@ THIS = "This design"
 LINES = tuple(NAMES["product line"].values())
 """Prefixes of board and server names by maker, which do not identify a model."""
 TOPICS = COMPARED["difference"]
+UNITS = COMPARED["side by side"] | TOPICS
 LABELS, CLAUSES = NAMES["difference"], NAMES["difference clause"]
 """Figure -> its label, and the clause that states its value."""
 NONE = said("difference.none")
-WHOLE = ("h", "%", "share")
+WHOLE = ("h", "%", "share", "")
 """Units stated as values beside the one of the first plan; all others are stated as a difference."""
 WORDS: Mapping[str, Callable[[Any, str], str]] = {
     "": lambda value, _: str(value),
@@ -76,7 +77,8 @@ def model_name(name: str) -> str:
     return next((name.removeprefix(f"{line} ") for line in LINES if name.startswith(f"{line} ")), name)
 
 
-def _words(value: Any, unit: str, currency: str) -> str:
+def words_of(value: Any, unit: str, currency: str) -> str:
+    """Word a figure as a sentence on a difference does."""
     return WORDS[unit](value, currency) if unit in WORDS else amount(value, unit)
 
 
@@ -101,17 +103,18 @@ def _difference(key: str, plans: Sequence[Plan], names: Sequence[str]) -> Differ
     if unit in ("price", "money") and len(set(currencies)) > 1:
         return None
     values = [figure(plan, key) for plan in plans]
-    shown = [NONE if value is None else _words(value, unit, currencies[0]) for value in values]
+    shown = [NONE if value is None else words_of(value, unit, currencies[0]) for value in values]
     clauses = [
-        _clause(key, name, (values[0], shown[0]), (value, words), currencies[0]) * (words != shown[0])
+        clause(key, name, (values[0], shown[0]), (value, words), currencies[0]) * (words != shown[0])
         for name, value, words in zip(names[1:], values[1:], shown[1:], strict=True)
     ]
     return Difference(key, LABELS[key], tuple(shown), tuple(clauses)) if any(clauses) else None
 
 
-def _clause(key: str, name: str, first: tuple[Any, str], other: tuple[Any, str], currency: str) -> str:
+def clause(key: str, name: str, first: tuple[Any, str], other: tuple[Any, str], currency: str) -> str:
+    """Say how a figure of a design, with its words, differs from that of the first."""
     (base, base_words), (value, words) = first, other
-    unit = TOPICS[key]
+    unit = UNITS[key]
     if key == "placed":
         return f"{name}: {words[:1].lower()}{words[1:]}"
     if value is None and f"{key} none" not in CLAUSES:
@@ -133,7 +136,7 @@ def _apart(value: float, base: float, unit: str, currency: str) -> dict[str, str
     """Return how far apart two values are, and the share of the first, where that says something."""
     far = abs(value - base)
     part = far / base if base else 0.0
-    words = _words(far, unit, currency)
+    words = words_of(far, unit, currency)
     if unit == "price" and max(value, base) < 100:  # of the amounts as they are shown
         words = priced(written(abs(round(value, 2) - round(base, 2)), ".2f"), currency)
     return {"apart": words, "share": said("difference.share", share=part) if 0.005 < part < 1 else ""}
@@ -186,8 +189,8 @@ def counting(plans: Sequence[Plan]) -> str:
     return said(how, boards=said("difference.either", names=", ".join(others), last=last), models=anew)
 
 
-def caveats(plans: Sequence[Plan], names: Sequence[str]) -> Iterator[str]:
-    """Yield caveats on a comparison: how GPUs are counted, and what makes the costs incomparable."""
+def caveats(plans: Sequence[Plan], names: Sequence[str], *, checked: bool = True) -> Iterator[str]:
+    """Yield caveats on a comparison: how GPUs are counted, what checks say, and what makes the costs incomparable."""
     if counted := counting(plans):
         yield counted
     years = [amount(p.scenario.cost.years, "year") for p in plans]
@@ -196,7 +199,7 @@ def caveats(plans: Sequence[Plan], names: Sequence[str]) -> Iterator[str]:
     excluded = [" and ".join(sorted(each - in_all)) or said("difference.nothing more") for each in left_out]
     names = short_names(names)
     for name, plan in zip(names, plans, strict=True):
-        if wrong := standing(plan).words:
+        if checked and (wrong := standing(plan).words):
             yield said("standing.of", name=name, wrong=wrong)
     currencies = [plan.scenario.cost.currency for plan in plans]
     keys = ("difference.currencies", "difference.periods", "difference.items")

@@ -136,7 +136,7 @@ def _card(scenario: Scenario, catalog: Catalog, gpu: str) -> BoardCard:
         option = Option(option.candidate, option.label, reasons=option.reasons)
     view = views(scenario)[0]
     groups = (group for group in view.groups if not group.hosts)
-    works = tuple(_work(view, catalog, group, gpu, plan) for group in groups)
+    works = tuple(work_of_gpu(view, catalog, group, gpu, plan) for group in groups)
     return BoardCard(gpu, catalog.gpus[gpu].name, option, works)
 
 
@@ -183,7 +183,7 @@ def _promising(question: Question, catalog: Catalog) -> list[Bound]:
 # ---- the work of one GPU
 
 
-def _work(view: Scenario, catalog: Catalog, group: Group, gpu: str, plan: Plan | None) -> GpuWork:
+def work_of_gpu(view: Scenario, catalog: Catalog, group: Group, gpu: str, plan: Plan | None) -> GpuWork:
     """Return what one GPU of a board does of a workload, in the design or, without one, as far as the board tells."""
     planned = next((each for each in plan.groups if each.id == group.id), None) if plan else None
     if interactive(catalog, group):

@@ -99,6 +99,7 @@ EVENTS: Mapping[str, Handler] = {
     "forget-kept": _calls(Workbook.forget_kept, name=str),
     "rename-kept": _calls(Workbook.rename_kept, name=str, to=str),
     "try": _calls(compare.try_out, name=str),
+    "pin": _calls(compare.pin, name=str),
     "use-board": _calls(boards.use_board, gpu=str),
     "use-option": _calls(explore.use_option, option=str),
     "use-solution": _calls(solve.use, key=str),

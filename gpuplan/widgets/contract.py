@@ -234,14 +234,17 @@ FabricHosts = TypedDict("FabricHosts", {
 OneFabric = TypedDict("OneFabric", {
     "name": str, "about": str, "spines": Spines, "leaves": Switches, "peer": Peer, "hosts": FabricHosts})
 Fabric = TypedDict("Fabric", {"shown": bool, "stale": bool, "fabrics": Sequence[OneFabric]})
-Compared = TypedDict("Compared", {"name": str, "kept": bool})
-Difference = TypedDict("Difference", {"label": str, "values": Texts, "sentence": str})
-Try = TypedDict("Try", {"name": str, "told": str})
+Compared = TypedDict("Compared", {
+    "name": str, "kind": Literal["now", "kept", "offered"], "standing": Mark | None, "waiting": str,
+    "missed": bool})
+Placed = TypedDict("Placed", {
+    "text": str, "note": str, "share": float | None, "low": float | None, "high": float | None, "best": str})
+"""A figure of a design; its numbers are shares of the longest bar in its row."""
+Difference = TypedDict("Difference", {"label": str, "about": str, "places": Sequence[Placed], "sentence": str})
 Carried = TypedDict("Carried", {"name": str, "design": str, "told": str})
 Compare = TypedDict("Compare", {
-    "title": str, "text": str, "empty": bool, "off": bool, "stale": bool, "designs": Sequence[Compared],
-    "notes": Texts, "rows": Sequence[Difference], "same": str, "tries": Sequence[Try],
-    "others": Sequence[Carried]})
+    "title": str, "off": bool, "stale": bool, "about": str, "designs": Sequence[Compared], "rows": Sequence[Difference],
+    "notes": Texts, "others": Sequence[Carried]})
 Decision = TypedDict("Decision", {
     "number": int, "title": str, "decision": str, "justification": str, "implication": str, "cites": str,
     "key": str})

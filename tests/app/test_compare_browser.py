@@ -158,14 +158,21 @@ def test_the_tornado_and_a_range_stated_in_place(compare: Callable[[str], Any]) 
 
 def test_designs_side_by_side(compare: Callable[[str], Any]) -> None:
     page = compare("starter")
-    at(page, "keep").click()
-    kept = have(page, ".gp-part", "keep")
-    kept.locator("table").wait_for()
-    assert kept.locator(".gp-differs").count() == 0
+    side = have(page, ".gp-part", "keep")
+    at(page, "try-N+2").wait_for()
+    finished(page)
+    hosts = side.locator("tbody tr").first
+    texts = hosts.locator("td b").all_inner_texts()
+    assert texts[:2] == ["8", "9"] and hosts.locator("em").count() == 1
+    widths = side.locator(".gp-side-part").evaluate_all(
+        "(all) => all.map((each) => each.getBoundingClientRect().width)"
+    )
+    assert len(widths) > 3 * len(texts) and 0 < min(widths) < max(widths)
+    assert page.evaluate("document.documentElement.scrollHeight <= innerHeight"), "it fits the screen"
     at(page, "try-N+2").click()
-    hosts = kept.locator("tr", has_text="This design takes 9 hosts, one more.")
-    hosts.locator(".gp-differs", has_text="9 hosts").wait_for()
-    assert kept.locator("textarea").count() == 1, "it was kept already"
+    hosts.locator("td.gp-side-now b", has_text="9").wait_for()
+    hosts.locator("td.gp-side-kept.gp-side-best b", has_text="8").wait_for()
+    assert side.locator("textarea").count() == 1, "it was pinned already"
     enter(page, "kept-name-0", "As quoted")
     at(page, "open-kept-As quoted").wait_for()
     open_tab(page, "all")
@@ -174,9 +181,9 @@ def test_designs_side_by_side(compare: Callable[[str], Any]) -> None:
     open_tab(page, "designs")
     is_value(page, "kept-name-0", "As quoted")
     at(page, "open-kept-As quoted").click()
-    hosts.wait_for(state="detached")
+    hosts.locator("td.gp-side-now b", has_text="8").wait_for()
     at(page, "undo").click()
-    hosts.wait_for()
+    hosts.locator("td.gp-side-now b", has_text="9").wait_for()
     at(page, "forget-kept-As quoted").click()
     at(page, "kept-name-0").wait_for(state="detached")
 

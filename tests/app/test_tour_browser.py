@@ -117,8 +117,8 @@ def test_the_journey_from_start_to_deliver(
     at(page, "n2").click()
     wait_figure(page, "totals.hosts", "9")
     go(page, "compare")
-    row = page.locator("tr:visible", has_text="takes 9 hosts, one more")
-    row.locator(".gp-differs", has_text="9").wait_for()
+    row = page.locator("tr:visible", has_text="takes 8 hosts, one fewer")
+    row.locator(".gp-side-now", has_text="9").wait_for()
     picture(page, TOUR[5])
 
     go(page, "design")

@@ -1,4 +1,4 @@
-"""Designs side by side: the kept ones and the one on the screen, with their differences and conditions to win."""
+"""Designs side by side: the one on the screen, those pinned or offered, with their differences and conditions to win."""
 
 import re
 from collections.abc import Sequence
@@ -6,9 +6,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from gpuplan.analysis.alternatives import changes, nearby
+from gpuplan.analysis.alternatives import nearby
 from gpuplan.analysis.break_even import Condition, to_win
-from gpuplan.analysis.compare import LABELS, THIS, CompareRow, Comparison, compare_plans, design_name, named
+from gpuplan.analysis.compare import MOST, THIS, CompareRow, Comparison, compare_plans, design_name, named
 from gpuplan.analysis.option import Option
 from gpuplan.app.cards import Card, Contents, panel, plain, select, tried
 from gpuplan.app.header import price_name
@@ -16,6 +16,7 @@ from gpuplan.app.state import Workbook
 from gpuplan.app.steps import explore
 from gpuplan.plan import Plan
 from gpuplan.report.headlines import HEADLINES, Headline
+from gpuplan.report.side_by_side import Design, Row, cheapest, design, others, rows
 from gpuplan.report.table import Cell, Table, screen, tabulate
 from gpuplan.report.tables import explore as tables
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, field_of
@@ -23,10 +24,9 @@ from gpuplan.widgets import contract
 from gpuplan.wording import LICENCE_NAMES, capital, is_currency, said
 
 DIFFERS = {"tone": "differs", "mark": {"sign": "\u2260", "text": "", "tone": "differs"}}
-LEADS = ("cost.net_present", "totals.hosts", "totals.gpus")
-"""Differences that may be the message of the step; the first one present is."""
 NOW = re.compile(r" \(now [^)]*\)")
 """Part of a condition with the present value, which has a column of its own."""
+SIGNS = {"good": "\u2713", "warn": "!", "bad": "\u2715", "": "\u2013"}
 IMPOSSIBLE = {"sign": "\u2715", "text": "no", "tone": "bad"}
 LIKELY = {
     (True, False): {"sign": "\u2713", "text": "yes", "tone": "good"},
@@ -51,40 +51,66 @@ def _compared(workbook: Workbook) -> Comparison | None:
 
 
 def message(workbook: Workbook) -> Headline:
-    """Return how much more or less the design costs than the first that was kept, or the next action."""
-    comparison = _compared(workbook)
-    if comparison is None:
-        return HEADLINES["compare"](workbook.plan)
-    differs = {difference.key: difference.last for difference in comparison.differences}
-    nothing = said("screen.compare.nothing differs")
-    first = next((differs[key] for key in LEADS if key in differs), next(iter(differs.values()), nothing))
-    return Headline(first, said("screen.compare.with", name=comparison.names[0]))
+    """Return which of the designs costs least, or the next action."""
+    first = HEADLINES["compare"](workbook.plan)
+    return Headline(cheapest(_designs(workbook)[0]) or first.sentence, first.about)
+
+
+def _designs(workbook: Workbook) -> tuple[tuple[Design, ...], tuple[str, ...]]:
+    """Return the figures of the design on the screen, of those pinned and those offered, and notes on them; what takes long later."""
+    plan, checked, kept = workbook.plan, workbook.checked, workbook.kept
+    if not plan.pools:
+        return (), ()
+    beside = (*((each.name, each.plan.scenario) for each in kept), *_offered(workbook))
+    key = f"compare: beside {[name for name, _ in beside]}, {[each.link.id for each in kept]}"
+    found = workbook.later(key, partial(others, scenarios=beside)) if beside else ((), ())
+
+    def designs() -> tuple[Design, ...]:
+        pinned = (design(each.name, each.plan, plan, checked=False) for each in kept)
+        return (design(THIS, checked, plan), *(found[0] if found else pinned))
+
+    return workbook.once(f"{key} {found is None} {checked is plan}", designs), found[1] if found else ()
+
+
+def _offered(workbook: Workbook) -> tuple[tuple[str, Scenario], ...]:
+    """Return designs with one decision changed, while none that is pinned differs from the one on the screen."""
+    plan, kept = workbook.plan, workbook.kept
+    if workbook.stale or any(each.scenario != workbook.scenario for each in kept):
+        return ()
+    options, _ = tried(workbook, "compare: nearby", lambda: nearby(plan.scenario, plan.catalog))
+    return (options or ())[: MOST - 1 - len(kept)]
 
 
 @partial(Card, "compare")
 def designs_data(workbook: Workbook) -> contract.Compare:
-    """Return the name of each design, and a sentence for each result that differs; or designs to try."""
-    comparison, nothing = _compared(workbook), not workbook.plan.pools
-    kept, scenario = workbook.kept, workbook.plan.scenario
-    own, above = design_name(scenario, workbook.catalog), message(workbook).sentence
-    names = [*((design.name, True) for design in kept), (own, False)]
-    differs = comparison.differences if comparison else ()
+    """Return the designs in columns, and a row for each of their figures; those that are not planned yet with their names alone."""
+    designs, notes = _designs(workbook)
+    kept, offered = [each.name for each in workbook.kept], [name for name, _ in _offered(workbook)]
+    names = [(THIS, "now"), *((name, "kept") for name in kept), *((name, "offered") for name in offered)]
+    known = {each.name: each for each in designs}
+    hatched = [said("screen.compare.hatched")] if any(each.missed for each in designs) else []
     return {
-        "title": own if not nothing else said("screen.compare.nothing yet"),
-        "text": "" if nothing else said("screen.compare.keep"),
-        "empty": nothing,
-        "off": workbook.full or workbook.stale or nothing,
+        "title": "" if designs else said("screen.compare.nothing yet"),
+        "off": workbook.full or workbook.stale or not designs,
         "stale": workbook.stale,
-        "designs": [{"name": name, "kept": is_kept} for name, is_kept in names],
-        "notes": list(comparison.notes) if comparison else [],
-        "rows": [
-            {"label": item.label, "values": item.values, "sentence": item.last * (item.last != above)}
-            for item in differs
-        ],
-        "same": _same(comparison) if comparison else "",
+        "about": design_name(workbook.plan.scenario, workbook.catalog),
+        "designs": [_column(name, kind, known.get(name)) for name, kind in names if designs],
+        "rows": [_row(row) for row in rows(designs)],
+        "notes": [*hatched, *notes],
         "others": _others(workbook),
-        "tries": [] if differs or workbook.stale or nothing else _tries(workbook),
     }
+
+
+def _column(name: str, kind: Any, of: Design | None) -> contract.Compared:
+    standing = contract.Mark(sign=SIGNS[of.tone], text=of.standing, tone=of.tone) if of else None
+    waiting = "" if of else said("screen.planning")
+    missed = of is not None and of.missed
+    return {"name": name, "kind": kind, "standing": standing, "waiting": waiting, "missed": missed}
+
+
+def _row(row: Row) -> contract.Difference:
+    places: Any = [place._asdict() for place in row.places]
+    return {"label": row.label, "about": row.about, "places": places, "sentence": row.sentence}
 
 
 def _others(workbook: Workbook) -> list[contract.Carried]:
@@ -94,40 +120,21 @@ def _others(workbook: Workbook) -> list[contract.Carried]:
     return [{"name": k.name, "design": k.link.design, "told": words} for k, words in told]
 
 
-def _same(found: Comparison) -> str:
-    changed = [row.label for row in found.rows if _is_input(row)]
-    differs = {difference.key for difference in found.differences}
-    same = [label for key, label in LABELS.items() if key not in differs]
-    texts = (("screen.compare.differ", changed), ("screen.compare.unchanged", same))
-    return " ".join(said(key, names=names) for key, names in texts if names)
-
-
-def _tries(workbook: Workbook) -> list[contract.Try]:
-    plan, planning = workbook.plan, said("screen.planning")
-    options, _ = tried(workbook, "compare: nearby", lambda: nearby(plan.scenario, plan.catalog))
-    return [
-        {"name": name, "told": workbook.later(f"compare: {name}", partial(_told, other=other)) or planning}
-        for name, other in options or ()
-    ]
-
-
-def _told(plan: Plan, other: Scenario) -> str:
-    try:
-        return changes(plan, other)
-    except ValueError as error:
-        return str(error)
-
-
 def try_out(workbook: Workbook, name: str) -> None:
-    """Keep the design on the screen, and replace it by one with one decision changed."""
-    plan, now = workbook.plan, workbook.scenario
-    options = dict(nearby(plan.scenario, plan.catalog))
-    if workbook.stale or name not in options:
+    """Pin the design on the screen, and replace it by one that is offered."""
+    now, offered = workbook.scenario, dict(_offered(workbook))
+    if name not in offered:
         return  # of a design that has changed since
     if not any(kept.scenario == now for kept in workbook.kept):
         workbook.keep()
-    other = replace(options[name], name=now.name, customer=now.customer)
+    other = replace(offered[name], name=now.name, customer=now.customer)
     workbook.use(other, said("screen.compare.now on screen", name=name))
+
+
+def pin(workbook: Workbook, name: str) -> None:
+    """Pin a design that is offered."""
+    if scenario := dict(_offered(workbook)).get(name):
+        workbook.keep_beside(scenario)
 
 
 @panel()

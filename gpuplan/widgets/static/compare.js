@@ -1,35 +1,35 @@
-// Designs beside each other: what each is called, a row with a sentence for each result that differs, and what to try while nothing does.
-function tries(data, send) {
-  return h("ul", { class: "gp-tries" }, data.tries.map((t) => h("li", {}, h("b", {}, t.name), h("p", {}, t.told),
-    h("button", { type: "button", "data-at": `try-${t.name}`, "aria-label": `Try ${t.name}`, onclick: () => send("try", { name: t.name }) }, "Try it"))));
-}
-
+// Designs in columns: the figures of each as bars on a common axis, the best of each row marked, and what the difference means.
 // Folded, since a customer may look on: it names others.
-const others = (data, send) => data.others.length ? h("details", { "data-keep": "others" }, h("summary", { "data-at": "others" }, "Kept beside other designs"),
-  h("ul", { class: "gp-tries" }, data.others.map((o) => h("li", {}, h("p", {}, o.told),
+const others = (data, send) => data.others.length ? h("details", { "data-keep": "others" }, h("summary", { "data-at": "others" }, "Pinned beside other designs"),
+  h("ul", { class: "gp-carried" }, data.others.map((o) => h("li", {}, h("p", {}, o.told),
     h("button", { type: "button", "data-at": `carry-${o.name}`, "aria-label": `Carry over ${o.name}`, onclick: () => send("carry", { name: o.name, design: o.design }) }, "Carry over"))))) : null;
 
-const keep = (data, send, text) => h("button", { type: "button", class: "gp-primary", "data-at": "keep", "data-near": true, disabled: data.off, onclick: () => send("keep") }, text);
-
-function heads(data, send) {
-  const act = (event, text, name) => h("button", { type: "button", class: "gp-link gp-act", "data-at": `${event}-${name}`, "data-else": "keep", "aria-label": `${text}: ${name}`, onclick: () => send(event, { name }) }, text);
-  return h("tr", {}, h("td"), data.designs.map((d, n) => h("th", { scope: "col" }, d.kept
-    ? [h("textarea", { class: "gp-kept-name", rows: 3, maxlength: 80, value: d.name, title: d.name, "aria-label": `Name of the kept design ${n + 1}`, "data-at": `kept-name-${n}`, autocomplete: "off", spellcheck: "false",
-        onkeydown: (event) => { if (event.key === "Enter") { event.preventDefault(); event.target.blur(); } },
-        onchange: ({ target }) => send("rename-kept", { name: d.name, to: target.value }) }),
-      h("p", {}, act("open-kept", "Open", d.name), act("forget-kept", "Forget", d.name))]
-    : [h("b", {}, "This design"), h("p", { class: "gp-small" }, d.name, " ", data.off ? null : h("button", { type: "button", class: "gp-link gp-act", "data-at": "keep", "data-near": true, onclick: () => send("keep") }, "Keep this one too"))])), h("th", { scope: "col" }, "What it means"));
+function head(d, n, data, send) {
+  const act = (event, text, off) => h("button", { type: "button", class: "gp-act", "data-at": `${event}-${d.name}`, "data-else": "keep", "aria-label": `${text}: ${d.name}`, disabled: off, onclick: () => send(event, { name: d.name }) }, text);
+  return h("th", { scope: "col", class: `gp-side-${d.kind}` },
+    d.kind === "kept" ? h("textarea", { class: "gp-kept-name", rows: 2, maxlength: 80, value: d.name, title: d.name, "aria-label": `Name of the pinned design ${n}`, "data-at": `kept-name-${n - 1}`, autocomplete: "off", spellcheck: "false",
+      onkeydown: (event) => { if (event.key === "Enter") { event.preventDefault(); event.target.blur(); } },
+      onchange: ({ target }) => send("rename-kept", { name: d.name, to: target.value }) }) : h("b", {}, d.name),
+    d.kind === "now" ? h("p", { class: "gp-small" }, data.about) : null,
+    d.waiting ? h("p", { class: "gp-waiting" }, d.waiting) : null, d.standing ? h("p", {}, mark(d.standing)) : null,
+    h("p", { class: "gp-side-acts" }, d.kind === "now" ? h("button", { type: "button", "data-at": "keep", "data-near": true, disabled: data.off, onclick: () => send("keep") }, "Pin")
+      : d.kind === "kept" ? [act("open-kept", "Use"), act("forget-kept", "Remove")] : [act("try", "Use"), act("pin", "Pin", data.off)]));
 }
+
+// A bar from 0, with the range of its figure as a whisker.
+const at = (share) => `${100 * share}%`;
+const bar = (p, missed) => svg("svg", { class: "gp-side-bar", "aria-hidden": "true" }, svg("rect", { class: "gp-side-all", width: "100%", y: 3, height: 8, rx: 2 }),
+  missed ? svg("line", { class: "gp-side-hatched", x1: 0, x2: at(p.share), y1: 7, y2: 7 }) : svg("rect", { class: "gp-side-part", width: at(p.share), y: 3, height: 8, rx: 2 }),
+  p.low === null ? null : [svg("line", { x1: at(p.low), x2: at(p.high), y1: 7, y2: 7 }), [p.low, p.high].map((end) => svg("line", { x1: at(end), x2: at(end), y1: 3, y2: 11 }))]);
 
 export default drawn((data, send) => {
   if (!data.designs) return null;
-  if (data.designs.length < 2) {
-    return h("div", {}, h("h2", {}, data.title), h("p", { class: "gp-said" }, data.text, " ", data.empty ? null : keep(data, send, "Keep this design")), data.tries.length ? [h("h3", {}, "Or try one of these"), tries(data, send)] : null, others(data, send));
-  }
-  const row = (r) => h("tr", {}, h("th", { scope: "row" }, r.label), r.values.map((value) => h("td", { class: value === r.values[0] ? "" : "gp-differs" }, value)), h("td", {}, r.sentence));
+  if (!data.designs.length) return h("div", {}, h("h2", {}, data.title), others(data, send));
+  const place = (p, d) => h("td", { class: `gp-side-${d.kind}${p?.best ? " gp-side-best" : ""}` }, p?.text ? [
+    h("p", {}, h("b", {}, p.text), p.note ? h("span", {}, p.note) : null, p.best ? h("em", {}, p.best) : null), p.share === null ? null : bar(p, d.missed)] : null);
+  const row = (r) => h("tr", {}, h("th", { scope: "row" }, r.label, h("small", {}, r.about)), data.designs.map((d, n) => place(r.places[n], d)), h("td", { class: "gp-small" }, h("p", {}, r.sentence)));
   return h("div", { class: data.stale ? "gp-stale" : "" },
-    data.notes.map((note) => h("p", { class: "gp-said gp-count" }, note)),
-    h("div", { class: "gp-tables" }, h("table", { class: `gp-table gp-beside gp-beside-${data.designs.length}` }, h("thead", {}, heads(data, send)), h("tbody", {}, data.rows.map(row)))),
-    data.same ? h("p", { class: "gp-said gp-small" }, data.same) : null,
-    data.tries.length ? [h("h2", {}, "Change an input, or try one of these"), tries(data, send)] : null, others(data, send));
+    h("table", { class: "gp-side", style: `--designs: ${data.designs.length}` },
+      h("thead", {}, h("tr", {}, h("td"), data.designs.map((d, n) => head(d, n, data, send)), h("th", { scope: "col" }, "What it means"))), h("tbody", {}, data.rows.map(row))),
+    data.notes.map((note) => h("p", { class: "gp-said gp-small" }, note)), others(data, send));
 }, keepOpen);

@@ -10,11 +10,13 @@ from approved import has_approved, is_approved
 
 pytest.importorskip("traitlets")
 
+from gpuplan.analysis.compare import THIS
 from gpuplan.app.cards import Card
 from gpuplan.app.kept import MOST_KEPT
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.compare import designs_data, inputs_data, message, results_data, try_out
+from gpuplan.app.steps.compare import _designs, designs_data, inputs_data, message, pin, results_data, try_out
 from gpuplan.catalog import Catalog
+from gpuplan.report.side_by_side import cheapest
 from gpuplan.scenario import from_dict
 
 NAME = "4 x V100 PCIe 32GB, C4140, N+1"
@@ -32,41 +34,55 @@ def said(book: Workbook) -> dict[str, str]:
     return {row["label"]: row["sentence"] for row in data["rows"]}
 
 
-def test_before_a_design_is_kept_others_are_offered(catalog: Catalog, book: Workbook) -> None:
+def test_before_a_design_is_pinned_others_stand_beside_it(catalog: Catalog, book: Workbook) -> None:
     data = designs_data(book)
-    assert [each["name"] for each in data["designs"]] == [NAME]
-    assert not data["off"] and not data["rows"]
-    assert {each["name"] for each in data["tries"]} >= {"N+2"}
-    assert all(each["told"].startswith("It ") for each in data["tries"])
+    assert [each["kind"] for each in data["designs"]] == ["now", "offered", "offered"]
+    assert [each["name"] for each in data["designs"][:2]] == [THIS, "N+2"]
+    assert data["about"] == NAME
+    assert not data["off"] and not any(each["waiting"] for each in data["designs"])
+    assert all(len(row["places"]) == 3 for row in data["rows"])
+    hosts = data["rows"][0]["places"]
+    assert [place["text"] for place in hosts] == ["8", "9", "6"]
+    assert [bool(place["best"]) for place in hosts] == [False, False, True]
+    assert message(book).sentence == cheapest(_designs(book)[0])
     blank = designs_data(Workbook(catalog, from_dict({})))
-    assert blank["off"] and blank["empty"] and not blank["tries"]
+    assert blank["off"] and blank["title"] and not blank["designs"]
 
 
-def test_trying_another_design_keeps_the_one_before(book: Workbook) -> None:
+def test_using_another_design_pins_the_one_before(book: Workbook) -> None:
     before = book.scenario
     try_out(book, "no such design")
     assert book.kept == ()
     try_out(book, "N+2")
     assert [each.name for each in book.kept] == [NAME]
     assert book.scenario == before.with_value("availability.host_failures", 2)
-    assert is_approved(said(book)["Hosts"], "9 hosts")
-    assert has_approved(message(book).sentence)
-    assert message(book).about == f"Compared with {NAME}."
+    assert is_approved(said(book)["Hosts"], "8 hosts")
+    assert NAME in message(book).sentence
+    assert [each["kind"] for each in designs_data(book)["designs"]] == ["now", "kept"], "none is offered"
     book.undo()
     assert book.scenario == before
     try_out(book, "N+2")
-    assert len(book.kept) == 1, "it is kept already"
+    assert len(book.kept) == 1, "it is pinned already"
+
+
+def test_an_offered_design_is_pinned_and_the_screen_stays(book: Workbook) -> None:
+    before = book.scenario
+    pin(book, "no such design")
+    pin(book, "N+2")
+    assert book.scenario == before
+    assert [each.scenario.availability.host_failures for each in book.kept] == [2]
+    assert [each["kind"] for each in designs_data(book)["designs"]] == ["now", "kept"]
 
 
 def test_each_difference_is_a_sentence_and_marked_in_the_tables(book: Workbook) -> None:
     book.keep()
-    assert message(book).sentence == "Nothing differs."
-    assert designs_data(book)["tries"], "something to try"
+    kinds = [each["kind"] for each in designs_data(book)["designs"]]
+    assert kinds == ["now", "kept", "offered", "offered"], "one that differs to compare with"
     book.edit("groups.data-scientists.people", "80")
     book.edit("cost.licence_discount", "10 %")
     hosts = book.plan.totals.hosts
-    assert has_approved(said(book)["Hosts"], f"{hosts} hosts")
-    assert has_approved(designs_data(book)["same"])
+    assert hosts != 8
+    assert is_approved(said(book)["Hosts"], "8 hosts")
     shown, changed = rows(book, results_data), rows(book, inputs_data)
     heads = results_data(book)["tables"][0]["heads"]
     assert [head["text"] for head in heads] == ["", NAME, "This design"]
