@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from gpuplan.app.background import Runner
+from gpuplan.app.plan_view import PlanView
 from gpuplan.app.state import Workbook
 from gpuplan.app.uploading import CHUNK_BYTES, Upload
 from gpuplan.facts import own_rows
@@ -265,7 +266,7 @@ def bare(value: float) -> str:
     return money(value, "").strip()
 
 
-def group_colours(workbook: Workbook) -> dict[str, int]:
+def group_colours(workbook: PlanView) -> dict[str, int]:
     """Return the colour number of each group, 1 to 8, in the order of the table."""
     return {g.id: 1 + i % COLOURS for i, g in enumerate(workbook.plan.scenario.groups)}
 

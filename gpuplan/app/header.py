@@ -14,8 +14,8 @@ from gpuplan.plan.checks.message import Message
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.limits import NAMED, Within, in_words
 from gpuplan.plan.prices import Price, Unknown
-from gpuplan.report import amount, explain, percent
-from gpuplan.report.figures import cost_figures
+from gpuplan.report import amount, explain, number, percent
+from gpuplan.report.figures import Figures, cost_figures
 from gpuplan.report.tables.plan import KEPT
 from gpuplan.scenario import Internal, Limits, field_of
 from gpuplan.widgets import contract
@@ -70,11 +70,16 @@ def _recent(workbook: Workbook) -> contract.Recent | None:
     """Return by what the browser lists the design; nothing while a text is typed, or for a customer."""
     if not workbook.started or workbook.customer or workbook.typing:
         return None
-    plan, cost = workbook.plan, cost_figures(workbook.plan)
-    figures = [said("screen.recent.figures", totals=plan.totals), plan.unchecked().verdict.short]
-    figures += [cost.price] if cost else []
-    shown = "" if workbook.stale else ", ".join(figures)
-    return {"design": workbook.design, "customer": workbook.scenario.customer, "figures": shown}
+    plan = workbook.plan
+    figures, verdict = Figures(plan), plan.unchecked().verdict
+    shown = {"hosts": number(plan.totals.hosts), "gpus": number(plan.totals.gpus), "model": figures.board}
+    shown |= {
+        "cost": figures.cost.price if figures.cost else "",
+        "state": verdict.short,
+        "tone": verdict.tone,
+    }
+    of: dict[str, Any] = {"design": workbook.design, "customer": workbook.scenario.customer}
+    return of | (dict.fromkeys(shown, "") if workbook.stale else shown)  # type: ignore[return-value]
 
 
 def _chance(percentage: float) -> str:

@@ -37,7 +37,6 @@ from gpuplan.scenario import (
     load_scenario,
     shown_name,
 )
-from gpuplan.widgets import contract
 from gpuplan.wording import NAMES, said
 
 STEPS = tuple(NAMES["step"].items())
@@ -64,8 +63,6 @@ class Workbook(KeptDesigns):
         super().__init__(catalog, scenario, customer)
         self.delivering = Delivering(self._changed, *self._own_rows)
         self.started = scenario is not None
-        self.examples: list[contract.Example] | None = None
-        """Descriptions of the examples on the start page; worked out once."""
         self.before_presenting: Before | None = None
 
     @property

@@ -51,10 +51,10 @@ def load_scenario(path: str | Path) -> Scenario:
 
 
 def scenario_path(name: str | Path) -> Path:
-    """The file of a scenario: of the example with this name, else the path itself."""
-    if isinstance(name, str) and name in example_names():
-        return data_root() / "scenarios" / f"{name}.yaml"
-    return Path(name)
+    """The file of a scenario: of the example or template with this name, else the path itself."""
+    folders = ("scenarios", "templates")
+    shipped = {path.stem: path for folder in folders for path in (data_root() / folder).glob("*.yaml")}
+    return shipped.get(str(name)) or Path(name)
 
 
 def example_names() -> tuple[str, ...]:

@@ -63,7 +63,9 @@ Hidden = TypedDict("Hidden", {"shown": Literal[False]})
 # The frame
 
 Notice = TypedDict("Notice", {"level": str, "text": str})
-Recent = TypedDict("Recent", {"design": str, "customer": str, "figures": str})
+Recent = TypedDict("Recent", {
+    "design": str, "customer": str, "hosts": str, "gpus": str, "model": str, "cost": str, "state": str, "tone": str})
+"""Figures of a design in the list of recent ones; empty while it has none."""
 Bar = TypedDict("Bar", {
     "name": str, "name_problem": str, "can_undo": bool, "can_redo": bool, "undo": str, "redo": str,
     "started": bool, "notice": Notice, "fragment": str, "customer": bool, "internal": bool, "share": str,
@@ -135,15 +137,16 @@ Run = TypedDict("Run", {
 
 # Cards of one step
 
-Example = TypedDict("Example", {"id": str, "title": str, "text": str, "answer": str, "hardware": str})
+Example = TypedDict("Example", {"id": str, "title": str, "text": str, "answer": NotRequired[str]})
 Journey = TypedDict("Journey", {"title": str, "text": str})
 Start = TypedDict("Start", {
-    "examples": Sequence[Example], "started": bool, "name": str, "journey": Sequence[Journey],
-    "customer": bool})
+    "examples": Sequence[Example], "references": Sequence[Example], "templates": Sequence[Example],
+    "journey": Sequence[Journey], "customer": bool})
 GuideKind = TypedDict("GuideKind", {
     "id": str, "name": str, "about": str, "label": str, "planned": str, "problem": str})
 GuidePlace = TypedDict("GuidePlace", {"path": str, "label": str, "options": Sequence[Texts], "problem": str})
-Guide = TypedDict("Guide", {"kinds": Sequence[GuideKind], "where": Sequence[GuidePlace]})
+Guide = TypedDict("Guide", {
+    "kinds": Sequence[GuideKind], "where": Sequence[GuidePlace], "started": bool, "name": str})
 MemoryPart = TypedDict("MemoryPart", {"from": float, "share": float, "colour": int, "text": str})
 """A piece of a bar; its numbers are shares of the whole width."""
 MemoryBar = TypedDict("MemoryBar", {"label": str, "parts": Sequence[MemoryPart], "text": str})

@@ -72,8 +72,8 @@ def test_back_goes_through_what_was_seen_and_keeps_what_was_changed(
     assert visit.errors == []
 
 
-def test_a_link_opens_the_step_that_was_shared(app: Any, tab: Callable[..., Any]) -> None:
-    page = tab().start(app.url).page
+def test_a_link_opens_the_step_that_was_shared(app: Any, tab: Callable[..., Any], page: Any) -> None:
+    reader, page = page(), tab().start(app.url).page
     page.evaluate(
         "Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (text) => { window.copied = text; } } })"
     )
@@ -84,7 +84,7 @@ def test_a_link_opens_the_step_that_was_shared(app: Any, tab: Callable[..., Any]
     until(page, "Boolean(window.copied)")
     link = page.evaluate("window.copied")
     assert "?" not in link.partition("#")[0]
-    other = tab().start(link).page
+    other = reader.start(link).page
     stands(other, "hosts", "power-on")
     fragment = link_of(load_scenario("starter")).fragment
     for place, step in (

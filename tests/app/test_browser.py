@@ -541,7 +541,7 @@ def test_reload_and_a_new_tab_restore_the_design_from_the_fragment(
     enterprise(first)
     enter(first, "groups.hpc.people", "4")
     wait_figure(first, "demand.gpus", "30 GPUs")
-    first.wait_for_url("**/#s=*")
+    first.wait_for_url("**/#s=**")
     first.wait_for_url(
         f"**/#{link_of(decode_scenario(Path(download(first, 'save').path()).read_bytes())).fragment}"
     )

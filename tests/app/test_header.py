@@ -60,13 +60,16 @@ def test_the_browser_lists_what_is_entered_and_nothing_for_a_customer(book: Work
     book.edit("customer", "ACME")
     recent, totals = bar_data(book)["recent"], book.plan.totals
     assert recent is not None and (recent["design"], recent["customer"]) == (book.design, "ACME")
-    assert all(part in recent["figures"] for part in (f"{totals.hosts} ", f"{totals.gpus} GPU", "USD"))
+    assert (recent["hosts"], recent["gpus"]) == (str(totals.hosts), str(totals.gpus))
+    assert (
+        "V100" in recent["model"] and recent["cost"].startswith("USD ") and recent["state"] and recent["tone"]
+    )
     book.edit("name", "half a na", live=True)
     assert bar_data(book)["recent"] is None
     book.edit("name", "half a na")
     book.edit("hardware.gpus_per_host", "many")  # these figures are not of this text
     wrong = bar_data(book)["recent"]
-    assert wrong is not None and wrong["figures"] == ""
+    assert wrong is not None and {wrong["hosts"], wrong["cost"], wrong["state"]} == {""}
     book.look_as(True)
     assert bar_data(book)["recent"] is None
     assert bar_data(Workbook(book.catalog))["recent"] is None

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import at, choose, enter, open_tab, until
+from browsing import at, choose, download, enter, focused, open_tab, until
 
 from gpuplan.scenario import load_scenario
 
@@ -30,7 +30,7 @@ def test_recent_designs(app: Any, tab: Callable[..., Any], tmp_path: Path) -> No
     visit = tab().start(app.url)
     page = visit.page
     recent = page.locator(".gp-recent")
-    assert recent.count() == 0
+    assert not recent.is_visible()
     page.evaluate(
         "localStorage.setItem('gpuplan-recent', '[7, {\"name\": 1}]')"
     )  # not ours: it is passed over
@@ -44,7 +44,7 @@ def test_recent_designs(app: Any, tab: Callable[..., Any], tmp_path: Path) -> No
     assert page.evaluate(f"{KEPT}.slice(1)") == [f"Design {number}" for number in range(6, -1, -1)]
     page.locator(".gp-brand").click()
     recent.wait_for()
-    assert recent.get_by_role("link").count() == 6
+    assert recent.get_by_role("link").count() == 3
     recent.locator("summary").click()
     assert recent.get_by_role("link").count() == 8
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -56,11 +56,59 @@ def test_recent_designs(app: Any, tab: Callable[..., Any], tmp_path: Path) -> No
     until(page, "document.querySelector('.gp-name').value", "Design 4")
     until(page, f"{KEPT}[0]", "Design 4")  # else it would be kept after all is forgotten
     page.locator(".gp-brand").click()
-    recent.get_by_role("button").click()
-    recent.wait_for(state="detached")
+    recent.get_by_role("button", name="Remove Design 4").click()
+    focused(page, "put-back")
+    assert "Design 4" not in page.evaluate(KEPT)
+    at(page, "put-back").click()
+    until(page, f"{KEPT}[0]", "Design 4")
+    at(page, "clear-designs").click()
     assert page.evaluate("localStorage.getItem('gpuplan-recent')") is None
-    assert at(page, "blank").evaluate("node => node === document.activeElement")
+    at(page, "put-back").click()
+    until(page, f"{KEPT}.length", 8)
+    at(page, "clear-designs").click()
+    recent.get_by_role("link").first.wait_for(state="detached")
+    at(page, "view").click()  # and nothing of it is on the page that the customer sees
+    recent.wait_for(state="detached")
     assert visit.errors == []
+
+
+def test_versions_of_a_design_are_kept_under_their_names(
+    app: Any, tab: Callable[..., Any], page: Any, tmp_path: Path
+) -> None:
+    """Each with its date and figures, beside the design as it is now; a file carries the list to another browser."""
+    visit, other = tab().start(app.url), page().start(app.url)
+    page = visit.page
+    opened(page, tmp_path, "Offer", "ACME")
+    for people, name in (("40", "Before the workshop"), ("48", "After it")):
+        enter(page, "groups.data-scientists.people", people)
+        at(page, "version").click()
+        at(page, "version-name").fill(name)
+        at(page, "version-keep").click()
+        until(page, f"{LISTED}[0].version", name)
+    enter(page, "groups.data-scientists.people", "56")
+    page.locator(".gp-brand").click()
+    until(page, f"{LISTED}.map((each) => each.version).join()", ",After it,Before the workshop")
+    assert page.evaluate(f"new Set({LISTED}.map((each) => each.design)).size") == 1
+    recent = page.locator(".gp-recent")
+    assert recent.locator("tbody tr").count() == 1
+    recent.locator("tbody button[aria-expanded]").click()
+    assert recent.locator("tbody tr").count() == 3
+    recent.get_by_role("link", name="Before the workshop").click()
+    page.locator('.gp-head[data-step="usecases"]').wait_for()
+    page.locator(".gp-brand").click()
+    until(page, f"{LISTED}.length", 3)  # opened again it is the version that it was
+    saved = download(page, "export-designs").path()
+    assert not other.page.locator(".gp-recent").is_visible()
+    for content, count in ((Path(saved).read_bytes(), 3), (b"[7]", 3), (Path(saved).read_bytes(), 3)):
+        (tmp_path / "designs.json").write_bytes(content)
+        other.page.locator("input[accept='.json'][aria-label*=list]").last.set_input_files(
+            tmp_path / "designs.json"
+        )
+        other.page.locator(".gp-recent [role=status]", has_text="designs.json").wait_for()
+        until(other.page, f"{LISTED}.length", count)
+    other.page.locator(".gp-recent a", has_text="Offer").first.click()
+    other.page.locator('.gp-head[data-step="usecases"]').wait_for()
+    assert visit.errors == other.errors == []
 
 
 def test_no_design_takes_the_place_of_another(app: Any, tab: Callable[..., Any], tmp_path: Path) -> None:
@@ -84,8 +132,9 @@ def test_no_design_takes_the_place_of_another(app: Any, tab: Callable[..., Any],
     assert page.evaluate(f"{LISTED}.map((each) => each.customer)") == ["", "Dyn", "Cog", "Bolt", "ACME"]
     assert page.evaluate(KEPT) == [untitled, untitled, untitled, "Offer", "Offer"]
     page.locator(".gp-brand").click()
-    rows = page.locator(".gp-recent li")
-    assert all(part in rows.nth(4).inner_text() for part in ("ACME", "host", "GPU", "USD"))
+    page.locator(".gp-recent summary").click()
+    rows = page.locator(".gp-recent tbody tr")
+    assert all(part in rows.nth(4).inner_text() for part in ("ACME", "V100", "USD"))
     rows.nth(4).get_by_role("link").click()
     until(page, "document.querySelector('.gp-name').value", "Offer")
     until(page, f"{LISTED}[0].customer", "ACME")
@@ -100,7 +149,7 @@ def test_two_tabs_with_one_design_keep_what_each_made_of_it(
     other = one.context.new_page()
     other.goto(app.url)
     other.locator(".gp-recent a").click()
-    other.wait_for_url("**/#s=*")
+    other.wait_for_url("**/#s=**")
     for page, name in ((one, "Of the first"), (other, "Of the other")):
         page.locator(".gp-name").fill(name)
         page.locator(".gp-name").press("Enter")
@@ -121,5 +170,5 @@ def test_a_design_without_room_is_still_named(app: Any, tab: Callable[..., Any],
     page.locator(".gp-brand").click()
     recent = page.locator(".gp-recent")
     recent.locator("summary").click()
-    last = recent.locator("li").last
+    last = recent.locator("tbody tr").last
     assert "Old 29" in last.inner_text() and last.get_by_role("link").count() == 0

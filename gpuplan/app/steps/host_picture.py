@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from gpuplan.app.cards import group_colours
-from gpuplan.app.state import Workbook
+from gpuplan.app.plan_view import PlanView
 from gpuplan.app.steps.failures import runs
 from gpuplan.models.availability.failover import Outcome
 from gpuplan.models.placement import Host, Load, Room, Slot
@@ -35,7 +35,7 @@ TILE, TEXT = "screen.hosts.used", "screen.hosts.used in text"
 class Picture:
     """The hosts of a pool as drawn: the look of groups, the size of pieces, and the effect of hosts that are down."""
 
-    def __init__(self, workbook: Workbook, pool: Pool, hosts: int) -> None:
+    def __init__(self, workbook: PlanView, pool: Pool, hosts: int) -> None:
         """``hosts`` is the total number of hosts shown."""
         self.workbook, self.pool = workbook, pool
         plan = self.plan = workbook.plan
@@ -229,7 +229,7 @@ class Picture:
 class Arriving(Picture):
     """The hosts of a pool as VMs are powered on; hosts that are down wait meanwhile."""
 
-    def __init__(self, workbook: Workbook, pool: Pool, hosts: int, play: Play) -> None:
+    def __init__(self, workbook: PlanView, pool: Pool, hosts: int, play: Play) -> None:
         super().__init__(workbook, pool, hosts)
         self.play, self.outcome, self.down, self.back = play, None, {}, []
         self.loads = (*play.cluster.hosts(), *[()] * (pool.hosts - len(play.cluster.rooms)))

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from gpuplan.app.cards import Card, attributes, group_colours
+from gpuplan.app.plan_view import PlanView
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import over_time
 from gpuplan.app.steps.failures import named_hosts, shown_clusters, verdict
@@ -33,11 +34,11 @@ def picture_data(workbook: Workbook) -> dict[str, Any]:
     }
 
 
-def _legend(workbook: Workbook, pool: Pool) -> list[contract.Named]:
+def legend(workbook: PlanView, pool: Pool) -> list[contract.Named]:
     plan = workbook.plan
     present = {request.group for request in pool.requests}
     colours = group_colours(workbook)
-    legend: list[contract.Named] = [
+    groups: list[contract.Named] = [
         {
             "letter": g.letter,
             "colour": colours[g.id],
@@ -54,8 +55,8 @@ def _legend(workbook: Workbook, pool: Pool) -> list[contract.Named]:
     ]
     if UNASSIGNED in present:
         name = group_names(plan)[UNASSIGNED]
-        legend.append({"letter": "\u00b7", "colour": 0, "name": name, "about": unassigned_words(plan)})
-    return legend
+        groups.append({"letter": "\u00b7", "colour": 0, "name": name, "about": unassigned_words(plan)})
+    return groups
 
 
 def _clusters(workbook: Workbook, shown: Sequence[Pool]) -> list[dict[str, Any]]:
@@ -88,7 +89,7 @@ def _pool(workbook: Workbook, pool: Pool, shown: Sequence[Pool]) -> dict[str, An
         "zoom": picture.zoom,
         "wide": max(room.gpus for room in pool.rooms) > 4,
         "worst": {"beside": "", "buttons": []} if play else _worst_buttons(workbook, pool),
-        "legend": _legend(workbook, pool),
+        "legend": legend(workbook, pool),
         "verdict": None if play else verdict(workbook, pool),
         "power_on": "" if play or picture.outcome else over_time.sentence(workbook, pool),
         "watch": not play and workbook.watchable(pool.id),

@@ -20,15 +20,6 @@ function writeAddress(fragment) {
   if (location.hash.slice(1) !== fragment) history.replaceState(null, "", `#${fragment}`);
 }
 
-function download(name, content) {
-  const url = URL.createObjectURL(new Blob([content], { type: "application/octet-stream" }));
-  const link = h("a", { href: url, download: name });
-  document.body.append(link);
-  link.click();
-  link.remove();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
-}
-
 // A step is drawn when it is entered, so the field may take a moment to appear, and longer on a busy machine; what is done on the page meanwhile ends the wait.
 let asked = 0;
 for (const done of ["pointerdown", "keydown"]) addEventListener(done, () => { asked += 1; }, true);
@@ -83,6 +74,18 @@ export default {
     };
     const open = h("button", { type: "button", "data-at": "open", onclick: () => file.click(), title: "Open a scenario file" }, "Open");
     const save = button("Save", "save", "Save the scenario as a file");
+    // A version of the design under a name, in the list of this browser.
+    const version = h("input", { type: "text", maxlength: 60, "aria-label": "Name of the version", placeholder: "Name of the version", "data-at": "version-name", autocomplete: "off" });
+    const naming = h("form", { class: "gp-card gp-naming", popover: "auto", id: ownName(model, "versions"), onsubmit: (event) => {
+      event.preventDefault();
+      if (!version.value.trim() || !entryNow()) return;
+      list();
+      keepDesign({ ...entryNow(), version: version.value.trim() });
+      tell("note", `Version \u201c${version.value.trim()}\u201d is kept in this browser. It opens from the start page.`);
+      version.value = "";
+      naming.hidePopover();
+    } }, version, h("button", { type: "submit", class: "gp-primary", "data-at": "version-keep" }, "Keep"));
+    const versions = h("button", { type: "button", "data-at": "version", title: "Keep this version under a name", popovertarget: naming.id }, "Keep version");
     const share = h("button", { type: "button", class: "gp-primary", "data-at": "share", title: "Copy a link that contains this design", onclick: copy }, "Share link");
     const view = h("button", { type: "button", class: "gp-view", "data-at": "view", "aria-pressed": "false",
       title: "Show only what the customer may see",
@@ -104,7 +107,7 @@ export default {
     } }, "Skip to content");
     el.append(skip,
       h("div", { class: "gp-bar-row" }, h("div", { class: "gp-bar-name" }, brand, name),
-        h("div", { class: "gp-acts" }, undo, redo, open, save, view, present, share, theme, file)), notice);
+        h("div", { class: "gp-acts" }, undo, redo, open, save, versions, naming, view, present, share, theme, file)), notice);
 
     function tell(level, text) {
       notice.hidden = !text;
@@ -150,6 +153,12 @@ export default {
       if (entry) keeping = setTimeout(() => { keepDesign(entry); waiting = undefined; }, SETTLED);
     }
     const left = () => list();
+    function entryNow() {
+      const { recent, name, fragment } = model.get("data");
+      if (!recent) return null;
+      const { design, customer, hosts, gpus, cost, state, tone } = recent;
+      return { name, fragment, design, customer, hosts, gpus, model: recent.model, cost, state, tone };
+    }
     function draw() {
       const data = model.get("data");
       undo.disabled = !data.can_undo;
@@ -157,6 +166,7 @@ export default {
       named(undo, data.undo, "Ctrl+Z");
       named(redo, data.redo, "Ctrl+Y");
       save.disabled = share.disabled = present.disabled = !data.started;
+      versions.hidden = !inVoila() || !data.started || data.customer;
       view.setAttribute("aria-pressed", String(data.customer));
       name.hidden = !data.started;
       if (document.activeElement !== name) name.value = data.name;
@@ -167,8 +177,7 @@ export default {
       shown = said;
       if (!inVoila() || !data.fragment) return;
       (window.gpuplan?.keepAddress ?? writeAddress)(data.fragment);
-      const { recent } = data;
-      list(recent && { name: data.name, fragment: data.fragment, design: recent.design, customer: recent.customer, figures: recent.figures });
+      list(entryNow());
     }
     const keys = (event) => {
       // While somebody types they are the browser's own.

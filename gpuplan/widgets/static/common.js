@@ -111,37 +111,49 @@ function soon(act) {
   return { ask, off, waits: () => Boolean(timer) };
 }
 
-// The last designs of this browser, newest first; a browser may have no storage, and what is there may be anything.
-// For those beyond MOST_RECENT, or beyond the room that the browser has, only what is said of them stays.
+// The last designs of this browser and their versions, newest first; a browser may have no storage, and what is there may be
+// anything. For those beyond MOST_RECENT, or beyond the room that the browser has, only what is said of them stays.
 const RECENT = "gpuplan-recent", MOST_RECENT = 30, MOST_NAMED = 100;
+const OF_DESIGN = ["name", "day", "fragment", "design", "customer", "version", "hosts", "gpus", "model", "cost", "state", "tone"];
+const designsIn = (kept) => kept.filter((each) => ["name", "day", "fragment"].every((key) => typeof each?.[key] === "string") && /^(s=|$)/.test(each.fragment))
+  .map((each) => Object.fromEntries(OF_DESIGN.map((key) => [key, String(each[key] ?? "").slice(0, key === "fragment" ? undefined : 200)])));
 function recentDesigns() {
   try {
-    const kept = JSON.parse(localStorage.getItem(RECENT));
-    return kept.filter((each) => ["name", "day", "fragment"].every((key) => typeof each?.[key] === "string") && /^(s=|$)/.test(each.fragment))
-      .map((each) => Object.fromEntries(["name", "day", "fragment", "design", "customer", "figures"].map((key) => [key, String(each[key] ?? "")])));
+    return designsIn(JSON.parse(localStorage.getItem(RECENT)));
   } catch {
     return [];
   }
 }
-// A version takes the place of the one that this page has kept of the same design before, or of an equal one: never of another design, or of what another page made of it.
-const keptHere = new Map();
-function keepDesign(entry) {
-  const day = new Date().toLocaleDateString("sv");  // 2026-11-21, of this place
-  const before = keptHere.get(entry.design);
-  const stays = (each) => each.fragment !== entry.fragment && (each.design !== entry.design || each.fragment !== before);
-  const all = [{ ...entry, day }, ...recentDesigns().filter(stays)].slice(0, MOST_NAMED);
+function storeDesigns(all) {
   for (let room = MOST_RECENT; room > 0; room -= 1) {
     try {
-      localStorage.setItem(RECENT, JSON.stringify(all.map((each, at) => at < room ? each : { ...each, fragment: "" })));
-      keptHere.set(entry.design, entry.fragment);
-      return;
+      if (all.length) localStorage.setItem(RECENT, JSON.stringify(all.slice(0, MOST_NAMED).map((each, at) => at < room ? each : { ...each, fragment: "" })));
+      else localStorage.removeItem(RECENT);
+      return true;
     } catch { /* no storage, or it is full: the address bar has the design all the same */ }
   }
+  return false;
 }
-function forgetDesigns() {
-  try {
-    localStorage.removeItem(RECENT);
-  } catch { /* as above */ }
+// A design takes the place of what this page has kept of it before, or of an equal one: never of another design, of what another page
+// made of it, or of a version that was named; that stays as it is.
+const keptHere = new Map();
+function keepDesign(entry) {
+  const all = recentDesigns(), before = keptHere.get(entry.design);
+  const named = entry.version ? undefined : all.find((each) => each.version && each.fragment === entry.fragment && each.design === entry.design);
+  const stays = (each) => each !== named && (each.version || (each.fragment !== entry.fragment && (each.design !== entry.design || each.fragment !== before)));
+  const day = new Date().toLocaleString("sv").slice(0, 16);  // 2026-11-21 09:30, of this place
+  if (storeDesigns([named ?? { ...entry, day }, ...all.filter(stays)])) keptHere.set(entry.design, entry.fragment);
+}
+const sameDesign = (one) => (other) => ["fragment", "design", "version", "name"].every((key) => one[key] === other[key]);
+
+// Saves a file that the page has made.
+function download(name, content) {
+  const url = URL.createObjectURL(new Blob([content], { type: "application/octet-stream" }));
+  const link = h("a", { href: url, download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
 // A name for the radio buttons of this view alone: those with one name are one choice on the whole page.

@@ -1,5 +1,5 @@
 // Three questions that make a first design: what to run, how many use each, and where. The second and third come with the first
-// answer. What is ticked, typed and chosen stays in this tab, also when it is loaded again, until all of it is sent at once.
+// answer. Below them, the other ways to begin. What is ticked, typed and chosen stays in this tab, also when it is loaded again, until all of it is sent at once.
 const ANSWERS = "gpuplan:guide";
 function keptAnswers() {
   try {
@@ -29,8 +29,11 @@ export default {
       event.preventDefault();
       if (chosen().length) send("guide", { counts: Object.fromEntries(chosen().map(([id, kind]) => [id, kind.field.value])), where: Object.fromEntries([...where].map(([path, each]) => [path, each.field.value])) });
     } }, question(1, "What do you want to run?", ticks), next);
+    const big = (at, onclick, text) => h("button", { type: "button", class: "gp-big", "data-at": at, onclick }, text);
+    const back = big("back", () => send("go", { step: "usecases" }), "");
     el.append(h("div", { class: "gp-start-lead" }, h("h1", {}, "Size a shared-GPU cluster, with a reason for every number"),
-      h("p", { class: "gp-lead" }, "Nothing leaves this machine, and every number shows its source.")), form);
+      h("p", { class: "gp-lead" }, "Nothing leaves this machine, and every number shows its source.")), form, h("div", { class: "gp-more" },
+      big("blank", () => send("example", { name: "blank" }), "Start blank"), big("open-file", () => document.querySelector('input[type=file][aria-label="Open a scenario file"]')?.click(), "Open a file"), back));
 
     // An answer with its label above it, and what is wrong with it below.
     function answer(at, name, field) {
@@ -60,6 +63,8 @@ export default {
     function draw() {
       const data = model.get("data"), first = !kinds.size;
       if (!data.kinds) return;
+      back.hidden = !data.started;
+      back.textContent = `Back to \u201c${data.name}\u201d`;
       for (const kind of data.kinds) {
         if (!kinds.has(kind.id)) {
           const tick = h("input", { type: "checkbox", "data-at": `guide-${kind.id}`, onchange: arrange });
