@@ -200,6 +200,11 @@ def _kept_by(plan: Plan, message: Message) -> Iterator[Any]:
     yield {message.path: int(re.sub(r"\D", "", replicas[1])) if replicas else 0}
 
 
+def _promised_less(plan: Plan, message: Message) -> Iterator[Any]:
+    at = message.path.rpartition(".")[0]
+    yield {f"{at}.tokens_per_s": 1, f"{at}.first_token_s": 600}
+
+
 def _shorter(plan: Plan, message: Message) -> Iterator[Any]:
     year = next((n for n in range(plan.scenario.cost.years, 0, -1) if f"year {n + 1} " in message.text), 1)
     yield {"cost.years": year}
@@ -306,7 +311,7 @@ FOLLOWED: dict[str, Ways] = {
     "precision-unpacked": several(of_group(weights="bf16"), of_group(weights="int4")),
     "share-not-measured": of_group(replica_gpus=1),
     "sessions-not-kept": _kept_by,
-    "promise-missed": several(of_group(tokens_per_s=1), of_group(first_token_s=600)),
+    "promise-missed": _promised_less,
     "speculation-slower": of_group(draft_tokens=0),
     "drafts-without-reuse": of_group(draft_tokens=0),
     "job-needs-hosts": _job,

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from gpuplan.analysis.customer import customer_scenario
+from gpuplan.analysis.mending import MISSES
 from gpuplan.analysis.variants import has_input
 from gpuplan.app import groups
 from gpuplan.app.groups import Cell, cell_at
@@ -25,15 +26,8 @@ from gpuplan.wording import said
 
 HELD_BACK = ("internal", "prices", "ranges")
 """Sections of a scenario that the customer's version lacks, or changes."""
-DOUBTS = (
-    "server-limit-unknown",
-    "modules-in-part",
-    "promise-missed",
-    "tuning-ends-late",
-    "target-not-reached",
-    "over-limit",
-)
-"""Codes of the messages that are said at their field: a target that is missed, and hosts that may not be sold."""
+UNSOLD = ("server-limit-unknown", "modules-in-part")
+"""Codes of the messages on hosts that may not be sold."""
 MOST_PLANS = 8
 """Most plans remembered, of a third of a megabyte each."""
 
@@ -123,8 +117,10 @@ class Editing(PlanView):
 
     def doubt_of(self, path: str) -> str:
         """Say what the plan misses, or does not know, of the value at ``path``; empty where nothing is in doubt."""
-        doubts = (m for m in self.messages if m.path == path and m.code in DOUBTS and not self.stale)
-        return next((f"{message.text} {message.change}" for message in doubts), "")
+        doubts = (
+            m for m in self.messages if m.path == path and m.code in (*UNSOLD, *MISSES) and not self.stale
+        )
+        return next((m.text if m.code in MISSES else f"{m.text} {m.change}" for m in doubts), "")
 
     @property
     def wrong(self) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from gpuplan.analysis.mending import OVER, mendings, with_mendings
+from gpuplan.analysis.mending import MISSES, mendings, with_mendings
 from gpuplan.app.cards import Page, attributes, paragraph, plain, source_titles, visit
 from gpuplan.app.forms import place_of
 from gpuplan.app.state import STEPS, Before, Workbook
@@ -174,8 +174,8 @@ def _bar(each: Within, limit: str, value: str, over: str) -> contract.Limit:
 
 
 def _with_mendings(workbook: Workbook) -> list[Message]:
-    """Return the messages, each on a limit that is exceeded with the change that mends it; until that is found, with a note."""
-    if not any(message.code == OVER for message in workbook.messages):
+    """Return the messages, each on a limit or a target that is missed with the change that mends it; until that is found, with a note."""
+    if not any(message.code in MISSES for message in workbook.messages):
         return list(workbook.messages)
     return with_mendings(workbook.messages, workbook.later("mendings", mendings))
 

@@ -15,7 +15,7 @@ from gpuplan.models.placement import Request, Room
 from gpuplan.plan.hardware import gpus_per_board, known_takers, maker_of
 from gpuplan.plan.llm import KINDS, TUNING, uses_model
 from gpuplan.plan.over_time.rules import lacks
-from gpuplan.plan.prices import PriceList, decision_day, is_priced, price_keys
+from gpuplan.plan.prices import PriceList, is_priced, price_keys
 from gpuplan.plan.requests import kind_room, placed_most, room_of, spare_hosts, too_large
 from gpuplan.plan.sharing import mixed_sizes_refused
 from gpuplan.plan.training.llm_job import fewest_hosts
@@ -44,7 +44,7 @@ from gpuplan.scenario import (
     wrong_values,
 )
 from gpuplan.units import exact
-from gpuplan.wording import NAMES, money, said
+from gpuplan.wording import NAMES, said
 
 
 def scenario_problems(scenario: Scenario, catalog: Catalog, sized: Callable[[], Scenario]) -> list[Problem]:
@@ -97,16 +97,6 @@ def _unknown_limits(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
     for maker in limits.names("vendors"):
         if maker.casefold() not in (known.casefold() for known in makers):
             yield problem("limits.vendors", show(maker), "limit.unlisted maker", names=", ".join(makers))
-
-
-def _clashing_limits(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
-    """A budget for the start above that of the whole period, and a delivery before the decision."""
-    limits, day = scenario.limits, decision_day(scenario, catalog)
-    if limits.budget is not None and (limits.budget_start or 0) > limits.budget:
-        most = money(limits.budget, scenario.cost.currency)
-        yield problem("limits.budget_start", limits.budget_start, "limit.over the budget", most=most)
-    if limits.delivery_date and limits.delivery_date < day:
-        yield problem("limits.delivery_date", limits.delivery_date, "limit.past", day=day)
 
 
 def _unlisted(path: str, value: str, near: Sequence[str], table: str, many: int) -> Problem:
@@ -426,7 +416,7 @@ def _trained_model(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
 
 MUST_BE_POSSIBLE = (
     *(_too_many_gpus_in_a_host, _divided_boards, _large_vms, _refused_mix, _refused_placement),
-    *(_sums_in_switches, _demand_problems, _cluster_size, _trained_model, _clashing_limits),
+    *(_sums_in_switches, _demand_problems, _cluster_size, _trained_model),
 )
 OF_THE_VMS = (_group_problems, too_many)
 """Checks of the groups of a scenario, in this order; the last runs once models are replicas."""

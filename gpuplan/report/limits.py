@@ -60,8 +60,8 @@ def limit_state(plan: Plan, each: Within) -> str:
 def mending_sentences(plan: Plan) -> list[str]:
     """Say of each limit that the design exceeds which single change keeps it, or comes nearest."""
     changes = mendings(plan)
-    names = {each.key: each.name for each in plan.within}
-    words = {key: change.sentence if change else said("mending.none") for key, change in changes.items()}
+    names = {each.key: each.name for each in plan.within if each.key in changes}
+    words = {key: change.sentence if (change := changes[key]) else said("mending.none") for key in names}
     return [said("limits.mending", name=names[key], words=text) for key, text in words.items()]
 
 

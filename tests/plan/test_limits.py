@@ -115,10 +115,8 @@ def test_a_delivery_date_counts_from_the_decision() -> None:
 @pytest.mark.parametrize(
     ("limits", "path", "named"),
     [
-        ({"budget": 10, "budget_start": 11}, "limits.budget_start", "USD"),
         ({"boards": "l40s-48"}, "limits.boards", "l40s-48gb"),
         ({"vendors": "Dell, Acme"}, "limits.vendors", "Supermicro"),
-        ({"delivery_date": "2020-01-01"}, "limits.delivery_date", "2026"),
     ],
 )
 def test_what_cannot_be_is_refused(limits: dict[str, Any], path: str, named: str) -> None:
@@ -126,6 +124,16 @@ def test_what_cannot_be_is_refused(limits: dict[str, Any], path: str, named: str
         limited("starter", **limits)
     (wrong,) = refused.value.problems
     assert wrong.path == path and named in wrong.message
+
+
+def test_a_limit_that_nothing_can_keep_is_missed_and_not_refused() -> None:
+    found = {
+        each.key: each
+        for each in limited("starter", delivery_date="2020-01-01", budget=10, budget_start=11).within
+    }
+    assert {each.met for each in found.values()} == {False} and len(found) == 3
+    over = found["delivery_date"].over
+    assert over is not None and over > 300
 
 
 def test_several_kinds_of_hosts_are_measured_together() -> None:

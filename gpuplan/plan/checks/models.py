@@ -86,8 +86,7 @@ def promises(plan: Plan) -> Iterator[Message]:
         missed, likely = ([t for t in serving.targets if t.standing == name] for name in (MISSED, LIKELY))
         words: dict[str, Any] = {"group": serving.name, "id": serving.id}
         if missed and serving.replicas:
-            words |= {"nearest": _promises(missed, "planned"), "ways": "".join(serving.ways)}
-            words["input"] = missed[0].name
+            words |= {"nearest": _promises(missed, "planned"), "input": missed[0].name}
             yield message(plan, "promise-missed", promises=_promises(missed), **words)
         if likely and serving.replicas:
             surely = said("llm.never surely")

@@ -1,16 +1,16 @@
 """Promises to the users of a language model: how far a plan keeps them, and the nearest that the hardware can keep."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from gpuplan.locales import written
 from gpuplan.models.llm import memory, serving
 from gpuplan.models.llm.replicas import Replicas
-from gpuplan.models.llm.shape import BITS, Range
+from gpuplan.models.llm.shape import Range
 from gpuplan.plan.llm.asks import Asks
-from gpuplan.plan.llm.engine import Engine, engine_of
+from gpuplan.plan.llm.engine import Engine
 from gpuplan.plan.llm.sessions import LEVELS, session_of
 from gpuplan.plan.llm.sizing import (
     SELDOM,
@@ -24,13 +24,8 @@ from gpuplan.plan.llm.sizing import (
     smallest,
 )
 from gpuplan.scenario import ScenarioError
-from gpuplan.wording import amount, said, stated_percent
 
 MET, LIKELY, MISSED = "met", "likely", "missed"
-EASIER = 1.25
-"""How much easier a promise is than the nearest one, at which a replica has to be nearly idle."""
-LONGEST_WAIT_S = 600.0
-"""Longest wait for a first token that an input takes."""
 
 
 class Target(NamedTuple):
@@ -96,50 +91,17 @@ def nearest(asks: Asks, engine: Engine, sizes: Sequence[Size], asked: Asked) -> 
     first = {size.gpus: alone_ms(size, serving.first_token_ms) / 1e3 for size in quick}
     gpus = min(first, key=lambda each: first[each])
     soonest = _soonest(engine, gpus, asked, first[gpus])
-    if soonest is None:
-        words = {"wait": written(first[gpus], ".2g"), "gpus": amount(gpus, engine.gpu.name)}
-        words["share"] = stated_percent(asked.arrivals.share)
-        wanted = written(asked.arrivals.first_token_s, "g")
-        raise asks.refuse("first_token_s", wanted, "limit.first token", **words)
     asked = asked_of(there.having("first_token_s", soonest), engine)
     while _least(asks, engine, asked) is None:  # the share that is kept is counted in points
         asked = asked_of(there.having("first_token_s", 1.05 * asked.arrivals.first_token_s), engine)
     return asked
 
 
-def ways_out(asks: Asks, engine: Engine, asked: Asked, planned: Asked) -> Iterator[str]:
-    """Say what promises a little easier than the nearest take, and what else would keep those asked for on this hardware."""
-    first, speed = planned.arrivals.first_token_s, planned.promise.tokens_per_second or 0.0
-    there = asks.having("first_token_s", EASIER * first) if first > asked.arrivals.first_token_s else asks
-    slower = speed < (asked.promise.tokens_per_second or 0.0)
-    there = there.having("tokens_per_s", speed / EASIER) if slower else there
-    if size := _least(asks, engine, asked_of(there, engine)):
-        words = {"first": there.value("first_token_s"), "speed": there.value("tokens_per_s")}
-        yield said("llm.way easier", gpus=size.gpus_in_all, **words)
-    rows = asks.catalog.rows("llm_precisions")
-    fewer = [row for row in rows if BITS[row.id] < BITS[engine.weights]]
-    for row in sorted(fewer, key=lambda row: -BITS[row.id]):
-        if smaller := _kept(asks, asked, weights=row.id):
-            yield said("llm.way weights", precision=row["name"], gpus=smaller.gpus_in_all)
-            break
-    if asks.group.replica_gpus is not None and (other := _kept(asks, asked, replica_gpus=None)):
-        yield said("llm.way size", gpus=other.gpus, in_all=other.gpus_in_all)
-
-
-def _kept(asks: Asks, asked: Asked, **changes: Any) -> Size | None:
-    """Return the smallest sizing that keeps all promises once a group is changed; None if there is none."""
-    try:
-        engine = engine_of(Asks(asks.scenario, asks.catalog, replace(asks.group, **changes)))
-    except ScenarioError:
-        return None
-    return _least(asks, engine, asked)
-
-
 def _least(asks: Asks, engine: Engine, asked: Asked) -> Size | None:
     return smallest(sizes_of(engine, asked, longest(asks)))
 
 
-def _soonest(engine: Engine, gpus: float, asked: Asked, alone_s: float) -> float | None:
+def _soonest(engine: Engine, gpus: float, asked: Asked, alone_s: float) -> float:
     """Return the shortest wait for a first token that a replica on this many GPUs can promise."""
 
     def kept(first_token_s: float) -> bool:
@@ -147,9 +109,7 @@ def _soonest(engine: Engine, gpus: float, asked: Asked, alone_s: float) -> float
 
     low = high = alone_s
     while not kept(high):
-        if high >= LONGEST_WAIT_S:
-            return None
-        low, high = high, min(LONGEST_WAIT_S, 1.5 * high)
+        low, high = high, 1.5 * high
     for _ in range(5):
         middle = (low + high) / 2
         low, high = (low, middle) if kept(middle) else (middle, high)

@@ -14,7 +14,7 @@ from gpuplan.models.llm.shape import Range
 from gpuplan.models.llm.speculation import speculation_gain
 from gpuplan.plan.llm.asks import Asks, as_vms
 from gpuplan.plan.llm.engine import Engine, unpacked
-from gpuplan.plan.llm.promises import LIKELY, MET, MISSED, Target, longest, nearest, surely, targets, ways_out
+from gpuplan.plan.llm.promises import LIKELY, MET, MISSED, Target, longest, nearest, surely, targets
 from gpuplan.plan.llm.sessions import Reuse, check_session
 from gpuplan.plan.llm.sizing import (
     Arrivals,
@@ -115,8 +115,6 @@ class Serving:
     """Its promises, and how far they are kept."""
     surely: Size | None
     """Size that keeps those that are likely at the slow end of the ranges, too; None if there is none."""
-    ways: tuple[str, ...]
-    """What else would keep those that are missed, in words."""
     prompt_s: float
     """Time to read a prompt, with no other request."""
     step_s: float
@@ -221,7 +219,6 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
         sizes = sizes_of(engine, planned := nearest(asks, engine, sizes, wanted), longest(asks))
         size = smallest(sizes)
     assert size and size.found
-    ways = tuple(ways_out(asks, engine, wanted, planned)) if planned != wanted else ()
     off_hours = _off_hours(asks, engine, size.gpus, planned)
     here, served = reusing(engine, planned, size.sessions)
     kept = targets(here, size.gpus, size.found, wanted, served)
@@ -253,7 +250,6 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
         with_fewer=steps,
         targets=kept,
         surely=safe,
-        ways=ways,
         **_times(engine, size.gpus, load, chosen.requests),
         unseen=engine.unseen,
         several_sites=len(sites_people(group.sites)) > 1,

@@ -1,6 +1,5 @@
 """Fine-tuning: the GPUs that hold a job, and its hours."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -75,8 +74,9 @@ class Tuning:
 
     @property
     def ends_late(self) -> bool:
-        """True if a job takes longer than the hours in which it should run."""
-        return self.window_h < 24 and self.hours.value > self.window_h
+        """True if a job takes longer than the hours in which it should run, or than any that can be stated."""
+        most = self.window_h if self.window_h < 24 else GROUP_FIELD_BY_NAME["work_h"].high
+        return self.hours.value > most
 
 
 def tuning_of(asks: Asks) -> Tuning:
@@ -102,10 +102,6 @@ def tuning_of(asks: Asks) -> Tuning:
         where = "model" if gpus is None else "replica_gpus"
         raise asks.refuse(where, show(getattr(group, where)), "limit.as said", why=error) from None
     hours = use.hours or Range(0.0, 0.0, 0.0)
-    if hours.value > GROUP_FIELD_BY_NAME["work_h"].high:
-        most = math.floor(tokens * GROUP_FIELD_BY_NAME["work_h"].high / hours.value)
-        words = {"hours": rough(hours.value), "most": written(most, ",")}
-        raise asks.refuse("tuning_tokens", written(tokens, ",.12g"), "limit.tuning tokens", **words)
     return Tuning(
         id=group.id,
         name=group.name,

@@ -81,10 +81,15 @@ def test_a_job_longer_than_its_night_is_told(catalog: Catalog) -> None:
         ({"replica_gpus": 0.5}, "replica_gpus"),
         ({"replica_gpus": 16}, "replica_gpus"),
         ({"longest_context": 500_000}, "longest_context"),
-        ({"tuning_tokens": 1_000_000}, "tuning_tokens"),
     ],
 )
 def test_what_cannot_be_names_its_field(catalog: Catalog, given: dict[str, Any], field: str) -> None:
     with pytest.raises(ScenarioError) as error:
         tuned(catalog, **given)
     assert [problem.path for problem in error.value.problems] == [f"groups.nightly.{field}"]
+
+
+def test_a_job_of_many_weeks_is_planned_and_said(catalog: Catalog) -> None:
+    plan, made = tuned(catalog, tuning_tokens=1_000_000)
+    assert made.hours.value > 2000 and made.ends_late
+    assert "tuning-ends-late" in {message.code for message in check_plan(plan)}
