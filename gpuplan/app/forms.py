@@ -13,7 +13,7 @@ from gpuplan.plan.prices import catalog_factor
 from gpuplan.report import basis_word, number
 from gpuplan.report.tables.known import CHOICE_NAMES
 from gpuplan.report.tables.plan import catalog_choices
-from gpuplan.scenario import CONFIRMED, Field, field_of, parse_value, table_path
+from gpuplan.scenario import Field, field_of, parse_value, table_path
 from gpuplan.units import exact
 from gpuplan.widgets import contract
 from gpuplan.wording import NAMES, said, stated_percent, unit_of
@@ -108,7 +108,7 @@ def field_data(
         "assumed": assumed,
         "confirmed": (confirmed := not grey and holding.is_confirmed(path)),
         "known": origin.note if assumed or confirmed else "",
-        "by": origin.note.removeprefix(CONFIRMED.note).removeprefix(", ") if confirmed else "",
+        "by": next((c.by for c in holding.confirmations if c.path == path), "") if confirmed else "",
     }
 
 

@@ -1,5 +1,7 @@
 """Designs put aside beside the one that is edited, to be compared with it, and changes of that as a whole. No widgets."""
 
+import datetime
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -10,7 +12,7 @@ from gpuplan.app.history import Link, change_words, scenario_of
 from gpuplan.plan import Plan
 from gpuplan.plan.over_time.recommended import set_up_as
 from gpuplan.plan.over_time.rules import OPEN
-from gpuplan.scenario import Scenario, ScenarioError, one_line
+from gpuplan.scenario import DAY, Scenario, ScenarioError, one_line
 from gpuplan.wording import amount, said
 
 MOST_NOTE = 80
@@ -216,12 +218,15 @@ class KeptDesigns(Editing):
         return self.customer and (scenario.internal.margin or 0) != (self.scenario.internal.margin or 0)
 
     def confirm(self, path: str, yes: bool, by: str = "") -> None:
-        """Mark the assumption at ``path`` as confirmed by the customer, or undo that; ``by`` says who, and when."""
+        """Mark the assumption at ``path`` as confirmed by the customer, or withdraw that; ``by`` says who, and may end with a day."""
         if why := self.locked(path):
             self.say("warn", why)
         elif has_input(self.scenario, path):
             here = set_up_as(self.scenario, self.plan.set_up) if path in OPEN else self.scenario
-            self._take(here.confirmed(path, _note(by)) if yes else here.doubted(path))
+            today, who = datetime.date.today().isoformat(), _note(by)
+            before = next((c.day for c in here.confirmations if c.path == path and not c.withdrawn), "")
+            named = who if re.search(f"{DAY}$", who) else ", ".join(filter(None, (who, before or today)))
+            self._take(here.confirmed(path, named) if yes else here.doubted(path, today))
 
     def _put(self, scenario: Scenario, words: str) -> None:
         self.drafts = {}

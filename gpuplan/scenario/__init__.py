@@ -58,7 +58,7 @@ from gpuplan.scenario.inputs import (
 from gpuplan.scenario.kinds import Field, as_python, parse_value
 from gpuplan.scenario.problems import Problem, ScenarioError, one_line, pick, problem, show, shown_name
 from gpuplan.scenario.reading import FileLimits, read_data
-from gpuplan.scenario.scenario import MAPS, UNASSIGNED, Scenario
+from gpuplan.scenario.scenario import DAY, MAPS, UNASSIGNED, Confirmation, Scenario
 from gpuplan.scenario.sections import (
     CONFIRMED,
     DEFAULT,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -46,6 +46,24 @@ from gpuplan.scenario.sections import (
     Training,
 )
 from gpuplan.scenario.versions import SCHEMA_VERSION
+
+DAY = r"\d{4}-\d\d-\d\d"
+CONFIRMATION = re.compile(
+    rf"(?:^|; )(?:withdrawn on (?P<withdrawn>{DAY}): )?{CONFIRMED.note}"
+    rf"(?:, (?P<by>(?!{DAY}$).+?))?(?:, (?P<day>{DAY}))?$"
+)
+"""A confirmation in the note of an origin."""
+
+
+class Confirmation(NamedTuple):
+    """The customer's word that an assumption holds: by whom, and on which day."""
+
+    path: str
+    by: str
+    day: str
+    withdrawn: str
+    """Day on which it was withdrawn; empty while it holds."""
+
 
 UNASSIGNED = "unassigned"
 """Id of the part of a stated total that no group asks for; no group can have it."""
@@ -226,11 +244,25 @@ class Scenario(Brief):
         note = f"{CONFIRMED.note}, {by}" if by else CONFIRMED.note
         return self.with_origin(path, replace(CONFIRMED, note=note))
 
-    def doubted(self, path: str) -> Scenario:
-        """Return a scenario in which ``path`` is no longer confirmed: known as its prefix is, or else assumed."""
+    def doubted(self, path: str, day: str = "") -> Scenario:
+        """Return a scenario in which ``path`` is no longer confirmed: known as its prefix is, or else assumed.
+
+        With a ``day`` it stays on record who had confirmed it, and that this was withdrawn.
+        """
         bare = replace(self, origins=tuple((p, o) for p, o in self.origins if p != path))
         assumed = bare.origin(path).basis == "assumed"
+        known, was = bare.origin(path) if assumed else DEFAULT, self.origin(path).note
+        if day and self.is_confirmed(path):
+            note = f"{known.note}; withdrawn on {day}: {was}".removeprefix("; ")
+            return bare.with_origin(path, replace(known, note=note))
         return bare if assumed else bare.with_origin(path, DEFAULT)
+
+    @property
+    def confirmations(self) -> tuple[Confirmation, ...]:
+        """The customer's confirmations on record, the latest first."""
+        found = [(path, CONFIRMATION.search(origin.note)) for path, origin in self.origins]
+        parts = [(path, match.groupdict(default="")) for path, match in found if match]
+        return tuple(sorted((Confirmation(p, **of) for p, of in parts), key=lambda c: c.day, reverse=True))
 
     def is_confirmed(self, path: str) -> bool:
         """True if the customer has confirmed the assumption at ``path``."""

@@ -420,7 +420,7 @@ def test_what_is_assumed_is_confirmed_with_one_click_and_by_whom_is_added_later(
     mark.click()
     page.keyboard.type("Ann, 5 May")
     page.keyboard.press("Enter")
-    until(page, f"document.querySelector('[data-at=\"known-{path}\"]').title.endsWith('Ann, 5 May')")
+    until(page, f"document.querySelector('[data-at=\"known-{path}\"]').title.includes('Ann, 5 May')")
     focused(page, f"known-{path}")
     mark.click()
     at(page, f"doubt-{path}").click()

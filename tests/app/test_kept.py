@@ -62,7 +62,9 @@ def test_what_the_customer_confirmed_is_not_assumed_any_more_and_can_be_taken_ba
     assert (data["assumed"], data["confirmed"]) == (False, True)
     assert from_dict(book.scenario.to_dict()) == book.scenario
     book.confirm(path, False)
-    assert book.scenario.origin(path) == load_scenario("enterprise").origin(path)
+    (log,) = book.scenario.confirmations  # that it was withdrawn stays on record
+    assert (log.by, log.day, bool(log.withdrawn)) == ("J. Rao", "2026-11-23", True)
+    assert book.scenario.origin(path).basis == load_scenario("enterprise").origin(path).basis
     book.confirm("network.mtu_bytes", True)
     book.confirm("network.mtu_bytes", False)  # it had a record of its own
     assert book.scenario.origin("network.mtu_bytes").basis == "assumed"

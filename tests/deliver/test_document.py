@@ -211,3 +211,18 @@ def test_a_requirement_follows_what_the_customer_confirmed() -> None:
     assert known(scenario).startswith("Assumed [")
     assert known(scenario.with_value("groups.developers.people", 41)).startswith("Partly assumed [")
     assert known(scenario.confirmed("groups.developers")) == "Stated or quoted"
+
+
+def test_the_document_has_the_log_of_what_was_confirmed() -> None:
+    def logs(scenario: Scenario) -> list[Grid]:
+        chapter = brief_document(make_plan(scenario)).chapters[0]
+        section = next(part for part in chapter.sections if part.title == "Assumptions")
+        return [block for block in section.blocks if isinstance(block, Grid) and "Ms Ito" in str(block.rows)]
+
+    scenario = load_scenario("enterprise")
+    assert logs(scenario) == []
+    sure = scenario.confirmed("groups.hpc.people", "Ms Ito, 2026-11-23").confirmed(
+        "cost.years", "Ms Ito, 2026-11-24"
+    )
+    ((first, second),) = (grid.rows for grid in logs(sure.doubted("cost.years", "2026-12-01")))
+    assert all(first) and second[-1] == "" and "HPC" in second[0]

@@ -11,7 +11,7 @@ from gpuplan.plan.known import unconfirmed
 from gpuplan.report import number
 from gpuplan.report.headlines import Headline, design
 from gpuplan.report.table import Cell, Column, Table
-from gpuplan.report.tables.known import assumed_name, confirmed_values, planning_values, stated_at
+from gpuplan.report.tables.known import assumed_name, assumption_log, planning_values, stated_at
 from gpuplan.report.tables.plan import sources
 from gpuplan.widgets import contract
 from gpuplan.wording import run_words, said
@@ -61,8 +61,10 @@ def values_data(workbook: Workbook) -> Contents:
 
 @panel()
 def confirmed_data(workbook: Workbook) -> Contents:
-    table, undo = confirmed_values(workbook.plan), said("screen.design.undo")
-    return _with_acts(table, "", [_acts(workbook, row[0], undo, yes=False) for row in table.rows])
+    table, undo = assumption_log(workbook.plan), said("screen.design.undo")
+    held = [_acts(workbook, row[0], undo, yes=False) if not row[-1] else [] for row in table.rows]
+    cells = [Cell("", tone="nowrap", more={"acts": acts}) for acts in held]
+    return table.beside(Column("acts", ""), cells, after="withdrawn")
 
 
 def _acts(workbook: Workbook, key: str, text: str, *, yes: bool) -> list[contract.Act]:

@@ -35,6 +35,7 @@ def picture_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def legend(workbook: PlanView, pool: Pool) -> list[contract.Named]:
+    """Return the workloads with VMs on the hosts of a pool, each with its letter and what it gets."""
     plan = workbook.plan
     present = {request.group for request in pool.requests}
     colours = group_colours(workbook)

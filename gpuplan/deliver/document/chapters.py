@@ -29,6 +29,7 @@ TABLED = (
     tables.cost,
     tables.demand,
     tables.explore,
+    tables.known,
     tables.models,
     tables.network,
     tables.purchases,

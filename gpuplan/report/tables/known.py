@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from gpuplan.analysis.variants import has_input
 from gpuplan.locales import quoted
 from gpuplan.plan import Plan
 from gpuplan.plan.inputs import Input
@@ -12,7 +13,7 @@ from gpuplan.plan.known import inputs, unconfirmed
 from gpuplan.report.table import Table, columns, listed
 from gpuplan.report.tables.explore import value_words
 from gpuplan.report.tables.plan import catalog_name
-from gpuplan.scenario import FIELD_BY_PATH, KINDS_PATH, field_of, table_path
+from gpuplan.scenario import FIELD_BY_PATH, KINDS_PATH, Confirmation, field_of, table_path
 from gpuplan.units import SUFFIX
 from gpuplan.wording import NAMES, amount, bare_amount, capital, counted, money, number, said, stated_percent
 
@@ -41,10 +42,17 @@ def planning_values(plan: Plan) -> Table:
     return _known(plan, "planning_values", said("table.planning_values"), open_values)
 
 
-def confirmed_values(plan: Plan) -> Table:
-    """Tabulate the assumptions that the customer has confirmed."""
-    values = [i for key, i in inputs(plan).items() if "/" not in key and plan.scenario.is_confirmed(key)]
-    return _known(plan, "confirmed_values", said("table.confirmed_values"), values)
+def assumption_log(plan: Plan) -> Table:
+    """Tabulate the assumptions that the customer has confirmed, by whom and when, also where that was withdrawn."""
+    scenario = plan.scenario
+    whole = {f"groups.{group.id}": group.name for group in scenario.groups}
+
+    def shown(of: Confirmation) -> str:
+        return "" if of.path in whole else input_words(plan, of.path, scenario.get(of.path))
+
+    words: dict[str, Any] = {"name": lambda of: whole.get(of.path) or scenario.label(of.path), "shown": shown}
+    listing = [each for each in scenario.confirmations if has_input(scenario, each.path)]
+    return listed("assumption_log", columns("assumption_log", **words), listing)
 
 
 def _known(plan: Plan, key: str, title: str, found: Sequence[Input]) -> Table:

@@ -211,7 +211,7 @@ function keepOpen(el, model) {
 // How an input is known where that is worth a word: a click on "assumed" says that the customer confirmed it; "confirmed" opens who did, and
 // when, and the way back.
 function confirmation(field, send, known) {
-  const by = h("input", { type: "text", maxlength: 80, placeholder: "Who, when", "aria-label": `Who confirmed ${field.label}, and when`, autocomplete: "off" });
+  const by = h("input", { type: "text", maxlength: 80, placeholder: "Who", "aria-label": `Who confirmed ${field.label}`, autocomplete: "off" });
   const tell = (yes) => { send("confirm", { path: field.path, yes, by: yes ? by.value : "" }); open(false); mark.focus(); };
   const node = h("div", { class: "gp-confirm", hidden: true, onkeydown: (event) => {
     if (event.key === "Escape") open(false);

@@ -73,7 +73,11 @@ def test_a_click_says_that_the_customer_confirmed_a_planning_value(catalog: Cata
     assert len(values_data(book)["tables"][0]["rows"]) == len(rows) - 1
     (confirmed,) = confirmed_data(book)["tables"][0]["rows"]
     assert acts_of(confirmed)["confirm"] == {"path": "groups.data-scientists.people", "yes": False}
-    assert "Ms Ito" in confirmed[3]["text"]
+    who, day, withdrawn = (cell["text"] for cell in confirmed[2:5])
+    assert (who, bool(day), bool(withdrawn)) == ("Ms Ito", True, False)
+    book.confirm("groups.data-scientists.people", False)
+    (confirmed,) = confirmed_data(book)["tables"][0]["rows"]
+    assert all(cell["text"] for cell in confirmed[2:5]) and acts_of(confirmed) == {}
 
 
 @pytest.mark.parametrize("name", ["starter", "enterprise", "current"])

@@ -7,8 +7,8 @@ import pytest
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.known import unconfirmed
 from gpuplan.report.table import records
-from gpuplan.report.tables.known import confirmed_values, planning_values, stated_at
-from gpuplan.scenario import FIELD_BY_PATH, field_of
+from gpuplan.report.tables.known import assumption_log, planning_values, stated_at
+from gpuplan.scenario import FIELD_BY_PATH, field_of, from_dict
 
 
 @pytest.mark.parametrize("example", ["starter", "enterprise", "current"])
@@ -40,8 +40,35 @@ def test_an_input_stands_for_a_planning_value_once_it_is_stated(plans: dict[str,
 
 def test_what_is_confirmed_goes_from_one_table_to_the_other(plans: dict[str, Plan]) -> None:
     plan = plans["enterprise"]
-    assert not confirmed_values(plan).rows
+    assert not assumption_log(plan).rows
     path = "groups.hpc.people"
-    sure = make_plan(plan.scenario.confirmed(path, "Ms Ito"), plan.catalog)
-    assert [row["key"] for row in records(confirmed_values(sure))] == [path]
+    sure = make_plan(plan.scenario.confirmed(path, "Ms Ito, 2026-11-23"), plan.catalog)
+    (row,) = records(assumption_log(sure))
+    assert (row["key"], row["by"], row["day"], row["withdrawn"]) == (path, "Ms Ito", "2026-11-23", "")
     assert path not in {row["key"] for row in records(planning_values(sure))}
+
+
+@pytest.mark.parametrize(
+    ("note", "by", "day"),
+    [
+        ("", "", ""),
+        ("Ms Ito", "Ms Ito", ""),
+        ("2026-11-23", "", "2026-11-23"),
+        ("Rao, J., by phone, 2026-11-23", "Rao, J., by phone", "2026-11-23"),
+    ],
+)
+def test_the_log_says_who_when_and_what_was_withdrawn(
+    plans: dict[str, Plan], note: str, by: str, day: str
+) -> None:
+    scenario, path = plans["enterprise"].scenario, "groups.hpc.people"
+    sure = scenario.confirmed(path, note)
+    assert sure.confirmations == ((path, by, day, ""),)
+    doubted = sure.doubted(path, "2026-12-01")
+    assert doubted.confirmations == ((path, by, day, "2026-12-01"),) and not doubted.is_confirmed(path)
+    assert doubted.origin(path).note.startswith(scenario.origin(path).note)  # why it is assumed still stands
+    assert from_dict(doubted.to_dict()) == doubted
+    assert doubted.confirmed(path, note) == sure
+    assert sure.doubted(path) == scenario
+    assert len(unconfirmed(make_plan(doubted, plans["enterprise"].catalog))) == len(
+        unconfirmed(plans["enterprise"])
+    )
