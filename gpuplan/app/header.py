@@ -1,21 +1,24 @@
 """The frame around every step: the bar, the list of steps, the head of a step, the drawer with explanations."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from gpuplan.analysis.mending import MISSES, mendings, with_mendings
 from gpuplan.app.cards import Page, attributes, paragraph, plain, source_titles, visit
-from gpuplan.app.forms import place_of
+from gpuplan.app.forms import Found, place_of
 from gpuplan.app.state import STEPS, Before, Workbook
 from gpuplan.app.strip import COST, MONEY, OF_BOARDS, OF_HOSTS, PLACEMENT
 from gpuplan.facts import own_rows
 from gpuplan.plan import Plan
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.cost import Costs
+from gpuplan.plan.known import unconfirmed
 from gpuplan.plan.limits import NAMED, Within, in_words
 from gpuplan.plan.prices import Price, Unknown
 from gpuplan.report import amount, explain, number, percent
 from gpuplan.report.figures import Figures, cost_figures
+from gpuplan.report.tables.known import stated_at
 from gpuplan.report.tables.plan import KEPT
 from gpuplan.scenario import Internal, Limits, field_of
 from gpuplan.widgets import contract
@@ -111,6 +114,7 @@ def head_data(workbook: Workbook, step: str, page: Page) -> contract.HeadData:
         "title": dict(STEPS)[step],
         "sentence": sentence,
         "about": about,
+        "assumed": _assumed(workbook, Found(step, shown.name)),
         "stale": workbook.stale,
         "hint": NAMES["hint of a step"].get(step, "") if clicked and not workbook.customer else "",
         "tab": shown.name,
@@ -125,6 +129,17 @@ def head_data(workbook: Workbook, step: str, page: Page) -> contract.HeadData:
             for tab in page.tabs
         ],
     }
+
+
+def _assumed(workbook: Workbook, at: Found) -> str:
+    """Count the assumptions behind the numbers, and those of them that are inputs of a tab; empty without any."""
+    plan = workbook.plan
+    keys = [key for key, _ in unconfirmed(plan)]
+    if not keys:
+        return ""
+    paths = (path for key in keys if (path := stated_at(plan, key)))
+    here = workbook.once("places of assumptions", lambda: Counter(map(place_of, paths)))[at]
+    return said("screen.assumed here" if here else "screen.assumed in all", here=here, all=len(keys))
 
 
 def drawer_data(workbook: Workbook) -> dict[str, Any]:

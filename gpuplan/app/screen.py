@@ -319,7 +319,7 @@ def _box(style: str, *children: ipywidgets.Widget) -> ipywidgets.Box:
 
 
 def step_named(name: str) -> str:
-    """Return the step with an id or a screen name, such as ``hosts``, ``workloads`` or ``Hosts and availability``."""
+    """Return the step with an id or a screen name, such as ``usecases`` or ``Workloads``."""
     steps = {title.lower(): step for step, title in STEPS} | {step: step for step, _ in STEPS}
     return steps.get(name.lower()) or pick(STEP_OF, name, "step")
 

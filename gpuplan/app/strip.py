@@ -1,4 +1,4 @@
-"""The answer strip: six figures with their derivation, and the effect of the last change and of hosts down."""
+"""The answer strip: two large figures and four quiet ones, the effect of the last change, and of hosts down."""
 
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
@@ -17,7 +17,11 @@ from gpuplan.wording import NAMES, headline_money, is_currency, said, short_numb
 COST, PLACEMENT = "cost.net_present", "totals.unplaced_vms_after_failure"
 SMALL = 0.05
 """Share of a cost below which rounded figures would misstate a difference: then only the difference is shown."""
-
+MOST_BOXES = 20
+"""Hosts that are drawn as boxes, each."""
+BEYOND = 1.1
+"""Length of the bar of a cost, which begins at nothing: so much of the high end."""
+SIGNS = NAMES["sign of a tone"]
 
 MONEY = ("budget", "budget_start")
 OF_HOSTS = ("power_kw", "cooling_kw", "racks", "rack_units", "ports", "vendors", "co2_t")
@@ -37,6 +41,23 @@ class Figure(NamedTuple):
     unit: str = ""
     label: str = ""
     """Its name, where that is not always the same."""
+    sign: str = ""
+    beside: str = ""
+    """What it grows to."""
+    boxes: tuple[int, ...] = ()
+    """Hosts that carry the load, and those for failover and maintenance."""
+    range: contract.Range | None = None
+    assumed: bool = False
+    """True if its note counts assumptions."""
+
+    @property
+    def words(self) -> str:
+        """Its value with what it grows to."""
+        return " ".join(filter(None, (self.value, self.beside)))
+
+
+SHOWN = [name for name in Figure._fields if name not in ("size", "unit", "label")]
+"""What the screen shows of a figure."""
 
 
 def strip_data(workbook: Workbook) -> dict[str, Any]:
@@ -54,8 +75,7 @@ def strip_data(workbook: Workbook) -> dict[str, Any]:
     labels = NAMES["figure of the strip"]
     return {
         "figures": [
-            attributes(figure, "key", "value", "note", "tone")
-            | {"label": figure.label or labels[figure.key], "was": was}
+            attributes(figure, *SHOWN) | {"label": figure.label or labels[figure.key], "was": was}
             for figure, was in zip(figures, moved, strict=True)
         ],
         "turn": workbook.turn,
@@ -77,11 +97,11 @@ def _figures(plan: Plan, messages: Sequence[Message], verdict: Verdict) -> list[
     if not plan.pools and not plan.groups:
         none = said("screen.strip.none yet")
         return [
-            Figure("demand.gpus", "0", said("screen.strip.no workloads")),
             Figure("totals.hosts", "0", none),
+            Figure(COST, "\u2013", none),
+            Figure("demand.gpus", "0", said("screen.strip.no workloads")),
             Figure("totals.gpus", "0", none),
             Figure(PLACEMENT, verdict.short, none),
-            Figure(COST, "\u2013", none),
             _to_confirm(plan, messages),
         ]
     lost, demand, inputs = Figures(plan).down, Figures(plan).demand, plan.scenario.demand
@@ -91,33 +111,30 @@ def _figures(plan: Plan, messages: Sequence[Message], verdict: Verdict) -> list[
     after = said("screen.strip.a failure" if lost == 1 else "screen.strip.failures", lost=lost)
     left = said("screen.strip.after", gpus=totals.gpus_after_failure, failures=after)
     return [
-        Figure("demand.gpus", amount(demand, "GPU"), rule, size=demand),
         _hosts(plan),
-        Figure("totals.gpus", number(totals.gpus), left, size=totals.gpus),
-        Figure(PLACEMENT, verdict.short, verdict.note, verdict.tone),
         _cost(plan),
+        Figure("demand.gpus", amount(demand, "GPU"), rule, size=demand),
+        Figure("totals.gpus", number(totals.gpus), left, size=totals.gpus),
+        Figure(PLACEMENT, verdict.short, verdict.note, verdict.tone, sign=SIGNS.get(verdict.tone, "")),
         _to_confirm(plan, messages),
     ]
 
 
 def _hosts(plan: Plan) -> Figure:
-    """Return hosts and their purpose, or now and in the last year where the cost beside them includes growth."""
-    value, purpose = _hosts_words(plan)
-    over = _over(plan, OF_HOSTS)
-    return Figure("totals.hosts", value, over or purpose, "warn" * bool(over), plan.totals.hosts)
-
-
-def _hosts_words(plan: Plan) -> tuple[str, str]:
+    """Return the hosts by their purpose, and those of the last year where the cost beside them includes growth."""
     totals, costs = plan.totals, plan.costs
-    if costs is not None and costs.hosts[-1] != totals.hosts:
-        grown = f"{number(totals.hosts)} \u2192 {number(costs.hosts[-1])}"
-        return grown, said("screen.strip.to year", year=costs.years)
+    grown = costs is not None and costs.hosts[-1] != totals.hosts
+    beside = said("screen.strip.to year", hosts=costs.hosts[-1], year=costs.years) if costs and grown else ""
     spare, availability, clusters = totals.hosts_for_failures, plan.scenario.availability, len(plan.pools)
     failures = availability.host_failures * clusters
     apart = not availability.maintenance_failure_accepted and failures and spare == failures + clusters
-    key = "screen.strip.and maintenance" if apart else "screen.strip.spare"
-    carry = {"hosts": totals.hosts_for_demand, "failures": failures, "clusters": clusters}
-    return number(totals.hosts), said(key, **carry, spare=spare)
+    key = "screen.strip.and maintenance" if apart else "screen.strip.spare" if spare else "screen.strip.all"
+    carry = totals.hosts_for_demand
+    purpose = said(key, hosts=carry, failures=failures, clusters=clusters, spare=spare)
+    boxes = (carry, spare) if totals.hosts <= MOST_BOXES else ()
+    over = _over(plan, OF_HOSTS)
+    shown = Figure("totals.hosts", number(totals.hosts), over or purpose, "warn" * bool(over), totals.hosts)
+    return shown._replace(beside=beside, boxes=boxes)
 
 
 def _cost(plan: Plan) -> Figure:
@@ -131,7 +148,11 @@ def _cost(plan: Plan) -> Figure:
     over = _over(plan, MONEY)
     note, tone = ", ".join(filter(None, (over or cost.span, missing))), "warn" if left_out or over else ""
     about = said("screen.strip.net present", years=cost.years)
-    return Figure(COST, cost.price, note, tone, costs.net_present, costs.currency, about)
+    bar: contract.Range | None = None
+    if cost.span:
+        low, typical, high = (x / cost.high / BEYOND for x in (cost.low, cost.net_present, cost.high))
+        bar = {"low": low, "typical": typical, "high": high, "marks": (), "words": cost.money, "text": ""}
+    return Figure(COST, cost.price, note, tone, costs.net_present, costs.currency, about, range=bar)
 
 
 def _over(plan: Plan, names: Collection[str]) -> str:
@@ -147,25 +168,25 @@ def _over(plan: Plan, names: Collection[str]) -> str:
 
 
 def _to_confirm(plan: Plan, messages: Sequence[Message]) -> Figure:
-    stops, warns, planning = open_points(plan, messages)
-    if stops:
-        note, label = said("screen.strip.to confirm", count=warns), said("screen.strip.to fix")
-        return Figure("messages", number(stops), note, "bad", stops, label=label)
-    tone = "warn" if warns else "" if planning else "good"
-    key = "screen.strip.and planning values" if planning else "screen.strip.and no planning values"
-    return Figure("messages", number(warns), said(key, count=planning), tone, warns)
+    stops, warns, assumptions = open_points(plan, messages)
+    first, tone = amount(warns, "open point"), "warn" if warns else "" if assumptions else "good"
+    note = amount(assumptions, "assumption")
+    if not stops:
+        return Figure("messages", first, note, tone, warns, assumed=bool(assumptions))
+    fix = said("screen.strip.to fix")
+    return Figure("messages", amount(stops, "point"), f"{first}, {note}", "bad", stops, label=fix)
 
 
 def _moved(old: Figure, new: Figure) -> str:
     """Return a figure's value before the last change, and the difference; nothing if it is unchanged."""
-    if old.value == new.value and (old.size is None or old.note == new.note):
+    if old.words == new.words and (old.size is None or old.note == new.note):
         return ""
-    was = said("screen.strip.was", value=old.value)
+    was = said("screen.strip.was", value=old.words)
     if old.size is None or new.size is None or old.unit != new.unit or old.label != new.label:
         return was
     by = new.size - old.size
     if not by:
-        return was if old.value != new.value else ""
+        return was if old.words != new.words else ""
     size = short_number(abs(by)) if new.unit else number(abs(by))
     sign = "+" if by > 0 else "\u2212"
     moved = f"{sign}{size}"
@@ -191,5 +212,5 @@ def _down(workbook: Workbook) -> dict[str, Figure]:
     marked, left = said("screen.strip.down", hosts=hosts), workbook.plan.totals.gpus - gpus
     missing += workbook.plan.totals.unplaced_vms
     key, tone = ("screen.strip.not placed", "bad") if missing else ("screen.strip.all placed", "shown")
-    placed = Figure(PLACEMENT, said(key, count=missing), marked, tone)
+    placed = Figure(PLACEMENT, said(key, count=missing), marked, tone, sign=SIGNS.get(tone, ""))
     return {"totals.gpus": Figure("totals.gpus", number(left), marked, "shown"), PLACEMENT: placed}

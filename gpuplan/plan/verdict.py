@@ -105,7 +105,7 @@ def _way(made: Rehearsed) -> str:
 
 
 def tolerance(scenario: Scenario, clusters: int = 1) -> str:
-    """Say what the design promises to tolerate: ``N+1 in each cluster, also while one host is in maintenance``."""
+    """Say what the design promises to tolerate: ``N+1 in each cluster, also during maintenance``."""
     promise = scenario.availability
     each = said("decided.in each cluster") if clusters > 1 else ""
     also = "" if promise.maintenance_failure_accepted else said("decided.also in maintenance")

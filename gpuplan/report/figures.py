@@ -201,7 +201,7 @@ def lapsed_words(plan: Plan) -> str:
 
 
 def open_points(plan: Plan, messages: Sequence[Message]) -> tuple[int, int, int]:
-    """Count the points to fix, the points to confirm, and the planning values."""
+    """Count the points to fix, the points to confirm, and the assumptions."""
     stops, warns = (sum(message.level == level for message in messages) for level in ("stop", "warn"))
     return stops, warns, len(unconfirmed(plan))
 

@@ -129,11 +129,11 @@ def design(plan: Plan, messages: Sequence[Message] | None = None) -> Headline:
 
 
 def to_confirm(plan: Plan, messages: Sequence[Message]) -> str:
-    """Count the points to fix and to confirm, and the planning values, as the strip does."""
+    """Count the points to fix and to confirm, and the assumptions, as the strip does."""
     stops, warns, values = open_points(plan, messages)
     fixed = said("headline.points to fix", points=stops) if stops else ""
     points = said("headline.points", points=warns) if warns else ""
-    planning = amount(values, "planning value") if values else ""
+    planning = amount(values, "assumption") if values else ""
     confirmed = joined([*filter(None, (points, planning))])
     left = said("headline.to confirm", points=confirmed) if confirmed else ""
     return ", ".join(filter(None, (fixed, left))) or said("headline.nothing to confirm")

@@ -74,10 +74,12 @@ Step = TypedDict("Step", {"id": str, "title": str, "error": str})
 Nav = TypedDict("Nav", {"current": str, "glossary": bool, "steps": Sequence[Step]})
 TabData = TypedDict("TabData", {"name": str, "title": str, "badge": str, "error": str})
 HeadData = TypedDict("HeadData", {
-    "step": str, "title": str, "sentence": str, "about": str, "stale": bool, "hint": str, "tab": str,
+    "step": str, "title": str, "sentence": str, "about": str, "assumed": str, "stale": bool, "hint": str, "tab": str,
     "nothing": str, "tabs": Sequence[TabData]}, total=False)
 StripFigure = TypedDict("StripFigure", {
-    "key": str, "label": str, "value": str, "note": str, "tone": str, "was": str})
+    "key": str, "label": str, "value": str, "note": str, "tone": str, "was": str, "sign": str, "beside": str,
+    "boxes": Sequence[int], "range": Range | None, "assumed": bool})
+"""``boxes`` are the hosts that carry the load, and those for failover; ``assumed`` if its note counts assumptions."""
 Wrong = TypedDict("Wrong", {"path": str, "name": str}, total=False)
 Strip = TypedDict("Strip", {
     "figures": Sequence[StripFigure], "turn": int, "stale": bool, "wrong": Wrong, "shown": bool, "open": str})

@@ -28,10 +28,12 @@ from gpuplan.app.header import (
 )
 from gpuplan.app.screen import PAGES
 from gpuplan.app.state import STEPS
+from gpuplan.app.strip import strip_data
 from gpuplan.catalog import Catalog
 from gpuplan.facts import own_rows
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.checks.message import Message
+from gpuplan.plan.known import unconfirmed
 from gpuplan.scenario import from_dict
 
 
@@ -124,6 +126,19 @@ def test_the_head_has_the_message_and_the_tabs_of_a_step(book: Workbook) -> None
     book.open_tab("cost", "no such tab")
     assert head_data(book, "cost", PAGES["cost"])["tab"] == "years"
     assert head_data(book, "start", PAGES["start"]) == {}
+
+
+def test_the_head_counts_the_assumptions_of_its_tab_and_of_the_design(book: Workbook) -> None:
+    (shown,) = (figure["note"] for figure in strip_data(book)["figures"] if figure["key"] == "messages")
+    count = shown.split()[0]
+    heads = {step: head_data(book, step, PAGES[step])["assumed"] for step, _ in STEPS if step != "start"}
+    assert all(count in head for head in heads.values())
+    here = heads["usecases"].split()[0]
+    for key, _ in unconfirmed(book.plan):
+        if key.startswith("groups."):
+            book.confirm(key, yes=True)
+    after = head_data(book, "usecases", PAGES["usecases"])["assumed"]
+    assert 0 < int(here) < int(count) and after.split()[0] == str(int(count) - int(here))
 
 
 def test_three_steps_have_a_hint_and_the_customer_sees_none(book: Workbook) -> None:

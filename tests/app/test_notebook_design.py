@@ -179,7 +179,7 @@ def test_steps_go_by_their_names_on_the_screen(design: Design) -> None:
     for name, step in (
         ("workloads", "usecases"),
         ("Workloads", "usecases"),
-        ("Hosts and availability", "hosts"),
+        ("Hosts", "hosts"),
     ):
         assert design.widget(name)._own_step == step
         assert workbook("starter", step=name)._own_step == step

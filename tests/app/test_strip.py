@@ -184,11 +184,31 @@ def test_what_only_the_best_arrangement_places_says_so(catalog: Catalog) -> None
 
 
 def test_spare_hosts_say_what_they_are_for(book: Workbook) -> None:
-    assert notes(book)["totals.hosts"] == "7 + 1 spare"
+    assert notes(book)["totals.hosts"] == "7 + 1 failover"
     book.edit("availability.maintenance_failure_accepted", False)
-    assert notes(book)["totals.hosts"] == "7 + 1 failure + 1 maintenance"
+    assert notes(book)["totals.hosts"] == "7 + 1 failover + 1 maintenance"
     book.edit("availability.host_failures", "0")
-    assert notes(book)["totals.hosts"] == "7 + 1 spare"
+    assert notes(book)["totals.hosts"] == "7 + 1 failover"
+
+
+def test_hosts_are_boxes_by_their_purpose_and_the_range_of_the_cost_is_a_bar(book: Workbook) -> None:
+    hosts, cost, *quiet = strip_data(book)["figures"]
+    assert (hosts["key"], hosts["boxes"], hosts["beside"]) == ("totals.hosts", (7, 1), "")
+    assert 0.5 < cost["range"]["low"] < cost["range"]["typical"] < cost["range"]["high"] < 1
+    assert not any(figure["boxes"] or figure["range"] for figure in quiet)
+    book.edit("groups.data-scientists.growth", "50 %")
+    grown = strip_data(book)["figures"][0]
+    assert grown["beside"] and grown["value"] == "8"
+    book.edit("groups.data-scientists.people", "400")
+    assert strip_data(book)["figures"][0]["boxes"] == (), "too many to count by eye"
+
+
+def test_availability_has_a_sign_and_a_word_for_its_tone(book: Workbook) -> None:
+    key = "totals.unplaced_vms_after_failure"
+    assert {f["key"]: f["sign"] for f in strip_data(book)["figures"]}[key] == "\u2713"
+    book.edit("groups.data-scientists.people", "64")
+    book.edit("demand.rule", "stated")
+    assert {f["key"]: f["sign"] for f in strip_data(book)["figures"]}[key] == "\u2715"
 
 
 def test_hosts_that_are_down_on_the_screen_are_marked(book: Workbook) -> None:

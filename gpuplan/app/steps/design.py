@@ -1,4 +1,4 @@
-"""Design: the numbered decisions, the messages, the values to confirm, and the sources of the plan."""
+"""Design: the numbered decisions, the messages, the assumptions to confirm, and the sources of the plan."""
 
 from collections.abc import Mapping
 from functools import partial

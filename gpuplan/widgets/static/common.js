@@ -208,7 +208,7 @@ function keepOpen(el, model) {
   }
 }
 
-// How an input is known where that is worth a word: a click on "assumed" says that the customer confirmed it; "confirmed" opens who did, and
+// How an input is known where that is worth a mark: a click on the dot of what is assumed says that the customer confirmed it; "confirmed" opens who did, and
 // when, and the way back.
 function confirmation(field, send, known) {
   const by = h("input", { type: "text", maxlength: 80, placeholder: "Who", "aria-label": `Who confirmed ${field.label}`, autocomplete: "off" });
@@ -237,7 +237,7 @@ function confirmation(field, send, known) {
     known.classList.toggle("gp-confirmed", Boolean(next.confirmed));
     if (assumed) mark.removeAttribute("aria-expanded");
     else mark.setAttribute("aria-expanded", String(!node.hidden));
-    mark.textContent = word;
+    mark.replaceChildren(...(assumed ? [h("i", { class: "gp-dot" }), h("span", { class: "gp-hidden" }, word)] : [word]));
     mark.title = assumed ? `${next.known ? `${next.known}; ` : ""}click when the customer has confirmed it` : next.known;
     mark.setAttribute("aria-label", `${next.label}: ${word}. ${assumed ? "Confirm it" : "Who confirmed it, and when"}`);
     by.value = next.by ?? "";

@@ -3,14 +3,25 @@
 const MARKED = 5_000;  // ms
 const STALE = "Last valid plan";
 
+const LARGE = ["totals.hosts", "cost.net_present"];
+
+// The hosts that carry the load, and those for failures.
+const boxes = (counts) => h("i", { class: "gp-boxes", "aria-hidden": "true" }, counts.map((count, n) => Array.from({ length: count }, () => h("i", { class: n ? "gp-spare" : "" }))));
+
+const figure = (f, data, send) => h("button", {
+  type: "button", class: `gp-figure gp-${f.tone || "plain"}${LARGE.includes(f.key) ? " gp-figure-large" : ""}${data.stale ? " gp-stale" : ""}`, "data-at": f.key, "aria-expanded": String(data.open === f.key),
+  title: f.key === "messages" ? "Show the points to confirm" : "Why this number?", onclick: () => send("why", { key: f.key }),
+}, h("small", {}, f.label),
+  h("span", { class: "gp-figure-line" }, f.sign ? h("i", { "aria-hidden": "true" }, f.sign) : null, h("b", {}, f.value), f.beside ? h("span", {}, f.beside) : null),
+  h("span", { class: "gp-figure-note" }, f.boxes.length ? boxes(f.boxes) : null, f.range ? h("i", { "aria-hidden": "true" }, rangeBar(f.range)) : null,
+    f.assumed ? h("i", { class: "gp-dot", "aria-hidden": "true" }) : null, h("span", {}, f.note)),
+  f.was ? h("em", { "aria-hidden": "true" }, f.was) : null);
+
 const figures = drawn((data, send) => {
   if (!data.shown) return null;
   const moved = data.figures.filter((f) => f.was);
   return h("section", { class: "gp-figures", "aria-label": "The answer so far" },
-    data.figures.map((f) => h("button", {
-      type: "button", class: `gp-figure gp-${f.tone || "plain"}${data.stale ? " gp-stale" : ""}`, "data-at": f.key, "aria-expanded": String(data.open === f.key),
-      title: f.key === "messages" ? "Show the points to confirm" : "Why this number?", onclick: () => send("why", { key: f.key }),
-    }, h("small", {}, f.label), h("b", {}, f.value), h("span", {}, f.note), f.was ? h("em", { "aria-hidden": "true" }, f.was) : null)),
+    data.figures.map((f) => figure(f, data, send)),
     h("p", { class: "gp-hidden", role: "status" }, moved.map((f) => `${f.label} ${f.value}, ${f.was}`).join("; ")),
     data.stale ? h("p", { class: "gp-stale-word", role: "status" }, data.wrong.path ? h("button", { type: "button", class: "gp-link", "data-at": "wrong", title: `Go to \u201c${data.wrong.name}\u201d`,
       onclick: () => send("visit", { path: data.wrong.path }) }, STALE) : STALE) : null);
