@@ -10,7 +10,8 @@ export default drawn((data, send) => {
       h("span", { class: "gp-num", "aria-hidden": "true" }, "?"), "Glossary"));
 }, (el, model) => {
   roving(el.querySelector("ol"));
-  const { current } = model.get("data");
+  const { current } = model.get("data"), list = el.querySelector("nav"), chosen = el.querySelector("[aria-current]");
+  if (chosen) list.scrollLeft = chosen.offsetLeft + chosen.offsetWidth / 2 - list.clientWidth / 2;  // where they stand beside each other
   if (model.step && model.step !== current) {
     el.closest(".gp-app")?.scrollIntoView();
     // What was pressed goes with its page, and on the start page with this list.
