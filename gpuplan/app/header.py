@@ -2,14 +2,16 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import Any
 
 from gpuplan.analysis.mending import MISSES, mendings, with_mendings
 from gpuplan.app.cards import Page, attributes, paragraph, plain, source_titles, visit
-from gpuplan.app.forms import Found, place_of
+from gpuplan.app.forms import Found, form, place_of
 from gpuplan.app.state import STEPS, Before, Workbook
 from gpuplan.app.strip import COST, MONEY, OF_BOARDS, OF_HOSTS, PLACEMENT
 from gpuplan.facts import own_rows
+from gpuplan.locales import LOCALES, PLAIN, written_day
 from gpuplan.plan import Plan
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.cost import Costs
@@ -17,12 +19,12 @@ from gpuplan.plan.known import unconfirmed
 from gpuplan.plan.limits import NAMED, Within, in_words
 from gpuplan.plan.prices import Price, Unknown
 from gpuplan.report import amount, explain, number, percent
-from gpuplan.report.figures import Figures, cost_figures
+from gpuplan.report.figures import Figures, as_of, cost_figures
 from gpuplan.report.tables.known import stated_at
 from gpuplan.report.tables.plan import KEPT
 from gpuplan.scenario import Internal, Limits, field_of
 from gpuplan.widgets import contract
-from gpuplan.wording import NAMES, capital, said, short_watts
+from gpuplan.wording import NAMES, capital, money, said, short_watts
 
 GLOSSARY = "glossary"
 """Key of the drawer while it shows the list of terms."""
@@ -49,7 +51,26 @@ def _term(workbook: Workbook, row: Mapping[str, str]) -> contract.Term:
     return {"term": term, "names": names, "meaning": row["meaning"], "sources": sources}
 
 
-def bar_data(workbook: Workbook) -> contract.Bar:
+@partial(form, "format")
+def settings(workbook: Workbook) -> dict[str, Any]:
+    """Ask how numbers, money and paper are, with an example."""
+    chosen, papers, currency = workbook.seen.format, NAMES["format.paper"], workbook.seen.cost.currency
+    paper = LOCALES[chosen.locale].paper if chosen.locale else PLAIN.paper
+    options = {
+        "format.locale": [("", PLAIN.name), *((locale.id, locale.name) for locale in LOCALES.values())],
+        "format.paper": [("", said("screen.default", name=papers[paper])), *papers.items()],
+    }
+    rate = "1" if currency == "USD" else said("screen.cost.how many", currency=currency)
+    example = {
+        "number": 12_500.5,
+        "money": money(2_400_000, currency),
+        "day": written_day(as_of(workbook.plan)),
+    }
+    text = said("screen.bar.example", **example)
+    return {"options": options, "empties": {"cost.usd_rate": rate}, "text": text}
+
+
+def bar_data(workbook: Workbook) -> dict[str, Any]:
     """Return brand, name of the design, and the actions on it."""
     level, text = workbook.notice
     return {
@@ -66,6 +87,7 @@ def bar_data(workbook: Workbook) -> contract.Bar:
         "internal": workbook.scenario.internal != Internal(),
         "share": workbook.fragment(customer=True) if workbook.started and workbook.customer else "",
         "recent": _recent(workbook),
+        "settings": settings.data(workbook),
     }
 
 

@@ -259,8 +259,9 @@ class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
         step, tab = place_of(path)
         if (step, tab) == WORKLOADS and path.startswith("groups."):
             self.workbook.workload = path.split(".")[1]
-        self.workbook.open_tab(step, tab)
-        self.workbook.go(step)
+        if step:  # else it is in the bar
+            self.workbook.open_tab(step, tab)
+            self.workbook.go(step)
         self._tell({"type": "focus", "path": path})
 
     def _save(self, _content: Mapping[str, Any]) -> None:

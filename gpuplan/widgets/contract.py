@@ -69,7 +69,7 @@ Recent = TypedDict("Recent", {
 Bar = TypedDict("Bar", {
     "name": str, "name_problem": str, "can_undo": bool, "can_redo": bool, "undo": str, "redo": str,
     "started": bool, "notice": Notice, "fragment": str, "customer": bool, "internal": bool, "share": str,
-    "recent": Recent | None})
+    "recent": Recent | None, "settings": "Form"})
 Step = TypedDict("Step", {"id": str, "title": str, "error": str})
 Nav = TypedDict("Nav", {"current": str, "glossary": bool, "steps": Sequence[Step]})
 TabData = TypedDict("TabData", {"name": str, "title": str, "badge": str, "error": str})

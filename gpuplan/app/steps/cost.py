@@ -59,10 +59,8 @@ def money_form(workbook: Workbook) -> dict[str, Any]:
     used = said("screen.cost.from groups")
     if use is not None and cost.utilisation is None:
         used = said("screen.cost.from the groups", used=use.value)
-    rate = "1" if cost.currency == "USD" else said("screen.cost.how many", currency=cost.currency)
     without = () if cost.platform_licence == "vcf" else ("cost.private_ai",)
-    empties = {"cost.usd_rate": rate, "cost.utilisation": used}
-    return {"empties": empties, "without": without, "stale": workbook.stale}
+    return {"empties": {"cost.utilisation": used}, "without": without, "stale": workbook.stale}
 
 
 @partial(form, "factors", fold=True, hint=stated_hint)

@@ -11,9 +11,7 @@ from gpuplan.app.state import Workbook
 from gpuplan.app.steps import solve
 from gpuplan.deliver import KINDS
 from gpuplan.deliver.executive import document_day
-from gpuplan.locales import LOCALES, PLAIN, written_day
-from gpuplan.report import money
-from gpuplan.report.figures import as_of
+from gpuplan.locales import written_day
 from gpuplan.report.table import Cell, Table, screen, tabulate
 from gpuplan.scenario import Scenario, shown_name
 from gpuplan.widgets import contract
@@ -162,20 +160,6 @@ def _previewed(workbook: Workbook) -> Preview | None:
 def _preview_is_old(workbook: Workbook) -> bool:
     shown = _previewed(workbook)
     return shown is not None and shown.source != workbook.delivering.source(order(workbook, "html"), "html")
-
-
-@partial(form, "format")
-def format_form(workbook: Workbook) -> dict[str, Any]:
-    chosen, papers = workbook.seen.format, NAMES["format.paper"]
-    paper = LOCALES[chosen.locale].paper if chosen.locale else PLAIN.paper
-    options = {
-        "format.locale": [("", PLAIN.name), *((locale.id, locale.name) for locale in LOCALES.values())],
-        "format.paper": [("", said("screen.default", name=papers[paper])), *papers.items()],
-    }
-    currency = workbook.seen.cost.currency
-    day = written_day(as_of(workbook.plan))
-    text = said("screen.deliver.example", number=12_500.5, money=money(2_400_000, currency), day=day)
-    return {"options": options, "text": text}
 
 
 docx_template, pptx_template, brand = (Card("run", partial(template_data, kind)) for kind in TEMPLATES)

@@ -17,7 +17,7 @@ pytest.importorskip("traitlets")
 
 from gpuplan.app.cards import bare
 from gpuplan.app.forms import place_of
-from gpuplan.app.header import drawer_data
+from gpuplan.app.header import drawer_data, settings
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import cost as step
 from gpuplan.app.steps.prices import prices_badge, prices_data
@@ -52,7 +52,7 @@ DRAWN: tuple[Callable[[Workbook], Data], ...] = (
 )
 
 
-FORMS = (step.first_form, step.money_form, step.factors_form)
+FORMS = (step.first_form, step.money_form, step.factors_form, settings.data)
 
 
 def cells(data: Data) -> list[Data]:
@@ -84,8 +84,10 @@ def test_every_part_is_plain_data_and_every_number_with_a_trail_opens_it(catalog
 
 def test_all_inputs_of_the_cost_are_in_the_forms(enterprise: Workbook) -> None:
     asked = [f["path"] for form in FORMS for f in form(enterprise)["fields"]]
-    assert sorted(asked) == sorted(f.path for f in FIELDS if f.path.startswith("cost."))
-    assert {place_of(path).step for path in asked if path != "cost.years"} == {"cost"}
+    assert sorted(asked) == sorted(f.path for f in FIELDS if f.path.startswith(("cost.", "format.")))
+    assert {place_of(path).step for path in asked if path != "cost.years"} == {"cost", ""}, (
+        "the bar has no step"
+    )
     for form in FORMS:
         for field in form(enterprise)["fields"]:
             if field["kind"] == "select":
@@ -160,7 +162,7 @@ def test_the_total_that_leads_is_labelled_and_agrees_with_the_strip(enterprise: 
     leading = strip(enterprise)["cost.net_present"]
     assert f"The design costs {leading['value']} (" in sentence
     assert has_approved(about, "5 years", "7.2 %")
-    assert is_approved(leading["label"], "5 years")
+    assert is_approved(leading["label"], "5-year")
 
 
 def test_the_parts_beside_the_chart_have_their_letters_and_the_first_of_what_has_no_price(
@@ -243,7 +245,7 @@ def test_another_currency_needs_its_rate_and_keeps_the_last_plan(enterprise: Wor
     before = enterprise.plan.costs
     assert before is not None
     enterprise.edit("cost.currency", "eur")
-    fields = {f["path"]: f for f in step.money_form(enterprise)["fields"]}
+    fields = {f["path"]: f for f in settings.data(enterprise)["fields"]}
     assert has_approved(fields["cost.usd_rate"]["problem"])
     assert enterprise.plan.costs == before
     assert strip_data(enterprise)["stale"]
@@ -254,7 +256,7 @@ def test_another_currency_needs_its_rate_and_keeps_the_last_plan(enterprise: Wor
     assert strip(enterprise)["cost.net_present"]["value"].startswith("EUR ")
     assert prices_data(enterprise)["heads"][1]["text"] == "EUR"
     enterprise.edit("cost.currency", "dollars")
-    fields = {f["path"]: f for f in step.money_form(enterprise)["fields"]}
+    fields = {f["path"]: f for f in settings.data(enterprise)["fields"]}
     assert fields["cost.currency"]["problem"]
 
 
@@ -363,7 +365,7 @@ def test_nothing_internal_is_in_the_customer_view(sold: Workbook) -> None:
         different = {key for key in now if now[key] != then[key]} - {"was"}
         assert not different or (now["key"], different) == (
             "cost.net_present",
-            {"note"},
+            {"note", "range"},
         )  # an offer has no range
     card = step.internal_form(sold)
     assert (card["shown"], card["fields"]) == (False, [])
