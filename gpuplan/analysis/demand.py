@@ -83,13 +83,17 @@ def local_quarters(week: WeekDemand, quarters: Sequence[int], place: str) -> tup
     return tuple(sorted((quarter + ahead) % working_hours.QUARTERS_PER_WEEK for quarter in quarters))
 
 
+def by_hours(week: WeekDemand, quarters: np.ndarray, days: Sequence[int], place: str = "UTC") -> np.ndarray:
+    """Return the means by hour of some days (0 is Monday), on the clock of a place, of a value in each quarter of the week."""
+    ahead = week.offsets_min.get(place, 0) // working_hours.MINUTES_PER_QUARTER
+    return np.asarray(np.roll(quarters, ahead).reshape(7, 24, -1).mean(axis=2)[list(days)])
+
+
 def hour_demand(
     week: WeekDemand, days: Sequence[int], *, place: str = "UTC", most: int = 8
 ) -> tuple[HourDemand, ...]:
     """Return mean GPUs by hour of some days (0 is Monday) by the clock of a place; beyond ``most`` groups, the rest together."""
-    ahead = week.offsets_min.get(place, 0) // working_hours.MINUTES_PER_QUARTER
-    hours = {group: np.roll(gpus, ahead).reshape(7, 24, -1).mean(axis=2) for group, gpus in week.gpus.items()}
-    by_hour = {group: gpus[list(days)] for group, gpus in hours.items()}
+    by_hour = {group: by_hours(week, gpus, days, place) for group, gpus in week.gpus.items()}
     shown = list(by_hour)
     if len(shown) > most:
         large = sorted(shown, key=lambda group: -float(week.gpus[group].sum()))[: most - 1]

@@ -1,10 +1,11 @@
 """Traffic on a planned language model: users' wait for the first token, by formula, by simulation, or from a trace."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from gpuplan.analysis.demand import week_demand
 from gpuplan.catalog import Catalog
 from gpuplan.models.llm.pace import Pace, Traffic
 from gpuplan.models.llm.traffic import Answers, replica_curve
@@ -15,6 +16,9 @@ from gpuplan.plan.llm.sizing import arrivals_of, known_answers, known_replicas, 
 from gpuplan.plan.working_week import weeks
 from gpuplan.scenario import Scenario
 from gpuplan.simulation.batching import Simulated, play, simulate, summary
+
+BISECTIONS = 10
+"""Halvings of the interval for the most requests: to a thousandth of it."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,21 @@ class GroupTraffic:
     def curve(self) -> tuple[tuple[int, Answers], ...]:
         """Return the users' experience for a growing number of replicas."""
         return replica_curve(self.pace, self.traffic, **self._asked)
+
+    def most_per_second(self, tokens_per_s: float) -> float:
+        """Return the most requests a second for which the replicas keep the promise and this speed."""
+
+        def kept(rate: float) -> bool:
+            answers = replace(self, per_second=rate).planned
+            return answers.kept_share >= self.share and answers.token_s * tokens_per_s <= 1
+
+        low, high = 0.0, self.per_second or 1.0
+        while kept(high):
+            low, high = high, 2 * high
+        for _ in range(BISECTIONS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if kept(middle) else (low, middle)
+        return low
 
     @property
     def _asked(self) -> dict[str, Any]:
@@ -115,6 +134,39 @@ def _day(scenario: Scenario, catalog: Catalog, group_id: str) -> tuple[float, ..
         return (1.0,) * 24
     first = int(np.argmax(loads)) // 96 * 96
     return tuple((loads[first : first + 96].reshape(24, 4).mean(axis=1) / most).tolist())
+
+
+@dataclass(frozen=True)
+class ServingWeek:
+    """Requests of the users of one model and what its replicas carry, in each quarter of an hour of a week, UTC, Monday first."""
+
+    group: str
+    per_second: np.ndarray
+    carried_per_second: np.ndarray
+    """Most requests a second for which the replicas that run then keep the promises, as planned."""
+    tokens_out: float
+    stay_s: float
+    """Time of a request at the pace of the peak: requests a second times this are concurrent ones."""
+
+
+def serving_weeks(plan: Plan) -> tuple[ServingWeek, ...]:
+    """Return the week in which most GPUs are needed, for each group that language models serve."""
+    found, season = [], week_demand(plan)[0].season
+    asking, running = weeks(plan.scenario, plan.catalog)[season], weeks(plan.sized, plan.catalog)[season]
+    for serving in (
+        serving for part in plan.parts for serving in part.llm.serving.values() if serving.replicas
+    ):
+        loads, replicas = asking[serving.id].loads, np.rint(running[serving.id].loads)
+        first_s, tokens_per_s = (target.planned for target in serving.targets)
+        of = replace(traffic_of(plan, serving.id), first_token_s=first_s)
+        most = {
+            n: replace(of, replicas=int(n)).most_per_second(tokens_per_s) if n else 0.0
+            for n in {*replicas.tolist()}
+        }
+        rates = of.per_second * (loads / loads.max() if loads.max() > 0 else np.ones_like(loads))
+        carried, stay_s = np.array([most[n] for n in replicas.tolist()]), serving.requests / of.per_second
+        found.append(ServingWeek(serving.id, rates, carried, float(serving.asks["tokens_out"]), stay_s))
+    return tuple(found)
 
 
 def played(of: GroupTraffic, *, replicas: int = 0, day: bool = False, count: int = 50_000) -> Simulated:

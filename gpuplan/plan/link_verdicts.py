@@ -1,9 +1,7 @@
 """Verdicts on the link of a design for each use of it: vMotion, GPUs over the network, training across hosts."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training.use import TrainingUse
@@ -48,32 +46,18 @@ def link_verdicts(plan: Plan) -> tuple[LinkVerdict, ...]:
     return (*_vmotion(plan), *verdicts)
 
 
-def moved_groups(plan: Plan) -> tuple[GroupPlan, ...]:
-    """Groups whose VMs can be moved with their GPUs."""
-    return tuple(g for g in plan.groups if g.vms_placed and (g.stun_not_known or g.stun_s is not None))
-
-
-def stun_verdict(plan: Plan, moved: Sequence[GroupPlan]) -> str:
-    """Verdict on the link for moving the VMs of some groups, and on the longest stun of one."""
-    if plan.scenario.network.link_gbit_s < VMOTION_GBIT_S:
-        return "bad"
-    longest = max((g.stun_s for g in moved if g.stun_s is not None), default=0.0)
-    if longest > stun_limit_s(plan.scenario, plan.catalog):
-        return "over"
-    return "unknown" if any(g.stun_not_known for g in moved) else "good"
-
-
 def _vmotion(plan: Plan) -> list[LinkVerdict]:
     """The verdict on vMotion; none where no VM with a GPU can be moved."""
-    moved = moved_groups(plan)
+    moved = [g for g in plan.groups if g.vms_placed and (g.stun_not_known or g.stun_s is not None)]
     if not moved:
         return []
-    verdict, stuns = stun_verdict(plan, moved), [g.stun_s for g in moved if g.stun_s is not None]
-    if verdict == "bad":
-        words = said("network.vmotion wants", speed=VMOTION_GBIT_S)
-    elif not stuns:
-        words = said("network.stun not known")
+    limit = stun_limit_s(plan.scenario, plan.catalog)
+    longest = max((g.stun_s for g in moved if g.stun_s is not None), default=None)
+    if plan.scenario.network.link_gbit_s < VMOTION_GBIT_S:
+        verdict, words = "bad", said("network.vmotion wants", speed=VMOTION_GBIT_S)
+    elif longest is None:
+        verdict, words = "unknown", said("network.stun not known")
     else:
-        limit = stun_limit_s(plan.scenario, plan.catalog)
-        words = said("network.stun", longest=round(max(stuns)), limit=round(limit))
+        verdict = "over" if longest > limit else "unknown" if any(g.stun_not_known for g in moved) else "good"
+        words = said("network.stun", longest=round(longest), limit=round(limit))
     return [LinkVerdict("vmotion", "vMotion", "", verdict, words=words)]

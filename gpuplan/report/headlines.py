@@ -61,31 +61,20 @@ def hosts(plan: Plan) -> Headline:
     return Headline(said("headline.hosts and", hosts=first, verdict=second))
 
 
-def network(plan: Plan, least_gbit_s: int = 0) -> Headline:
-    """Say whether the link suffices for everything that depends on it; and the slowest that does, where that is another."""
+def network(plan: Plan) -> Headline:
+    """Say whether the link suffices for everything that depends on it."""
     if not plan.groups and not plan.pools:
         return Headline(EMPTY, said("headline.about network"))
     inputs, verdicts = plan.scenario.network, link_verdicts(plan)
-    speed, other = inputs.link_gbit_s, ""
-    if 0 < least_gbit_s < speed:
-        speed, other = least_gbit_s, said("headline.link here", speed=speed)
-    elif least_gbit_s > speed:
-        other = said("headline.link enough", speed=least_gbit_s)
-    link = f"{written(speed, 'g')} Gbit/s {TRANSPORT_NAMES[inputs.transport]}"
-    without = NO_NETWORK if speed == inputs.link_gbit_s else said("headline.link without work", link=link)
-    stun = "".join(f"; {VMOTION_IS[item.verdict]}" for item in verdicts if item.verdict in VMOTION_IS)
-    text = _enough_for(verdicts)
-    return Headline(f"{f'{link} {text}' if text else without}{stun}{other}.")
-
-
-def _enough_for(verdicts: Sequence[LinkVerdict]) -> str:
-    """Say for what a link is enough, and for what not; nothing where nothing depends on it."""
+    link = f"{written(inputs.link_gbit_s, 'g')} Gbit/s {TRANSPORT_NAMES[inputs.transport]}"
     depending = ((words, _depending(verdicts, verdict)) for verdict, words in LINK_IS.items())
     sentences = [f"{words} {joined(things)}" for words, things in depending if things]
     if sentences and not any(item.use for item in verdicts):
         sentences.append(said("headline.no remote"))
     first, *others = sentences or [""]
-    return "; ".join([first, *(item.removeprefix("is ") for item in others)])
+    text = "; ".join([first, *(item.removeprefix("is ") for item in others)])
+    stun = "".join(f"; {VMOTION_IS[item.verdict]}" for item in verdicts if item.verdict in VMOTION_IS)
+    return Headline(f"{f'{link} {text}' if sentences else NO_NETWORK}{stun}.")
 
 
 def _depending(found: Sequence[LinkVerdict], verdict: str) -> list[str]:

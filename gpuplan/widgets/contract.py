@@ -189,16 +189,14 @@ PostureCard = TypedDict("PostureCard", {
 Posture = TypedDict("Posture", {
     "path": str, "value": int, "cards": Sequence[PostureCard], "label": str, "question": str, "problem": str,
     "stale": bool})
-LinkSpeed = TypedDict("LinkSpeed", {"value": int, "at": float, "main": bool})
-LinkSegment = TypedDict("LinkSegment", {
-    "start": float, "width": float, "verdict": str, "mark": Mark, "text": str, "title": str})
-"""``start`` and ``width`` are shares of the scale."""
+LinkSpeed = TypedDict("LinkSpeed", {"value": int, "main": bool})
+LinkCell = TypedDict("LinkCell", {"mark": Mark, "text": str, "title": str})
 Lane = TypedDict("Lane", {
-    "chips": Sequence[Chip], "name": str, "about": str, "segments": Sequence[LinkSegment], "mark": Mark,
+    "chips": Sequence[Chip], "name": str, "about": str, "cells": Sequence[LinkCell], "mark": Mark,
     "means": str, "key": str})
 Links = TypedDict("Links", {
     "shown": bool, "stale": bool, "path": str, "value": int, "speeds": Sequence[LinkSpeed],
-    "lanes": Sequence[Lane], "legend": Sequence[Mark], "text": Paragraphs, "after": Paragraphs})
+    "lanes": Sequence[Lane], "legend": Sequence[Mark], "text": Paragraphs})
 Refused = TypedDict("Refused", {"at": int, "text": str})
 Watch = TypedDict("Watch", {
     "shown": bool, "stale": bool, "pool": str, "title": str, "at": int, "of": int, "label": str,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from assistants import assistant
 
-from gpuplan.analysis.llm_traffic import GroupTraffic, played, replayed, traffic_of
+from gpuplan.analysis.llm_traffic import GroupTraffic, played, replayed, serving_weeks, traffic_of
 from gpuplan.catalog import Catalog
 from gpuplan.plan import make_plan
 
@@ -57,6 +57,26 @@ def test_replicas_for_the_share(catalog: Catalog) -> None:
     assert dict(found.curve)[count].kept_share >= 0.95
     broken = replace(found, first_token_s=0.2)
     assert broken.needed.replicas is None and "promise at least" in broken.needed.why
+
+
+def test_the_most_that_replicas_carry_is_just_kept(catalog: Catalog) -> None:
+    found = traffic(catalog)
+    most = found.most_per_second(20)
+    assert most >= found.per_second, "as many replicas are planned as keep the promises"
+    at_most, beyond = (replace(found, per_second=rate).planned for rate in (most, 1.01 * most))
+    assert at_most.kept_share >= found.share and at_most.token_s <= 1 / 20
+    assert beyond.kept_share < found.share or beyond.token_s > 1 / 20
+    assert replace(found, replicas=found.replicas + 1).most_per_second(20) > most
+
+
+def test_a_week_of_requests_peaks_at_those_planned_under_what_the_replicas_carry(catalog: Catalog) -> None:
+    plan = make_plan(assistant(hours="08:00-18:00", off_hours_share=0.03), catalog)
+    (week,) = serving_weeks(plan)
+    made = plan.llm.serving["assistant"]
+    assert week.per_second.max() == pytest.approx(made.load.requests_per_second)
+    assert week.per_second.max() * week.stay_s == pytest.approx(made.requests)
+    assert (week.per_second <= week.carried_per_second).all()
+    assert len(set(week.carried_per_second)) == len({made.replicas, made.off_hours})
 
 
 def test_a_trace_is_replayed_on_the_planned_replicas(catalog: Catalog) -> None:

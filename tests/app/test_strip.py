@@ -69,9 +69,9 @@ def test_placement_is_one_figure_and_waiting_none(book: Workbook) -> None:
 @pytest.mark.parametrize(
     ("rule", "stated", "note"),
     [
-        ("sum", "28", "sum of the peaks"),
+        ("sum", "28", "everyone at peak"),
         ("stated", "28", "as stated"),
-        ("sum", "", "sum of the peaks"),
+        ("sum", "", "everyone at peak"),
         ("hours", "", "in the busiest hour"),
         ("wait", "", "at most 5 % wait"),
     ],

@@ -412,7 +412,7 @@ def test_hours_are_stacked_where_they_are_stated_else_rules_are_compared(made: M
     hours = main_slides(opened(made("current")[2]))[3]
     assert len(numbers(hours)) == 5 and len(numbers(hours)[0]) == 24
     rules = main_slides(opened(made("enterprise")[2]))[3]
-    assert numbers(rules)[0]["Sum of the peaks (this design)"] == 28
+    assert numbers(rules)[0]["Everyone at peak (this design)"] == 28
     assert "a total" and all("peak at once" not in title for title in titles(opened(made("a total")[2])))
 
 

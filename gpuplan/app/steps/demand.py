@@ -14,6 +14,7 @@ from gpuplan.analysis.demand import (
     sharing_saves,
     week_demand,
 )
+from gpuplan.analysis.llm_traffic import serving_weeks
 from gpuplan.analysis.rent_or_buy import purchase_plan
 from gpuplan.analysis.silos import silos
 from gpuplan.app.cards import (
@@ -38,6 +39,7 @@ from gpuplan.locales import moment, week_hours
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.demand import PoolDemand
 from gpuplan.plan.hosts import pool_names, whole_pools
+from gpuplan.plan.llm.serving import Serving
 from gpuplan.plan.working_week import Mix
 from gpuplan.report import amount, number
 from gpuplan.report.charts import demand as charts
@@ -104,7 +106,7 @@ def rules_data(workbook: Workbook) -> contract.Demand:
         "question": FIELD_BY_PATH["demand.rule"].question,
         "cards": [_card(workbook, rule, by_rule.get(rule)) for rule in GROUP_RULES] + _total_card(workbook),
         "problem": workbook.problem_of("demand.rule") or problem,
-        "sentence": NAMES["promise of a rule"].get(demand.rule, ""),
+        "sentence": tables.promise_words(workbook.plan),
         "saving": _saving(workbook),
         "target": _target(workbook) if demand.rule in RISKS else None,
         "stated": stated_data(workbook),
@@ -202,7 +204,30 @@ def _cost_counts(workbook: Workbook) -> str:
 
 
 SHOWN_MIXES = 12
-day_rows = Picture(lambda book: charts.day_rows(book.plan, weeks(book)[0], _place(book)), charts.day_chart)
+VIEWS = NAMES["view of the hours"]
+"""The hours by GPUs, or the tokens and requests of language models."""
+
+
+def _hours_rows(workbook: Workbook) -> dict[str, Any]:
+    week, place, view = weeks(workbook)[0], _place(workbook), _view(workbook)
+    if view == "gpus":
+        return charts.day_rows(workbook.plan, week, place)
+    served = workbook.later("demand: serving", serving_weeks) or ()
+    return charts.serving_rows(workbook.plan, week, served, view, place)
+
+
+day_rows = Picture(_hours_rows, charts.hours_chart)
+
+
+def _views(workbook: Workbook) -> dict[str, str]:
+    """Return the views of the hours: GPUs alone without language models, and last where these are all."""
+    served, all_groups = len(workbook.plan.llm.serving), len(workbook.plan.groups)
+    order = sorted(VIEWS, key=lambda view: (view == "gpus") is (served == all_groups))
+    return {view: VIEWS[view] for view in order if served or view == "gpus"}
+
+
+def _view(workbook: Workbook) -> str:
+    return workbook.chosen("hours", _views(workbook))
 
 
 def weeks(workbook: Workbook) -> tuple[WeekDemand, ...]:
@@ -222,8 +247,10 @@ def _place(workbook: Workbook) -> str:
 def day_head(workbook: Workbook) -> Contents:
     if not workbook.plan.groups:
         return {"title": "", "hint": "", "text": [paragraph("screen.week.no workloads")]}
-    places = _places(workbook)
-    return {"selects": [menu(workbook, "clock", said("screen.week.clock"), places)] * (len(places) > 1)}
+    views, places = _views(workbook), _places(workbook)
+    shown = [menu(workbook, "hours", said("screen.week.shows"), views)] * (len(views) > 1)
+    shown += [menu(workbook, "clock", said("screen.week.clock"), places)] * (len(places) > 1)
+    return {"selects": shown, "hint": said(f"screen.week.hint {_view(workbook)}")}
 
 
 @panel()
@@ -231,6 +258,10 @@ def day_data(workbook: Workbook) -> Contents:
     week, names = weeks(workbook)[0], {group.id: group.name for group in workbook.plan.groups}
     if not names:
         return None
+    if _view(workbook) != "gpus":
+        return {
+            "text": [*map(_served, workbook.plan.llm.serving.values()), plain(said("screen.week.carried"))]
+        }
     shown = [demand.group for demand in hour_demand(week, tuple(charts.SHOWN_DAYS))]
     rows: list[tuple[Any, ...]] = [(names[id], mean_gpus(week.peaks_gpus[id])) for id in shown if id]
     if "" in shown:
@@ -241,6 +272,19 @@ def day_data(workbook: Workbook) -> Contents:
     groups = sorted(shown, key=lambda group: not group)
     table = table.dressed("name", lambda n, _: chip(workbook, groups[n]))
     return {"text": _peak_text(workbook), "tables": [screen(table)]}
+
+
+def _served(made: Serving) -> list[contract.Piece]:
+    """Say what the users of a language model get at the peak, and what they are promised."""
+    now = next((step for step in made.steps if step.replicas == made.replicas), None)
+    if now is None:
+        return plain(said("screen.models.enter users"))
+    return paragraph(
+        "screen.week.serves",
+        made=made,
+        now=now,
+        standing=NAMES["standing of a promise"][made.standing].lower(),
+    )
 
 
 def _mean(gpus: float) -> str:
@@ -258,7 +302,8 @@ def _peak_text(workbook: Workbook) -> list[list[contract.Piece]]:
         when = moment(local_quarters(season, [season.peak_quarter], place)[0])
         peaks.append(said("screen.week.peak", gpus=_mean(season.peak_gpus), when=when, place=place))
     differ, saved = len(set(peaks)) > 1, tables.saved_gpus(week)
-    lent = said("screen.week.saves" if saved else "screen.week.saves nothing", gpus=saved)
+    key = "screen.week.saves" if workbook.plan.scenario.demand.rule == "hours" else "screen.week.would save"
+    lent = said(key if saved else "screen.week.saves nothing", gpus=saved)
     key = "screen.week.peak of a season" if differ else "screen.week.peak of all"
     text = [said(key, peak=peaks[0], season=week.season, of_all=_mean(week.everybody_gpus), lent=lent)]
     if differ:

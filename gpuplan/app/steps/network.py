@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import takewhile
 from typing import Any
 
 from gpuplan.analysis.link_speeds import PATH as LINK
-from gpuplan.analysis.link_speeds import Speed, Use, least_enough, link_speeds, link_uses
+from gpuplan.analysis.link_speeds import RANKS, Speed, Use, link_speeds, link_uses
 from gpuplan.analysis.rdma_claims import CLAIMED_GBIT_S, claims
 from gpuplan.app.cards import Card, Contents, chip, figures, lettered, panel, paragraph, plain, source_titles
 from gpuplan.app.forms import field_data, form
@@ -15,15 +16,12 @@ from gpuplan.app.steps.training import MARKS, judged, presets, with_changes
 from gpuplan.facts import Fact
 from gpuplan.locales import written
 from gpuplan.plan.fabric import Cabling
-from gpuplan.plan.link_verdicts import LinkVerdict, link_verdicts
 from gpuplan.plan.network import carried
 from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.switches import Hosts, Kind, Switches
 from gpuplan.plan.training.speed import RDMA, round_trip, tcp_rate, usual_workload
 from gpuplan.report import number
-from gpuplan.report.headlines import Headline
-from gpuplan.report.headlines import network as network_headline
-from gpuplan.report.link_lanes import Segment, about, lane, meaning, speed_at
+from gpuplan.report.headlines import HEADLINES, Headline
 from gpuplan.report.table import Cell, Column, screen
 from gpuplan.report.tables import network as tables
 from gpuplan.report.tables.network import part_failures, settings
@@ -36,8 +34,6 @@ MET = {
     False: {"sign": "\u2715", "text": "not met", "tone": "bad"},
     None: {"sign": "?", "text": "not measured", "tone": "warn"},
 }
-FEW = 3
-SHOWN_HELP = 2
 
 
 def _link(scenario: Scenario) -> str:
@@ -74,55 +70,63 @@ def fabric_form(workbook: Workbook) -> dict[str, Any]:
     return {"empties": {"network.oversubscription": bound}}
 
 
-SIGNS: Mapping[str, contract.Mark] = MARKS | {
+SIGNS: Mapping[str, contract.Mark] = {
+    **MARKS,
     "none": {"sign": "\u2013", "text": said("screen.network.no limit"), "tone": ""},
+    "example": {"sign": "\u2013", "text": said("screen.network.not in use"), "tone": ""},
+    "no fabric": {"sign": "?", "text": said("screen.network.no fabric"), "tone": "warn"},
     "wasted": {"sign": "", "text": said("screen.network.wasted"), "tone": "wasted"},
 }
-EXAMPLE: contract.Mark = {"sign": "\u2013", "text": said("screen.network.not in use"), "tone": ""}
-NO_FABRIC: contract.Mark = {"sign": "?", "text": said("screen.network.no fabric"), "tone": "warn"}
-LEGEND = ("bad", "fair", "good", "wasted")
 MAIN_GBIT_S = (10, 25, 100, 400)
 """Speeds that most fabrics have; the others are smaller in the scale, and on no card unless one of them is chosen or enough."""
-CARDS = 3
+
+
+def _speeds(workbook: Workbook) -> tuple[list[Speed], Speed | None]:
+    """Return the design on each link speed, and the slowest that none is better than; nothing until that is worked out."""
+    speeds = list(workbook.later("network: speeds", link_speeds) or ())
+    return speeds, min(speeds, key=lambda speed: (speed.rank, speed.gbit_s), default=None)
 
 
 def message(workbook: Workbook) -> Headline:
     """Return the verdict on the link; once other speeds are planned, with the slowest that is enough."""
-    least = least_enough(speeds) if (speeds := _speeds(workbook)) else None
-    return network_headline(workbook.plan, least.gbit_s if least and not least.rank else 0)
-
-
-def _speeds(workbook: Workbook) -> tuple[Speed, ...]:
-    """Return the design on each link speed; nothing until that is worked out."""
-    return workbook.later("network: speeds", link_speeds) or ()
+    told, (_, least) = HEADLINES["network"](workbook.plan), _speeds(workbook)
+    if least is None or least.rank or least.gbit_s == workbook.plan.scenario.network.link_gbit_s:
+        return told
+    return told._replace(
+        sentence=said("screen.network.enough", told=told.sentence.rstrip("."), speed=least.gbit_s)
+    )
 
 
 @panel(draws="links")
 def lanes_data(workbook: Workbook) -> Contents:
-    plan, speeds = workbook.plan, _speeds(workbook)
-    uses = link_uses(plan)
-    choices = map(int, FIELD_BY_PATH[LINK].choices)
+    uses, (speeds, _) = link_uses(workbook.plan), _speeds(workbook)
     return {
         "text": [] if uses else [plain(said("screen.network.no workloads"))],
         "path": LINK,
-        "value": plan.scenario.network.link_gbit_s,
-        "speeds": [{"value": n, "at": speed_at(n), "main": n in MAIN_GBIT_S} for n in choices],
-        "lanes": [_lane(workbook, use, lane(speeds, use) if speeds else []) for use in uses],
-        "legend": [SIGNS[name] for name in LEGEND],
-        "after": _helped(link_verdicts(plan)),
+        "value": workbook.plan.scenario.network.link_gbit_s,
+        "speeds": [{"value": int(n), "main": n in MAIN_GBIT_S} for n in FIELD_BY_PATH[LINK].choices],
+        "lanes": [_lane(workbook, use, speeds) for use in uses],
+        "legend": [SIGNS[name] for name in ("bad", "fair", "good", "wasted")],
     }
 
 
-def _lane(workbook: Workbook, use: Use, segments: Sequence[Segment]) -> contract.Lane:
+def _lane(workbook: Workbook, use: Use, speeds: Sequence[Speed]) -> contract.Lane:
     names = {group.id: group.name for group in workbook.plan.groups}
-    mark = SIGNS[use.verdict] if use.kind != "example" else EXAMPLE
+    results = [next((one for one in speed.uses if one.key == use.key), use) for speed in speeds]
+    same = len([*takewhile(lambda one: (one.verdict, one.means) == results[-1][:2], reversed(results))])
+    cells, before = list[contract.LinkCell](), ""
+    for left, one in zip(range(len(results), 0, -1), results, strict=True):
+        wasted = left < same and one.verdict in ("good", "none")
+        mark, text = SIGNS["wasted" if wasted else one.verdict], one.value if one.value != before else ""
+        cells.append({"mark": mark, "text": text, "title": one.means})
+        before = one.value
     return {
         "chips": [chip(workbook, group)["chip"] for group in use.groups],
-        "name": use.name or some_of([names[group] for group in use.groups]) or said("screen.network.ports"),
-        "about": about(use),
-        "segments": [{"mark": SIGNS[each.verdict], **each._asdict()} for each in segments],  # type: ignore[typeddict-item]
-        "mark": NO_FABRIC if use.kind == "ports" and use.verdict == "unknown" else mark,
-        "means": meaning(use),
+        "name": use.name or some_of([names[group] for group in use.groups]),
+        "about": use.about,
+        "cells": cells,
+        "mark": SIGNS[use.verdict],
+        "means": use.means,
         "key": use.key if use.key in workbook.plan.lines else "",
     }
 
@@ -130,15 +134,14 @@ def _lane(workbook: Workbook, use: Use, segments: Sequence[Segment]) -> contract
 @partial(Card, "posture", slow=True)
 def speeds_data(workbook: Workbook) -> contract.Posture:
     """Return the speeds that matter side by side: the chosen one, the slowest that is enough, and the next ones."""
-    chosen = workbook.plan.scenario.network.link_gbit_s
-    by_speed = {speed.gbit_s: speed for speed in _speeds(workbook)}
-    matter = [chosen, least_enough(tuple(by_speed.values())).gbit_s] if by_speed else []
-    matter += [n for n in reversed(MAIN_GBIT_S) if n < chosen][:1] + [n for n in MAIN_GBIT_S if n > chosen]
-    shown = sorted([n for n in dict.fromkeys(matter) if n in by_speed][:CARDS])
+    chosen, (speeds, least) = workbook.plan.scenario.network.link_gbit_s, _speeds(workbook)
+    slower = [n for n in reversed(MAIN_GBIT_S) if n < chosen][:1]
+    matter = [chosen, least.gbit_s if least else 0, *slower, *(n for n in MAIN_GBIT_S if n > chosen)]
+    shown = [*dict.fromkeys(matter)][:3]
     return {
         "path": LINK,
         "value": chosen,
-        "cards": [_card(workbook, by_speed[n]) for n in shown],
+        "cards": [_card(workbook, speed) for speed in speeds if speed.gbit_s in shown],
         "label": FIELD_BY_PATH[LINK].label,
         "question": FIELD_BY_PATH[LINK].question,
         "problem": "",
@@ -147,44 +150,28 @@ def speeds_data(workbook: Workbook) -> contract.Posture:
 
 
 def _card(workbook: Workbook, speed: Speed) -> contract.PostureCard:
-    chosen = speed.gbit_s == workbook.plan.scenario.network.link_gbit_s
-    slow = list(dict.fromkeys(use.name or about(use) for use in speed.uses if use.rank == speed.rank))
-    words = [said("screen.network.slow for", names=slow)] if speed.rank and slow else []
-    fabric = "screen.network.leaves" if speed.leaves else "screen.network.no fabric"
-    words.append(said(fabric, leaves=speed.leaves, cables=speed.cables))
-    cost, costs = "", workbook.plan.costs
-    if costs and speed.dearer is not None and not chosen:
-        key = "screen.network.dearer" if speed.dearer > 0 else "screen.network.cheaper"
-        cost = said(key, money=headline_money(abs(speed.dearer), costs.currency), years=costs.years)
-        if speed.excludes:
-            cost = said("screen.network.excludes", cost=cost, items=len(speed.excludes))
+    costs, more = workbook.plan.costs, speed.dearer or 0.0
+    slow = [
+        use.name or use.about for use in speed.uses if speed.rank and RANKS.get(use.verdict) == speed.rank
+    ]
+    cost, fabric = "", said("screen.network.leaves", speed=speed)
+    if costs and more:
+        key = "screen.network.dearer" if more > 0 else "screen.network.cheaper"
+        cost = said(key, money=headline_money(abs(more), costs.currency), years=costs.years)
+        cost += said("screen.network.excludes", items=len(speed.excludes)) if speed.excludes else ""
     return {
         "value": speed.gbit_s,
-        "title": said(
-            "screen.network.this speed" if chosen else "screen.network.speed of", speed=speed.gbit_s
-        ),
+        "title": said("screen.network.speed of", speed=speed.gbit_s),
         "mark": SIGNS[("good", "fair", "bad")[speed.rank]],
-        "words": " ".join(words),
+        "words": " ".join(
+            [*[said("screen.network.slow for", names=[*dict.fromkeys(slow)])][: len(slow)], fabric]
+        ),
         "about": "; ".join(speed.excludes),
         "cost": cost,
         "key": "",
         "hosts": "",
         "gpus": "",
     }
-
-
-def _helped(found: Sequence[LinkVerdict]) -> list[list[contract.Piece]]:
-    """Return the remedies, each once with all that it helps; if there are many, those for the slowest."""
-    names: dict[str, list[str]] = {}
-    for link in sorted(found, key=lambda each: each.verdict != "bad"):
-        if link.use and link.use.changes and link.verdict != "good":
-            names.setdefault("; ".join(link.use.changes), []).append(link.name)
-    helped = []
-    for change, who in ((change, list(dict.fromkeys(who))) for change, who in names.items()):
-        whose = some_of(who) if len(who) <= FEW else amount(len(who), "workload")
-        helped.append(paragraph("screen.network.helps", whose=whose, change=change))
-    left = len(helped) - SHOWN_HELP
-    return [*helped[:SHOWN_HELP], plain(said("screen.network.more help", left=left))] if left > 0 else helped
 
 
 @panel()

@@ -12,17 +12,17 @@ from gpuplan.plan.sharing import SharingMode, sharing_modes
 from gpuplan.plan.sizing_rule import Target
 from gpuplan.report.figures import has, sentences
 from gpuplan.report.table import Table, columns
+from gpuplan.report.tables.demand import promise_words
 from gpuplan.report.tables.known import WORK_NAMES, assumed_name, assumed_range, assumed_value, input_words
 from gpuplan.report.tables.plan import catalog_name
 from gpuplan.scenario import FIELDS, Group, field_of
-from gpuplan.wording import NAMES, amount, basis_word, capital, joined, number, said
+from gpuplan.wording import amount, basis_word, capital, joined, number, said
 
 Assumption = tuple[str, str, str, tuple[str, ...]]
 ASKED = ("groups", "demand", "availability")
 """Parts of a scenario that state requirements; the others, except internal ones, state means."""
 OF_COST = ("cost.years", "cost.as_of")
 """Inputs of the cost that state no means."""
-PROMISES = NAMES["promise of a rule"]
 
 
 def required(draft: Draft) -> Content:
@@ -118,10 +118,7 @@ def _group_asks(plan: Plan, group: Group) -> str:
 
 def promise(plan: Plan) -> str:
     """Say in a sentence what the sizing rule promises."""
-    demand = plan.scenario.demand
-    if demand.rule in PROMISES:
-        return PROMISES[demand.rule]
-    return said("requirements.enough gpus that", target=Target.of(plan.scenario).words)
+    return promise_words(plan) or said("requirements.enough gpus that", target=Target.of(plan.scenario).words)
 
 
 def assumptions(draft: Draft) -> Iterator[Block | str]:

@@ -5,12 +5,23 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-from gpuplan.analysis.demand import CurvePoint, Methods, WeekDemand, hour_demand
+from gpuplan.analysis.demand import CurvePoint, Methods, WeekDemand, by_hours, hour_demand
+from gpuplan.analysis.llm_traffic import ServingWeek
 from gpuplan.locales import DAY_NAMES, written
 from gpuplan.plan import Plan
 from gpuplan.report.charts.look import Look, Spec, drawn, named_colours
 from gpuplan.report.drawing import COLOURS, OKABE_ITO, pen_on
-from gpuplan.wording import METHOD_NAMES, NAMES, mean_gpus, number, percent, said, stated_percent, whole
+from gpuplan.wording import (
+    METHOD_NAMES,
+    NAMES,
+    mean_gpus,
+    number,
+    percent,
+    rough,
+    said,
+    stated_percent,
+    whole,
+)
 
 LINE = {"closed": (OKABE_ITO[0], [1, 0]), "poisson": (OKABE_ITO[2], [7, 4]), "bursty": (OKABE_ITO[5], [2, 3])}
 LEAST_CHANCE = 0.001
@@ -31,13 +42,12 @@ def day_rows(
     """GPUs needed on average by group in the hours of two days, on the clock of a place, piled up; and lines across."""
     if not plan.groups or not week.everybody_gpus:
         return {}
-    names = {each.id: f"{each.letter} {each.name}" for each in plan.groups} | {"": said("chart.day.others")}
-    numbers = {group.id: 1 + at % len(OKABE_ITO) for at, group in enumerate(plan.scenario.groups)}
+    marks = _marks(plan)
     tall = letter_share * max(week.everybody_gpus, plan.totals.gpus_demanded)
     rows, letters, groups = [], [], []
     below = [[0.0] * 24 for _ in SHOWN_DAYS]  # base of the bars
     for demand in hour_demand(week, tuple(SHOWN_DAYS), place=place):
-        name, ink = names[demand.group], COLOURS[numbers.get(demand.group, 0)]
+        name, ink = marks[demand.group]
         groups.append((name, ink))
         for at, (of_week, day) in enumerate(zip(SHOWN_DAYS, demand.gpus, strict=True)):
             start = DAY_WIDTH * at
@@ -55,6 +65,15 @@ def day_rows(
     lines = _day_lines(week.everybody_gpus, plan.totals.gpus_demanded)
     shown = {"rows": rows, "letters": letters, "groups": groups, "lines": lines}
     return shown | {"place": place, "days": list(SHOWN_DAYS.values())}
+
+
+def _marks(plan: Plan) -> dict[str, tuple[str, str]]:
+    """Return the name of each group with its letter, and its colour; the empty id is that of small ones together."""
+    inks = {group.id: COLOURS[1 + at % len(OKABE_ITO)] for at, group in enumerate(plan.scenario.groups)}
+    marks = {
+        group.id: (f"{group.letter} {group.name}", inks.get(group.id, COLOURS[0])) for group in plan.groups
+    }
+    return marks | {"": (said("chart.day.others"), COLOURS[0])}
 
 
 def _stretches(below: Sequence[float], day: Sequence[float]) -> list[tuple[int, int, float, float]]:
@@ -83,20 +102,51 @@ def _day_lines(everybody: float, planned: float) -> list[dict[str, Any]]:
 
 def day_chart(data: Spec, look: Look) -> Spec:
     """Mean GPUs by hour, stacked by group, a weekday beside a day of the weekend; lines at numbers of GPUs are named at the right."""
-    days, groups, end = data["days"], data["groups"], DAY_WIDTH * len(data["days"]) - 2
-    lines, starts = [line | {"x": end} for line in data["lines"]], [DAY_WIDTH * at for at in range(len(days))]
-    clock = f"datum.value % {DAY_WIDTH} == 24 ? '' : format(datum.value % {DAY_WIDTH}, '02d') + ':00'"
-    more = {
-        "end": end,
-        "clock": clock,
-        "hours": [start + hour for start in starts for hour in range(0, 24, 6)],
-    }
-    more["hour"] = said("chart.day.hour", place=data["place"]) if look.paper else None
-    more["mornings"] = [{"x": start, "day": day} for start, day in zip(starts, days, strict=True)]
+    more = _two_days(data, look)
+    lines = [line | {"x": more["end"]} for line in data["lines"]]
     more |= {"levels": lines, "above": [line for line in lines if not line["below"]]}
     more |= {"below_line": [line for line in lines if line["below"]]}
-    colours = named_colours("group", groups, look, orient="bottom", columns=2, labelLimit=290)
-    return drawn("day", look, data, **more, colours=colours, paper_height=320 + 22 * -(-len(groups) // 2))
+    return drawn("day", look, data, **more, paper_height=320 + 22 * -(-len(data["groups"]) // 2))
+
+
+def _two_days(data: Spec, look: Look) -> Spec:
+    """Return the parts of a chart of two days that do not depend on what it shows: clock, names of days, colours of groups."""
+    starts = [DAY_WIDTH * at for at in range(len(data["days"]))]
+    return {
+        "end": starts[-1] + 24,
+        "clock": f"datum.value % {DAY_WIDTH} == 24 ? '' : format(datum.value % {DAY_WIDTH}, '02d') + ':00'",
+        "hours": [start + hour for start in starts for hour in range(0, 24, 6)],
+        "hour": said("chart.day.hour", place=data["place"]) if look.paper else None,
+        "mornings": [{"x": start, "day": day} for start, day in zip(starts, data["days"], strict=True)],
+        "colours": named_colours("group", data["groups"], look, orient="bottom", columns=2, labelLimit=290),
+    }
+
+
+def serving_rows(
+    plan: Plan, week: WeekDemand, served: Sequence[ServingWeek], view: str, place: str = "UTC"
+) -> dict[str, Any]:
+    """Requests of language models in the hours of two days, and the most that their replicas carry in time."""
+    marks, rows, most = _marks(plan), [], []
+    for each in served:
+        name, per_request = marks[each.group][0], each.tokens_out if view == "tokens" else each.stay_s
+        for line, quarters in enumerate((each.per_second, each.carried_per_second)):
+            days = by_hours(week, quarters * per_request, tuple(SHOWN_DAYS), place).tolist()
+            for at, (of_week, day) in enumerate(zip(SHOWN_DAYS, days, strict=True)):
+                for hour, value in enumerate([*day, day[-1]]):
+                    spot = {"x": DAY_WIDTH * at + hour, "value": value, "group": name, "carried": bool(line)}
+                    told = {"clock": f"{DAY_NAMES[of_week]} {hour % 24:02}:00", "shown": rough(value)}
+                    rows.append({**spot, **told, "run": f"{name} {line} {at}"})
+        highest = max(days[0])
+        words = said("chart.serving.carried", letter=name.partition(" ")[0], most=rough(highest))
+        most.append({"x": days[0].index(highest), "value": highest, "words": words})
+    groups = [marks[each.group] for each in served]
+    shown = {"rows": rows, "most": most, "groups": groups, "place": place, "days": list(SHOWN_DAYS.values())}
+    return shown | {"axis": NAMES["view of the hours"][view]} if rows else {}
+
+
+def hours_chart(data: Spec, look: Look) -> Spec:
+    """Draw GPUs by hour; or what users ask of language models as lines, and what their replicas carry as dashed ones."""
+    return day_chart(data, look) if "lines" in data else drawn("serving", look, data, **_two_days(data, look))
 
 
 def odds_rows(known: Methods, points: Sequence[CurvePoint]) -> dict[str, Any]:

@@ -55,7 +55,16 @@ def peak_words(plan: Plan) -> str:
         return said("table.busiest on average when", gpus=gpus)
     when, at_once = moment(week.peak_quarter), mean_gpus(week.everybody_gpus)
     words = {"gpus": gpus, "when": when, "season": season, "at_once": at_once}
-    return said("table.busiest on average", **words, saved=saved_gpus(week))
+    key = f"table.busiest on average{'' if plan.scenario.demand.rule == 'hours' else ' alone'}"
+    return said(key, **words, saved=saved_gpus(week))
+
+
+def promise_words(plan: Plan) -> str:
+    """Say in a sentence what a sizing rule provides users and language models with; nothing of a rule by risk."""
+    models = len(plan.llm.models)
+    kind = "models" if models == len(plan.groups) else "both"
+    rule, users = plan.scenario.demand.rule, NAMES["promise of a rule"]
+    return (NAMES[f"promise of a rule, {kind}"] if models else users).get(rule, users.get(rule, ""))
 
 
 def week(

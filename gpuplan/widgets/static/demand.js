@@ -33,14 +33,15 @@ export default {
 
     const why = (card) => h("button", { type: "button", class: "gp-why gp-why-big", "data-at": card.key, title: "Why this number?",
       "aria-label": `Why ${card.gpus}, ${card.title}?`, onclick: (event) => { event.stopPropagation(); send("why", { key: card.key }); } }, card.gpus);
-    const drawCard = (data) => (card) => {
-      const on = card.value === data.value;
-      const choose = () => card.value !== model.get("data").value && send("set", { path: data.path, value: card.value, live: false });
-      return h("div", { class: `gp-card gp-posture gp-rule${on ? " on" : ""}`, onclick: choose },
-        h("label", { class: "gp-posture-name" },
-          h("input", { type: "radio", name: ownName(model, "gp-rule"), checked: on, "data-at": `rule-${card.value}`, onchange: choose, onclick: (event) => event.stopPropagation() }), card.title),
-        h("p", { title: card.formula }, card.key ? why(card) : h("b", { class: "gp-why-big" }, card.gpus)),
-        h("p", { class: "gp-small" }, card.about));
+    const rule = (data) => (card) => h("label", { title: card.formula },
+      h("input", { type: "radio", name: ownName(model, "gp-rule"), checked: card.value === data.value, "data-at": `rule-${card.value}`,
+        onchange: () => card.value !== model.get("data").value && send("set", { path: data.path, value: card.value, live: false }) }),
+      h("span", {}, h("b", {}, card.title), h("small", {}, card.about)));
+    // Rules that give the same number are one tile.
+    const drawTile = (data) => (first) => {
+      const same = data.cards.filter((card) => card.gpus === first.gpus), chosen = same.find((card) => card.value === data.value);
+      return h("div", { class: `gp-card gp-posture gp-rule${chosen ? " on" : ""}`, style: `--rules: ${same.length}` },
+        h("p", {}, chosen?.key ? why(chosen) : h("b", { class: "gp-why-big" }, first.gpus)), same.map(rule(data)));
     };
     let shape;
     function drawTarget(data) {
@@ -70,7 +71,7 @@ export default {
       if (!data.cards) return;
       cards.title = data.question;
       cards.classList.toggle("gp-stale", data.stale);
-      redraw(cards, data.cards.map(drawCard(data)));
+      redraw(cards, data.cards.filter((card, at) => data.cards.findIndex((other) => other.gpus === card.gpus) === at).map(drawTile(data)));
       problem.textContent = data.problem;
       problem.hidden = !data.problem;
       drawTarget(data);

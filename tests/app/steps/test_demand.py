@@ -144,6 +144,47 @@ def test_a_method_that_cannot_answer(book: Workbook) -> None:
     assert has_approved(field["problem"])
 
 
+def test_a_rule_promises_replicas_where_language_models_are_asked(catalog: Catalog, book: Workbook) -> None:
+    users = step.rules_data(book)["sentence"]
+    both = step.rules_data(Workbook(catalog, load_scenario("assistant")))["sentence"]
+    alone = step.rules_data(served(catalog))["sentence"]
+    assert len({users, both, alone}) == 3
+    assert has_approved(alone) and "GPU for every" not in alone
+
+
+def served(catalog: Catalog) -> Workbook:
+    """The language model of an example alone."""
+    scenario = load_scenario("assistant")
+    return Workbook(catalog, scenario.with_groups(scenario.groups[:1]))
+
+
+def test_hours_of_language_models_are_tokens_and_requests_under_what_replicas_carry(catalog: Catalog) -> None:
+    book = served(catalog)
+    assert [o["value"] for o in step.day_head(book)["selects"][0]["options"]] == [
+        "tokens",
+        "requests",
+        "gpus",
+    ]
+    (serving,) = book.plan.llm.serving.values()
+    for view, peak in (
+        ("tokens", serving.load.requests_per_second * serving.asks["tokens_out"]),
+        ("requests", serving.requests),
+    ):
+        book.look("hours", view)
+        rows = plain(step.day_rows(book))["rows"]
+        asked, carried = ([row for row in rows if row["carried"] is kind] for kind in (False, True))
+        assert max(row["value"] for row in asked) == pytest.approx(peak), "the plan's own figure"
+        assert all(a["value"] <= c["value"] for a, c in zip(asked, carried, strict=True))
+    shown = said(step.day_data(book))
+    assert "promised 2" in shown and "promised 30" in shown
+    book.look("hours", "gpus")
+    assert "lines" in step.day_rows(book)
+
+
+def test_designs_without_language_models_have_no_other_view(book: Workbook) -> None:
+    assert step.day_head(book)["selects"] == []
+
+
 # ---- people
 
 

@@ -17,7 +17,15 @@ from gpuplan.app.state import Workbook
 from gpuplan.app.steps.demand import day_rows
 from gpuplan.app.steps.methods import odds_rows
 from gpuplan.catalog import Catalog
-from gpuplan.report.charts.demand import FLOOR, LEAST_CHANCE, LINE, _stretches, day_chart, odds_chart
+from gpuplan.report.charts.demand import (
+    FLOOR,
+    LEAST_CHANCE,
+    LINE,
+    _stretches,
+    day_chart,
+    hours_chart,
+    odds_chart,
+)
 from gpuplan.report.charts.look import DARK, LIGHT
 from gpuplan.scenario import METHODS
 from gpuplan.widgets.chart import split_rows
@@ -39,6 +47,20 @@ def test_both_are_valid_vega_lite(book: Workbook, rule: str) -> None:
     for spec in (day_chart(day_rows(book), LIGHT), odds_chart(odds_rows(book), DARK)):
         alt.Chart.from_dict(spec, validate=True)
         assert spec["description"]
+
+
+def test_the_hours_of_language_models_are_lines(catalog: Catalog) -> None:
+    book = Workbook(catalog, load_scenario("assistant"))
+    book.look("hours", "tokens")
+    data = day_rows(book)
+    spec = hours_chart(data, LIGHT)
+    alt.Chart.from_dict(spec, validate=True)
+    (lines,) = layers(spec, "line")
+    assert lines["data"]["values"] == data["rows"] and lines["encoding"]["y"]["title"] == "Tokens/s"
+    assert (
+        hours_chart(day_rows(Workbook(catalog, load_scenario("current"))), LIGHT)["description"]
+        != spec["description"]
+    )
 
 
 def test_the_hours_are_bars_under_their_lines(book: Workbook) -> None:
