@@ -7,7 +7,7 @@ from typing import Any
 from gpuplan.app import header
 from gpuplan.app.groups import Answers
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps import boards, compare, deliver, estate, explore, hardware, models, solve
+from gpuplan.app.steps import boards, compare, deliver, estate, explore, hardware, models, solve, what_if
 from gpuplan.audit.step import EVENTS as AUDIT_EVENTS
 from gpuplan.scenario import MAX_FILE_BYTES, shown_name
 from gpuplan.wording import said
@@ -104,6 +104,8 @@ EVENTS: Mapping[str, Handler] = {
     "use-option": _calls(explore.use_option, option=str),
     "use-solution": _calls(solve.use, key=str),
     "keep-solution": _calls(solve.keep, key=str),
+    "what-if": _calls(what_if.move, path=str, at=int),
+    "what-if-keep": _calls(what_if.keep, beside=bool),
     "use-audit": _calls(Workbook.use_audit),
     # hosts that are down
     "fail": _calls(Workbook.toggle_host, pool=str, host=int),

@@ -259,6 +259,12 @@ BoardCard = TypedDict("BoardCard", {
     "gpu": str, "name": str, "best": str, "hosts": str, "design": str, "bars": Sequence[BoardBar],
     "works": Sequence[BoardBar], "told": Texts, "now": bool, "use": str})
 Boards = TypedDict("Boards", {"shown": Literal[True], "old": bool, "cards": Sequence[BoardCard]})
+Slider = TypedDict("Slider", {
+    "path": str, "label": str, "at": int, "own": int, "value": str, "moved": str, "ticks": Texts})
+"""A slider over positions, of which ``own`` is the design's."""
+Sliders = TypedDict("Sliders", {
+    "shown": bool, "stale": bool, "title": str, "hint": str, "selects": Sequence[Select],
+    "sliders": Sequence[Slider]})
 Preview = TypedDict("Preview", {"page": str, "old": bool})
 
 PARTS: Mapping[str, Any] = {
@@ -267,5 +273,5 @@ PARTS: Mapping[str, Any] = {
     "sheet": Sheet | Hidden, "run": Run | Hidden, "start": Start, "guide": Guide, "workloads": Workloads,
     "access": Access, "demand": Demand, "posture": Posture, "links": Links, "watch": Watch | Hidden, "hosts": Hosts,
     "allowed": Allowed, "fabric": Fabric | Hidden, "compare": Compare, "design": Design, "preview": Preview,
-    "boards": Boards | Hidden,
+    "boards": Boards | Hidden, "sliders": Sliders | Hidden,
 }

@@ -45,7 +45,7 @@ def test_every_class_of_a_box_is_in_the_stylesheet() -> None:
 def test_an_empty_design_has_no_charts(catalog: Catalog) -> None:
     book = Workbook(catalog)
     pictures = [place for page in PAGES.values() for place in places(page) if isinstance(place, Picture)]
-    assert len(pictures) == 10
+    assert len(pictures) == 12
     assert sum(bool(picture.rows(book)) for picture in pictures) <= 2
 
 

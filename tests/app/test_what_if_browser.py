@@ -1,13 +1,13 @@
-"""The what-if page in a real browser: opened from a file, moved by keys, printed; it says what the plan says and requests nothing."""
+"""What if in a real browser, in the app and as a page from a file: moved by keys, it says what the plan says."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import violations
+from browsing import at, caught_up, figures, finished, go, open_tab, violations
 from random_cases import of_the_day
 
 from gpuplan import load_catalog, load_scenario, make_plan
@@ -89,3 +89,48 @@ def test_two_sheets_of_paper_hold_it(opened: Any) -> None:
     assert len(pages) == 2 and "2 / 2" in texts[1]
     assert "4 users" in texts[0] and said("whatif.fixed") in texts[1]
     assert said("whatif.back") not in " ".join(texts)
+
+
+HOSTS = ".gp-try .gp-fact b >> nth=0"
+
+
+def positions(page: Any) -> list[str]:
+    return page.locator(".gp-slider input").evaluate_all("(all) => all.map((each) => each.value)")  # type: ignore[no-any-return]
+
+
+def test_keys_move_a_slider_in_the_app_and_apply_is_undone_in_one_step(example: Callable[..., Any]) -> None:
+    page = example("starter", "cost")
+    open_tab(page, "what-if")
+    finished(page)
+    strip, own, hosts = figures(page), positions(page), page.locator(HOSTS).inner_text()
+    failures = at(page, "slide-availability.host_failures")
+    failures.focus()
+    page.keyboard.press("ArrowRight")
+    caught_up(page)
+    plan = make_plan(load_scenario("starter").with_value("availability.host_failures", 2), load_catalog())
+    assert page.locator(HOSTS).inner_text() == number(plan.totals.hosts) != hosts
+    assert figures(page) == strip, "the strip stays the design's"
+    assert failures.evaluate("e => e === document.activeElement")
+    assert "N+2" in str(failures.get_attribute("aria-valuetext"))
+    go(page, "usecases")
+    open_tab(page, "what-if")
+    assert page.locator(HOSTS).inner_text() == number(plan.totals.hosts), "both steps show the same"
+    at(page, "what-if-apply").click()
+    caught_up(page)
+    assert figures(page)["totals.hosts"] == number(plan.totals.hosts)
+    at(page, "undo").click()
+    caught_up(page)
+    assert figures(page) == strip and positions(page) == own and page.locator(HOSTS).inner_text() == hosts
+
+
+def test_a_page_that_is_loaded_again_has_nothing_half_applied(example: Callable[..., Any]) -> None:
+    page = example("starter", "usecases")
+    open_tab(page, "what-if")
+    strip, own = figures(page), positions(page)
+    at(page, "slide-availability.host_failures").press("ArrowRight")
+    caught_up(page)
+    assert positions(page) != own
+    page.reload()
+    page.locator(".gp-slider").first.wait_for()
+    caught_up(page)
+    assert positions(page) == own and figures(page) == strip

@@ -22,7 +22,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.deliver.brand import contrast_on_white
 from gpuplan.deliver.what_if import Axis, Refused, WhatIf, what_if, what_if_page
 from gpuplan.deliver.what_if.answers import size_positions
-from gpuplan.deliver.what_if.page import DARK_CARD, on_dark, scale_to
+from gpuplan.deliver.what_if.page import DARK_CARD, marks_to, on_dark
 from gpuplan.deliver.what_if.texts import signed
 from gpuplan.locales import speaking
 from gpuplan.scenario import Problem, Scenario
@@ -162,7 +162,7 @@ def test_differences_are_to_the_design(page: str, found: WhatIf, catalog: Catalo
     more = plan.costs.net_present - found.design.costs.net_present
     assert told["row-net_present-by"] == f"+{money(more, '').strip()}"
     assert told["row-hosts-by"] == f"+{plan.totals.hosts - found.design.totals.hosts}"
-    assert told["hosts-by"] == f"{told['row-hosts-by']} vs design"
+    assert told["row-hosts-by"] in told["hosts-by"] and str(found.design.totals.hosts) in told["hosts-by"]
 
 
 def test_the_page_requests_nothing_and_runs_only_what_is_its_own(page: str) -> None:
@@ -293,9 +293,8 @@ def test_prices_go_from_the_low_to_the_high_end_of_the_range(found: WhatIf) -> N
 
 @pytest.mark.parametrize(("most", "top"), [(0, 1), (1.8e6, 2e6), (8.7e6, 1e7), (9, 10), (10, 10)])
 def test_the_chart_has_a_few_round_marks_and_holds_all(most: float, top: float) -> None:
-    scale = scale_to(most)
-    assert scale.marks[-1] == pytest.approx(top) and len(scale.marks) <= 6
-    assert scale.at(most) <= 1000 == scale.at(top)
+    marks = marks_to(most)
+    assert (marks[0], marks[-1]) == (0, pytest.approx(top)) and len(marks) <= 6
 
 
 def test_a_difference_that_reads_like_none_is_none() -> None:

@@ -1,15 +1,15 @@
 """Axes: the inputs that a what-if page moves; answers: what the plan says at every position of them, made beforehand."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from math import prod
+from operator import attrgetter
 
-from gpuplan.analysis.variants import Outcome, Progress, outcome
+from gpuplan.analysis.variants import Progress, stepwise
+from gpuplan.locales import locale_of, speaking
 from gpuplan.plan import Plan
 from gpuplan.plan.totals import Totals
-from gpuplan.plan.verdict import Verdict
 from gpuplan.report.figures import CostFigures, cost_figures
 from gpuplan.report.workloads import WHO
 from gpuplan.scenario import Problem, Scenario, ScenarioError, field_of
@@ -19,6 +19,11 @@ SHARES = (0.5, 0.625, 0.75, 0.875, 1, 1.25, 1.5, 1.75, 2.0)
 MOST_IN_A_ROW = 10
 """Most positions over which a small size moves in steps of one."""
 MOST_FAILURES = 3
+GROWTHS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
+BUDGETS = (0.5, 0.625, 0.75, 0.875, 1.0, 1.125, 1.25, 1.5)
+"""Positions of a budget as shares of the design's cost."""
+AT_ONCE = 5
+"""Positions that are planned before those that are there are shown."""
 PRICES = 5
 ASIDE = 0.3
 """Range of a price without a specific one, to either side, as a share of the price."""
@@ -31,7 +36,7 @@ class Axis:
     """An input that is moved, and its positions."""
 
     kind: str
-    """``people``, ``jobs``, ``total``, ``failures`` or ``price``."""
+    """``people``, ``jobs``, ``total``, ``failures``, ``price``, ``growth`` or ``budget``."""
     path: str
     name: str
     """Workload or board of the input; empty where it is an input of the design."""
@@ -48,48 +53,20 @@ class Axis:
         return scenario if at == self.own else scenario.with_value(self.path, self.values[at])
 
 
-def axes_of(plan: Plan, tell: Callable[[], object]) -> tuple[Axis, ...]:
-    """Return the main inputs: the size that moves cost most, host failures, board price; ``tell`` hears each plan."""
-    axes = (_size(plan, tell), *_others(plan))
-    return tuple(axis for axis in axes if axis is not None)
-
-
-def most_plans(plan: Plan) -> int:
-    """Return the most plans that `axes_of` and all positions of its axes take."""
-    axes = list(sizes(plan.scenario))
-    for_axes = 2 * len(axes) if len(axes) > 1 else 0
-    longest = max((len(axis.values) for axis in axes), default=1)
-    return for_axes + longest * prod(len(axis.values) for axis in _others(plan))
+def sizes_of(plan: Plan) -> list[Axis]:
+    """The sizes of the design, that of the workload with the largest GPU demand first, which has most of the cost."""
+    demand = {f"groups.{group.id}": group.demand_gpus for group in plan.groups}
+    return sorted(sizes(plan.scenario), key=lambda axis: -demand.get(axis.path.rpartition(".")[0], 0))
 
 
 def _others(plan: Plan) -> Iterator[Axis]:
     path, current = "availability.host_failures", plan.scenario.availability.host_failures
     spec = field_of(path)
-    values = tuple(range(int(spec.low), min(int(spec.high), max(MOST_FAILURES, current)) + 1))
-    yield Axis("failures", path, "", "", values, values.index(current))
+    yield _axis(
+        "failures", path, "", "", range(int(spec.low), min(int(spec.high), MOST_FAILURES) + 1), current
+    )
     if price := _price(plan):
         yield price
-
-
-def _size(plan: Plan, tell: Callable[[], object]) -> Axis | None:
-    """The size that moves the cost most between half and double; None where the design has none."""
-    axes = list(sizes(plan.scenario))
-    if len(axes) < 2:
-        return next(iter(axes), None)
-
-    def swing(axis: Axis) -> float:
-        costs = [_net_present(plan, axis, share, tell) for share in (SHARES[0], SHARES[-1])]
-        return max(costs) - min(costs)
-
-    return max(axes, key=swing)
-
-
-def _net_present(plan: Plan, axis: Axis, share: float, tell: Callable[[], object]) -> float:
-    """Return the cost with a size at a share of the design's; the design's cost where this cannot be planned."""
-    scenario = plan.scenario.with_value(axis.path, _nearest(axis.values[axis.own] * share))
-    result = outcome(scenario, plan.catalog, check=plan.check)
-    tell()
-    return (result if result.plan else Outcome(plan)).net_present or 0.0
 
 
 def sizes(scenario: Scenario) -> Iterator[Axis]:
@@ -106,8 +83,7 @@ def sizes(scenario: Scenario) -> Iterator[Axis]:
 
 
 def _sized(kind: str, path: str, name: str, unit: str, now: float) -> Axis:
-    values = size_positions(now, field_of(path).high)
-    return Axis(kind, path, name, unit, values, values.index(now))
+    return _axis(kind, path, name, unit, size_positions(now, field_of(path).high), now)
 
 
 def size_positions(now: float, most: float) -> tuple[float, ...]:
@@ -116,17 +92,14 @@ def size_positions(now: float, most: float) -> tuple[float, ...]:
     if high - low < MOST_IN_A_ROW:
         wanted = [*range(low, high + 1)]
     else:
-        wanted = [_rounded(_nearest(now * share)) for share in SHARES if share != 1]
+        wanted = [_rounded(now * share) for share in SHARES if share != 1]
     return tuple(sorted({now, *(size for size in wanted if size <= most)}))
 
 
-def _nearest(size: float) -> int:
-    """The whole number next to a size, at least one."""
-    return max(1, math.floor(size + 0.5))
-
-
-def _rounded(size: int) -> int:
-    return int(round(size, 2 - len(str(size)))) if size > 99 else size
+def _rounded(size: float) -> int:
+    """The whole number next to a size, at least one; of more than 99 in two digits."""
+    whole = max(1, math.floor(size + 0.5))
+    return int(round(whole, 2 - len(str(whole)))) if whole > 99 else whole
 
 
 def _price(plan: Plan) -> Axis | None:
@@ -163,15 +136,41 @@ def _between(end: float, now: float, steps: int) -> Sequence[float]:
     return short if fits else [round(price, 2) for price in exactly]
 
 
+def sliders_of(plan: Plan, size: Axis) -> Iterator[Axis]:
+    """The inputs that are moved beside a size: host failures, growth of its workload, board price, and the budget."""
+    scenario = plan.scenario
+    failures, *price = _others(plan)
+    yield from (size, failures)
+    if size.kind != "total":
+        path = f"{size.path.rpartition('.')[0]}.growth"
+        yield _axis("growth", path, size.name, "", GROWTHS, scenario.get(path) or 0.0)
+    yield from price
+    if plan.costs:
+        around = [float(f"{share * plan.costs.net_present:.2g}") for share in BUDGETS]
+        stated = math.inf if scenario.limits.budget is None else scenario.limits.budget
+        yield _axis("budget", "limits.budget", "", scenario.cost.currency, around, stated)
+
+
+def _axis(kind: str, path: str, name: str, unit: str, around: Iterable[float], now: float) -> Axis:
+    values = tuple(sorted({*around, now}))
+    return Axis(kind, path, name, unit, values, values.index(now))
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Results of the plan at one position."""
+    """Results of the plan at one position; its verdict is in the words of its locale."""
 
     totals: Totals
-    verdict: Verdict
+    cost: CostFigures | None
     typical_w: float
     peak_w: float
-    cost: CostFigures | None
+    fits: str
+    missing: int
+    """VMs without a GPU while all hosts are up."""
+    tone: str
+    short: str
+    note: str
+    proof: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +201,8 @@ class WhatIf:
     @property
     def designed(self) -> Answer:
         """The answer of the design."""
-        return answer_of(self.design)
+        own = self.answers.get(self.own)
+        return own if isinstance(own, Answer) else answer_of(self.design)
 
     def at(self, position: Position) -> Scenario:
         """The scenario of a position."""
@@ -213,46 +213,45 @@ class WhatIf:
 
 
 def what_if(plan: Plan, tell: Progress | None = None) -> WhatIf:
-    """Plan each combination of size, tolerated host failures and board price; ``tell`` hears how many there are."""
-    done, most = 0, most_plans(plan)
-
-    def told() -> None:
-        nonlocal done
-        done += 1
-        if tell:
-            tell(done, most)
-
-    empty = WhatIf(plan, axes_of(plan, told), {})
-    answers = {}
-    for position, answer in _answers(empty):
-        answers[position] = answer
-        told()
-    return WhatIf(plan, empty.axes, dict(sorted(answers.items())))
+    """Plan each combination of the largest size, tolerated host failures and board price; ``tell`` hears how many there are."""
+    found = WhatIf(plan, (*sizes_of(plan)[:1], *_others(plan)), {})
+    every = sorted(product(*(range(len(axis.values)) for axis in found.axes)))
+    by_base = sorted(every, key=lambda at: (at[:-1], at[-1] != found.own[-1]))
+    answers = dict(answers_at(found, stepwise(by_base, tell)))
+    return WhatIf(plan, found.axes, {at: answers[at] for at in every})
 
 
-def _answers(found: WhatIf) -> Iterator[tuple[Position, Answer | Refused]]:
-    """The answer of each position; those with other prices alone share what comes before the network."""
-    *others, last = found.axes
-    prices: list[tuple[int, ...]] = [()]
-    if last.kind == "price":
-        prices = [(at,) for at in sorted(range(len(last.values)), key=lambda at: (at != last.own, at))]
-    else:
-        others.append(last)
-    for outer in product(*(range(len(axis.values)) for axis in others)):
-        base = None
-        for price in prices:
-            position = (*outer, *price)
-            try:
-                scenario = found.at(position)
-                plan = base.relinked(scenario) if base else found.design.with_scenario(scenario)
-                answer: Answer | Refused = answer_of(plan)
-                base = base or plan
-            except ScenarioError as error:
-                answer = Refused(error.problems)
-            yield position, answer
+def answers_at(found: WhatIf, positions: Iterable[Position]) -> Iterator[tuple[Position, Answer | Refused]]:
+    """The answer of each position; those that follow each other with other prices share what comes before the network."""
+    others = len(found.axes) - (found.axes[-1].kind == "price")
+    base, shared = None, Position()
+    for position in positions:
+        if position[:others] != shared:
+            base, shared = None, position[:others]
+        try:
+            scenario = found.at(position)
+            plan = base.relinked(scenario) if base else found.design.with_scenario(scenario)
+            answer: Answer | Refused = answer_of(plan)
+            base = base or plan
+        except ScenarioError as error:
+            answer = Refused(error.problems)
+        except ValueError as error:  # a model that cannot answer; which input is to blame is not known
+            answer = Refused((Problem("", "", str(error)),))
+        yield position, answer
+
+
+def some_answers(
+    plan: Plan, axes: tuple[Axis, ...], positions: Sequence[Position]
+) -> dict[Position, Answer | Refused]:
+    """Return the answers of the first positions."""
+    return dict(answers_at(WhatIf(plan, axes, {}), positions[:AT_ONCE]))
+
+
+VERDICT = attrgetter("fits", "placed.missing", "tone", "short", "note", "proof")
 
 
 def answer_of(plan: Plan) -> Answer:
     """The answer of a plan."""
-    typical_w, peak_w = (plan.power.typical_w, plan.power.peak_w) if plan.power else (0.0, 0.0)
-    return Answer(plan.totals, plan.verdict, typical_w, peak_w, cost_figures(plan))
+    power = (plan.power.typical_w, plan.power.peak_w) if plan.power else (0.0, 0.0)
+    with speaking(locale_of(plan.scenario)):
+        return Answer(plan.totals, cost_figures(plan), *power, *VERDICT(plan.verdict))

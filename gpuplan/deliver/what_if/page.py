@@ -4,11 +4,10 @@ import json
 import math
 from base64 import b64encode
 from collections.abc import Iterator
-from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any
 
 from gpuplan.catalog import Catalog
 from gpuplan.deliver.brand import PLAIN, Brand, contrast_on_white, mixed
@@ -16,13 +15,12 @@ from gpuplan.deliver.executive import document_day
 from gpuplan.deliver.html import clean, templates
 from gpuplan.deliver.what_if import texts
 from gpuplan.deliver.what_if.answers import ASIDE, Answer, Axis, WhatIf, sizes
-from gpuplan.deliver.what_if.texts import FIGURES, MEASURES, Measure, Teller, named
+from gpuplan.deliver.what_if.texts import FIGURES, MEASURES, Teller, named
 from gpuplan.locales import spoken, written_day
 from gpuplan.report.figures import as_of, paper_of
 from gpuplan.scenario import Scenario, views
 from gpuplan.wording import NAMES, said, short_number, told, unit_of
 
-HEIGHT = 1000
 MOST_STEPS = 5
 ROUND = (1.0, 2.0, 2.5, 5.0, 10.0)
 DARK_CARD = "18202B"
@@ -41,8 +39,7 @@ def what_if_page(found: WhatIf, *, brand: Brand = PLAIN) -> str:
     style = css.render(
         brand=brand,
         accent_on_dark=on_dark(brand.accent),
-        own_font=brand.text if brand.text != PLAIN.text else "",
-        own_heading_font=brand.headings if brand.headings != PLAIN.headings else "",
+        plain=PLAIN,
         paper=paper_of(found.design),
         named=f"{title} {customer}".strip(),
     )
@@ -55,12 +52,10 @@ def what_if_page(found: WhatIf, *, brand: Brand = PLAIN) -> str:
         customer=customer,
         figures={key: told(text, {"years": scenario.cost.years}) for key, text in FIGURES.items()},
         fixed=tuple(_fixed(found)),
-        labels=[texts.label(axis) for axis in found.axes],
         logo=b64encode(brand.logo).decode(),
         made=said("whatif.made", version=version("gpuplan"), day=day),
         own=teller.texts(found.own),
-        row_label=partial(_row_label, found),
-        rows=tuple(_measures(found)),
+        rows=tuple(_table(found)),
         said=said,
         script=script,
         script_hash=_hash(script),
@@ -68,8 +63,7 @@ def what_if_page(found: WhatIf, *, brand: Brand = PLAIN) -> str:
         style_hash=_hash(style),
         title=title,
         words=texts,
-        years=scenario.cost.years,
-        currency=scenario.cost.currency,
+        costs=scenario.cost,
     )
 
 
@@ -85,13 +79,13 @@ def _data(found: WhatIf, teller: Teller) -> str:
         return kept.setdefault(clean(text), len(kept))
 
     shown = {position: teller.texts(position) for position in found.answers}
-    costs = list(map(_drawn, found.answers.values()))
-    scale = scale_to(max((cost[-1] for cost in costs if cost), default=0))
+    costs = [answer.cost if isinstance(answer, Answer) else None for answer in found.answers.values()]
+    marks = marks_to(max((cost.high for cost in costs if cost), default=0))
     data = {
         "fields": list(shown[found.own]),
         "answers": [[at(text) for text in texts.values()] for texts in shown.values()],
-        "heights": [list(map(scale.at, cost)) for cost in costs],
-        "marks": [[scale.at(value), at(short_number(value))] for value in scale.marks],
+        "costs": [[cost.net_present, cost.low, cost.high] if cost else [] for cost in costs],
+        "marks": [[value, at(short_number(value))] for value in marks],
         "axes": [_positions(axis, at) for axis in found.axes],
         "unit": at(unit_of(2, found.axes[0].unit)),
         "hosts": at(said("whatif.chart hosts")),
@@ -112,23 +106,18 @@ def _positions(axis: Axis, at: Any) -> dict[str, Any]:
     return {"own": axis.own} | {key: [at(of(axis, n)) for n in count] for key, of in said_of.items()}
 
 
-def _drawn(answer: object) -> tuple[float, ...]:
-    """Return an answer's cost and the ends of its range; empty without a cost."""
-    cost = answer.cost if isinstance(answer, Answer) else None
-    return (cost.net_present, cost.low, cost.high) if cost else ()
-
-
-def _measures(found: WhatIf) -> Iterator[Measure]:
-    """Rows of the table: hosts of the last year only where a design grows."""
-    costs = [(a.cost, a.totals) for a in found.answers.values() if isinstance(a, Answer) and a.cost]
-    grows = any(cost.hosts_at_end != totals.hosts for cost, totals in costs)
-    yield from (measure for measure in MEASURES if grows or measure.key != "hosts_at_end")
-
-
-def _row_label(found: WhatIf, measure: Measure) -> str:
-    costs = found.scenario.cost
-    label = told(NAMES["what-if row"][measure.key], {"years": costs.years})
-    return said("whatif.currency", label=label, currency=costs.currency) if measure.kind == "money" else label
+def _table(found: WhatIf) -> Iterator[tuple[str, str]]:
+    """Return keys and labels of the rows of the table: hosts of the last year only where a design grows."""
+    costs, answers = (
+        found.scenario.cost,
+        [each for each in found.answers.values() if isinstance(each, Answer)],
+    )
+    grows = any(each.cost and each.cost.hosts_at_end != each.totals.hosts for each in answers)
+    for key, kind, _ in MEASURES:
+        label = told(NAMES["what-if row"][key], {"years": costs.years})
+        if grows or key != "hosts_at_end":
+            of_money = said("whatif.currency", label=label, currency=costs.currency)
+            yield key, of_money if kind == "money" else label
 
 
 def _fixed(found: WhatIf) -> Iterator[str]:
@@ -162,30 +151,14 @@ def _hosts_of(scenario: Scenario, catalog: Catalog) -> str:
     return said(key, **words, hosts=named(hardware.of))
 
 
-class Scale(NamedTuple):
-    """Scale of round amounts, from zero to the top."""
-
-    step: float
-    steps: int
-
-    def at(self, value: float) -> int:
-        """Return the height of an amount."""
-        return round(HEIGHT * value / (self.step * self.steps))
-
-    @property
-    def marks(self) -> tuple[float, ...]:
-        """Labelled amounts."""
-        return tuple(self.step * n for n in range(self.steps + 1))
-
-
-def scale_to(most: float) -> Scale:
-    """The scale that holds an amount in a few round steps."""
+def marks_to(most: float) -> list[float]:
+    """Return round amounts in a few even steps, from zero to one that holds an amount."""
     if most <= 0:
-        return Scale(1.0, 1)
+        return [0.0, 1.0]
     least = most / MOST_STEPS
     size = 10.0 ** math.floor(math.log10(least))
     step = next(round_ * size for round_ in ROUND if round_ * size >= least)
-    return Scale(step, max(1, math.ceil(most / step - 1e-9)))
+    return [step * n for n in range(1 + max(1, math.ceil(most / step - 1e-9)))]
 
 
 def on_dark(accent: str) -> str:

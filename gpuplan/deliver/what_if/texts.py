@@ -1,7 +1,8 @@
 """Texts of the page at every position, in the locale of the scenario, so that the page only picks."""
 
+import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gpuplan.deliver.what_if.answers import Answer, Axis, Position, Refused, WhatIf
 from gpuplan.locales import written
@@ -46,10 +47,10 @@ def label(axis: Axis) -> str:
 def readout(axis: Axis, at: int) -> str:
     """Return a position with its unit."""
     value = axis.values[at]
-    if axis.kind == "failures":
-        return said("whatif.n", hosts=number(value))
-    if axis.kind == "price":
-        return money(value, axis.unit)
+    if axis.kind in ("failures", "growth"):
+        return said(f"whatif.{axis.kind}", value=value)
+    if axis.kind in ("price", "budget"):
+        return number(None) if math.isinf(value) else money(value, axis.unit)
     return f"{number(value)} {unit_of(value, axis.unit)}"
 
 
@@ -61,9 +62,9 @@ def workload(axis: Axis, at: int) -> str:
 def tick(axis: Axis, at: int) -> str:
     """Return a short form of a position."""
     value = axis.values[at]
-    if axis.kind == "failures":
+    if axis.kind in ("failures", "growth") or math.isinf(value):
         return readout(axis, at)
-    return short_number(value) if axis.kind == "price" or value >= 10_000 else number(value)
+    return short_number(value) if axis.kind in ("price", "budget") or value >= 10_000 else number(value)
 
 
 def by(axis: Axis, at: int) -> str:
@@ -76,7 +77,7 @@ def by(axis: Axis, at: int) -> str:
 
 def moved(axis: Axis, at: int) -> str:
     """The same beside the slider."""
-    return said("whatif.against", by=by(axis, at)) if at != axis.own else said("whatif.designed")
+    return said("whatif.was", was=readout(axis, axis.own)) if at != axis.own else said("whatif.designed")
 
 
 class Measure(NamedTuple):
@@ -147,9 +148,9 @@ class Teller:
         differences = self._differences(answer)
         return {
             "headline": self._headline(position, answer),
-            "sentence": answer.verdict.proof,
+            "sentence": answer.proof,
             "left-out": self._left_out(answer),
-            "tone": answer.verdict.tone,
+            "tone": answer.tone,
             **self._values(answer),
             **{f"{key}-note": note for key, note in self._notes(position, answer).items()},
             **{f"{key}-by": differences[key] or said("whatif.designed") for key in FIGURES},
@@ -175,11 +176,10 @@ class Teller:
         return said("whatif.refused", label=called, value=problem.value, allowed=problem.message)
 
     def _headline(self, position: Position, answer: Answer) -> str:
-        verdict = answer.verdict
         money = answer.cost.money if answer.cost else said("executive.no cost")
-        fits = {"verdict": verdict.note, "missing": verdict.placed.missing}
+        fits = {"verdict": answer.note, "missing": answer.missing}
         hosts, what = answer.totals.hosts, self._carried(position)
-        key = HEADLINES.get(verdict.fits, "whatif.headline yes")
+        key = HEADLINES.get(answer.fits, "whatif.headline yes")
         return said(key, hosts=hosts, what=what, **fits, money=money)
 
     def _carried(self, position: Position) -> str:
@@ -196,7 +196,7 @@ class Teller:
 
     def _values(self, answer: Answer) -> dict[str, str]:
         totals, hour = answer.totals, BY_KEY["gpu_hour_used"].said(answer, self.currency)
-        texts = {"hosts": number(totals.hosts), "gpus": number(totals.gpus), "placed": answer.verdict.short}
+        texts = {"hosts": number(totals.hosts), "gpus": number(totals.gpus), "placed": answer.short}
         texts |= {"cost": answer.cost.price if answer.cost else "", "hour": hour}
         texts["power"] = watts(answer.typical_w)
         return {key: text or said("whatif.nothing") for key, text in texts.items()}
@@ -207,7 +207,7 @@ class Teller:
         needed, spare = number(totals.hosts_for_demand), number(totals.hosts_for_failures)
         left = said("whatif.gpus note", gpus=number(totals.gpus_after_failure), lost=lost)
         notes = {"hosts": said("whatif.hosts note", needed=needed, spare=spare), "gpus": left}
-        notes |= {"placed": answer.verdict.note, "cost": self._range(answer)}
+        notes |= {"placed": answer.note, "cost": self._range(answer)}
         notes["hour"] = said("whatif.hour note", share=cost.utilisation) if cost else ""
         return notes | {"power": said("whatif.power note", peak=watts(answer.peak_w))}
 
@@ -219,7 +219,7 @@ class Teller:
         return said(key, span=cost.span, hosts=cost.hosts_at_end)
 
     def _differences(self, answer: Answer) -> dict[str, str]:
-        """Return the difference of each figure from the design; empty without any."""
+        """Return each figure of the design with the difference from it; empty without any."""
         other = self.designed
         measures = {"hosts": "hosts", "gpus": "gpus", "hour": "gpu_hour_used"}
         changes = {key: BY_KEY[name].by(answer, other, self.currency) for key, name in measures.items()}
@@ -227,9 +227,36 @@ class Teller:
         if answer.cost and other.cost:
             more = answer.cost.net_present - other.cost.net_present
             changes["cost"] = signed(more, lambda size: headline_money(size, self.currency))
-        texts = {key: said("whatif.against", by=text) if text else "" for key, text in changes.items()}
-        here, before = ((design.verdict.short, design.verdict.note) for design in (answer, other))
+        was = self._values(other)
+        texts = {key: said("whatif.was by", was=was[key], by=by) if by else "" for key, by in changes.items()}
+        here, before = ((design.short, design.note) for design in (answer, other))
         return texts | {"placed": said("whatif.was", was=before[1]) if here != before else ""}
+
+    def over_budget(self, position: Position, limit: float) -> str:
+        """Say how much a position, or the high end of its range, costs more than a budget; empty where neither does."""
+        answer = self.found.answers[position]
+        cost = answer.cost if isinstance(answer, Answer) else None
+        if cost is None or cost.high <= limit:
+            return ""
+        more = max(cost.net_present - limit, 0.0)
+        over, budget = (headline_money(size, self.currency) for size in (more or cost.high - limit, limit))
+        return said("whatif.over budget" if more else "whatif.over budget at high", over=over, budget=budget)
+
+    def point(self, position: Position) -> dict[str, Any]:
+        """Return a position of the chart by size; without a cost where it is not planned, yet or at all."""
+        (axis, *_), (at, *_), answer = self.found.axes, position, self.found.answers.get(position)
+        words = self.texts(position) if answer else {"headline": said("whatif.planning")}
+        cost = answer.cost if isinstance(answer, Answer) else None
+        planned = not isinstance(answer, Refused) and not (answer and answer.missing)
+        return {
+            "value": axis.values[at],
+            **{key: getattr(cost, key, None) for key in ("net_present", "low", "high", "price", "money")},
+            **{key: words.get(key, said("whatif.nothing")) for key in ("hosts", "headline")},
+            "tick": tick(axis, at),
+            "words": readout(axis, at),
+            "bad": not planned,
+            "click": {"type": "what-if", "path": axis.path, "at": at},
+        }
 
     def _rows(self, answer: Answer) -> dict[str, str]:
         texts = {}

@@ -64,3 +64,8 @@ def curve_chart(data: Spec, look: Look) -> Spec:
     more: Spec = {"names": names, "shapes": shapes, "inks": inks, "sizes": sizes}
     more |= {"line_ink": COLOURS[0], "budget_ink": OKABE_ITO[5]}
     return drawn("curve", look, data, **more)
+
+
+def what_if_chart(data: Spec, look: Look) -> Spec:
+    """The cost at each size with its range, the design and the position that is looked at, and the budget."""
+    return drawn("what_if", look, data, line_ink=OKABE_ITO[0], limit_ink=OKABE_ITO[5])

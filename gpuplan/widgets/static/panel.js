@@ -6,7 +6,7 @@ export default drawn((data, send, model) => {
     : p.visit ? h("button", { type: "button", class: "gp-link", "data-at": `visit-${p.visit}`, onclick: () => send("visit", { path: p.visit }) }, p.text)
     : p.strong ? h("b", {}, p.text) : p.waiting ? h("span", { class: "gp-waiting" }, p.text) : p.text;
   const said = (paragraphs) => (paragraphs ?? []).map((parts) => h("p", { class: "gp-said" }, parts.map(piece)));
-  const act = (a) => h("button", { type: "button", class: "gp-head-act", "data-at": a.key, disabled: a.off, onclick: () => send(a.event, a.rest) }, a.text);
+  const act = (a) => h("button", { type: "button", class: `gp-head-act${a.primary ? " gp-primary" : ""}`, "data-at": a.key, disabled: a.off, onclick: () => send(a.event, a.rest) }, a.text);
   const figure = (f) => h("div", { class: "gp-fact" }, h("small", {}, f.label), h("div", {},
     f.key ? h("button", { type: "button", class: "gp-why gp-why-big", "data-at": f.key, title: "Why this number?", "aria-label": `Why ${f.value}, ${f.label}?`, onclick: () => send("why", { key: f.key }) }, f.value)
       : h("b", { class: "gp-why-big" }, f.value),

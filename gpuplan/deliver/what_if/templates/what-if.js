@@ -7,7 +7,6 @@
   const text = (at) => data.texts[at];
   const sliders = data.axes.map((_, n) => byId(`axis-${n}`));
   const own = data.axes.map((axis) => axis.own);
-  const HEIGHT = 1000; // of the chart, in which heights are given
   const [LEAST, PAPER] = [280, 680]; // widths of the chart: on the narrowest screen, and in print
 
   const position = () => sliders.map((slider) => Number(slider.value));
@@ -60,20 +59,21 @@
     const count = data.axes[0].readouts.length;
     const step = count > 1 ? (width - left - right) / (count - 1) : 0;
     const x = (n) => left + (count > 1 ? n * step : (width - left - right) / 2);
-    const y = (height) => top + (high - top - bottom) * (1 - height / HEIGHT);
+    const [most] = data.marks.at(-1);
+    const y = (cost) => top + (high - top - bottom) * (1 - cost / most);
     const at = position();
     const points = (from) => along(from).map((each, n) => {
-      const heights = data.heights[place(each)];
-      return heights.length ? { x: x(n), y: y(heights[0]), low: y(heights[1]), high: y(heights[2]) } : null;
+      const [cost, ...range] = data.costs[place(each)];
+      return range.length ? { x: x(n), y: y(cost), low: y(range[0]), high: y(range[1]) } : null;
     });
     const path = (run) => run.map((point) => `${point.x},${point.y}`).join(" ");
     svg.setAttribute("viewBox", `0 0 ${width} ${high}`);
     svg.replaceChildren();
     const add = (...made) => svg.append(shape(...made));
 
-    for (const [height, words] of data.marks) {
-      add("line", { class: "grid", x1: left - 8, x2: width - right + 8, y1: y(height), y2: y(height) });
-      add("text", { class: "soft", x: left - 14, y: y(height) + 4, "text-anchor": "end" }, text(words));
+    for (const [cost, words] of data.marks) {
+      add("line", { class: "grid", x1: left - 8, x2: width - right + 8, y1: y(cost), y2: y(cost) });
+      add("text", { class: "soft", x: left - 14, y: y(cost) + 4, "text-anchor": "end" }, text(words));
     }
     const here = points(at);
     for (const run of runs(here)) {
