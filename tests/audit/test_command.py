@@ -169,7 +169,7 @@ def test_jobs_too_large_for_the_hosts_are_left_out_and_counted(
         (JOBS, ["--time-zone", "Mars/Olympus"], "IANA"),
         (JOBS, ["--largest", "0.5"], "some job"),
         ("time,gpu,percent\n2024-05-06 00:00:00,0,50\n", ["--on", "starter"], "only jobs can be replayed"),
-        ("time,gpu,percent\n2024-05-06 00:00:00,0,50\n", ["--scenario", "out.yaml"], "no groups"),
+        ("time,gpu,percent\n2024-05-06 00:00:00,0,50\n", ["--scenario", "out.yaml"], "no workloads"),
     ],
 )
 def test_what_cannot_be_audited_is_said(
