@@ -158,12 +158,21 @@ OpenWorkload = TypedDict("OpenWorkload", {
     "figures": Sequence[Figure], "notes": Texts, "file": File | None})
 """``vms`` is the path of the first input of its VMs."""
 Workload = TypedDict("Workload", {
-    "letter": str, "colour": int, "name": str, "id": str, "kind": str, "words": Texts, "gets": Texts,
-    "access": Texts, "gpus": str, "key": str, "error": str, "open": OpenWorkload | None})
+    "letter": str, "colour": int, "name": str, "id": str, "kind": str, "words": Sequence[Sequence[Piece]],
+    "gets": Texts, "gpus": str, "key": str, "error": str, "open": OpenWorkload | None})
 Kind = TypedDict("Kind", {"id": str, "name": str, "about": str})
 Workloads = TypedDict("Workloads", {
-    "sized_for": Fields, "rows": Sequence[Workload], "kinds": Sequence[Kind], "more_kinds": Sequence[Kind],
-    "sum": str, "sum_label": str, "stated": Stated | None, "stale": bool})
+    "sized_for": Fields, "per_host": str, "fit": Mark, "rows": Sequence[Workload], "kinds": Sequence[Kind], "more_kinds": Sequence[Kind],
+    "stated": Stated | None, "stale": bool})
+LoadPart = TypedDict("LoadPart", {"text": str, "title": str, "share": float, "colour": int})
+LoadBar = TypedDict("LoadBar", {"name": str, "note": str, "gpus": str, "parts": Sequence[LoadPart]})
+LoadLine = TypedDict("LoadLine", {"text": str, "at": float, "after": bool})
+Driver = TypedDict("Driver", {
+    "letter": str, "colour": int, "name": str, "hosts": str, "fewer": bool, "money": str, "share": float})
+Loads = TypedDict("Loads", {
+    "shown": Literal[True], "stale": bool, "about": str, "bars": Sequence[LoadBar],
+    "lines": Sequence[LoadLine], "cost": str, "drivers": Sequence[Driver], "told": str})
+"""Lengths of bars are shares of the longest."""
 AccessGroup = TypedDict("AccessGroup", {
     "letter": str, "colour": int, "name": str, "id": str, "profile": str, "profile_reason": str,
     "profile_key": str, "mode": str, "possible": bool})
@@ -271,7 +280,8 @@ PARTS: Mapping[str, Any] = {
     "bar": Bar, "nav": Nav, "head": HeadData, "strip": Strip, "drawer": Drawer, "present": Present,
     "glossary": Glossary, "panel": Panel | Hidden, "tables": Fold, "form": Form, "grid": Grid,
     "sheet": Sheet | Hidden, "run": Run | Hidden, "start": Start, "guide": Guide, "workloads": Workloads,
-    "access": Access, "demand": Demand, "posture": Posture, "links": Links, "watch": Watch | Hidden, "hosts": Hosts,
+    "access": Access, "loads": Loads | Hidden, "demand": Demand, "posture": Posture, "links": Links,
+    "watch": Watch | Hidden, "hosts": Hosts,
     "allowed": Allowed, "fabric": Fabric | Hidden, "compare": Compare, "design": Design, "preview": Preview,
     "boards": Boards | Hidden, "sliders": Sliders | Hidden,
 }

@@ -7,11 +7,21 @@ from dataclasses import replace
 from approved import is_approved
 
 from gpuplan import load_scenario, plan
+from gpuplan.analysis.demand import week_demand
+from gpuplan.analysis.drivers import drivers, loads
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan
-from gpuplan.report.workloads import KIND_NAMES, access, gets, kind_name, sentence
+from gpuplan.report.workloads import (
+    KIND_NAMES,
+    driver_rows,
+    gets,
+    kind_name,
+    load_bars,
+    next_host_words,
+    sentence,
+)
 from gpuplan.scenario import Scenario, from_dict
-from gpuplan.wording import said
+from gpuplan.wording import number, said
 
 
 def made(scenario: Scenario, catalog: Catalog) -> dict[str, tuple[tuple[str, ...], ...]]:
@@ -21,7 +31,6 @@ def made(scenario: Scenario, catalog: Catalog) -> dict[str, tuple[tuple[str, ...
         group.name: (
             tuple(sentence(found, group, shown[group.id])),
             tuple(gets(found, group, shown[group.id])),
-            tuple(access(shown[group.id])),
         )
         for group in found.scenario.groups
     }
@@ -34,18 +43,17 @@ def test_people_with_hours_sites_and_a_share(catalog: Catalog) -> None:
         "40 users, 40 % concurrent",
         "11 VMs",
         "09:00–18:00",
-        "1/2 GPU",
+        "11 \u00d7 1/2 GPU",
         "H100L-47C",
-        "supports vMotion",
     )
 
 
 def test_models_say_what_they_promise(catalog: Catalog) -> None:
     rows = made(load_scenario("assistant"), catalog)
-    words, size, _ = rows["Support assistant"]
+    words, size = rows["Support assistant"]
     assert is_approved(words[0], "3.3", "70B", "FP8", "400 users", "12 %")
     assert is_approved(words[1], "2000 tokens", "400", "2 s", "30")
-    assert size == ("2 whole GPUs", "per replica, H100L-94C")
+    assert size == ("5 \u00d7 2 GPUs", "H100L-94C")
     assert is_approved(rows["Nightly fine-tuning"][0][0], "3.1", "8B", "3 jobs", "100")
     assert rows["Document search"][0][0] == "bge-m3"
 
@@ -65,8 +73,7 @@ def test_what_is_not_planned_yet_has_no_profile_and_no_mode(catalog: Catalog) ->
     found = plan(load_scenario("enterprise"), catalog)
     group = found.scenario.groups[1]
     assert tuple(sentence(found, group, None)) == ("32 users, 50 % concurrent", "")
-    assert tuple(gets(found, group, None)) == ("1/2 GPU", "per VM")
-    assert tuple(access(None)) == ("\u2013", "")
+    assert tuple(gets(found, group, None)) == ("1/2 GPU", "")
 
 
 def test_a_kind_has_a_short_name_and_other_use_cases_their_own(catalog: Catalog) -> None:
@@ -82,3 +89,27 @@ def test_jobs_that_may_be_stopped_run_on_what_others_leave(catalog: Catalog) -> 
     found = plan(from_dict({"groups": groups}), catalog)
     below = [sentence(found, group, found.group(group.id)).second for group in found.scenario.groups]
     assert [said("workload.on what is left") in text for text in below] == [False, True]
+
+
+def test_bars_of_the_week(example: Plan) -> None:
+    shown = load_bars(example, loads(example, week_demand(example)[0]))
+    for bar in shown["bars"]:
+        assert 0 < sum(part["share"] for part in bar["parts"]) <= 1
+        assert len({part["colour"] for part in bar["parts"]}) == len(bar["parts"])
+    names = [bar["name"] for bar in shown["bars"]]
+    assert len(names) == len(set(names)) and all(names)
+    letters = {group.letter for group in example.groups}
+    assert {part["text"][0] for bar in shown["bars"] for part in bar["parts"] if part["text"]} <= letters
+    installed = shown["lines"][-1]
+    assert installed["at"] == 1 and number(example.totals.gpus) in installed["text"]
+
+
+def test_what_drives_the_hosts(plans: dict[str, Plan]) -> None:
+    plan = plans["enterprise"]
+    found = drivers(plan)
+    rows = driver_rows(plan, found)
+    assert [row["letter"] for row in rows][:2] == ["H", "D"]
+    assert rows[0]["share"] == 1 and rows[0]["hosts"] == "\u22123 hosts"
+    assert not rows[-1]["fewer"]
+    assert is_approved(next_host_words(found), "9", "4", "1")
+    assert not next_host_words(found._replace(next_host=None))

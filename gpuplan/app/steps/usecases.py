@@ -1,5 +1,6 @@
 """Workloads: a sentence for each, which opens for editing, the design's targets, and reasons for access modes."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, TypeVar
@@ -12,11 +13,11 @@ from gpuplan.app.steps.models import model_data, model_field, model_file
 from gpuplan.facts import own_rows
 from gpuplan.plan.access import GroupPlan, Reason
 from gpuplan.plan.llm import INPUTS, TUNING
-from gpuplan.report import amount, number
-from gpuplan.report.workloads import KIND_NAMES, access, gets, kind_name, sentence
+from gpuplan.report import number
+from gpuplan.report.workloads import KIND_NAMES, gets, gpus_words, kind_name, sentence
 from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, new_hosts
 from gpuplan.widgets import contract
-from gpuplan.wording import MODE_NAMES, NAMES, PLURALS, one_place, said, whole
+from gpuplan.wording import MODE_NAMES, NAMES, PLURALS, said, whole
 
 T = TypeVar("T")
 PER_VM = NAMES["column of a VM"]
@@ -43,20 +44,34 @@ def workloads_data(workbook: Workbook) -> contract.Workloads:
     plan, shown = workbook.plan, {item.id: item for item in workbook.plan.groups}
     rows = [_row(workbook, group, shown.get(group.id)) for group in workbook.seen.groups]
     order = {use_case: at for at, use_case in enumerate(KIND_NAMES)}
-    targets = (field_data(workbook, path) for path in SIZED_FOR)
+    targets = [field_data(workbook, path) for path in SIZED_FOR]
     kinds: list[contract.Kind] = [
         {"id": row.id, "name": kind_name(plan, row.id), "about": str(row["example"])}
         for row in workbook.catalog.rows("use_cases")
     ]
     return {
         "sized_for": [field | {"unit": PLURALS.get(field["unit"], field["unit"])} for field in targets],
+        "per_host": said("screen.usecases.per host", gpus=workbook.seen.hardware.gpus_per_host),
+        "fit": _fit(targets[1]),
         "rows": rows,
         "kinds": sorted((kind for kind in kinds if kind["id"] in order), key=lambda kind: order[kind["id"]]),
         "more_kinds": [kind for kind in kinds if kind["id"] not in order],
-        "sum": amount(whole(plan.lines["demand.groups_gpus"].value), "GPU"),
-        "sum_label": NAMES["sum of the workloads"][plan.scenario.demand.rule],
         "stated": stated_data(workbook),
         "stale": workbook.stale,
+    }
+
+
+def _fit(server: contract.Field) -> contract.Mark:
+    """Say how many servers take the board, or why the chosen one may not."""
+    servers = [option for option in server["options"] if option["value"]]
+    chosen = next((option for option in servers if option["value"] == server["value"]), None)
+    if chosen and "why" in chosen:
+        return {"sign": "!", "text": chosen["why"], "tone": "warn"}
+    fitting = sum("why" not in option for option in servers)
+    return {
+        "sign": "\u2713",
+        "text": said("screen.usecases.servers", fitting=fitting, of=len(servers)),
+        "tone": "good",
     }
 
 
@@ -70,14 +85,19 @@ def _row(workbook: Workbook, group: Group, planned: GroupPlan | None) -> contrac
         "letter": planned.letter if planned else "?",
         "colour": group_colours(workbook).get(group.id, 1),
         "kind": kind_name(plan, group.use_case),
-        "words": sentence(plan, group, planned),
+        "words": _pieces(*sentence(plan, group, planned)),
         "gets": gets(plan, group, planned),
-        "access": access(planned),
-        "gpus": "\u2013" if line is None else number(line.value) if line.value < 1 else one_place(line.value),
+        "gpus": "\u2013" if line is None else gpus_words(line.value),
         "key": line.key if line else "",
         "error": said("screen.has an error") if wrong else "",
         "open": _open(workbook, group, planned) if opened else None,
     }
+
+
+def _pieces(first: str, second: str) -> list[list[contract.Piece]]:
+    """Return the two lines of a sentence, of the first each value emphasised."""
+    pieces: list[contract.Piece] = [{"text": text, "strong": True} for text in re.split(", | \u00b7 ", first)]
+    return [pieces, [{"text": second}]]
 
 
 def _open(workbook: Workbook, group: Group, planned: GroupPlan | None) -> contract.OpenWorkload:

@@ -1,5 +1,5 @@
 // Workloads as sentences, one of which is open for editing: its few inputs, those that are used rarely behind a click, and what follows
-// from them. Before them what the design is sized for, after them the kinds to add.
+// from them. Before them the board and the server that it runs on, after them the kinds to add.
 const line = (style, [first, second]) => h("span", { class: style }, h("b", {}, first), second ? h("small", {}, second) : null);
 
 const memoryBar = ({ label, parts, text }) => h("div", { class: "gp-model-bar" }, h("small", {}, label),
@@ -38,8 +38,8 @@ function workload(id, send) {
     node.className = `gp-workload ${row.open ? "on" : ""} ${off}`;
     toggle.setAttribute("aria-expanded", String(Boolean(row.open)));
     redraw(toggle, [row.letter ? chip(row.letter, row.colour) : null, line("gp-workload-name", [row.name, row.kind === row.name ? "" : row.kind]),
-      h("span", { class: "gp-workload-said" }, row.words[0], h("small", {}, row.words[1])),
-      line("gp-workload-gets", row.gets), h("span", { class: "gp-workload-access" }, row.access[0], h("small", {}, row.access[1])),
+      h("span", { class: "gp-workload-said" }, row.words[0].map((p, at) => [at ? ", " : "", h("b", {}, p.text)]), h("small", {}, row.words[1].map((p) => p.text))),
+      line("gp-workload-gets", row.gets),
       h("span", { class: "gp-chevron", "aria-hidden": "true" }, row.open ? "\u2303" : "\u203a"), wrongMark(row.error)]);
     redraw(why, [row.key ? h("button", { type: "button", class: "gp-number", title: "Why this number?", "data-at": row.key, "aria-label": `Why ${row.gpus} GPUs for ${row.name}?`,
       onclick: () => send("why", { key: row.key }) }, row.gpus) : row.gpus]);
@@ -54,19 +54,22 @@ function workload(id, send) {
 export default {
   render({ model, el }) {
     const send = sender(model), shown = new Map(), put = keptFields(send);
-    const sizedFor = h("div", { class: "gp-fields" }), tools = h("div"), list = h("ol", { class: "gp-workloads" }), foot = h("div", { class: "gp-workloads-foot" });
-    const empty = h("p", { class: "gp-card gp-empty" }, "Choose a workload below.");
+    const [gpu, server, rest] = [0, 1, 2].map(() => h("div", { class: "gp-fields" })), perHost = h("span"), fit = h("span", { class: "gp-fit", role: "status" }), tools = h("div"), list = h("ol", { class: "gp-workloads" }), foot = h("div", { class: "gp-workloads-foot" });
+    const empty = h("p", { class: "gp-empty" }, "Choose a workload below.");
     const add = h("div", { class: "gp-add-kinds" });
-    el.append(h("section", { class: "gp-card gp-sized", "aria-label": "Sized for" }, h("b", {}, "Sized for"), sizedFor), tools, list, empty, add, foot);
+    el.append(h("section", { class: "gp-card gp-sized", "aria-label": "Sized for" }, h("b", {}, "On"), gpu, perHost, server, fit, rest), tools,
+      h("section", { class: "gp-card gp-workload-list", "aria-label": "Workloads" }, list, empty, add), foot);
     const kind = (k) => h("button", { type: "button", "data-at": `add-${k.id}`, title: k.about, onclick: () => send("add", { use_case: k.id }) }, k.name);
     function draw() {
       const data = model.get("data");
       if (!data.rows) return;
       const near = [...shown.values()].findIndex((each) => each.node.contains(document.activeElement));
-      put([sizedFor, data.sized_for]);
+      put([gpu, data.sized_for.slice(0, 1)], [server, data.sized_for.slice(1, 2)], [rest, data.sized_for.slice(2)]);
+      perHost.textContent = data.per_host;
+      redraw(fit, [mark(data.fit)]);
       const alive = new Set(data.rows.map((r) => r.id));
       for (const [id, row] of shown) if (!alive.has(id)) { row.node.remove(); shown.delete(id); }
-      const many = long(model, "workloads", "workloads", data.rows, (r) => [r.name, r.kind, ...r.words, ...r.gets, ...r.access].join(" "));
+      const many = long(model, "workloads", "workloads", data.rows, (r) => [r.name, r.kind, ...r.words.flat().map((p) => p.text), ...r.gets].join(" "));
       redraw(tools, [many.tools]);
       many.rows.forEach(({ row, off }, at) => {
         if (!shown.has(row.id)) shown.set(row.id, workload(row.id, send));
@@ -82,9 +85,10 @@ export default {
       list.classList.toggle("gp-old", data.stale);
       list.hidden = !data.rows.length;
       empty.hidden = Boolean(data.rows.length);
-      redraw(add, [h("span", {}, "+ Add a workload"), data.kinds.map(kind),
+      redraw(add, [h("span", {}, "+ Add"), data.kinds.map(kind),
         h("details", { "data-keep": "kinds" }, h("summary", {}, "More kinds"), h("div", {}, data.more_kinds.map(kind)))]);
-      redraw(foot, [statedTotal(data.stated, send), data.rows.length ? h("p", { class: data.stale ? "gp-stale" : "" }, `${data.sum_label}: `, h("b", {}, data.sum)) : null]);
+      redraw(foot, [statedTotal(data.stated, send)]);
+      foot.hidden = !data.stated;
       if (near >= 0 && !el.contains(document.activeElement)) {
         const rows = data.rows.map((r) => shown.get(r.id));
         (rows[near] ?? rows.at(-1))?.toggle.focus();

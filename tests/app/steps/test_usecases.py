@@ -64,8 +64,6 @@ def test_a_workload_is_a_row_and_one_is_open(book: Workbook) -> None:
     data = plain(workloads_data(book))
     assert [row["id"] for row in data["rows"]] == [g.id for g in book.scenario.groups]
     assert [row["gpus"] for row in data["rows"]] == ["12", "8", "2", "2", "4"]
-    assert data["sum"] == "28 GPUs"
-    assert is_approved(data["sum_label"])
     assert [row["open"] for row in data["rows"]] == [None] * 5
     book.open_workload("hpc")
     book.open_workload("developers")
@@ -76,16 +74,20 @@ def test_a_workload_is_a_row_and_one_is_open(book: Workbook) -> None:
 
 def test_a_row_says_who_what_and_how(book: Workbook) -> None:
     rows = {row["id"]: row for row in plain(workloads_data(book))["rows"]}
-    assert rows["data-scientists"]["words"] == ["32 users, 50 % concurrent", "16 VMs"]
-    assert rows["data-scientists"]["gets"][0] == "1/2 GPU"
-    assert rows["researchers"]["gets"] == ["4 whole GPUs", "V100D-32C"]
-    assert is_approved(rows["researchers"]["access"], "vGPU")
-    assert is_approved(rows["data-scientists"]["access"])
+    first, second = rows["data-scientists"]["words"]
+    assert [(piece["text"], piece["strong"]) for piece in first] == [
+        ("32 users", True),
+        ("50 % concurrent", True),
+    ]
+    assert [piece["text"] for piece in second] == ["16 VMs"]
+    assert rows["data-scientists"]["gets"] == ["16 \u00d7 1/2 GPU", "Bitfusion"]
+    assert rows["researchers"]["gets"] == ["3 \u00d7 4 GPUs", "V100D-32C"]
     book.edit("groups.data-scientists.people", "8")
     book.edit("groups.data-scientists.hours", "09:00-18:00")
     book.edit("groups.data-scientists.sites", "Bangalore 5, Austin 3")
     row = next(row for row in plain(workloads_data(book))["rows"] if row["id"] == "data-scientists")
-    assert is_approved(row["words"], "8 users, 50 % concurrent", "4 VMs", "09:00–18:00")
+    words = [[piece["text"] for piece in line] for line in row["words"]]
+    assert is_approved(words, "8 users", "50 % concurrent", "4 VMs", "09:00–18:00")
 
 
 def test_seven_kinds_and_the_others_can_be_added(book: Workbook) -> None:
@@ -107,11 +109,24 @@ def test_what_a_design_is_sized_for_is_asked_first(catalog: Catalog) -> None:
     assert not workloads_data(book)["sized_for"][0]["assumed"]
 
 
-def test_the_sum_says_what_it_is_for(book: Workbook) -> None:
-    book.edit("demand.rule", "hours")
-    assert is_approved(workloads_data(book)["sum_label"])
-    book.edit("demand.rule", "wait")
-    assert (workloads_data(book)["sum"], workloads_data(book)["sum_label"]) == ("31 GPUs", "at the target")
+def test_what_fits_the_board_is_first_and_the_rest_says_why(book: Workbook) -> None:
+    def servers() -> list[dict[str, Any]]:
+        return plain(workloads_data(book))["sized_for"][1]["options"]
+
+    fitting = [bool(option.get("why")) for option in servers()]
+    assert fitting == sorted(fitting) and {True, False} == {*fitting}
+    assert plain(workloads_data(book))["fit"]["text"].startswith(
+        f"{fitting.count(False) - 1} of {len(fitting) - 1}"
+    )
+    book.edit("hardware.server", "")
+    book.edit("hardware.gpu", "h100-sxm5-80gb")
+    off = [option for option in servers() if option.get("off")]
+    assert off == servers()[-len(off) :] and "no room for SXM5" in {option["why"] for option in off}
+    book.edit("hardware.server", off[0]["value"])
+    assert "hardware.server" in {problem.path for problem in book.refused}
+    chosen = next(option for option in servers() if option.get("why") and not option.get("off"))
+    book.edit("hardware.server", chosen["value"])
+    assert not book.refused and plain(workloads_data(book))["fit"]["text"] == chosen["why"]
 
 
 def test_what_else_a_vm_needs_is_in_a_second_table(book: Workbook) -> None:
@@ -197,7 +212,6 @@ def test_a_blank_design(catalog: Catalog) -> None:
     book = Workbook(catalog)
     assert plain(workloads_data(book))["rows"] == []
     assert plain(per_vm_data(book))["rows"] == []
-    assert workloads_data(book)["sum"] == "0 GPUs"
     assert plain(access_data(book))["groups"] == []
 
 
