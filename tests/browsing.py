@@ -74,6 +74,12 @@ def enter(page: Any, key: str, text: str) -> None:
     caught_up(page)
 
 
+def pick(page: Any, key: str, value: str) -> None:
+    """Choose from a long list, which is searched while typing."""
+    at(page, key).click()
+    page.locator(f'#gp-choices [data-value="{value}"]').click()
+
+
 def is_value(page: Any, key: str, text: str) -> None:
     """Wait until an input shows a text; the page may be loading."""
     until(page, f"document.querySelector('[data-at=\"{key}\"]')?.value", text)

@@ -1,8 +1,9 @@
 """Candidates: designs that an architect would compare for one demand, and why some cannot be built."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from gpuplan.analysis.variants import on_board
@@ -11,6 +12,8 @@ from gpuplan.plan.boards import memory_of
 from gpuplan.plan.hardware import fit_of, takers
 from gpuplan.plan.llm import uses_model
 from gpuplan.plan.prices import PriceList, catalog_factor
+from gpuplan.plan.sharing import unconfirmed_on
+from gpuplan.plan.validation import host_limit
 from gpuplan.scenario import KINDS_PATH, NEW_HOSTS, Group, Scenario, new_hosts_text, views
 from gpuplan.wording import MODE_NAMES, amount, said
 
@@ -321,6 +324,52 @@ def _not_held(catalog: Catalog, candidate: Candidate) -> str:
         return ""
     server = catalog.servers[candidate.server].name
     return said(why, server=server, count=fit.gpus if fit else 0, gpu=gpu.name)
+
+
+class Misfit(NamedTuple):
+    """Why a board and a server do not go together, in a few words."""
+
+    words: str
+    refused: bool
+    """True if no plan takes the two together."""
+
+
+def misfit(catalog: Catalog, server: str, gpu: str, count: int) -> Misfit | None:
+    """Say in a few words why a server is not known to take so many of a board; None if it is."""
+    limit, fit = host_limit(catalog, server, gpu, count), fit_of(catalog, server, gpu)
+    if limit.most is not None and count > limit.most:
+        return Misfit(said(f"misfit.{limit.key}", **limit.words), refused=True)
+    if fit is None:
+        return Misfit(said("misfit.unknown"), refused=False)
+    if count > fit.gpus:
+        return Misfit(said("misfit.takes", count=fit.gpus), refused=False)
+    return (
+        Misfit(said("misfit.baseboard", count=fit.gpus), refused=False)
+        if fit.whole and count < fit.gpus
+        else None
+    )
+
+
+@lru_cache(maxsize=64)  # a page asks after each change
+def server_misfits(catalog: Catalog, gpu: str, count: int) -> Mapping[str, Misfit]:
+    """Return why servers are not known to take so many of a board, without those that do."""
+    every = ((server, misfit(catalog, server, gpu, count)) for server in catalog.servers)
+    return {server: why for server, why in every if why}
+
+
+@lru_cache(maxsize=64)
+def board_misfits(catalog: Catalog, server: str, count: int, version: str) -> Mapping[str, Misfit]:
+    """Return why boards are not known to run in a server, or any, or on a version of vSphere, without those that do."""
+    on = catalog.vsphere[version]
+    found: dict[str, Misfit] = {}
+    for id, gpu in catalog.gpus.items():
+        if server and (why := misfit(catalog, server, id, count)):
+            found[id] = why
+        elif not takers(id, catalog):
+            found[id] = Misfit(said("misfit.no server"), refused=False)
+        elif unconfirmed_on(catalog, gpu, on):
+            found[id] = Misfit(said("misfit.version", version=on.name), refused=False)
+    return found
 
 
 def roomier(scenario: Scenario, catalog: Catalog, space: Space, candidate: Candidate) -> bool:

@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
-from gpuplan.app.cards import Card
+from gpuplan.analysis.candidates import Misfit, board_misfits, server_misfits
+from gpuplan.app.cards import Card, attributes
 from gpuplan.app.state import Workbook
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, own_rows
@@ -97,7 +98,7 @@ def field_data(
         "question": spec.question,
         "kind": CONTROLS.get(spec.kind, "text"),
         "value": "" if value is None else value,
-        "options": [{"value": v, "text": t} for v, t in options],
+        "options": choices(workbook, path, options),
         "low": spec.low,
         "high": spec.high,
         "unit": _unit(workbook, path, spec),
@@ -110,6 +111,32 @@ def field_data(
         "known": origin.note if assumed or confirmed else "",
         "by": next((c.by for c in holding.confirmations if c.path == path), "") if confirmed else "",
     }
+
+
+def choices(
+    workbook: Workbook, path: str, options: Options, hosts: Mapping[str, Any] | None = None
+) -> list[contract.Option]:
+    """Return options, of boards and servers first those that fit the other inputs of their ``hosts``, and why the others do not."""
+    why = _misfits(workbook, path, hosts) if path.startswith("hardware.") else {}
+    every: list[contract.Option] = [{"value": value, "text": text} for value, text in options]
+    for option in every:
+        if misfit := why.get(option["value"]):
+            option |= {"why": misfit.words, "off": misfit.refused}
+    return sorted(every, key=lambda option: ("why" in option, option.get("off", False)))
+
+
+def _misfits(workbook: Workbook, path: str, hosts: Mapping[str, Any] | None) -> Mapping[str, Misfit]:
+    catalog, seen, kind = workbook.catalog, workbook.seen, path.rpartition(".")[2]
+    of = attributes(seen.hardware, "gpu", "server", "gpus_per_host") if hosts is None else hosts
+    gpu, server, count = of.get("gpu"), of.get("server") or "", of.get("gpus_per_host")
+    if kind == "server" and gpu in catalog.gpus and count:
+        return server_misfits(catalog, gpu, int(count))
+    known = seen.platform.vsphere in catalog.vsphere and server in ("", *catalog.servers)
+    return (
+        board_misfits(catalog, server, int(count or 1), seen.platform.vsphere)
+        if kind == "gpu" and known
+        else {}
+    )
 
 
 def _unit(workbook: Workbook, path: str, spec: Field) -> str:

@@ -64,10 +64,11 @@ def needs_crx(scenario: Scenario, catalog: Catalog) -> bool:
 
 def gpus_per_board(scenario: Scenario, catalog: Catalog) -> int:
     """GPUs on one board."""
-    return _per_board(catalog.gpus[scenario.hardware.gpu])
+    return gpus_of_board(catalog.gpus[scenario.hardware.gpu])
 
 
-def _per_board(gpu: Item) -> int:
+def gpus_of_board(gpu: Item) -> int:
+    """GPUs on one board of a model."""
     return int(gpu.value("gpus_per_board") or 1)
 
 
@@ -79,7 +80,7 @@ def boards(scenario: Scenario, catalog: Catalog, gpus: int | None = None) -> int
 
 def boards_of(catalog: Catalog, gpu: str, gpus: int) -> int:
     """Boards of a model that carry this many GPUs."""
-    return -(-gpus // _per_board(catalog.gpus[gpu]))
+    return -(-gpus // gpus_of_board(catalog.gpus[gpu]))
 
 
 class Fit(NamedTuple):
@@ -116,6 +117,6 @@ def _fits(catalog: Catalog) -> Mapping[tuple[str, str], Fit]:
     for row in catalog.rows("server_gpus"):
         gpu = catalog.gpus[row["gpu"]]
         whole = str(gpu.value("form_factor")).startswith("SXM")
-        most = int(row["boards"]) * _per_board(gpu)
+        most = int(row["boards"]) * gpus_of_board(gpu)
         fits[str(row["server"]), gpu.id] = Fit(most, row.basis, row.sources, whole)
     return fits

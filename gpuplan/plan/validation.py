@@ -5,14 +5,14 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpuplan.catalog import Catalog, Item, zone_of
 from gpuplan.facts import SCENARIO_SOURCE, Value
 from gpuplan.locales import written
 from gpuplan.models import demand
 from gpuplan.models.placement import Request, Room
-from gpuplan.plan.hardware import gpus_per_board, known_takers, maker_of
+from gpuplan.plan.hardware import gpus_of_board, known_takers, maker_of
 from gpuplan.plan.llm import KINDS, TUNING, uses_model
 from gpuplan.plan.over_time.rules import lacks
 from gpuplan.plan.prices import PriceList, is_priced, price_keys
@@ -193,7 +193,7 @@ def _divided_boards(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
         ("existing", kind.gpu or hardware.gpu, kind.gpus or 0) for kind in host_kinds(hardware.existing)
     ]
     for name, gpu, count in hosts:
-        per_board = int(catalog.gpus[gpu].value("gpus_per_board") or 1)
+        per_board = gpus_of_board(catalog.gpus[gpu])
         if count % per_board:
             board = catalog.gpus[gpu].name
             yield problem(f"hardware.{name}", count, "limit.boards", gpu=board, each=per_board)
@@ -483,26 +483,43 @@ def _on_no_host(request: Request, rooms: Sequence[Room]) -> Problem:
     )
 
 
+class HostLimit(NamedTuple):
+    """Most GPUs of a model that a server is known to take; None if no source says."""
+
+    most: int | None
+    key: str
+    """Key of the texts about it, in words and in short."""
+    words: Mapping[str, Any]
+
+
 def server_gpu_limit(scenario: Scenario, catalog: Catalog) -> tuple[int | None, str]:
     """Most GPUs of this model that this server is known to take (None if not known), and a sentence about it."""
-    if scenario.hardware.server is None:
+    hardware = scenario.hardware
+    if hardware.server is None:
         return None, said("limit.no server")
-    server, gpu = catalog.servers[scenario.hardware.server], catalog.gpus[scenario.hardware.gpu]
-    form, per_board = str(gpu.value("form_factor") or ""), gpus_per_board(scenario, catalog)
-    wanted, words = scenario.hardware.gpus_per_host, {"gpu": gpu.name, "server": server.name}
+    limit = host_limit(catalog, hardware.server, hardware.gpu, hardware.gpus_per_host)
+    return limit.most, said(f"limit.{limit.key}", **limit.words)
+
+
+def host_limit(catalog: Catalog, server_id: str, gpu_id: str, wanted: int) -> HostLimit:
+    """Return the most GPUs of a model that a server is known to take, by its slots and its baseboard."""
+    server, gpu = catalog.servers[server_id], catalog.gpus[gpu_id]
+    per_board = gpus_of_board(gpu)
+    form, words = str(gpu.value("form_factor") or ""), dict[str, Any](gpu=gpu.name, server=server.name)
     if form.startswith("SXM"):
         taken = str(server.value("sxm_form_factor") or "").split()
         if taken and form not in taken:
-            return 0, said("limit.form factor", form=form, taken=" or ".join(taken), **words)
+            return HostLimit(0, "form factor", words | {"form": form, "taken": " or ".join(taken)})
         kind, boards = form, server.value("max_gpus_sxm")
     else:
         kind, boards = _slots(server, gpu, wanted / per_board)
     if boards is None:
-        return None, said("limit.server unknown", **words)
+        return HostLimit(None, "server unknown", words)
     most = int(boards) * per_board
+    words |= {"most": most, "kind": kind}
     if server.value("gpu_limits") == "lower-bound" and wanted > most:
-        return None, said("limit.server at least", most=most, kind=kind, **words)
-    return most, said("limit.server", most=most, kind=kind, **words)
+        return HostLimit(None, "server at least", words)
+    return HostLimit(most, "server", words)
 
 
 def _slots(server: Item, gpu: Item, wanted: float) -> tuple[str, Value | None]:

@@ -11,7 +11,8 @@ Texts = Sequence[str]
 
 # Shared shapes, read in ``common.js``
 
-Option = TypedDict("Option", {"value": str, "text": str})
+Option = TypedDict("Option", {"value": str, "text": str, "why": NotRequired[str], "off": NotRequired[bool]})
+"""``why`` says why it does not fit, ``off`` that it cannot be chosen."""
 Select = TypedDict("Select", {"what": str, "label": str, "value": str, "options": Sequence[Option]})
 Field = TypedDict("Field", {
     "path": str, "label": str, "question": str, "kind": str, "value": str | bool,

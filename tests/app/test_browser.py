@@ -36,6 +36,7 @@ from browsing import (
     notice,
     open_tab,
     open_workload,
+    pick,
     refused,
     reveal,
     take,
@@ -830,6 +831,28 @@ def test_silos_growth_and_methods(visit: Any) -> None:
     page.locator("tr", has_text="Erlang C, Hayward").locator(".gp-tag").wait_for()
 
 
+def test_a_long_list_is_searched_while_typing_and_says_what_does_not_fit(visit: Any) -> None:
+    page = visit.step("assistant", "usecases")
+    server, listed = at(page, "hardware.server"), page.locator("#gp-choices [role=option]")
+    before = server.input_value()
+    server.click()
+    assert listed.count() == len(load_catalog().servers) + 1
+    reasons = listed.evaluate_all("(all) => all.map((each) => Boolean(each.querySelector('small')))")
+    assert reasons == sorted(reasons) and {*reasons} == {True, False}
+    server.press_sequentially("dl380a")
+    assert 0 < listed.count() < 5
+    server.press("Escape")
+    assert server.input_value() == before and not listed.count()
+    server.press("ArrowDown")
+    server.press_sequentially("dl380a")
+    first = str(listed.first.get_attribute("data-text"))
+    server.press("Enter")
+    caught_up(page)
+    focused(page, "hardware.server")
+    is_value(page, "hardware.server", first)
+    assert server.get_attribute("aria-expanded") == "false"
+
+
 def test_a_model_from_a_file_is_chosen_and_there_after_a_reload(visit: Any, tmp_path: Path) -> None:
     page, path = visit.step("assistant", "usecases"), "groups.assistant.model"
     chosen = f"document.querySelector('[data-at=\"{path}\"]')?.value"
@@ -1025,7 +1048,7 @@ CHANGES = (
     ("demand", "rule-denied", "click", ("",)),
     ("hosts", "n0", "click", ("",)),
     ("hosts", "n2", "click", ("",)),
-    ("usecases", "hardware.gpu", "select_option", ("t4-16gb", "a100-pcie-80gb")),
+    ("usecases", "hardware.gpu", "pick", ("t4-16gb", "a100-pcie-80gb")),
     ("hosts", "hardware.gpus_per_host", "fill", ("2", "4")),
     ("network", "network.link_gbit_s", "select_option", ("10", "400", "25")),
     ("network", "network.transport", "select_option", ("tcp",)),
@@ -1138,7 +1161,10 @@ def test_a_page_that_was_changed_is_like_one_made_anew(app: Any, tab: Callable[.
             go(changed, step)
         for value in values:
             control = reveal(changed, key) if "." in key else at(changed, key)
-            getattr(control, act)(*[value] if value else [])
+            if act == "pick":
+                pick(changed, key, value)
+            else:
+                getattr(control, act)(*[value] if value else [])
             if act == "fill":
                 control.press("Tab")
             caught_up(changed)

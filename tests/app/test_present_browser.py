@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from browsing import at, caught_up, figures, go, open_tab, until, violations
+from browsing import at, caught_up, figures, go, open_tab, pick, until, violations
 
 pytestmark = pytest.mark.browser
 FIELDS = "[...document.querySelectorAll('.gp-page .gp-field')].filter((each) => each.offsetParent).length"
@@ -31,7 +31,7 @@ def test_a_design_is_presented_step_by_step(visit: Any) -> None:
     assert violations(page) == []
     at(page, "discuss").select_option("hardware.gpu")
     until(page, FIELDS, 1)
-    at(page, "hardware.gpu").select_option("a100-pcie-80gb")
+    pick(page, "hardware.gpu", "a100-pcie-80gb")
     caught_up(page)
     assert figures(page) != before, "what is discussed can be changed"
     page.locator("body").press("Escape")

@@ -6,7 +6,7 @@ from io import BytesIO
 from typing import Any
 
 from gpuplan.app.cards import Body, Card, Contents, attributes, details, panel, source_titles
-from gpuplan.app.forms import form
+from gpuplan.app.forms import choices, form
 from gpuplan.app.groups import COUNT, rows_of
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.estate import MOST_FILE_BYTES, show_estate
@@ -169,7 +169,7 @@ def _grid(
         counts = [f"{row['name']}: {gpus}" for row, gpus in zip(rows, counts, strict=True)]
     listed = list[contract.GridRow]()
     for at, row in enumerate([*rows, {}], 1):
-        of = ((f"{path}.{at}.{key}", text, row.get(key), options.get(key, [])) for key, text in heads.items())
+        of = ((f"{path}.{at}.{key}", text, row, options.get(key, [])) for key, text in heads.items())
         needed = workbook.needed(path, at)
         cells = [_cell(workbook, *each, empty, needed) for each in of]
         name = f"{at}" if at <= len(rows) else "new"
@@ -191,13 +191,13 @@ def _cell(
     workbook: Workbook,
     path: str,
     label: str,
-    value: Any,
+    row: Mapping[str, Any],
     options: list[tuple[str, str]],
     empty: str,
     needed: Sequence[str],
 ) -> contract.Field:
     key = path.rpartition(".")[2]
-    shown = workbook.drafts[path][0] if path in workbook.drafts else value
+    shown = workbook.drafts[path][0] if path in workbook.drafts else row.get(key)
     usual = said("screen.hardware.unknown") if key in DATED else "" if key in OWN else empty
     empty = said("screen.hardware.own cluster") if key == "cluster" else usual
     if key in needed:
@@ -208,7 +208,7 @@ def _cell(
         "label": label,
         "kind": "select" if options else "text",
         "value": "" if shown is None else str(shown),
-        "options": [{"value": v, "text": t} for v, t in options],
+        "options": choices(workbook, path, options, row),
         "empty": empty,
         "problem": workbook.problem_of(path),
         "locked": workbook.locked(path),

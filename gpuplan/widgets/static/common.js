@@ -52,6 +52,10 @@ function become(old, node) {
     if (old.data !== node.data) old.data = node.data;
     return;
   }
+  if (old.role === "combobox" && choicesOf(old)) {
+    old.acts = node.acts;  // it is being searched
+    return;
+  }
   for (const { name, value } of node.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
   for (const { name } of [...old.attributes]) if (!node.hasAttribute(name) && !(name === "open" && old.dataset.keep)) old.removeAttribute(name);
   old.acts = node.acts;
@@ -208,6 +212,85 @@ function keepOpen(el, model) {
   }
 }
 
+// A choice from a long list: a field that shows what is chosen, and while somebody types in it the options that have these words. What it
+// offers is in its acts, so that it stays the same field when it is drawn again. One list serves all of the page.
+const choicesOf = (input) => document.getElementById("gp-choices")?.of === input ? document.getElementById("gp-choices") : null;
+function combobox(props, choices) {
+  const typing = ({ target }) => { target.dataset.typing = "1"; showChoices(target, target.value); };
+  return h("input", { type: "text", role: "combobox", autocomplete: "off", spellcheck: "false", "aria-autocomplete": "list", "aria-haspopup": "listbox", "aria-expanded": "false", ...props,
+    onchoices: choices, oninput: typing, onclick: ({ target }) => { if (!choicesOf(target)) showChoices(target); },
+    onfocus: ({ target }) => target.select(), onblur: ({ target }) => hideChoices(target), onkeydown: (event) => {
+      const input = event.target, list = choicesOf(input), step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (step) {
+        event.preventDefault();
+        if (list) markChoice(input, step);
+        else if (!input.readOnly) showChoices(input);
+      } else if (event.key === "Enter") {
+        event.preventDefault();
+        if (list) choose(input, list.querySelector(".gp-at"));
+        else if (!input.readOnly) showChoices(input);
+      } else if (event.key === "Tab" && list?.children.length === 1) choose(input, list.firstChild);  // what was typed names it
+      else if (event.key === "Escape" && list) {
+        event.stopPropagation();
+        hideChoices(input);
+      }
+    } });
+}
+const chosenText = ({ options, value }) => options.find((o) => o.value === value)?.text ?? "";
+function choose(input, at) {
+  if (!at || at.ariaDisabled === "true") return;
+  const { value, take } = input.acts.choices();
+  hideChoices(input);
+  if (at.dataset.value === value) return;
+  input.value = at.dataset.text;
+  take(at.dataset.value);
+}
+function hideChoices(input) {
+  const list = choicesOf(input);
+  delete input.dataset.typing;
+  if (!list) return;
+  list.hidePopover?.();
+  list.of = null;
+  list.replaceChildren();
+  input.setAttribute("aria-expanded", "false");
+  input.removeAttribute("aria-activedescendant");
+  input.value = chosenText(input.acts.choices());
+}
+function showChoices(input, words = "") {
+  const { options, value, label } = input.acts.choices(), wanted = plain(words).split(" ").filter(Boolean);
+  const list = document.getElementById("gp-choices") ?? h("ul", { id: "gp-choices", role: "listbox", popover: "manual" });
+  if (list.of && list.of !== input) hideChoices(list.of);
+  const app = input.closest(".gp-app") ?? document.body, found = options.filter((o) => wanted.every((word) => plain(`${o.text} ${o.why ?? ""}`).includes(word)));
+  if (list.parentNode !== app) app.append(list);
+  list.of = input;
+  list.setAttribute("aria-label", label);
+  list.replaceChildren(...found.map((o, at) => h("li", { role: "option", id: `gp-choice-${at}`, class: o.why ? "gp-unfit" : undefined, "data-value": o.value, "data-text": o.text,
+    "aria-selected": String(o.value === value), "aria-disabled": o.off ? "true" : undefined, onpointerdown: (event) => event.preventDefault(), onclick: ({ currentTarget }) => choose(input, currentTarget) },
+    o.text || "\u2013", o.why ? h("small", {}, o.why) : null)), ...(found.length ? [] : [h("li", { class: "gp-unfit", role: "option", "aria-disabled": "true" }, "No match")]));
+  const { left, bottom, top, width } = input.getBoundingClientRect(), below = innerHeight - bottom > 260 || bottom < innerHeight / 2;
+  Object.assign(list.style, { left: `${Math.max(8, Math.min(left, innerWidth - Math.max(width, 320) - 8))}px`, minWidth: `${width}px`,
+    top: below ? `${bottom + 2}px` : "auto", bottom: below ? "auto" : `${innerHeight - top + 2}px`, maxHeight: `${Math.min(360, (below ? innerHeight - bottom : top) - 12)}px` });
+  list.showPopover?.();
+  if (!words) input.select();  // what is typed takes its place
+  input.setAttribute("aria-expanded", "true");
+  input.setAttribute("aria-controls", list.id);
+  markChoice(input, 0);
+}
+// Moves the mark in the list by some options; at first it is at what is chosen, or else at the first that can be.
+function markChoice(input, by) {
+  const list = choicesOf(input), all = [...list.children], before = all.findIndex((each) => each.classList.contains("gp-at"));
+  const first = Math.max(0, all.findIndex((each) => each.ariaSelected === "true"));
+  const at = before < 0 ? first : (before + by + all.length) % all.length;
+  all.forEach((each, n) => each.classList.toggle("gp-at", n === at));
+  input.setAttribute("aria-activedescendant", all[at].id);
+  all[at].scrollIntoView({ block: "nearest" });
+}
+// A choice: of few options the browser's own, of many a field to search them in.
+const selectOf = (props, options, value, take) => options.length > MOST
+  ? combobox({ ...props, value: chosenText({ options, value }) }, () => ({ options, value, take, label: props["aria-label"] }))
+  : h("select", { ...props, onchange: ({ target }) => take(target.value) }, options.map((o) => optionOf(o, value)));
+const optionOf = (o, value) => h("option", { value: o.value, selected: o.value === value, disabled: o.off }, o.why ? `${o.text} (${o.why})` : o.text);
+
 // How an input is known where that is worth a mark: a click on the dot of what is assumed says that the customer confirmed it; "confirmed" opens who did, and
 // when, and the way back.
 function confirmation(field, send, known) {
@@ -251,8 +334,11 @@ function control(field, send, compact) {
   let given = -Infinity;
   let input;
   const give = () => { given = performance.now(); change(input.value, true); };
-  const later = soon(give);
-  if (field.kind === "checkbox") {
+  const later = soon(give), searched = field.kind === "select" && field.options.length > MOST;
+  let shown;
+  if (searched) {
+    input = combobox({ id }, () => ({ ...shown, take: (value) => change(value, false) }));
+  } else if (field.kind === "checkbox") {
     input = h("input", { type: "checkbox", id, onchange: () => change(input.checked, false) });
   } else if (field.kind === "select") {
     input = h("select", { id, onchange: () => change(input.value, false) });
@@ -281,14 +367,15 @@ function control(field, send, compact) {
         onclick: () => { question.hidden = !question.hidden; ask.setAttribute("aria-expanded", String(!question.hidden)); } }, "?")
     : null;
   const question = h("p", { class: "gp-question", hidden: true }, field.question);
-  let shown;
   const update = (next) => {
     if (shown === undefined || JSON.stringify(shown) !== JSON.stringify(next)) {
-      if (next.kind === "select" && JSON.stringify(shown?.options) !== JSON.stringify(next.options)) {
-        input.replaceChildren(...next.options.map((o) => h("option", { value: o.value }, o.text)));
+      if (searched) {
+        if (!choicesOf(input)) input.value = chosenText(next);
+      } else if (next.kind === "select" && JSON.stringify(shown?.options) !== JSON.stringify(next.options)) {
+        input.replaceChildren(...next.options.map((o) => optionOf(o)));
       }
       if (next.kind === "checkbox") input.checked = next.value;
-      else if (document.activeElement !== input || next.kind === "select" || !input.dataset.typing) {
+      else if (!searched && (document.activeElement !== input || next.kind === "select" || !input.dataset.typing)) {
         if (input.value !== next.value) input.value = next.value;
       }
       if (compact) input.setAttribute("aria-label", `${next.label}${compact ? ", " + compact : ""}`);
@@ -305,7 +392,7 @@ function control(field, send, compact) {
       shown = next;
     }
   };
-  if (["text", "textarea"].includes(input.type)) {
+  if (!searched && ["text", "textarea"].includes(input.type)) {
     // What cannot be changed says why when somebody tries.
     input.addEventListener("keydown", (event) => {
       if (input.readOnly && (event.key.length === 1 || event.key === "Backspace") && !event.ctrlKey && !event.metaKey) {
@@ -379,8 +466,7 @@ const statedTotal = (stated, send) => stated && h("p", { class: `gp-total${state
 
 // A menu of a heading, by which a view is chosen.
 const menu = (s, send) => h("label", { class: "gp-look" }, s.label,
-  h("select", { "data-at": `look-${s.what}`, onchange: (event) => send("look", { what: s.what, value: event.target.value }) },
-    s.options.map((o) => h("option", { value: o.value, selected: o.value === s.value }, o.text))));
+  selectOf({ "data-at": `look-${s.what}` }, s.options, s.value, (value) => send("look", { what: s.what, value })));
 
 const chip = (letter, colour) => h("span", { class: `gp-chip gp-c${colour}`, "aria-hidden": "true" }, letter);
 
@@ -404,9 +490,8 @@ function rangeBar(range) {
 }
 
 // A choice in a cell of a table.
-const cellSelect = (field, send) => h("span", { class: "gp-cell" }, h("select", { "aria-label": field.label, title: field.question, "data-at": field.path,
-  "aria-invalid": field.problem ? "true" : undefined, onchange: (event) => send("set", { path: field.path, value: event.target.value, live: false }) },
-  field.options.map((o) => h("option", { value: o.value, selected: o.value === field.value }, o.text))));
+const cellSelect = (field, send) => h("span", { class: "gp-cell" }, selectOf({ "aria-label": field.label, title: field.question, "data-at": field.path,
+  "aria-invalid": field.problem ? "true" : undefined }, field.options, field.value, (value) => send("set", { path: field.path, value, live: false })));
 
 // What a cell of a table holds; a number with a key opens its trail.
 const cellContent = (c, row, send) => [
