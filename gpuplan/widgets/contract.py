@@ -33,8 +33,8 @@ Cell = TypedDict("Cell", {
     "text": str, "key": str, "numeric": bool, "tone": str, "sort": float | str | None, "title": str,
     "row": str, "chip": Chip, "range": Range, "mark": Mark, "basis": str, "field": Field, "input": Field,
     "visit": str, "visit_text": str, "tag": str, "tag_tone": str, "note": str, "note_tone": str,
-    "acts": Sequence[Act]}, total=False)
-"""``key`` is the line of the plan that explains it, ``row`` the style of its row, ``input`` an input in a sheet."""
+    "acts": Sequence[Act], "cites": Texts}, total=False)
+"""``key`` is the line of the plan that explains it, ``row`` the style of its row, ``input`` an input in a sheet, ``cites`` its sources."""
 Head = TypedDict("Head", {"text": str, "numeric": bool})
 TableData = TypedDict("TableData", {
     "title": str, "heads": Sequence[Head], "rows": Sequence[Sequence[Cell]], "totals": int, "more": str,

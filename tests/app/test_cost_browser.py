@@ -157,11 +157,29 @@ def test_a_long_table_is_searched_sorted_by_number_and_turned_and_paper_has_all_
     page.locator("[role=status]", has_text="No match").wait_for()
 
 
+def test_where_a_price_comes_from_opens_at_the_price(cost: Callable[[str], Any]) -> None:
+    page = cost("starter")
+    for tab in ("bill", "prices"):
+        open_tab(page, tab)
+        listed = page.locator(".gp-cites:visible")
+        opener, sources = listed.first.locator("summary"), listed.first.locator("li")
+        assert opener.get_attribute("aria-label") and not sources.first.is_visible()
+        opener.press("Enter")
+        sources.nth(1).wait_for()
+        assert re.search(r"\d{4}", sources.first.inner_text()), "its day"
+        page.keyboard.press("Escape")
+        sources.first.wait_for(state="hidden")
+        opener.click()
+        sources.first.wait_for()
+        listed.nth(1).locator("summary").click()
+        sources.first.wait_for(state="hidden")
+
+
 def test_what_else_it_could_cost_arrives_after_the_rest_and_follows_a_change(
     cost: Callable[[str], Any],
 ) -> None:
     page = cost("current")
-    beside = page.locator(".gp-card", has=page.get_by_text("net present cost", exact=True)).first
+    beside = page.locator(".gp-prices .gp-card", has=page.locator("h2 small", has_text="(NPV)"))
     silos = beside.locator("tr", has_text="Silos")
     silos.wait_for()
     assert shown(page).endswith(beside.locator("tr", has_text="This design").locator("td").last.inner_text())

@@ -22,7 +22,7 @@ from gpuplan.app.cards import (
 from gpuplan.app.forms import form, stated_hint
 from gpuplan.app.header import excluded
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.prices import TOKENS, source_cell
+from gpuplan.app.steps.prices import TOKENS, cites
 from gpuplan.locales import written_day
 from gpuplan.plan import Plan
 from gpuplan.plan.cost import Costs
@@ -187,9 +187,12 @@ def power_data(_workbook: Workbook, use: PowerUse) -> Contents:
 
 
 @panel(needs="costs")
-def bill_data(workbook: Workbook, _costs: Costs) -> Contents:
-    bill = tables.bill_of_materials(workbook.plan)
-    return bill.dressed("sources", lambda _, cell: source_cell(workbook, cell.value))
+def bill_data(workbook: Workbook, costs: Costs) -> Contents:
+    def sources(n: int, _cell: Any) -> dict[str, Any]:
+        material = costs.materials[n]
+        return cites(workbook, material.sources, material.price.as_of if material.price else "")
+
+    return tables.bill_of_materials(workbook.plan).dressed("unit_price", sources).without("sources")
 
 
 class Found(NamedTuple):
@@ -222,9 +225,13 @@ def _contents(workbook: Workbook, shown: Callable[[Found], dict[str, Any]]) -> C
 
 
 @panel(needs="costs")
-def in_short_data(workbook: Workbook, _costs: Costs) -> Contents:
-    plan = workbook.plan
-    return _contents(workbook, lambda found: {"tables": [screen(ways.in_short(plan, found.alternatives))]})
+def in_short_data(workbook: Workbook, costs: Costs) -> Contents:
+
+    def contents(found: Found) -> dict[str, Any]:
+        table = screen(ways.in_short(workbook.plan, found.alternatives))
+        return {"hint": said("screen.cost.npv", years=costs.years), "tables": [table]}
+
+    return _contents(workbook, contents)
 
 
 @panel(needs="costs")

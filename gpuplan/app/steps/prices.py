@@ -1,6 +1,7 @@
 """Prices of the design: each with its range, basis, age and source, to be overwritten in place."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -32,15 +33,13 @@ def _rank(key: str) -> int:
     return next((at for at, start in enumerate(ORDER) if key.startswith(start)), len(ORDER))
 
 
-def source_cell(workbook: Workbook, sources: tuple[str, ...], note: str = "") -> dict[str, Any]:
-    """Return the first source by its title, the number of others, and all of them on hovering."""
+def cites(workbook: Workbook, sources: Sequence[str], as_of: str = "", note: str = "") -> dict[str, Any]:
+    """Return the day of a price and the titles of its sources, which open at the figure."""
     by_id = workbook.catalog.sources
-    titles = [by_id[s].title for s in sources if s in by_id]
-    more = said("screen.prices.more sources", left=len(titles) - 1) if len(titles) > 1 else ""
-    if not titles and STATED.source in sources:
-        titles = [said("screen.prices.stated here")]
-    hover = "; ".join([*titles, note] if note else titles)
-    return {"text": "".join([*titles[:1], more]), "tone": "small", "title": hover}
+    titles = [by_id[source].title for source in sources if source in by_id]
+    titles += [said("screen.prices.stated here")] * (STATED.source in sources and not titles)
+    day = said("screen.prices.as of", day=as_of) if as_of and titles else ""
+    return {"cites": [*filter(None, (day, *titles, note))]}
 
 
 @panel(needs="costs", draws="sheet", slow=True)
@@ -105,20 +104,21 @@ def _planned_row(workbook: Workbook, item: Price | Unknown, catalog: Price | Non
     acts = _take_back(workbook, item.key, item.name, back)
     if isinstance(item, Unknown):
         unknown = Cell(None, words=said("screen.prices.price not known"), tone="bad gp-whole")
-        return _row(item.name, field, item.per, ("", unknown, "", Cell("", more=acts), ""))
+        return _row(item.name, field, item.per, ("", unknown, ""), acts)
     fact = item.given
     if field["locked"]:
         field |= {"value": f"{item.value:.10g}", "empty": ""}
         acts = {}
     ends = f"{bare(fact.low)} to {bare(fact.high)}" if fact.low is not None and fact.high is not None else ""
-    offered = {"text": OFFER, "tone": "small"}
-    source = offered if fact.note == OFFER else source_cell(workbook, fact.sources, fact.note)
-    day = Cell(item.as_of, tone="whole", more={"tag": "old", "tag_tone": "warn"} if item.old else {})
+    sources = (
+        {"cites": [OFFER]} if fact.note == OFFER else cites(workbook, fact.sources, item.as_of, fact.note)
+    )
     low = Cell(fact.low, words=ends, tone="whole" if ends else "")
-    until = _until(workbook, item.key, item.lapsed)
-    cells = (low, fact.basis, day, Cell("", more=source | acts), until)
+    basis = Cell(fact.basis, more={"tag": "old", "tag_tone": "warn"} if item.old else {})
+    cells = (low, basis, _until(workbook, item.key, item.lapsed))
     paid = {"note": said("screen.prices.customer pays", price=bare(item.value))} if item.purchase else {}
-    return _row(Cell(item.name, more=paid), field, item.per, cells, float(fact.value))
+    more = sources | acts | {"sort": float(fact.value)}
+    return _row(Cell(item.name, more=paid), field, item.per, cells, more)
 
 
 def _other_row(workbook: Workbook, key: str) -> Row:
@@ -135,13 +135,14 @@ def _other_row(workbook: Workbook, key: str) -> Row:
     if workbook.plan.counts and (kind := workbook.plan.counts.sharing_price().get(key)):
         name, why, empty = said("screen.prices.hosts of", hosts=kind.name), "screen.prices.shared", "shared"
     acts = _take_back(workbook, key, name, said("screen.prices.remove"))
-    source = Cell(said(why), tone="small", more=acts)
-    return _row(name, _price_field(workbook, key, empty), per, ("", "", "", source, _until(workbook, key)))
+    named = Cell(name, more={"note": said(why)})
+    return _row(named, _price_field(workbook, key, empty), per, ("", "", _until(workbook, key)), acts)
 
 
-def _row(name: Any, field: contract.Field, per: str, known: Row, price: float | None = None) -> Row:
-    price_cell = Cell("", more={"input": field, "sort": price})
-    return (name, price_cell, Cell(PER.get(per, per), tone="small gp-whole"), *known)
+def _row(name: Any, field: contract.Field, per: str, known: Row, more: Mapping[str, Any]) -> Row:
+    """Return a row, with ``more`` in the cell of its price: sources, and the way back."""
+    price = Cell("", tone="price", more={"sort": None, "input": field, **more})
+    return (name, price, Cell(PER.get(per, per), tone="small gp-whole"), *known)
 
 
 def _price_field(workbook: Workbook, key: str, empty: str) -> contract.Field:

@@ -493,6 +493,12 @@ function rangeBar(range) {
 const cellSelect = (field, send) => h("span", { class: "gp-cell" }, selectOf({ "aria-label": field.label, title: field.question, "data-at": field.path,
   "aria-invalid": field.problem ? "true" : undefined }, field.options, field.value, (value) => send("set", { path: field.path, value, live: false })));
 
+// Where a figure comes from, behind a small button: it closes with Escape, and once something else has the focus.
+const cites = (texts, name) => h("details", { class: "gp-cites", name: "gp-cites", "data-keep": `cites-${name}`,
+  onkeydown: (event) => { if (event.key === "Escape") { event.currentTarget.open = false; event.stopPropagation(); } },
+  onfocusout: (event) => { if (!event.currentTarget.contains(event.relatedTarget)) event.currentTarget.open = false; } },
+  h("summary", { "data-at": `cites-${name}`, title: "Sources", "aria-label": `Sources: ${name}` }, "i"), h("ul", { tabindex: -1 }, texts.map((text) => h("li", {}, text))));
+
 // What a cell of a table holds; a number with a key opens its trail.
 const cellContent = (c, row, send) => [
   c.chip ? chip(...c.chip) : null,
@@ -502,6 +508,7 @@ const cellContent = (c, row, send) => [
   c.visit ? h("button", { type: "button", class: "gp-link", "data-at": `visit-${c.visit}-${row[1].text}`, onclick: () => send("visit", { path: c.visit }) }, c.visit_text) : null,
   c.tag ? [" ", h("b", { class: `gp-tag gp-${c.tag_tone ?? "derived"}` }, c.tag)] : null,
   c.note ? [" ", h("small", { class: c.note_tone ? `gp-note-${c.note_tone}` : "" }, c.note)] : null,
+  c.cites?.length ? cites(c.cites, row[0].text) : null,
   (c.acts ?? []).map((a) => [" ", h("button", { type: "button", class: "gp-link gp-act", "data-at": `${a.event}-${Object.values(a.rest)}`, "aria-label": `${a.text}: ${a.name}`,
     onclick: () => send(a.event, a.rest) }, a.text)])];
 const SHORT = 15;  // signs of a text that stays on one line
