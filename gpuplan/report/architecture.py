@@ -41,32 +41,32 @@ class _Box(NamedTuple):
     lines: Sequence[str]
 
 
-def logical_svg(plan: Plan) -> str:
+def logical_svg(plan: Plan, wide: int = WIDTH) -> str:
     """Draw the management domain, the GPU workload domain with its clusters, users, storage and network."""
-    drawing, names = Drawing(), [group.name for group in plan.groups]
-    users = wrapped(said("logical.names", names=names), WIDTH - 2 * PAD) if names else ()
+    drawing, names = Drawing(wide), [group.name for group in plan.groups]
+    users = wrapped(said("logical.names", names=names), wide - 2 * PAD) if names else ()
     y = _band(drawing, 0, [_Box(said("logical.users"), users)], fill=WHITE)
     y = _arrow(drawing, y)
     top, y = y, y + PAD + LINE
-    y = _band(drawing, y, _clusters(plan), fill=WHITE, inset=PAD)
-    y = _band(drawing, y + GAP, [_services(plan)], fill=WHITE, inset=PAD) + PAD
+    y = _band(drawing, y, _clusters(plan, wide), fill=WHITE, inset=PAD)
+    y = _band(drawing, y + GAP, [_services(plan, wide)], fill=WHITE, inset=PAD) + PAD
     frame = Drawing()
-    frame.box(Area(0, top, WIDTH, y - top), fill=TINT, stroke=ACCENT)
-    frame.text(PAD, top + PAD + 8, said("logical.domain"), bold=True, room=WIDTH - 2 * PAD, fill=ACCENT)
+    frame.box(Area(0, top, wide, y - top), fill=TINT, stroke=ACCENT)
+    frame.text(PAD, top + PAD + 8, said("logical.domain"), bold=True, room=wide - 2 * PAD, fill=ACCENT)
     drawing.shapes = frame.shapes + drawing.shapes
     y = _arrow(drawing, y)
-    y = _band(drawing, y, _below(plan), fill=PALE)
+    y = _band(drawing, y, _below(plan, wide), fill=PALE)
     return drawing.svg(y, said("logical.about", clusters=len(plan.pools)))
 
 
-def _clusters(plan: Plan) -> list[_Box]:
+def _clusters(plan: Plan, all_wide: float) -> list[_Box]:
     """Draw the clusters, one box for identical ones."""
     kinds: dict[tuple[object, ...], list[Pool]] = {}
     for pool in plan.pools:
         alike = (pool.kind, pool.site, pool.hosts, pool.gpus, pool.hosts_for_failures)
         kinds.setdefault(alike, []).append(pool)
     shown = list(kinds.values())
-    wide = _wide(min(len(shown), MOST_BOXES), PAD) - 2 * PAD
+    wide = _wide(all_wide, min(len(shown), MOST_BOXES), PAD) - 2 * PAD
     names = [p[0].name if len(p) == 1 else said("logical.alike", count=len(p)) for p in shown[:MOST_BOXES]]
     boxes = [_Box(name, _cluster_lines(plan, p[0], wide)) for name, p in zip(names, shown, strict=False)]
     if len(shown) > MOST_BOXES:
@@ -85,17 +85,17 @@ def _cluster_lines(plan: Plan, pool: Pool, wide: float) -> list[str]:
     return [line for text in texts if text for line in wrapped(text, wide)]
 
 
-def _services(plan: Plan) -> _Box:
+def _services(plan: Plan, wide: float) -> _Box:
     lines = [said("logical.services")]
     if plan.scenario.management.supervisor not in (None, "none") or on_kubernetes(plan):
         names = [group.name for group in on_kubernetes(plan)] or ["\u2013"]
         lines.append(said("logical.supervisor", names=names))
-    return _Box(said("logical.shared"), lines)
+    return _Box(said("logical.shared"), [part for line in lines for part in wrapped(line, wide - 4 * PAD)])
 
 
-def _below(plan: Plan) -> list[_Box]:
+def _below(plan: Plan, all_wide: float) -> list[_Box]:
     domain, fabric = plan.management, plan.cabling
-    wide = _wide(3, 0) - 2 * PAD
+    wide = _wide(all_wide, 3, 0) - 2 * PAD
     managed = said("logical.management", hosts=domain.hosts, vcpus=round(domain.vcpus)) if domain else ""
     link, ports = plan.scenario.network.link_gbit_s, fabric.ports.total if fabric else 2
     network = said("logical.network", link=link, ports=ports)
@@ -105,13 +105,13 @@ def _below(plan: Plan) -> list[_Box]:
     return [_Box(said(head), wrapped(text, wide) if text else ()) for head, text in named]
 
 
-def _wide(count: int, inset: float) -> float:
-    return (WIDTH - 2 * inset - (count - 1) * GAP) / max(1, count)
+def _wide(wide: float, count: int, inset: float) -> float:
+    return (wide - 2 * inset - (count - 1) * GAP) / max(1, count)
 
 
 def _band(drawing: Drawing, y: float, boxes: Sequence[_Box], *, fill: str, inset: float = 0) -> float:
     """Draw boxes side by side from a height on; return the height at which they end."""
-    wide = _wide(len(boxes), inset)
+    wide = _wide(drawing.wide, len(boxes), inset)
     high = 2 * PAD + SIZE + max((LINE * len(box.lines) for box in boxes), default=0)
     for at, box in enumerate(boxes):
         x = inset + at * (wide + GAP)
@@ -124,7 +124,7 @@ def _band(drawing: Drawing, y: float, boxes: Sequence[_Box], *, fill: str, inset
 
 def _arrow(drawing: Drawing, y: float) -> float:
     """Draw a link between two bands; return where the next begins."""
-    drawing.line(WIDTH / 2, y, WIDTH / 2, y + 20, stroke=EDGE, width=2)
+    drawing.line(drawing.wide / 2, y, drawing.wide / 2, y + 20, stroke=EDGE, width=2)
     return y + 20
 
 
@@ -135,7 +135,7 @@ def racks_svg(plan: Plan) -> str | None:
         return None
     drawing, kinds = Drawing(), alike(all_racks)
     units = int(plan.catalog.row("factors", "rack_units_u")["value"])
-    heights, wide = [_host_units(plan, these[0]) for these in kinds], _wide(ACROSS, 0)
+    heights, wide = [_host_units(plan, these[0]) for these in kinds], _wide(WIDTH, ACROSS, 0)
     high = LINE + 4 + units * UNIT + (3 + any(rack.site for rack in all_racks)) * LINE
     y = 0.0
     for at, these in enumerate(kinds[:MOST_RACKS]):

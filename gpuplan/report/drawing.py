@@ -106,7 +106,8 @@ class Area(NamedTuple):
 class Drawing:
     """Shapes and texts, in the order in which they are drawn."""
 
-    def __init__(self) -> None:
+    def __init__(self, wide: int = WIDTH) -> None:
+        self.wide = wide
         self.shapes: list[str] = []
 
     def box(
@@ -156,7 +157,7 @@ class Drawing:
 
     def svg(self, height: float, about: str) -> str:
         """The file; ``about`` is its title."""
-        wide, tall = WIDTH + 4, _n(height + 4)
+        wide, tall = self.wide + 4, _n(height + 4)
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{tall}" viewBox="-2 -2 {wide} {tall}">'
             f"<title>{escape(clean_text(about))}</title>"

@@ -262,7 +262,7 @@ Decision = TypedDict("Decision", {
     "number": int, "title": str, "decision": str, "justification": str, "implication": str, "cites": str,
     "key": str})
 Design = TypedDict("Design", {
-    "stale": Required[bool], "decisions": Sequence[Decision], "messages": Messages}, total=False)
+    "stale": Required[bool], "decisions": Sequence[Decision], "messages": Messages, "picture": str, "title": str}, total=False)
 BoardBar = TypedDict("BoardBar", {"label": str, "text": str, "share": float, "basis": str, "title": str})
 """``share`` is a part of the longest bar, ``basis`` is empty unless it is worth a mark."""
 BoardCard = TypedDict("BoardCard", {

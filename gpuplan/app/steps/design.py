@@ -4,17 +4,21 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from gpuplan.app.cards import Card, Contents, act, attributes, panel
+from gpuplan.app.cards import Card, Contents, act, attributes, card, panel
 from gpuplan.app.header import message_data
 from gpuplan.app.state import Workbook
 from gpuplan.plan.known import unconfirmed
 from gpuplan.report import number
+from gpuplan.report.architecture import logical_svg
 from gpuplan.report.headlines import Headline, design
 from gpuplan.report.table import Cell, Column, Table
 from gpuplan.report.tables.known import assumed_name, assumption_log, planning_values, stated_at
 from gpuplan.report.tables.plan import sources
 from gpuplan.widgets import contract
 from gpuplan.wording import run_words, said
+
+MAP_WIDE = 500
+"""Width of the map of the design, so that its texts are as large as those beside it."""
 
 
 @partial(Card, "design")
@@ -26,6 +30,13 @@ def decisions_data(workbook: Workbook) -> dict[str, Any]:
         cites = run_words(sorted({numbers[s] for s in decision.sources if s in numbers}))
         listed.append(shown | {"cites": cites, "key": decision.lines[0] if decision.lines else ""})
     return {"stale": workbook.stale, "decisions": listed}
+
+
+@card("design", slow=True)
+def map_data(workbook: Workbook) -> dict[str, Any]:
+    """Return the logical design as the document draws it."""
+    picture = logical_svg(workbook.plan, MAP_WIDE) if workbook.plan.pools else ""
+    return {"stale": workbook.stale, "picture": picture}
 
 
 def message(workbook: Workbook) -> Headline:

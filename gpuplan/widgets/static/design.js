@@ -1,4 +1,4 @@
-// The numbered design decisions, each in a line that opens; or the messages about the plan.
+// The numbered design decisions, each in a line that opens; the map of the design beside them; or the messages about the plan.
 const folded = () => [...document.querySelectorAll(".gp-decisions details")];
 addEventListener("beforeprint", () => folded().forEach((each) => { each.open = true; }));  // paper has no lines to click
 
@@ -12,7 +12,7 @@ function decisions(data, send) {
     h("div", { class: "gp-tools gp-decision-tools" }, h("button", { type: "button", class: "gp-link", "data-at": "decisions-all", onclick: all }, "Show or hide all reasons"),
       h("button", { type: "button", class: "gp-print", onclick: () => print() }, "Print")),
     h("ol", { class: "gp-decisions" }, data.decisions.map((d) => h("li", {}, h("details", { "data-keep": d.number, "data-at": `decision-${d.number}` },
-      h("summary", {}, h("span", { class: "gp-decision-number" }, d.number), h("b", {}, d.title), h("span", { class: "gp-decision" }, d.decision)),
+      h("summary", {}, h("span", { class: "gp-decision-number" }, d.number), h("p", {}, h("b", {}, d.title), h("span", { class: "gp-decision" }, d.decision))),
       h("dl", {}, h("dt", {}, "Justification"), h("dd", {}, d.justification, " ", cites(d.cites), " ",
         d.key ? h("button", { type: "button", class: "gp-link", "data-at": `d${d.number}`, onclick: () => send("why", { key: d.key }) }, "Why this number?") : null),
         h("dt", {}, "Implication"), h("dd", {}, d.implication)))))),
@@ -21,6 +21,7 @@ function decisions(data, send) {
 
 export default drawn((data, send, model) => {
   if (data.messages) return h("div", { class: data.stale ? "gp-stale" : "" }, data.messages.length ? messageList(data.messages, send, model) : h("p", {}, "Nothing to fix or confirm."));
+  if (data.picture) return [h("h2", {}, data.title), h("img", { class: "gp-map", alt: data.title, src: `data:image/svg+xml,${encodeURIComponent(data.picture)}` })];
   if (!data.decisions) return null;
   if (data.decisions.length) return h("div", { class: data.stale ? "gp-stale" : "" }, decisions(data, send));
   return h("div", { class: "gp-empty" }, h("p", {}, "No decisions yet: there are no workloads."),

@@ -16,6 +16,7 @@ from gpuplan.app.state import Workbook
 from gpuplan.app.steps.design import (
     confirmed_data,
     decisions_data,
+    map_data,
     message,
     messages_data,
     sources_data,
@@ -47,10 +48,10 @@ def test_decisions_messages_and_sources(catalog: Catalog, name: str) -> None:
         cited = {int(number) for number in re.findall(r"\d+", decision["cites"])}
         assert cited <= set(numbers)
         assert decision["key"] == "" or decision["key"] in book.plan.lines
-    for tab in PAGES["design"].tabs:
-        for card in tab.content.children[0].children:  # type: ignore[union-attr]
-            data = card.data(book)  # type: ignore[union-attr]
-            assert json.loads(json.dumps(data, allow_nan=False)) == data
+    for card in (decisions_data, map_data, messages_data, values_data, confirmed_data, sources_data):
+        data = card(book)
+        assert json.loads(json.dumps(data, allow_nan=False)) == data
+    assert map_data(book)["picture"].startswith("<svg")
 
 
 def test_a_click_says_that_the_customer_confirmed_a_planning_value(catalog: Catalog) -> None:
