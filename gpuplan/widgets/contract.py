@@ -275,7 +275,7 @@ Slider = TypedDict("Slider", {
 Sliders = TypedDict("Sliders", {
     "shown": bool, "stale": bool, "title": str, "hint": str, "selects": Sequence[Select],
     "sliders": Sequence[Slider]})
-Preview = TypedDict("Preview", {"page": str, "old": bool})
+Preview = TypedDict("Preview", {"page": str, "old": bool, "name": str, "about": str})
 
 PARTS: Mapping[str, Any] = {
     "bar": Bar, "nav": Nav, "head": HeadData, "strip": Strip, "drawer": Drawer, "present": Present,

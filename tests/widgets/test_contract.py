@@ -83,12 +83,13 @@ def test_a_key_misspelt_in_a_script_is_found() -> None:
 
 
 def test_a_key_misspelt_in_python_is_found(catalog: Catalog) -> None:
-    data = {"page": "<p>", "older": False}
+    data = {"page": "<p>", "name": "", "about": "", "older": False}
     assert set(faults(data, PARTS["preview"], "preview")) == {
         "undeclared preview.older",
         "missing preview.old",
     }
-    assert list(faults({"page": 1, "old": False}, PARTS["preview"], "preview")) == ["preview.page is 1"]
+    data = {"page": 1, "name": "", "about": "", "old": False}
+    assert list(faults(data, PARTS["preview"], "preview")) == ["preview.page is 1"]
 
 
 @pytest.fixture

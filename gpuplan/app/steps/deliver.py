@@ -49,9 +49,10 @@ def deliver_data(workbook: Workbook) -> dict[str, Any]:
     shown = background_card(workbook, runner, "deliver", said("screen.deliver.all"), empty=nothing)
     versions = {FOR_CUSTOMER: VERSIONS[FOR_CUSTOMER]} if workbook.customer else VERSIONS
     version = menu(workbook, "version", said("screen.deliver.files"), versions)
-    question = "" if workbook.customer else said("screen.deliver.what is internal")
     table = screen(_files(workbook, off=busy or nothing or workbook.stale))
-    return shown | {"inputs": [version | {"question": question}], "text": _said(workbook), "tables": [table]}
+    holds = said("screen.deliver.is internal" if is_internal(workbook) else "screen.deliver.what is internal")
+    after = [] if workbook.customer else [holds]
+    return shown | {"inputs": [version], "text": _said(workbook), "tables": [table], "after": after}
 
 
 def _made_from(workbook: Workbook, kind: str) -> dict[str, Any]:
@@ -69,8 +70,10 @@ def _files(workbook: Workbook, *, off: bool) -> Table:
         acts = [] if off else [act("deliver", "Download", KINDS[kind], kind=kind)]
         return Cell("", tone="do", more={"acts": acts})
 
-    own: dict[str, Any] = {"acts": download, "file": lambda kind: Cell(KINDS[kind], tone="strong")}
-    own["holds"] = lambda kind: Cell(HOLDS[kind], tone="small")
+    own: dict[str, Any] = {
+        "acts": download,
+        "file": lambda kind: Cell(KINDS[kind], tone="file", more={"note": HOLDS[kind]}),
+    }
     own["made"] = lambda kind: Cell("", tone="made", more=_made_from(workbook, kind))
     return tabulate("files", KINDS, title="", **own)
 
@@ -147,8 +150,13 @@ def preview_run(workbook: Workbook) -> dict[str, Any]:
 
 @partial(Card, "preview")
 def preview_data(workbook: Workbook) -> contract.Preview:
-    shown = _previewed(workbook)
-    return {"page": shown.page if shown else "", "old": workbook.stale or _preview_is_old(workbook)}
+    shown, scenario = _previewed(workbook), workbook.seen
+    return {
+        "page": shown.page if shown else "",
+        "old": workbook.stale or _preview_is_old(workbook),
+        "name": scenario.name,
+        "about": scenario.customer,
+    }
 
 
 def _previewed(workbook: Workbook) -> Preview | None:

@@ -142,7 +142,8 @@ def test_a_preview_is_made_when_asked_for_and_says_when_it_is_old(
     asked: list[Any] = []
     runner = book.delivering.previewer
     monkeypatch.setattr(runner, "start_on", lambda *given, last: asked.append(given))
-    assert step.preview_data(book) == {"page": "", "old": False}
+    name = book.scenario.name
+    assert step.preview_data(book) == {"page": "", "old": False, "name": name, "about": ""}
     (button,) = step.preview_run(book)["buttons"]
     assert (button["text"], button["event"], button["off"]) == ("Preview", "preview", False)
     assert not asked
@@ -154,7 +155,7 @@ def test_a_preview_is_made_when_asked_for_and_says_when_it_is_old(
     assert [b["event"] for b in step.preview_run(book)["buttons"]] == ["cancel-preview"]
     runner.state = "done"
     preview(book)
-    assert step.preview_data(book) == {"page": "<h1>First</h1>", "old": False}
+    assert step.preview_data(book)["page"] == "<h1>First</h1>" and not step.preview_data(book)["old"]
     book.edit("document.author", "Jane Doe")
     assert step.preview_data(book)["old"]
     card = step.preview_run(book)
@@ -193,6 +194,7 @@ def test_internal_files_are_offered_only_while_the_customer_does_not_look_on(boo
     assert versions() == ["customer", "customer", "internal"]
     book.look("version", "internal")
     assert step.is_internal(book) and versions()[0] == "internal"
+    assert "margin" in step.deliver_data(book)["after"][0]
     book.look_as(customer=True)
     assert not step.is_internal(book)
     assert versions() == ["customer", "customer"]
