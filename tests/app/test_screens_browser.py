@@ -48,6 +48,26 @@ def test_the_first_tab_of_each_step_is_one_screen_and_no_other_is_longer_than_tw
         shown.add(step)
 
 
+PHONE = {"width": 390, "height": 844}
+SMALL = """() => [...document.querySelectorAll(".gp-acts > button, nav button, .gp-tabs button, .gp-page :is(select, .gp-field input)")]
+  .filter((each) => each.offsetParent && !["checkbox", "radio", "range"].includes(each.type))
+  .filter((each) => each.getBoundingClientRect().height < 44).map((each) => each.outerHTML.slice(0, 120))"""
+"""JavaScript: what a finger would miss of what is pressed or filled in."""
+
+
+@pytest.mark.parametrize("example", of_the_day(EXAMPLES, 1))
+def test_a_phone_shows_every_step_without_scrolling_sideways_and_its_fields_are_for_fingers(
+    visit: Any, example: str
+) -> None:
+    page = visit.page
+    page.set_viewport_size(PHONE)
+    take(page, example)
+    for step, _ in STEPS[1:]:
+        enter(page, step, PAGES[step].tabs[0].name)
+        assert page.evaluate("document.scrollingElement.scrollWidth") <= PHONE["width"], step
+        assert page.evaluate(SMALL) == [], step
+
+
 @pytest.mark.by_day("axe", 4)
 @pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 1920), ("light", 820)])
 def test_axe_finds_nothing_on_any_tab(audited: Callable[[str, int], Any], theme: str, width: int) -> None:
