@@ -155,7 +155,7 @@ def reveal(page: Any, path: str) -> Any:
             open_workload(page, path.split(".")[1])
         at(page, path).first.wait_for(state="attached")
     if not at(page, path).first.is_visible():
-        unfold(page, path)
+        at(page, "settings").click() if place_of(path).step == "" else unfold(page, path)
     return at(page, path)
 
 

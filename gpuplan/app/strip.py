@@ -211,6 +211,6 @@ def _down(workbook: Workbook) -> dict[str, Figure]:
         return {}
     marked, left = said("screen.strip.down", hosts=hosts), workbook.plan.totals.gpus - gpus
     missing += workbook.plan.totals.unplaced_vms
-    key, tone = ("screen.strip.not placed", "bad") if missing else ("screen.strip.all placed", "shown")
+    key, tone = ("screen.strip.not placed", "bad") if missing else ("screen.strip.all placed", "on-screen")
     placed = Figure(PLACEMENT, said(key, count=missing), marked, tone, sign=SIGNS.get(tone, ""))
-    return {"totals.gpus": Figure("totals.gpus", number(left), marked, "shown"), PLACEMENT: placed}
+    return {"totals.gpus": Figure("totals.gpus", number(left), marked, "on-screen"), PLACEMENT: placed}

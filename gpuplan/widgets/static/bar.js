@@ -26,6 +26,7 @@ for (const done of ["pointerdown", "keydown"]) addEventListener(done, () => { as
 function focusField(path, tries = 600, turn = ++asked) {
   const field = document.querySelector(`.gp-app [data-at="${CSS.escape(path)}"]`);
   if (field?.isConnected && field.closest("details")) field.closest("details").open = true;
+  if (field?.isConnected && !field.offsetParent) field.closest("[popover]")?.showPopover();
   if (field?.isConnected && !field.offsetParent) field.dispatchEvent(new Event("reveal", { bubbles: true })); // on another page of a long table
   if (field?.offsetParent) {
     field.focus();
@@ -95,10 +96,8 @@ export default {
     const theme = h("button", { type: "button", class: "gp-icon", "data-at": "theme", "aria-label": "Light or dark", title: "Light or dark", hidden: !window.gpuplan,
       onclick: () => window.gpuplan.setTheme(window.gpuplan.theme === "dark" ? "light" : "dark") }, "\u25d0");
     const put = keptFields(send), fields = h("div", { class: "gp-fields" }), example = h("p", { class: "gp-small" }), about = h("h2");
-    const chosen = h("summary", { "data-at": "settings" });
-    const settings = h("details", { class: "gp-settings", onkeydown: ({ key }) => { if (key === "Escape" && settings.open) { settings.open = false; chosen.focus(); } } },
-      chosen, h("div", { class: "gp-card" }, about, fields, example));
-    const outside = ({ target }) => { if (!settings.contains(target)) settings.open = false; };
+    const settings = h("div", { class: "gp-card gp-settings", popover: "auto", id: ownName(model, "settings") }, about, fields, example);
+    const set = h("button", { type: "button", "data-at": "settings", popovertarget: settings.id });
     const name = h("input", { class: "gp-name", type: "text", "aria-label": "Name of the design", maxlength: 80,
       oninput: () => typed("name", name.value), onblur: () => typed(),
       onchange: () => { send("set", { path: "name", value: name.value, live: false }); typed(); } });
@@ -112,7 +111,7 @@ export default {
     } }, "Skip to content");
     el.append(skip,
       h("div", { class: "gp-bar-row" }, h("div", { class: "gp-bar-name" }, brand, name),
-        h("div", { class: "gp-acts" }, undo, redo, open, save, versions, naming, view, present, share, settings, theme, file)), notice);
+        h("div", { class: "gp-acts" }, undo, redo, open, save, versions, naming, view, present, share, set, settings, theme, file)), notice);
 
     function tell(level, text) {
       notice.hidden = !text;
@@ -173,11 +172,11 @@ export default {
       save.disabled = share.disabled = present.disabled = !data.started;
       versions.hidden = !inVoila() || !data.started || data.customer;
       view.setAttribute("aria-pressed", String(data.customer));
-      name.hidden = settings.hidden = !data.started;
+      name.hidden = set.hidden = !data.started;
       put([fields, data.settings.fields]);
-      about.textContent = chosen.title = data.settings.title;
+      about.textContent = set.title = data.settings.title;
       example.textContent = data.settings.text;
-      chosen.replaceChildren("Format", wrongMark(data.settings.fields.some((field) => field.problem) && "has an error") ?? "");
+      set.replaceChildren("Format", wrongMark(data.settings.fields.some((field) => field.problem) && "has an error") ?? "");
       if (document.activeElement !== name) name.value = data.name;
       name.title = data.name;
       name.setAttribute("aria-invalid", String(Boolean(data.name_problem)));
@@ -196,7 +195,6 @@ export default {
       if (event.key === "y" || (event.key === "z" && event.shiftKey)) { event.preventDefault(); send("redo"); }
     };
     const arrived = () => { if (location.hash.startsWith("#s=") && location.hash.slice(1) !== model.get("data").fragment) send("restore", { fragment: location.hash }); };
-    document.addEventListener("pointerdown", outside);
     if (inVoila()) {
       document.addEventListener("keydown", keys);
       addEventListener("pagehide", left);
@@ -217,7 +215,6 @@ export default {
     return () => {
       left();
       stay();
-      document.removeEventListener("pointerdown", outside);
       document.removeEventListener("keydown", keys);
       removeEventListener("pagehide", left);
       removeEventListener("hashchange", arrived);
