@@ -135,7 +135,7 @@ def test_a_failed_host_shows_who_lands_where(visit: Any) -> None:
     page = visit.step("enterprise", "hosts")
     fail(page, 3)
     page.locator(".gp-host.failed").wait_for()
-    assert re.findall(r"\d+|R3", page.locator(".gp-host.landing .gp-host-head").inner_text()) == ["8", "R3"]
+    assert re.findall(r"\d+|H3", page.locator(".gp-host.landing .gp-host-head").inner_text()) == ["8", "H3"]
     down(page, 3)
     assert re.findall(r"\d+", verdict(page)) == ["3", "1"], "host 3 is lost, one VM restarts"
     fail(page, 4)
