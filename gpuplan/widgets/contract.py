@@ -273,7 +273,7 @@ Slider = TypedDict("Slider", {
     "path": str, "label": str, "at": int, "own": int, "value": str, "moved": str, "ticks": Texts})
 """A slider over positions, of which ``own`` is the design's."""
 Sliders = TypedDict("Sliders", {
-    "shown": bool, "stale": bool, "title": str, "hint": str, "selects": Sequence[Select],
+    "shown": bool, "stale": bool, "title": str, "selects": Sequence[Select],
     "sliders": Sequence[Slider]})
 Preview = TypedDict("Preview", {"page": str, "old": bool, "name": str, "about": str})
 

@@ -116,7 +116,9 @@ def headline_data(workbook: Workbook, _pools: object) -> Contents:
     teller, shown, can = texts.Teller(trial.found), trial.shown, _can_keep(workbook, trial)
     here = teller.texts(shown)
     over = teller.over_budget(shown, trial.budget)
-    text = [plain(" ".join(filter(None, (here["sentence"], here["left-out"], over))))]
+    priced = any(axis.kind == "price" and trial.at[axis.path] != axis.own for axis in trial.sliders)
+    known = said("screen.what if.price known") if priced else ""
+    text = [plain(" ".join(filter(None, (here["sentence"], here["left-out"], known, over))))]
     if shown != trial.position:
         text = [[{"text": said("screen.what if.planning"), "waiting": True}]]
     acts = [_act("solve", "at", True, at="compare/solve")] if over else []
@@ -168,13 +170,13 @@ def _rows(workbook: Workbook) -> dict[str, Any]:
         return {}
     trial = _trial(workbook)
     teller, size, costs = texts.Teller(trial.found), trial.found.axes[0], trial.found.scenario.cost
-    budget = [{"cost": trial.budget, "words": headline_money(trial.budget, costs.currency)}]
-    lines = budget if isfinite(trial.budget) else []
+    words = said("screen.what if.budget", budget=headline_money(trial.budget, costs.currency))
+    lines = [{"cost": trial.budget, "words": words}] if isfinite(trial.budget) else []
     own = trial.found.own
     marks = [teller.point(at) | {"now": at != own} for at in sorted({own, trial.shown})]
     points = [teller.point((at, *trial.position[1:])) for at in range(len(size.values))]
-    words = {"unit": unit_of(2, size.unit), "name": texts.label(size), "costs": costs}
-    return {"points": points, "marks": marks, "lines": lines, **words}
+    about = {"unit": unit_of(2, size.unit), "name": texts.label(size), "costs": costs}
+    return {"points": points, "marks": marks, "lines": lines, **about}
 
 
 rows = Picture(_rows, what_if_chart, slow=True)

@@ -34,7 +34,7 @@ export default {
       if (!data.shown) return el.replaceChildren();
       if (all.parentNode !== el) el.replaceChildren(all);
       all.className = data.stale ? "gp-stale" : "";
-      redraw(title, [h("span", {}, data.title), h("small", {}, data.hint), data.selects.map((s) => menu(s, send))]);
+      redraw(title, [h("span", {}, data.title), data.selects.map((s) => menu(s, send))]);
       const nodes = data.sliders.map(update);
       for (const [path, { node }] of kept) if (!nodes.includes(node)) { node.remove(); kept.delete(path); }
       nodes.forEach((node, at) => rows.children[at] !== node && rows.insertBefore(node, rows.children[at] ?? null));
