@@ -29,7 +29,7 @@ export default drawn((data, send) => {
     h("p", {}, h("b", {}, p.text), p.note ? h("span", {}, p.note) : null, p.best ? h("em", {}, p.best) : null), p.share === null ? null : bar(p, d.missed)] : null);
   const row = (r) => h("tr", {}, h("th", { scope: "row" }, r.label, h("small", {}, r.about)), data.designs.map((d, n) => place(r.places[n], d)), h("td", { class: "gp-small" }, h("p", {}, r.sentence)));
   return h("div", { class: data.stale ? "gp-stale" : "" },
-    h("table", { class: "gp-side", style: `--designs: ${data.designs.length}` },
+    h("table", { class: "gp-designs", style: `--designs: ${data.designs.length}` },
       h("thead", {}, h("tr", {}, h("td"), data.designs.map((d, n) => head(d, n, data, send)), h("th", { scope: "col" }, "What it means"))), h("tbody", {}, data.rows.map(row))),
     data.notes.map((note) => h("p", { class: "gp-said gp-small" }, note)), others(data, send));
 }, keepOpen);
