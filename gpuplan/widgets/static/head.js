@@ -28,12 +28,12 @@ export default drawn((data, send, model) => {
     } }, "\u00d7")) : null;
   const open = (tab) => send("tab", { step: data.step, tab });
   return [
-    h("div", { class: "gp-head", "data-step": data.step }, h("h1", { class: data.stale ? "gp-stale" : "" }, data.sentence), data.about ? h("p", {}, data.about) : null,
+    h("div", { class: "gp-head", "data-step": data.step }, h("h1", { class: data.stale ? "gp-stale" : "" }, data.sentence), data.about ? h("p", {}, data.about) : null, hint,
       data.assumed ? h("button", { type: "button", class: "gp-assumed-count", "data-at": "assumed", title: "Show all assumptions", onclick: () => { send("tab", { step: "design", tab: "values" }); send("go", { step: "design" }); } },
         h("i", { class: "gp-dot", "aria-hidden": "true" }), data.assumed) : null),
     data.tabs.length > 1 ? h("div", { class: "gp-tab-row" }, h("div", { class: "gp-tabs", role: "tablist", "aria-label": `Parts of ${data.title}` },
       data.tabs.map((t) => h("button", { type: "button", role: "tab", "data-at": `tab-${t.name}`, "aria-selected": String(t.name === data.tab), onclick: () => open(t.name) },
-        t.title, t.badge ? h("span", { class: "gp-tab-badge" }, t.badge) : null, wrongMark(t.error)))), hint) : null,
+        t.title, t.badge ? h("span", { class: "gp-tab-badge" }, t.badge) : null, wrongMark(t.error))))) : null,
     data.nothing ? h("p", { class: "gp-card gp-said" }, data.nothing) : null,
   ];
 }, (el) => {
