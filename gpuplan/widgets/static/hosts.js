@@ -42,7 +42,7 @@ function section(pool, data, send, model, one) {
     h("h2", {}, pool.name, h("small", {}, pool.worst.beside ? "" : pool.about), h("span", { class: "gp-worst" }, pool.worst.beside && pool.worst.buttons.length ? h("span", {}, `${pool.worst.beside}:`) : null, pool.worst.buttons.map(worst))),
     h("div", { class: `gp-hosts gp-${pool.zoom}${pool.wide ? " gp-wide8" : ""}`, style: `--short-row: ${even(pool.hosts.length, pool.wide ? 3 : 5)}; --long-row: ${even(pool.hosts.length, 5)}` }, pool.hosts.map((host) => tile(pool, host, send))),
     pool.more ? h("p", { class: "gp-small" }, `and ${pool.more} more kinds of hosts`) : null,
-    pool.zoom === "compact" ? h("p", { class: "gp-small gp-signs" }, Object.entries(pool.signs ?? (v ? { failed: "failed", maintenance: "in maintenance", landing: "gets VMs", spare: "spare" } : { landing: "gets a VM", spare: "empty" }))
+    pool.zoom === "compact" ? h("p", { class: "gp-small gp-signs" }, Object.entries(pool.signs ?? (v ? { failed: "failed", maintenance: "in maintenance", landing: "gets VMs", spare: "failover" } : { landing: "gets a VM", spare: "empty" }))
       .map(([state, word]) => h("span", {}, h("b", { "aria-hidden": "true" }, SIGNS[state]), ` ${word}`))) : null,
     touched.size ? null : legend(others),
     v ? h("p", { class: `gp-verdict gp-${v.tone}`, role: "status" }, h("b", {}, v.lead), " ", v.text, " ",
@@ -63,8 +63,8 @@ export default drawn((data, send, model) => {
     "data-at": `click-${what}`, onclick: () => send("click", { what }) }, text);
   return h("div", { class: `gp-card${data.stale ? " gp-stale" : ""}` },
     data.watched ? null : h("div", { class: "gp-tools" },
-      h("span", { class: "gp-small", id: "gp-click" }, "Clicking a host"),
-      h("div", { class: "gp-segments", role: "group", "aria-labelledby": "gp-click" }, mode("fail", "fails it"), mode("maintain", "puts it in maintenance")),
+      h("span", { class: "gp-small", id: "gp-click" }, "Click a host to:"),
+      h("div", { class: "gp-segments", role: "group", "aria-labelledby": "gp-click" }, mode("fail", "Fail"), mode("maintain", "Maintenance")),
       h("button", { type: "button", class: "gp-restore", "data-at": "restore", disabled: !data.any_down, onclick: () => send("restore-hosts") }, "Bring all hosts back")),
     data.clusters.length > MOST_BUTTONS ? h("label", { class: "gp-look" }, "Cluster", h("select", { "data-at": "look-cluster",
       onchange: (event) => send("look", { what: "cluster", value: event.target.value }) },
