@@ -105,7 +105,7 @@ def test_every_host_and_gpu_is_a_box(plan: Plan) -> None:
         assert len(hosts) == plan.totals.hosts
         assert len(gpus) == len(set(gpus)) == plan.totals.gpus
         spare = sum(not host for pool in plan.pools for host in pool.placement)
-        assert texts(svg).count("spare") == spare
+        assert texts(svg).count("failover") == spare
         return
     more = [int(t.split(" ")[0]) for t in texts(svg) if t.endswith(" more like this")]
     assert len(hosts) + sum(more) == plan.totals.hosts

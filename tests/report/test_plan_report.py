@@ -45,7 +45,7 @@ def test_many_hosts_are_counted_by_what_stands_on_them(catalog: Catalog) -> None
     rows = [line.split() for line in table.splitlines()[1:]]
     assert [(hosts, *said[:1], free) for hosts, *said, free in rows] == [
         ("50", "4", "0"),
-        ("1", "Spare", "4"),
+        ("1", "Failover", "4"),
     ]
     assert has_approved(plan_text(plan), "1", "2")
     assert 2 * sum(int(hosts) for hosts, *_ in rows) == plan.totals.hosts == 102

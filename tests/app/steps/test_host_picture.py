@@ -29,7 +29,7 @@ def test_hosts_that_only_orders_need_are_not_called_spare(catalog: Catalog) -> N
             availability={"sized_for": "orders"},
         ),
     )
-    assert [host["word"] for host in pool_of(book)["hosts"]] == ["2/2 used"] * 2 + ["for the demand", "spare"]
+    assert [host["word"] for host in pool_of(book)["hosts"]] == ["2/2 used"] * 2 + ["for the demand", "failover"]
 
 
 def test_a_gpu_says_its_profile_and_who_is_on_it(book: Workbook) -> None:

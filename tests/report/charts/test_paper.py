@@ -110,7 +110,7 @@ def test_what_is_left_at_the_end_is_below_zero(plans: dict[str, Plan], catalog: 
 def test_the_day_names_every_group_and_what_is_planned(example: Plan) -> None:
     shown = texts(drawn(day_svg(example)))
     planned = number(example.totals.gpus_demanded)
-    assert {f"planned: {planned}", f"planned = all workloads at peak: {planned}"} & set(shown)
+    assert {f"planned: {planned}", f"planned = everyone at peak: {planned}"} & set(shown)
     assert has_approved(shown)
     assert [t for t in shown if t.startswith("Hour, UTC")]
     for group in example.groups:
