@@ -1,7 +1,7 @@
 """Designs in columns: the figures of each as bars on a common axis, the best of each row, and what the difference means."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gpuplan.analysis.compare import THIS, UNITS, caveats, clause, named, words_of
 from gpuplan.analysis.same_work import work_of_gpu
@@ -13,22 +13,9 @@ from gpuplan.plan.cost_ranges import End
 from gpuplan.plan.llm.promises import MISSED
 from gpuplan.report.figures import cost_figures, open_points
 from gpuplan.scenario import Scenario, views
-from gpuplan.wording import (
-    NAMES,
-    amount,
-    hours,
-    joined,
-    number,
-    percent,
-    said,
-    short_number,
-    told,
-    watts,
-    worded,
-)
+from gpuplan.wording import amount, hours, joined, number, percent, said, short_number, watts, worded
 
 COST, WORK, TOKEN, WAITING = "npv", "work", "first_token", "totals.waiting"
-ABOUT = NAMES["figure side by side"]
 KEYS = (*COMPARED["side by side"],)
 
 
@@ -59,28 +46,6 @@ class Design(NamedTuple):
     """True if it cannot keep its promises to users of language models."""
 
 
-class Place(NamedTuple):
-    """A figure in its row, as shares of the longest bar."""
-
-    text: str = ""
-    note: str = ""
-    share: float | None = None
-    low: float | None = None
-    high: float | None = None
-    best: str = ""
-
-
-class Row(NamedTuple):
-    """A figure of all designs."""
-
-    key: str
-    label: str
-    about: str
-    places: tuple[Place, ...]
-    sentence: str
-    """How the first design and the best, or the next, differ."""
-
-
 def design(name: str, plan: Plan, first: Plan, *, checked: bool = True) -> Design:
     """Return a design in its figures, with its work in that of the ``first``; checking it, for its open points, takes longer."""
     amounts = {key: found for key, found in _amounts(plan, first) if found}
@@ -90,27 +55,25 @@ def design(name: str, plan: Plan, first: Plan, *, checked: bool = True) -> Desig
         amounts["points"] = Amount(stops + warns, text, said("side.assumptions", count=values))
     targets = [target for serving in plan.llm.serving.values() for target in serving.targets]
     missed = [said(f"side.missed {t.name}", target=t) for t in targets if t.standing == MISSED]
-    verdict, money = (
-        (plan if checked else plan.unchecked()).verdict,
-        (plan.scenario.cost.currency, plan.scenario.cost.years),
-    )
+    verdict = (plan if checked else plan.unchecked()).verdict
     stands = ("bad", ", ".join(missed)) if missed else (verdict.tone, verdict.short)
-    return Design(name, money, amounts, *stands, bool(missed))
-
-
-def others(
-    plan: Plan, scenarios: Sequence[tuple[str, Scenario]]
-) -> tuple[tuple[Design, ...], tuple[str, ...]]:
-    """Plan other designs, each under its name; return their figures, and what makes all of them hard to compare."""
-    outcomes = [(name, outcome(scenario, plan.catalog)) for name, scenario in scenarios]
-    plans = [named(plan, THIS), *(named(each.plan, name) for name, each in outcomes if each.plan)]
-    names = [each.scenario.name for each in plans]
-    reasons = {name: "; ".join(each.message for each in found.problems) for name, found in outcomes}
-    designs = tuple(
-        design(name, found.plan, plan) if found.plan else Design(name, tone="bad", standing=reasons[name])
-        for name, found in outcomes
+    return Design(
+        name, (plan.scenario.cost.currency, plan.scenario.cost.years), amounts, *stands, bool(missed)
     )
-    return designs, tuple(caveats(plans, names, checked=False)) if plans[1:] else ()
+
+
+def others(plan: Plan, scenarios: Sequence[tuple[str, Scenario]]) -> tuple[list[Design], list[str]]:
+    """Plan other designs, each under its name; return their figures, and what makes all of them hard to compare."""
+    designs, plans = [], [named(plan, THIS)]
+    for name, scenario in scenarios:
+        found = outcome(scenario, plan.catalog)
+        why = "; ".join(problem.message for problem in found.problems)
+        designs.append(
+            design(name, found.plan, plan) if found.plan else Design(name, tone="bad", standing=why)
+        )
+        plans += [named(found.plan, name)] if found.plan else []
+    names = [each.scenario.name for each in plans]
+    return designs, list(caveats(plans, names, checked=False)) if plans[1:] else []
 
 
 def _amounts(plan: Plan, first: Plan) -> Iterator[tuple[str, Amount | None]]:
@@ -150,11 +113,8 @@ def _work(plan: Plan, first: Plan) -> Amount | None:
     work = work_of_gpu(view, plan.catalog, group, plan.scenario.hardware.gpu, plan)
     if not work.value:
         return None
-    about = said(f"side.work {work.of}", name=group.name)
-    text = worded(float(f"{work.value:.3g}"), "#")
-    return Amount(
-        work.value, said("difference.times", times=text) if work.of == "times" else text, about=about
-    )
+    text, about = worded(float(f"{work.value:.3g}"), "#"), said(f"side.work {work.of}", name=group.name)
+    return Amount(work.value, f"{text} x" if work.of == "times" else text, about=about)
 
 
 def _first_token(plan: Plan, first: Plan) -> Amount | None:
@@ -167,31 +127,27 @@ def _first_token(plan: Plan, first: Plan) -> Amount | None:
     return Amount(value, said("side.seconds", value=value), asked, (low, high))
 
 
-def rows(designs: Sequence[Design]) -> list[Row]:
-    """Return the figures that any of the designs has, side by side."""
+def rows(designs: Sequence[Design]) -> list[dict[str, Any]]:
+    """Return the figures that any of the designs has: in each row its name, the places of all designs as shares of the longest bar, and how the first differs from the best, or from the next."""
     return [_row(key, designs) for key in KEYS if any(key in each.amounts for each in designs)]
 
 
-def _row(key: str, designs: Sequence[Design]) -> Row:
+def _row(key: str, designs: Sequence[Design]) -> dict[str, Any]:
     amounts, best = [each.amounts.get(key) for each in designs], _best(key, designs)
     drawn = {each.text: each.value for each in amounts if each}  # what reads the same is drawn the same
     most = max([*drawn.values(), *(end for each in amounts if each for end in each.ends or ())]) or 1
-    word = said("side.tie" if best[1:] else "side.best")
-    places = tuple(
-        Place(
-            each.text,
-            each.note,
-            *(of / most for of in (drawn[each.text], *(each.ends or ())) if _alike(key, designs)),
-        )._replace(best=word * (at in best))
-        if each
-        else Place()
-        for at, each in enumerate(amounts)
-    )
+    word, alike = said("side.tie" if best[1:] else "side.best"), _alike(key, designs)
+    places = []
+    for at, each in enumerate(amounts):
+        ends = [drawn[each.text], *(each.ends or ())] if each and alike else []
+        share, low, high, *_ = [*(end / most for end in ends), None, None, None]
+        text, note = (each.text, each.note) if each else ("", "")
+        bar = {"share": share, "low": low, "high": high}
+        places.append({"text": text, "note": note, "best": word * (at in best), **bar})
     currency, years = next((each.money for each in designs if each.money), ("", 0))
-    about = next((each.about for each in amounts if each), "") or told(
-        ABOUT.get(key, ""), {"currency": currency}
-    )
-    return Row(key, said(f"side.{key}", years=years), about, places, _sentence(key, designs, best))
+    about = next((each.about for each in amounts if each), "") or said(f"side.{key} about", currency=currency)
+    label, sentence = said(f"side.{key}", years=years), _sentence(key, designs, best)
+    return {"label": label, "about": about, "places": places, "sentence": sentence}
 
 
 def _alike(key: str, designs: Sequence[Design]) -> bool:
@@ -214,11 +170,8 @@ def cheapest(designs: Sequence[Design]) -> str:
     if designs[1:] and all(each.tone == "bad" for each in designs):
         return said("side.none")
     names = [designs[at].name for at in _best(COST, designs)]
-    return (
-        said("side.equal" if names[1:] else "side.least", names=joined(names), count=len(designs))
-        if names
-        else ""
-    )
+    key = "side.equal" if names[1:] else "side.least"
+    return said(key, names=joined(names), count=len(designs)) if names else ""
 
 
 def _rank(key: str, of: Amount) -> float:
@@ -245,7 +198,5 @@ def _sentence(key: str, designs: Sequence[Design], best: Sequence[int]) -> str:
         return ""
     name, other = min(different, key=lambda each: _rank(key, each[1]))
     currency, unit = designs[0].money[0] if designs[0].money else "", UNITS[key]
-    own, its = (
-        (of.value, words_of(of.value, unit, currency) if unit else of.text) for of in (first[1], other)
-    )
+    own, its = ((a.value, words_of(a.value, unit, currency) if unit else a.text) for a in (first[1], other))
     return f"{clause(key, name, own, its, currency)}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ from gpuplan import load_scenario, make_plan
 from gpuplan.analysis.compare import THIS
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan
-from gpuplan.report.side_by_side import COST, TOKEN, WORK, Amount, Design, Row, cheapest, design, others, rows
+from gpuplan.report.side_by_side import COST, TOKEN, WORK, Amount, Design, _row, cheapest, design, others
 
 
 @pytest.fixture(scope="module")
@@ -18,12 +19,13 @@ def plan(catalog: Catalog) -> Plan:
     return make_plan(load_scenario("starter"), catalog)
 
 
-def row(designs: list[Design], key: str) -> Row:
-    return next(each for each in rows(designs) if each.key == key)
+def places(designs: list[Design], key: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = _row(key, designs)["places"]
+    return found
 
 
 def best(designs: list[Design], key: str) -> list[bool]:
-    return [bool(place.best) for place in row(designs, key).places]
+    return [bool(place["best"]) for place in places(designs, key)]
 
 
 def test_figures_are_the_plans_and_shares_of_the_longest_bar(plan: Plan) -> None:
@@ -31,13 +33,13 @@ def test_figures_are_the_plans_and_shares_of_the_longest_bar(plan: Plan) -> None
     found, notes = others(plan, [("N+2", more)])
     designs = [design(THIS, plan, plan), *found]
     other = make_plan(more, plan.catalog)
-    hosts = row(designs, "totals.hosts").places
-    assert [place.text for place in hosts] == [str(each.totals.hosts) for each in (plan, other)]
-    assert hosts[1].share == 1 and hosts[0].share == plan.totals.hosts / other.totals.hosts
+    hosts = places(designs, "totals.hosts")
+    assert [place["text"] for place in hosts] == [str(each.totals.hosts) for each in (plan, other)]
+    assert hosts[1]["share"] == 1 and hosts[0]["share"] == plan.totals.hosts / other.totals.hosts
     assert plan.costs and other.cost_ranges
-    cost = row(designs, COST).places
+    cost = places(designs, COST)
     high = other.cost_ranges.net_present[1]
-    assert cost[1].high == 1 and cost[0].share == pytest.approx(plan.costs.net_present / high)
+    assert cost[1]["high"] == 1 and cost[0]["share"] == pytest.approx(plan.costs.net_present / high)
     assert not notes, "boards, currency, years and what is left out are the same"
     assert all(each.amounts["points"].value > 0 for each in designs)
     assert "points" not in design(THIS, plan, plan, checked=False).amounts
@@ -67,7 +69,7 @@ def test_a_cost_within_the_range_of_the_difference_is_a_tie() -> None:
     assert best([own, other(103.0, server=(93.0, 113.0))], COST) == [True, True]
     assert best([own, other(160.0, server=(150.0, 170.0))], COST) == [True, False]
     assert not any(best([own, other(103.0)._replace(money=("EUR", 5))], COST)), "another currency"
-    assert row([own, other(103.0)._replace(money=("EUR", 5))], COST).places[0].share is None
+    assert places([own, other(103.0)._replace(money=("EUR", 5))], COST)[0]["share"] is None
     assert best([own, other(50.0)._replace(tone="bad")], COST) == [True, False], "it does not do the work"
 
 
@@ -93,4 +95,4 @@ def test_a_design_that_cannot_be_planned_is_a_column_with_its_reason(plan: Plan)
     assert not refused.amounts
     assert refused.tone == "bad" and refused.standing
     assert not notes
-    assert [place.text for place in row([design(THIS, plan, plan), refused], "totals.hosts").places][1] == ""
+    assert places([design(THIS, plan, plan), refused], "totals.hosts")[1]["text"] == ""

@@ -16,7 +16,7 @@ from gpuplan.app.state import Workbook
 from gpuplan.app.steps import explore
 from gpuplan.plan import Plan
 from gpuplan.report.headlines import HEADLINES, Headline
-from gpuplan.report.side_by_side import Design, Row, cheapest, design, others, rows
+from gpuplan.report.side_by_side import Design, cheapest, design, others, rows
 from gpuplan.report.table import Cell, Table, screen, tabulate
 from gpuplan.report.tables import explore as tables
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, field_of
@@ -56,14 +56,14 @@ def message(workbook: Workbook) -> Headline:
     return Headline(cheapest(_designs(workbook)[0]) or first.sentence, first.about)
 
 
-def _designs(workbook: Workbook) -> tuple[tuple[Design, ...], tuple[str, ...]]:
+def _designs(workbook: Workbook) -> tuple[Sequence[Design], Sequence[str]]:
     """Return the figures of the design on the screen, of those pinned and those offered, and notes on them; what takes long later."""
     plan, checked, kept = workbook.plan, workbook.checked, workbook.kept
     if not plan.pools:
         return (), ()
     beside = (*((each.name, each.plan.scenario) for each in kept), *_offered(workbook))
     key = f"compare: beside {[name for name, _ in beside]}, {[each.link.id for each in kept]}"
-    found = workbook.later(key, partial(others, scenarios=beside)) if beside else ((), ())
+    found = workbook.later(key, partial(others, scenarios=beside)) if beside else ([], [])
 
     def designs() -> tuple[Design, ...]:
         pinned = (design(each.name, each.plan, plan, checked=False) for each in kept)
@@ -95,7 +95,7 @@ def designs_data(workbook: Workbook) -> contract.Compare:
         "stale": workbook.stale,
         "about": design_name(workbook.plan.scenario, workbook.catalog),
         "designs": [_column(name, kind, known.get(name)) for name, kind in names if designs],
-        "rows": [_row(row) for row in rows(designs)],
+        "rows": rows(designs),  # type: ignore[typeddict-item]
         "notes": [*hatched, *notes],
         "others": _others(workbook),
     }
@@ -106,11 +106,6 @@ def _column(name: str, kind: Any, of: Design | None) -> contract.Compared:
     waiting = "" if of else said("screen.planning")
     missed = of is not None and of.missed
     return {"name": name, "kind": kind, "standing": standing, "waiting": waiting, "missed": missed}
-
-
-def _row(row: Row) -> contract.Difference:
-    places: Any = [place._asdict() for place in row.places]
-    return {"label": row.label, "about": row.about, "places": places, "sentence": row.sentence}
 
 
 def _others(workbook: Workbook) -> list[contract.Carried]:
