@@ -17,7 +17,7 @@ from gpuplan.report.tables.plan import sources
 from gpuplan.widgets import contract
 from gpuplan.wording import run_words, said
 
-MAP_WIDE = 550
+MAP_WIDE = 570
 """Width of the map of the design, so that its texts are as large as those beside it."""
 
 
