@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import partial
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gpuplan.analysis.variants import dearer, outcome_of
 from gpuplan.models.llm.memory import GIB
@@ -74,9 +74,8 @@ def link_speeds(plan: Plan) -> tuple[Speed, ...]:
 
 def link_uses(plan: Plan) -> tuple[Use, ...]:
     """Return all that crosses the network of a plan; a training job that is not entered is the last, as an example."""
-    uses = [
-        _of_work(each.use, each.verdict, each.place, each.group) for each in link_verdicts(plan) if each.use
-    ]
+    verdicts = link_verdicts(plan)
+    uses = [_of_work(each.use, each.verdict, each.place, each.group) for each in verdicts if each.use]
     tried = plan.network.training[-1:] if plan.pools and not plan.network.job_named else ()
     examples = [_of_work(use, "example", "host") for use in tried]
     return (*uses, *_weights(plan), *_moves(plan), *_ports(plan), *examples)
@@ -84,16 +83,11 @@ def link_uses(plan: Plan) -> tuple[Use, ...]:
 
 def _of_work(use: RemoteUse | TrainingUse, verdict: str, place: str, group: str = "") -> Use:
     if isinstance(use, RemoteUse):
-        low, kept, high, key = use.kept_low, use.kept, use.kept_high, f"network.remote.{use.id}.slowdown"
-        about = use.workload_name
+        low, kept, high = use.kept_low, use.kept, use.kept_high
+        about, key = use.workload_name, f"network.remote.{use.id}.slowdown"
     else:
-        low, kept, high, key = (
-            use.efficiency_low,
-            use.efficiency,
-            use.efficiency_high,
-            f"{use.path}.efficiency",
-        )
-        about = said("link.training", hosts=amount(use.hosts, place))
+        low, kept, high = use.efficiency_low, use.efficiency, use.efficiency_high
+        about, key = said("link.training", hosts=amount(use.hosts, place)), f"{use.path}.efficiency"
     means = said("link.keeps", kept=kept, ends=kept_range(low, high))
     return Use(verdict, means, kept_share(kept), about, key, use.name, (group,) if group else ())
 
@@ -102,16 +96,15 @@ def _weights(plan: Plan) -> Iterator[Use]:
     """Times to read the weights of a replica over TCP, if storage is as fast as the link: no limit is stated for them."""
     network, tcp = plan.scenario.network, many_tcp_rate(plan.scenario, plan.catalog)
     usable = plan.catalog.assumptions[ITEM["ring"]].fact("usable_share")
-    ends = ((tcp.value, usable.value), (tcp.high, usable.high), (tcp.low, usable.low))
+    ends: Any = (
+        (tcp.value, usable.value),
+        (tcp.high or tcp.value, usable.high),
+        (tcp.low or tcp.value, usable.low),
+    )
+    links = [Link(network.link_gbit_s, "tcp", rate, share, network.mtu_bytes) for rate, share in ends]
     for serving in plan.llm.serving.values():
         gib = serving.held.weights_gib * max(1.0, serving.gpus)
-        s, low, high = (
-            gib
-            * GIB
-            * 8e-9
-            / delivered_gbit_s(Link(network.link_gbit_s, "tcp", rate or tcp.value, share, network.mtu_bytes))  # type: ignore[arg-type]
-            for rate, share in ends
-        )
+        s, low, high = (gib * GIB * 8e-9 / delivered_gbit_s(link) for link in links)
         means = said("link.reads", value=rough(s), ends=rough_range(low, high))
         about, key = said("link.weights", gib=gib), f"groups.{serving.id}.weights_gib"
         yield Use("none", means, said("link.time", value=rough(s)), about, key, serving.name, (serving.id,))
@@ -120,28 +113,17 @@ def _weights(plan: Plan) -> Iterator[Use]:
 def _moves(plan: Plan) -> Iterator[Use]:
     """Stuns in vMotion of the VMs with each frame buffer, the smallest first."""
     limit_s, link = stun_limit_s(plan.scenario, plan.catalog), plan.scenario.network.link_gbit_s
-    moved = [
-        (g.frame_buffer_mb, g.stun_s or 0.0, g.id)
-        for g in plan.groups
-        if g.vms_placed and (g.stun_not_known or g.stun_s)
-    ]
-    for (size_mb, stun_s), rows in groupby(sorted(moved), lambda row: row[:2]):
-        ids = tuple(group for *_, group in rows)
+    moved = [g for g in plan.groups if g.vms_placed and (g.stun_not_known or g.stun_s)]
+    alike = sorted((g.frame_buffer_mb, g.stun_s or 0.0, g.id) for g in moved)
+    for (size_mb, stun_s), rows in groupby(alike, lambda row: row[:2]):
+        ids, about = tuple(group for *_, group in rows), said("link.vmotion", gib=size_mb / 1024)
         verdict, value = "over" if stun_s > limit_s else "good", said("link.time", value=rough(stun_s))
         means = said("link.stun", value=rough(stun_s), limit=limit_s)
         if not stun_s:
             verdict, value, means = "unknown", "", said("network.stun not known")
         if link < VMOTION_GBIT_S:
             verdict, value, means = "bad", "", said("network.vmotion wants", speed=VMOTION_GBIT_S)
-        yield Use(
-            verdict,
-            means,
-            value,
-            said("link.vmotion", gib=size_mb / 1024),
-            f"groups.{ids[0]}.stun_s",
-            "",
-            ids,
-        )
+        yield Use(verdict, means, value, about, f"groups.{ids[0]}.stun_s", "", ids)
 
 
 def _ports(plan: Plan) -> Iterator[Use]:

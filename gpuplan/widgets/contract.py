@@ -200,7 +200,7 @@ Posture = TypedDict("Posture", {
     "path": str, "value": int, "cards": Sequence[PostureCard], "label": str, "question": str, "problem": str,
     "stale": bool})
 LinkSpeed = TypedDict("LinkSpeed", {"value": int, "main": bool})
-LinkCell = TypedDict("LinkCell", {"mark": Mark, "text": str, "title": str})
+LinkCell = TypedDict("LinkCell", {"mark": Mark, "text": str, "again": bool, "title": str})
 Lane = TypedDict("Lane", {
     "chips": Sequence[Chip], "name": str, "about": str, "cells": Sequence[LinkCell], "mark": Mark,
     "means": str, "key": str})

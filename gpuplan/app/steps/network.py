@@ -92,9 +92,8 @@ def message(workbook: Workbook) -> Headline:
     told, (_, least) = HEADLINES["network"](workbook.plan), _speeds(workbook)
     if least is None or least.rank or least.gbit_s == workbook.plan.scenario.network.link_gbit_s:
         return told
-    return told._replace(
-        sentence=said("screen.network.enough", told=told.sentence.rstrip("."), speed=least.gbit_s)
-    )
+    words = {"told": told.sentence.rstrip("."), "speed": least.gbit_s}
+    return told._replace(sentence=said("screen.network.enough", **words))
 
 
 @panel(draws="links")
@@ -117,8 +116,8 @@ def _lane(workbook: Workbook, use: Use, speeds: Sequence[Speed]) -> contract.Lan
     cells, before = list[contract.LinkCell](), ""
     for left, one in zip(range(len(results), 0, -1), results, strict=True):
         wasted = left < same and one.verdict in ("good", "none")
-        mark, text = SIGNS["wasted" if wasted else one.verdict], one.value if one.value != before else ""
-        cells.append({"mark": mark, "text": text, "title": one.means})
+        mark, again = SIGNS["wasted" if wasted else one.verdict], one.value == before
+        cells.append({"mark": mark, "text": one.value, "again": again, "title": one.means})
         before = one.value
     return {
         "chips": [chip(workbook, group)["chip"] for group in use.groups],
@@ -151,10 +150,9 @@ def speeds_data(workbook: Workbook) -> contract.Posture:
 
 def _card(workbook: Workbook, speed: Speed) -> contract.PostureCard:
     costs, more = workbook.plan.costs, speed.dearer or 0.0
-    slow = [
-        use.name or use.about for use in speed.uses if speed.rank and RANKS.get(use.verdict) == speed.rank
-    ]
-    cost, fabric = "", said("screen.network.leaves", speed=speed)
+    worst = [use for use in speed.uses if speed.rank and RANKS.get(use.verdict) == speed.rank]
+    words = [said("screen.network.slow for", names=[*dict.fromkeys(use.name or use.about for use in worst)])]
+    words, cost = [*words[: len(worst)], said("screen.network.leaves", speed=speed)], ""
     if costs and more:
         key = "screen.network.dearer" if more > 0 else "screen.network.cheaper"
         cost = said(key, money=headline_money(abs(more), costs.currency), years=costs.years)
@@ -163,9 +161,7 @@ def _card(workbook: Workbook, speed: Speed) -> contract.PostureCard:
         "value": speed.gbit_s,
         "title": said("screen.network.speed of", speed=speed.gbit_s),
         "mark": SIGNS[("good", "fair", "bad")[speed.rank]],
-        "words": " ".join(
-            [*[said("screen.network.slow for", names=[*dict.fromkeys(slow)])][: len(slow)], fabric]
-        ),
+        "words": " ".join(words),
         "about": "; ".join(speed.excludes),
         "cost": cost,
         "key": "",

@@ -4,12 +4,12 @@ export default drawn((data, send, model) => {
   if (!data.lanes.length) return data.text.map((parts) => h("p", { class: "gp-said" }, parts.map((p) => p.text)));
   const chosen = data.speeds.findIndex((s) => s.value === data.value);
   const choose = (s) => s.value !== data.value && send("set", { path: data.path, value: String(s.value), live: false });
-  const speed = (s, at) => h("button", { type: "button", class: `gp-link-speed${s.main ? " gp-main-speed" : ""}`, "data-at": `link-${s.value}`, "aria-pressed": String(at === chosen),
+  const speed = (s, at) => h("button", { type: "button", class: `gp-link-speed${s.main ? " gp-main-speed" : at === chosen ? "" : " gp-link-minor"}`, "data-at": `link-${s.value}`, "aria-pressed": String(at === chosen),
     "aria-label": `${s.value} Gbit/s`, onclick: () => choose(s) }, s.value);
-  // A sign stands once in a run of the same.
-  const begins = (l, at) => l.cells[at].mark.sign && l.cells[at - 1]?.mark.sign !== l.cells[at].mark.sign;
-  const cell = (l) => (c, at) => h("span", { class: `gp-link-cell gp-${c.mark.tone || "plain"}${at === chosen ? " gp-link-chosen" : ""}`, title: c.title },
-    c.text || begins(l, at) ? h("span", {}, begins(l, at) ? h("b", { "aria-hidden": "true" }, c.mark.sign) : null, ` ${c.text}`) : null);
+  // What is as at the speed before stands there once, where there is room for all speeds.
+  const again = (l, at) => l.cells[at - 1]?.mark.sign === l.cells[at].mark.sign;
+  const cell = (l) => (c, at) => h("span", { class: `gp-link-cell gp-${c.mark.tone || "plain"}${at === chosen ? " gp-link-chosen" : data.speeds[at].main ? "" : " gp-link-minor"}`, title: c.title },
+    h("span", { class: c.again && again(l, at) ? "gp-again" : "" }, h("b", { class: again(l, at) ? "gp-again" : "", "aria-hidden": "true" }, c.mark.sign), h("span", { class: c.again ? "gp-again" : "" }, c.text)));
   const lane = (l) => [
     h("div", { class: "gp-lane-name" }, h("b", {}, l.chips.map((c) => chip(...c)), l.name), h("small", {}, l.about)),
     h("div", { class: "gp-lane-scale" }, l.cells.length ? l.cells.map(cell(l)) : h("span", { class: "gp-link-cell gp-awaited" })),

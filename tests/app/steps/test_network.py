@@ -162,7 +162,7 @@ def test_a_lane_has_a_cell_for_each_speed_and_says_where_a_faster_one_is_wasted(
         assert here["title"] == lane["means"]
         assert here["mark"] in (lane["mark"], step.SIGNS["wasted"])
     ports = data["lanes"][-2]["cells"]
-    assert [cell["text"] for cell in ports] == ["28", "4", "3", "", "", "", "", ""], "said where it changes"
+    assert [cell["text"] for cell in ports if not cell["again"]] == ["28", "4", "3"], "said where it changes"
     assert [cell["mark"]["text"] for cell in ports] == [
         "no fabric",
         *["enough"] * 2,
