@@ -58,7 +58,7 @@ class Locale:
 
 
 PLAIN = Locale(
-    "", "International", ".", THIN_SPACE, 3, 10_000, "before", "{year}-{number:02}-{day:02}", "a4", "apart"
+    "", "International", ".", THIN_SPACE, 3, 1_000, "before", "{year}-{number:02}-{day:02}", "a4", "apart"
 )
 """Locale of scenarios that choose none."""
 LOCALES: Mapping[str, Locale] = {
@@ -108,12 +108,11 @@ def spoken(render: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P]
 
 def written(value: Any, spec: str = "") -> str:
     """Format a number by a Python format, such as ``.2f`` or ``,.0f``, with the signs of the locale."""
-    text, here = format(value, spec), SPOKEN.get()
-    if here is PLAIN:
-        return text.replace(",", THIN_SPACE)
-    whole, point, part = text.partition(".")
+    here = SPOKEN.get()
+    whole, point, part = format(value, spec).partition(".")
     if "," in whole:
-        whole = here.grouped(whole.replace(",", ""))
+        digits = whole.replace(",", "")
+        whole = here.grouped(digits) if abs(int(digits)) >= here.grouped_from else digits
     return f"{whole}{here.decimal}{part}" if point else whole
 
 

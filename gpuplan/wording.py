@@ -51,7 +51,7 @@ def number(value: Any) -> str:
     if isinstance(value, str):
         return value
     if float(value).is_integer():
-        return written(int(value), ",") if abs(value) >= SPOKEN.get().grouped_from else str(int(value))
+        return written(int(value), ",")
     share = exact(value)
     if 0 < share < 1 and share.denominator <= 16 and abs(float(share) - value) < 1e-6:
         return f"{share.numerator}/{share.denominator}"
@@ -291,7 +291,7 @@ def three_digits(value: float) -> str:
 
 def two_digits(value: float) -> str:
     """A rate or a ratio, to two digits and never as a fraction."""
-    return f"{float(f'{value:.2g}'):,g}"
+    return written(float(f"{value:.2g}"), ",g")
 
 
 def points(value: float) -> str:

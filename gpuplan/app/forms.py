@@ -9,7 +9,7 @@ from gpuplan.app.cards import Card, attributes
 from gpuplan.app.state import Workbook
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, own_rows
-from gpuplan.locales import PLAIN, SPOKEN, written
+from gpuplan.locales import written
 from gpuplan.plan.prices import catalog_factor
 from gpuplan.report import basis_word, number
 from gpuplan.report.tables.known import CHOICE_NAMES
@@ -201,11 +201,7 @@ def _gpus_words(path: str, value: Any) -> str:
 def _as_written(_: str, value: Any) -> str:
     """Return a number as it is typed: all its digits, with the signs of the locale where one is chosen."""
     text = repr(value)
-    if SPOKEN.get() is PLAIN or "e" in text:
-        return text
-    places = len(text.partition(".")[2])
-    grouped = "," if abs(value) >= SPOKEN.get().grouped_from else ""
-    return written(value, f"{grouped}.{places}f")
+    return text if "e" in text else written(value, f",.{len(text.partition('.')[2])}f")
 
 
 WORDED: Mapping[str, Callable[[str, Any], str]] = {

@@ -12,7 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from gpuplan.locales import SPOKEN, written
+from gpuplan.locales import written
 from gpuplan.scenario.amounts import plain_number
 from gpuplan.scenario.hosts_and_vms import (
     DAYS,
@@ -78,7 +78,7 @@ class Field:
 
 
 def _bound(value: float) -> str:
-    return written(value, f"{',' if abs(value) >= SPOKEN.get().grouped_from else ''}.10g")
+    return written(value, ",.10g")
 
 
 def parse_value(spec: Field, given: Any, path: str, currency: str = "") -> Any:

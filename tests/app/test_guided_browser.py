@@ -38,7 +38,7 @@ def test_three_answers_by_keyboard_make_a_first_design(visit: Any) -> None:
     caught_up(page)
     assert figures(page)["totals.unplaced_vms_after_failure"] == "All VMs fit"
     open_workload(page, "notebooks")
-    assert at(page, "groups.notebooks.people").input_value() == "1200"
+    assert at(page, "groups.notebooks.people").input_value() == "1\u202f200"
     assert at(page, "known-groups.notebooks.people").filter(has_text="assumed").count() == 0
     assert at(page, "known-groups.notebooks.gpus_each").inner_text() == "assumed"
     assert at(page, "known-hardware.gpu").inner_text() == "assumed"

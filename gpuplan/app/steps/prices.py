@@ -11,6 +11,7 @@ from gpuplan.app.cards import Contents, act, bare, panel, sheet
 from gpuplan.app.forms import field_data
 from gpuplan.app.header import paid_for
 from gpuplan.app.state import Workbook
+from gpuplan.locales import written
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.prices import MEMORY, Price, Unknown
 from gpuplan.report import number
@@ -107,7 +108,7 @@ def _planned_row(workbook: Workbook, item: Price | Unknown, catalog: Price | Non
         return _row(item.name, field, item.per, ("", unknown, ""), acts)
     fact = item.given
     if field["locked"]:
-        field |= {"value": f"{item.value:.10g}", "empty": ""}
+        field |= {"value": written(item.value, ",.10g"), "empty": ""}
         acts = {}
     ends = f"{bare(fact.low)} to {bare(fact.high)}" if fact.low is not None and fact.high is not None else ""
     sources = (

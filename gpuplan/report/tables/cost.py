@@ -142,22 +142,18 @@ def per_unit(plan: Plan) -> Table:
     rows: list[tuple[str, Cell]] = []
     if costs is not None and ranges is not None:
         rows += [
-            (label, _unit_price(value, getattr(ranges, name), f"cost.{name}"))
+            (label, Cell(value, words=rounded_money(value, getattr(ranges, name))[0], line=f"cost.{name}"))
             for name, label in NAMES["price of a GPU-hour"].items()
             if (value := getattr(costs, name)) is not None
         ]
     for price in plan.token_costs.values():
         who = f", {price.name}" if len(plan.token_costs) > 1 else ""
         rows += [
-            (label + who, _unit_price(value, None, f"groups.{price.id}.{name}"))
+            (label + who, Cell(value, line=f"groups.{price.id}.{name}"))
             for name, label in PER_UNIT.items()
             if (value := getattr(price, name)) is not None
         ]
     return filled("per_unit", rows, plan.scenario.cost.currency)
-
-
-def _unit_price(value: float, ends: tuple[float, float] | None, line: str) -> Cell:
-    return Cell(value, words=rounded_money(value, ends)[0], line=line)
 
 
 def ranges_words(plan: Plan) -> str:

@@ -417,9 +417,10 @@ function control(field, send, compact) {
     if (field.kind === "number") input.addEventListener("keydown", (event) => {
       // Up and down count, as in any field for a number.
       const by = { ArrowUp: 1, ArrowDown: -1 }[event.key];
-      if (!by || input.readOnly || !/^\d{1,15}$/.test(input.value)) return;
+      const count = input.value.replace(/[\s.,'\u2019]/g, "");  // without the signs of thousands
+      if (!by || input.readOnly || !/^\d{1,15}$/.test(count)) return;
       event.preventDefault();
-      input.value = String(Math.min(Math.max(Number(input.value) + by, field.low), field.high));
+      input.value = String(Math.min(Math.max(Number(count) + by, field.low), field.high));
       input.dispatchEvent(new Event("input"));
     });
     input.addEventListener("keydown", (event) => {

@@ -30,7 +30,7 @@ from gpuplan.report.drawing import COLOURS, PARTS
 from gpuplan.report.headlines import HEADLINES
 from gpuplan.report.tables.cost import STATUS
 from gpuplan.scenario import FIELDS
-from gpuplan.wording import rounded_money
+from gpuplan.wording import money, rounded_money
 
 Data = dict[str, Any]
 DRAWN: tuple[Callable[[Workbook], Data], ...] = (
@@ -194,8 +194,11 @@ def test_each_unit_has_its_cost_and_why(catalog: Catalog) -> None:
     assert costs is not None and costs.gpu_hour_used is not None and tokens.user_month is not None
     shown = {name: (row[1]["text"], row[1]["key"]) for name, row in rows(step.unit_data(book)).items()}
     assert shown["GPU-hour used"][1] == "cost.gpu_hour_used"
-    assert shown["Million output tokens"][0] == rounded_money(tokens.million_out)[0]
-    assert shown["Per user and month"] == (rounded_money(tokens.user_month)[0], "groups.assistant.user_month")
+    assert shown["Million output tokens"][0] == money(tokens.million_out, "").strip()
+    assert shown["Per user and month"] == (
+        money(tokens.user_month, "").strip(),
+        "groups.assistant.user_month",
+    )
 
 
 def test_what_nobody_knows_is_named_with_an_empty_field_and_marked_in_the_strip(unknown: Workbook) -> None:
@@ -351,7 +354,7 @@ def test_the_internal_card_says_what_is_paid_and_earned(sold: Workbook) -> None:
 def test_prices_are_those_that_we_pay_beside_those_of_the_customer(sold: Workbook) -> None:
     row = next(r for r in prices_data(sold)["rows"] if r["id"] == "prices.gpus/v100-pcie-32gb")
     assert row["cells"][0]["note"] == "the customer pays 10\u202f265"
-    assert row["cells"][1]["input"]["value"] == "8417.39"
+    assert row["cells"][1]["input"]["value"] == "8\u202f417.39"
     assert is_approved(row["cells"][1]["acts"][0]["text"], "9\u202f938")
     row = next(r for r in prices_data(sold)["rows"] if r["id"] == "prices.electricity-kwh")
     assert "note" not in row["cells"][0]
@@ -371,7 +374,7 @@ def test_nothing_internal_is_in_the_customer_view(sold: Workbook) -> None:
     assert (card["shown"], card["fields"]) == (False, [])
     fields = inputs_of(prices_data(sold))
     gpu = fields["prices.gpus/v100-pcie-32gb"]
-    assert gpu["value"] == "10265.11"
+    assert gpu["value"] == "10\u202f265.11"
     assert has_approved(gpu["locked"])
     assert fields["prices.electricity-kwh"]["locked"] == ""
     assert set(fields) <= {row["id"] for row in prices_data(sold)["rows"]}

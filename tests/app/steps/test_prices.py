@@ -33,7 +33,7 @@ def test_a_price_is_overwritten_in_place_and_taken_back(enterprise: Workbook) ->
     assert after is not None
     assert after.net_present > before.net_present
     row = prices(enterprise)["servers/dell-c4140"]
-    assert (row[1]["input"]["value"], row[4]["basis"]) == ("30000", "quoted")
+    assert (row[1]["input"]["value"], row[4]["basis"]) == ("30\u202f000", "quoted")
     assert is_approved(row[1]["cites"][1])
     back = row[1]["acts"][0]
     assert has_approved(back["text"])

@@ -15,7 +15,7 @@ from gpuplan.plan.verdict import WAYS
 from gpuplan.report.table import Table
 from gpuplan.report.tables import acceptance
 from gpuplan.scenario import from_dict
-from gpuplan.wording import said
+from gpuplan.wording import number, said
 
 
 def shown(table: Table) -> list[list[Any]]:
@@ -123,7 +123,7 @@ def test_acceptance_expects_what_the_plan_says(plans: dict[str, Plan]) -> None:
     way = WAYS[plan.restart(plan.pools[0]).way]
     assert said("build.failure unsure", vms=worst.restarted, way=way) in said_of
     assert f"Power off vgpu-{worst.hosts[0]:02}" in said_of
-    assert plan.power is not None and f"At most {round(plan.power.host_peak_w)} W a host" in said_of
+    assert plan.power is not None and f"At most {number(round(plan.power.host_peak_w))} W a host" in said_of
     assert "7 x H100L-1-12C" in said_of and "2 x H100L-47C" in said_of  # of NVIDIA's table
     assert has_approved(said_of, "58 s", "100 s")  # not that of VMs over the limit
     assert "RDMA" in said_of and "Bitfusion" not in said_of
