@@ -2,7 +2,7 @@
 const share = (part) => `${100 * part}%`;
 const bar = (b) => [
   h("div", { class: "gp-load-name" }, h("b", {}, b.name), b.note ? h("small", {}, b.note) : null),
-  h("div", { class: "gp-load-bar" }, b.parts.map((p) => h("i", { class: `gp-c${p.colour}`, style: `width:${share(p.share)}`, title: p.title }, p.text)), h("b", {}, b.gpus))];
+  h("div", { class: "gp-load-bar" }, b.parts.map((p) => h("i", { class: `gp-c${p.colour}`, style: `width:${share(p.share)}`, title: p.title }, p.text.split(" ")[0], h("span", {}, p.text.slice(1)))), h("b", {}, b.gpus))];
 
 export default drawn((data) => data.shown ? h("div", { class: `gp-loads${data.stale ? " gp-old" : ""}` },
   h("section", { class: "gp-card" }, h("h2", {}, "GPUs by workload", h("small", {}, data.about)),
