@@ -292,7 +292,7 @@ def test_posture_changes_the_spare_hosts(visit: Any) -> None:
     wait_figure(page, "totals.hosts", "8")
     accepted.check()
     wait_figure(page, "totals.hosts", "7")
-    figure(page, "totals.hosts").get_by_text("7 + 0").wait_for()
+    figure(page, "totals.hosts").get_by_text("7 without failover").wait_for()
 
 
 def test_the_chart_is_drawn_without_the_internet(visit: Any) -> None:
