@@ -82,7 +82,7 @@ def test_thousands_are_not_planned_while_they_are_typed(enterprise: Workbook) ->
         enterprise.edit(PEOPLE, text, live=True)
         seen.append(enterprise.scenario.get(PEOPLE))
     enterprise.edit(PEOPLE, "1,000")
-    assert seen == [1, 1, 1, 1, 1000] and enterprise.undo_words.endswith(": 32 \u2192 1000")
+    assert seen == [1, 1, 1, 1, 1000] and enterprise.undo_words.endswith(": 32 \u2192 1\u202f000")
     enterprise.undo()
     assert enterprise.scenario.get(PEOPLE) == 32 and not enterprise.can_undo
 

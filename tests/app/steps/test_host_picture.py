@@ -29,7 +29,10 @@ def test_hosts_that_only_orders_need_are_not_called_spare(catalog: Catalog) -> N
             availability={"sized_for": "orders"},
         ),
     )
-    assert [host["word"] for host in pool_of(book)["hosts"]] == ["2/2 used"] * 2 + ["for the demand", "failover"]
+    assert [host["word"] for host in pool_of(book)["hosts"]] == ["2/2 used"] * 2 + [
+        "for the demand",
+        "failover",
+    ]
 
 
 def test_a_gpu_says_its_profile_and_who_is_on_it(book: Workbook) -> None:
@@ -145,7 +148,7 @@ def test_hosts_that_are_there_already_show_what_they_have(catalog: Catalog) -> N
     assert [len(host["gpus"]) for host in pool["hosts"][:3]] == [2, 2, 4]
     assert pool["about"].startswith("2 x 2 GPUs (existing) and ")
     used = next(host for host in pool["hosts"] if host["word"] == "4/4 used")
-    assert has_approved(used["title"], "24", "64 vCPUs", "624", "1024 GiB")
+    assert has_approved(used["title"], "24", "64 vCPUs", "624", "1\u202f024 GiB")
 
 
 def test_gpus_of_no_group_and_no_groups(catalog: Catalog) -> None:
