@@ -141,10 +141,9 @@ Run = TypedDict("Run", {
 # Cards of one step
 
 Example = TypedDict("Example", {"id": str, "title": str, "text": str, "answer": NotRequired[str]})
-Journey = TypedDict("Journey", {"title": str, "text": str})
 Start = TypedDict("Start", {
     "examples": Sequence[Example], "references": Sequence[Example], "templates": Sequence[Example],
-    "journey": Sequence[Journey], "customer": bool})
+    "customer": bool})
 GuideKind = TypedDict("GuideKind", {
     "id": str, "name": str, "about": str, "label": str, "planned": str, "problem": str})
 GuidePlace = TypedDict("GuidePlace", {"path": str, "label": str, "options": Sequence[Texts], "problem": str})

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from gpuplan.app.cards import Card, figures
 from gpuplan.app.groups import count_of
 from gpuplan.app.plan_view import PlanView
-from gpuplan.app.state import STEPS, Workbook
+from gpuplan.app.state import Workbook
 from gpuplan.app.steps.host_picture import Picture
 from gpuplan.app.steps.hosts import legend
 from gpuplan.catalog import load_catalog
@@ -94,34 +94,22 @@ def _figures(plan: Plan) -> list[contract.Figure]:
     return figures(names, totals=plan.totals, cost=Figures(plan).cost, speed=round(speed), wait=f"{wait:.1f}")
 
 
-def _of_examples(workbook: Workbook) -> Shipped:
+def _of(workbook: Workbook) -> Shipped:
     return _shipped(*workbook.catalog.folders[1:2])
 
 
-@partial(Card, "panel")
-def shown_head(workbook: Workbook) -> contract.Panel:
-    return _of_examples(workbook).head
-
-
-@partial(Card, "hosts")
-def shown_picture(workbook: Workbook) -> dict[str, Any]:
-    return _of_examples(workbook).picture
-
-
-@partial(Card, "panel")
-def shown_figures(workbook: Workbook) -> dict[str, Any]:
-    return {"shown": True, "stale": False, "figures": _of_examples(workbook).figures}
+shown_head = Card("panel", lambda workbook: _of(workbook).head)
+shown_picture = Card("hosts", lambda workbook: _of(workbook).picture)
+shown_figures = Card("panel", lambda book: {"shown": True, "stale": False, "figures": _of(book).figures})
 
 
 @partial(Card, "start")
 def start_data(workbook: Workbook) -> contract.Start:
-    answers, about = NAMES["what a step answers"], NAMES["what an industry runs"]
-    cards = _of_examples(workbook).cards
+    about, cards = NAMES["what an industry runs"], _of(workbook).cards
     return {
         "examples": cards["example"],
         "references": cards["reference design"],
         "templates": [{"id": id, "title": name, "text": about[id]} for id, name in NAMES["industry"].items()],
-        "journey": [{"title": title, "text": answers[step]} for step, title in STEPS[1:]],
         "customer": workbook.customer,
     }
 

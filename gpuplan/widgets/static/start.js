@@ -1,4 +1,4 @@
-// Start: examples, templates, and the recent designs of this browser with their versions; without those, what the steps answer.
+// Start: examples, templates, and the recent designs of this browser with their versions.
 const MOST_SHOWN = 3, MOST_BYTES = 5_000_000;
 const SIGN = { good: "\u2713", warn: "!", bad: "\u2715" };
 
@@ -70,14 +70,11 @@ export default drawn((data, send, model) => {
       h("section", {}, h("h2", {}, "Examples", h("small", {}, "each opens as a complete design")), h("div", { class: "gp-cards" }, data.examples.map((e) => card(e, "")))),
       h("section", {}, h("h2", {}, "Reference designs (2020)", h("small", {}, "hardware no longer sold")), h("div", { class: "gp-cards" }, data.references.map((e) => card(e, "gp-quiet"))))),
     h("section", { class: "gp-templates" }, h("h2", {}, "Templates by industry", h("small", {}, "every number in them is assumed, for you to replace")), h("div", { class: "gp-cards" }, data.templates.map((e) => card(e, "gp-slim")))),
-    data.customer ? null : h("section", { class: "gp-recent", "aria-label": "Recent designs", hidden: !recent.length && !model.said },
+    data.customer ? null : h("section", { class: "gp-recent", "aria-label": "Recent designs" },
       h("h2", {}, "Recent designs", h("small", {}, `only in this browser: the last ${MOST_RECENT} versions, the oldest go first`),
         h("span", { class: "gp-recent-acts" }, chooser, act("import-designs", "Import", "Add the designs of an exported list", () => chooser.click()),
           recent.length ? [act("export-designs", "Export", "Save the whole list as a file", save), act("clear-designs", "Clear list", "", () => remove(null, "List cleared"))] : null)),
       model.said ? h("p", { class: "gp-small", role: "status" }, model.said.said, " ", model.said.back ? act("put-back", "Undo", "", putBack) : null) : null,
       designs.length ? listed(designs.slice(0, MOST_SHOWN)) : null,
-      designs.length > MOST_SHOWN ? h("details", { "data-keep": "older" }, h("summary", {}, `${designs.length - MOST_SHOWN} older`), listed(designs.slice(MOST_SHOWN))) : null),
-    recent.length ? null : h("section", { class: "gp-journey", "aria-label": "The steps" },
-      h("h2", {}, "Eight steps", h("small", {}, "in about fifteen minutes, in any order"), data.customer || model.said ? null : [chooser, act("import-designs", "Import designs", "Add the designs of an exported list", () => chooser.click())]),
-      h("ol", {}, data.journey.map((s, i) => h("li", {}, h("span", { class: "gp-num", "aria-hidden": "true" }, i + 1), h("div", {}, h("b", {}, s.title), h("span", {}, s.text)))))));
+      designs.length > MOST_SHOWN ? h("details", { "data-keep": "older" }, h("summary", {}, `${designs.length - MOST_SHOWN} older`), listed(designs.slice(MOST_SHOWN))) : null));
 }, keepOpen);
