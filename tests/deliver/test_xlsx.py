@@ -24,12 +24,12 @@ from gpuplan.plan.bill_of_materials import Material
 from gpuplan.scenario import Scenario, from_dict
 
 SHEETS = [
-    "Overview", "Own prices", "Bill of materials", "Cost by year", "Factors", "Decisions", "Groups", "Demand", "Hosts",
+    "Overview", "Own prices", "Bill of materials", "Cost by year", "Factors", "Decisions", "Workloads", "Demand", "Hosts",
     "Availability", "Network", "Network performance", "Platform", "Power", "Inputs", "Prices", "Messages", "Trail", "Sources",
     "Names",
 ]  # fmt: skip
 """Sheets of a design without alternatives."""
-LIVE = {"Overview", "Own prices", "Bill of materials", "Cost by year", "Groups", "Names"}
+LIVE = {"Overview", "Own prices", "Bill of materials", "Cost by year", "Workloads", "Names"}
 """Sheets with formulas."""
 TWO_POOLS = {
     "groups": [
@@ -75,7 +75,7 @@ def test_the_sheets_say_what_the_plan_says(example: Plan) -> None:
     assert list(trail) == list(example.lines)
     for key, found in example.lines.items():
         assert trail[key][2].value == pytest.approx(found.value) if found.value != "" else True
-    groups = rows(file["Groups"])
+    groups = rows(file["Workloads"])
     assert sum(row["TCO, USD"] for row in groups) == pytest.approx(costs.total, abs=0.01)
     hosts = rows(file["Hosts"])
     assert sum(row["Hosts"] for row in hosts) == example.totals.hosts
@@ -132,7 +132,7 @@ def test_formulas_carry_their_values_and_no_errors(example: Plan) -> None:
                     empty = "IF(" in cell.value and '""' in cell.value
                     assert shown is not None or empty, (name, cell.coordinate, cell.value)
     assert live["Cost by year"] > 100 and live["Bill of materials"] > 20
-    assert live["Overview"] == 4 and live["Groups"] == len(example.groups)
+    assert live["Overview"] == 4 and live["Workloads"] == len(example.groups)
     assert {name for name, count in live.items() if count} == LIVE
 
 
@@ -219,14 +219,14 @@ def test_names_are_text_whatever_they_look_like(catalog: Catalog) -> None:
     plan = plan.but(groups=named, scenario=replace(scenario, name=evil[0], customer=evil[4]))
     held = content(plan)
     file = openpyxl.load_workbook(io.BytesIO(held))
-    names = [cell.value for cell in file["Groups"]["A"][4:]]
+    names = [cell.value for cell in file["Workloads"]["A"][4:]]
     assert names[:5] == evil[:5]
     assert names[5] == "abc"
     assert 100 < len(names[6]) < 2000 and names[6].endswith("…")  # what the highest row shows
     assert (file["Overview"]["A1"].value, file["Overview"]["A1"].data_type) == (evil[0], "s")
     assert file["Overview"]["A2"].value == evil[4]
-    assert {file["Groups"].cell(5 + n, 1).data_type for n in range(4)} == {"s"}
-    assert all(file["Groups"].cell(5 + n, 1).quotePrefix for n in range(4))
+    assert {file["Workloads"].cell(5 + n, 1).data_type for n in range(4)} == {"s"}
+    assert all(file["Workloads"].cell(5 + n, 1).quotePrefix for n in range(4))
     with zipfile.ZipFile(io.BytesIO(held)) as parts:
         held = b"".join(parts.read(name) for name in parts.namelist() if name.startswith("xl/worksheets/"))
     assert b"HYPERLINK" not in held and b"<hyperlink" not in held

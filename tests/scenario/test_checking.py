@@ -123,7 +123,7 @@ def test_all_mistakes_of_a_file_are_named_at_once() -> None:
 
 
 def test_too_many_groups_and_notes() -> None:
-    assert problem("groups: [" + ",".join(f"{{id: g{n}}}" for n in range(101)) + "]").value == "101 groups"
+    assert problem("groups: [" + ",".join(f"{{id: g{n}}}" for n in range(101)) + "]").value == "101 workloads"
     assert problem("notes: [" + ",".join("{}" for _ in range(2001)) + "]").value == "2001 entries"
 
 
