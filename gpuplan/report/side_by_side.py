@@ -32,6 +32,9 @@ class Amount(NamedTuple):
     """What is counted, where its row does not say it."""
 
 
+NOTHING = Amount(0.0, "")
+
+
 class Design(NamedTuple):
     """A design in its figures; without any where it cannot be planned."""
 
@@ -133,21 +136,26 @@ def rows(designs: Sequence[Design]) -> list[dict[str, Any]]:
 
 
 def _row(key: str, designs: Sequence[Design]) -> dict[str, Any]:
-    amounts, best = [each.amounts.get(key) for each in designs], _best(key, designs)
-    drawn = {each.text: each.value for each in amounts if each}  # what reads the same is drawn the same
-    most = max([*drawn.values(), *(end for each in amounts if each for end in each.ends or ())]) or 1
-    word, alike = said("side.tie" if best[1:] else "side.best"), _alike(key, designs)
-    places = []
-    for at, each in enumerate(amounts):
-        ends = [drawn[each.text], *(each.ends or ())] if each and alike else []
-        share, low, high, *_ = [*(end / most for end in ends), None, None, None]
-        text, note = (each.text, each.note) if each else ("", "")
-        bar = {"share": share, "low": low, "high": high}
-        places.append({"text": text, "note": note, "best": word * (at in best), **bar})
+    best, alike = _best(key, designs), _alike(key, designs)
+    known = [each.amounts[key] for each in designs if key in each.amounts]
+    drawn = {each.text: each.value for each in known}  # what reads the same is drawn the same
+    most = max([*drawn.values(), *(end for each in known for end in each.ends or ())]) or 1
+    word, places = said("side.tie" if best[1:] else "side.best"), []
+    for at, each in enumerate(designs):
+        of = each.amounts.get(key, NOTHING)
+        bar = _shares(of, drawn, most) if alike and key in each.amounts else (None, None, None)
+        place = {"text": of.text, "note": of.note, "best": word * (at in best)}
+        places.append(place | dict(zip(("share", "low", "high"), bar, strict=True)))
     currency, years = next((each.money for each in designs if each.money), ("", 0))
-    about = next((each.about for each in amounts if each), "") or said(f"side.{key} about", currency=currency)
+    about = known[0].about or said(f"side.{key} about", currency=currency)
     label, sentence = said(f"side.{key}", years=years), _sentence(key, designs, best)
     return {"label": label, "about": about, "places": places, "sentence": sentence}
+
+
+def _shares(of: Amount, drawn: Mapping[str, float], most: float) -> tuple[float | None, ...]:
+    """Return a figure and the ends of its range as shares of the longest bar."""
+    ends = [end / most for end in of.ends] if of.ends else [None, None]
+    return (drawn[of.text] / most, *ends)
 
 
 def _alike(key: str, designs: Sequence[Design]) -> bool:
