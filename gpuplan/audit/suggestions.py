@@ -10,6 +10,7 @@ import numpy as np
 from gpuplan.audit.curves import REAL_TIME_S, WEEK_H, Steps, week_edges
 from gpuplan.audit.trace import MAX_NAME, Jobs
 from gpuplan.audit.use import Audit
+from gpuplan.locales import THIN_SPACE
 from gpuplan.scenario import (
     GROUP_FIELD_BY_NAME,
     MAX_GPUS,
@@ -176,7 +177,7 @@ def _suggestion(
     jobs_per_day, work_h = _pieces(vm_h / days_seen, vm_h / len(begin) / pieces)
     rounded_up = jobs_per_day * work_h * days_seen > vm_h * (1 + 1e-9)
     note = said("audit.group.jobs", jobs=len(begin), gpu_h=round(part.gpu_h, 1))
-    tail = f", {amount(part.gpus, 'GPU')}"
+    tail = f", {amount(part.gpus, 'GPU')}".replace(THIN_SPACE, " ")
     name = (one_line(part.group) or said("audit.group.other"))[: MAX_NAME - len(tail) - 4].strip() + tail
     n = 1
     while name in names:
