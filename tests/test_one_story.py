@@ -251,7 +251,7 @@ def decided(plan: Plan) -> str:
 
 
 TOLD: dict[str, Callable[[Plan], str]] = {
-    "strip": lambda plan: strip_data(Workbook(plan.catalog, plan.scenario))["figures"][3]["note"],
+    "strip": lambda plan: strip_data(Workbook(plan.catalog, plan.scenario))["figures"][4]["note"],
     "drawer": lambda plan: str(_more(Workbook(plan.catalog, plan.scenario).checked, PLACEMENT)),
     "headline": lambda plan: hosts(plan).sentence,
     "picture": lambda plan: verdict(Workbook(plan.catalog, plan.scenario), plan.pools[0])["lead"],
@@ -307,7 +307,7 @@ def test_each_surface_says_the_verdict(data: dict[str, Any], failures: int, acce
         return
     found, book = plan.verdict, Workbook(plan.catalog, plan.scenario)
     assert found.state == state_of(plan)
-    tones = [strip_data(book)["figures"][3]["tone"], position_of(plan)["tone"]]
+    tones = [strip_data(book)["figures"][4]["tone"], position_of(plan)["tone"]]
     tones += [verdict(book, pool)["tone"] for pool in plan.pools][: len(plan.pools) == 1]
     assert set(tones) == {found.tone}
     part = found.fits == "missing"

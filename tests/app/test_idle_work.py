@@ -151,7 +151,7 @@ def test_restarts_follow_the_first_answer(catalog: Catalog) -> None:
         book, checked = Workbook(catalog, scenario), asyncio.Event()
         book.observe(lambda _: checked.set(), "revision")
         for _ in range(2):
-            seen.append((book.checked.verdict.survives, strip_data(book)["figures"][3]["tone"]))
+            seen.append((book.checked.verdict.survives, strip_data(book)["figures"][4]["tone"]))
             await asyncio.wait_for(checked.wait(), LIMIT_S)
         assert book.plan.verdict.survives == seen[1][0]
 

@@ -231,7 +231,7 @@ def test_requests_are_replayed_on_the_planned_replicas(
     code, out, err = run(capsys, "audit", str(log), "--on", str(mine), "--scenario", str(made))
     assert (code, err) == (0, "")
     said = " ".join(out.split())
-    assert has_approved(said, "3600 requests", "0.5")
+    assert has_approved(said, "3 600 requests", "0.5")
     assert has_approved(said)
     assert load_scenario(str(made)).groups[0].requests_per_s == 0.5
     code, out, _ = run(capsys, "audit", str(log), "--on", str(mine), "--json")

@@ -111,7 +111,7 @@ def test_requests_to_a_language_model_are_said_and_listed(tmp_path: Path) -> Non
     trace = read_trace(written(tmp_path, "log.csv", "timestamp,model,input_tokens,output_tokens\n" + rows))
     found = audit(trace)
     text = " ".join(audit_text(Findings(found)).split())
-    assert has_approved(text, "1800 requests", "1")
+    assert has_approved(text, "1 800 requests", "1")
     assert "from 2024-05-01 10:00" in text
     assert has_approved(text, "50 tokens", "50")
     assert "Who holds GPUs" not in text

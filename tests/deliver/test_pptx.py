@@ -592,7 +592,7 @@ def test_the_appendix_has_every_decision_and_what_is_to_confirm(shown: tuple[Pla
     ]
     found = titles(show)
     for part in (
-        "Bill of materials", "Configuration of a GPU host", "Ports, switches and cables", "values to confirm", "Risks", "Sources of the figures",
+        "Bill of materials", "Configuration of a GPU host", "Ports, switches and cables", "ssumptions to confirm", "Risks", "Sources of the figures",
     ):  # fmt: skip
         assert any(part in title for title in found), part
     assert found[-1] == "About this document"

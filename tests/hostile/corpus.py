@@ -1079,7 +1079,7 @@ def of_scenario() -> Iterator[tuple[str, str, Callable[[], bytes], str, str]]:
         c,
         lambda: ("groups: [" + ",".join(f"{{id: g{i}}}" for i in range(101)) + "]").encode(),
         REFUSED,
-        "at most 100 groups",
+        "at most 100 workloads",
     )
     yield "laughs.yaml", v, lambda: b"a: &a [x,x]\nb: &b [*a,*a]\nc: [*b,*b]", REFUSED, "anchors and aliases"
     yield (

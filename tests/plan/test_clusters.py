@@ -304,7 +304,11 @@ def test_each_split_has_its_own_reason(catalog: Catalog) -> None:
     """By group and by site divide as soon as they are chosen, whatever a cluster may hold."""
     for split, why, clusters in (
         ("few-large", "A cluster has at most 6 hosts, as stated;", 3),
-        ("by-group", "Each group has its own clusters, with at most 64 hosts, the limit of VMware Cloud", 3),
+        (
+            "by-group",
+            "Each workload has its own clusters, with at most 64 hosts, the limit of VMware Cloud",
+            3,
+        ),
         ("by-site", "Each site has its own clusters", 2),
     ):
         data = three_groups(split=split)

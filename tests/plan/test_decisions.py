@@ -108,8 +108,8 @@ def test_a_promise_is_a_decision(catalog: Catalog) -> None:
     assert make_plan(scenario, catalog).decisions[0].title == "GPUs per host"
     for rule, words in {
         "hours": "28 GPUs carry every user active in the busiest hours of the week.",
-        "wait": "31 GPUs, so that at most 5 % of the requests of each group have to wait.",
-        "wait-time": "so that at most 5 % of the requests of each group wait longer than 10 min.",
+        "wait": "31 GPUs, so that at most 5 % of the requests of each workload have to wait.",
+        "wait-time": "so that at most 5 % of the requests of each workload wait longer than 10 min.",
     }.items():
         first = make_plan(scenario.with_value("demand.rule", rule), catalog).decisions[0]
         assert first.title == "GPU demand"

@@ -156,7 +156,7 @@ def test_what_is_not_sold_is_said(catalog: Catalog) -> None:
     short = {each.key: each.short for each in plan.host_line.short}
     assert short.pop("supplies") == TOO_LITTLE  # half of 19.2 kW for 12.5
     assert short == dict.fromkeys(("processors", "memory"), NOT_SOLD)
-    assert has_approved(part(plan.host_line, "memory").rule, "4096 GB")
+    assert has_approved(part(plan.host_line, "memory").rule, "4\u202f096 GB")
     said = [m.text for m in check_plan(plan) if m.code == "host-not-sold"]
     assert len(said) == 2 and "(192)" in said[0]
 

@@ -23,6 +23,7 @@ from gpuplan.report.plan_data import plan_dict
 from gpuplan.report.tables.acceptance import acceptance
 from gpuplan.report.tables.known import input_words
 from gpuplan.scenario import Scenario, ScenarioError, from_dict, load_scenario, parse_scenario
+from gpuplan.wording import number
 
 BOARDS = (
     ("l40s-48gb", 4),
@@ -222,9 +223,9 @@ def test_files_tell_of_each_kind_by_its_name(catalog: Catalog) -> None:
     plan = make_plan(mixed(), catalog)
     words = input_words(plan, "hardware.kinds", plan.scenario.hardware.kinds)
     assert catalog.gpus["h200-nvl-141gb"].name in words and "h200-nvl-141gb" not in words
-    expected = str([row[3] for row in acceptance(plan).rows])
+    expected = " ".join(str(row[3]) for row in acceptance(plan).rows)
     assert plan.power and plan.costs
-    assert all(f"{round(host.peak_w)} W" in expected for host in plan.power.kinds.values())
+    assert all(f"{number(round(host.peak_w))} W" in expected for host in plan.power.kinds.values())
     boards = [material for material in plan.costs.materials if material.part == "GPUs"]
     (axis,) = (axis for axis in _others(plan) if axis.kind == "price")
     assert axis.path == f"prices.{max(boards, key=lambda each: each.cost or 0).price_key}"

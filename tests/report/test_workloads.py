@@ -52,7 +52,7 @@ def test_models_say_what_they_promise(catalog: Catalog) -> None:
     rows = made(load_scenario("assistant"), catalog)
     words, size = rows["Support assistant"]
     assert is_approved(words[0], "3.3", "70B", "FP8", "400 users", "12 %")
-    assert is_approved(words[1], "2000 tokens", "400", "2 s", "30")
+    assert is_approved(words[1], "2\u202f000 tokens", "400", "2 s", "30")
     assert size == ("5 \u00d7 2 GPUs", "H100L-94C")
     assert is_approved(rows["Nightly fine-tuning"][0][0], "3.1", "8B", "3 jobs", "100")
     assert rows["Document search"][0][0] == "bge-m3"

@@ -39,6 +39,7 @@ class Trial:
 
     @property
     def position(self) -> Position:
+        """The place of each slider, in the order of the answers."""
         return tuple(self.at[axis.path] for axis in self.found.axes)
 
     @property

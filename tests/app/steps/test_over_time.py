@@ -162,7 +162,7 @@ def test_what_nearly_every_order_takes_is_priced(mixed: Workbook) -> None:
 def test_thousands_of_orders_take_the_place_of_the_few(mixed: Workbook) -> None:
     few = mixed.plan.power_on["vgpu"]
     tried(mixed, 1500)
-    assert card(mixed)["text"][0].startswith("1500 orders were tried")
+    assert card(mixed)["text"][0].startswith("1\u202f500 orders were tried")
     assert [button["text"] for button in card(mixed)["buttons"]] == ["Try again"]
     said = picture_data(mixed)["pools"][0]["power_on"]
     low, high = few.now.interval
@@ -174,7 +174,7 @@ def test_thousands_of_orders_take_the_place_of_the_few(mixed: Workbook) -> None:
     mixed.edit("groups.c.people", "12")
     assert card(mixed)["text"][0].startswith(f"{mixed.plan.power_on['vgpu'].orders} orders were tried")
     mixed.undo()
-    assert card(mixed)["text"][0].startswith("1500 orders were tried")
+    assert card(mixed)["text"][0].startswith("1\u202f500 orders were tried")
 
 
 def test_the_worst_order_of_thousands_is_watched(mixed: Workbook) -> None:

@@ -121,7 +121,7 @@ def test_what_fits_the_board_is_first_and_the_rest_says_why(book: Workbook) -> N
     book.edit("hardware.server", "")
     book.edit("hardware.gpu", "h100-sxm5-80gb")
     off = [option for option in servers() if option.get("off")]
-    assert off == servers()[-len(off) :] and "no room for SXM5" in {option["why"] for option in off}
+    assert off == servers()[-len(off) :] and any("SXM5" in option["why"] for option in off)
     book.edit("hardware.server", off[0]["value"])
     assert "hardware.server" in {problem.path for problem in book.refused}
     chosen = next(option for option in servers() if option.get("why") and not option.get("off"))

@@ -46,7 +46,7 @@ def test_a_total_beside_the_groups_names_both_numbers_and_what_to_do(catalog: Ca
     asked = {"stated_gpus": 28}
     found = messages(catalog, groups=[{"id": "a", "people": 36}], demand=asked)["stated-total-differs"]
     assert (found.level, found.path) == ("warn", "demand.rule")
-    for words in ("stated total is 28 GPUs", "groups need 36", "8 GPUs more"):
+    for words in ("stated total is 28 GPUs", "workloads need 36", "8 GPUs more"):
         assert words in found.text
     fewer = messages(catalog, groups=[{"id": "a", "people": 20}], demand=asked)["stated-total-differs"]
     assert fewer.level == "note" and "8 GPUs fewer" in fewer.text

@@ -8,7 +8,7 @@ from gpuplan.plan.over_time.tried import label, of_orders, vms_words
 
 
 def test_numbers_as_people_say_them() -> None:
-    assert of_orders(1, 1, 2000) == "all 2000" and of_orders(0, 0, 100) == "none of 100"
+    assert of_orders(1, 1, 2000) == "all 2\u202f000" and of_orders(0, 0, 100) == "none of 100"
     assert of_orders(0, 0.03, 100) == "0 to 3 of 100" and of_orders(0.5, 0.5, 20) == "10 of 20"
     assert of_orders(0.001, 0.002, 10_000) == "fewer than 1 of 100"
     assert is_approved(of_orders(0.999, 1, 10_000), "99", "100", "100")
