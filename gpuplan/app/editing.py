@@ -177,14 +177,18 @@ class Editing(PlanView):
         drafted = self.drafts.pop(path, None)
         if cell and not live:
             self._leave_rows(cell, beside, scenario)
-        if path.endswith(".use_case"):  # it sets others of the group
-            for name in groups.PRESET:
-                self.drafts.pop(path.replace(".use_case", f".{name}"), None)
+        self._drop_preset(path)
         if scenario != self.scenario or drafted or live:
             self._take(scenario, path, live)
         elif self.typing:  # a field is left as it was typed
             self._settle(path)
             self._changed()
+
+    def _drop_preset(self, path: str) -> None:
+        """Drop what was refused of the inputs that a use case sets."""
+        if path.endswith(".use_case"):
+            for name in groups.PRESET:
+                self.drafts.pop(path.replace(".use_case", f".{name}"), None)
 
     def _beside_it(self, cell: Cell, given: Any) -> dict[str, str] | None:
         """Return the waiting cells with which a typed one makes a complete row, none where it needs none; None if there is no such row."""

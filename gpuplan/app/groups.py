@@ -122,22 +122,27 @@ def edited(
         changed = scenario.with_value(cell.path, parse_value(field_of(cell.path), rows, cell.path))
         return _on_their_hosts(scenario, changed) if cell.path == KINDS_PATH else changed
     typed = as_typed(path, given, locale, scenario.cost.currency) if isinstance(given, str) else given
-    scenario = scenario.with_value(
-        path, value := parse_value(field_of(path), typed, path, scenario.cost.currency)
-    )
-    head, _, rest = path.partition(".")
-    group = rest.partition(".")[0]
-    if path.endswith(".use_kind"):
+    value = parse_value(field_of(path), typed, path, scenario.cost.currency)
+    scenario = scenario.with_value(path, value)
+    if path.startswith("groups."):
+        return _with_preset(scenario, catalog, path, value)
+    return _followed(scenario, catalog) if path in WHERE[:2] else scenario
+
+
+def _with_preset(scenario: Scenario, catalog: Catalog, path: str, value: Any) -> Scenario:
+    """Return a scenario whose group has the suggested values of what was set: its kind of users, profile, use case or model."""
+    _, group, name = path.split(".")
+    if name == "use_kind":
         own = [name for name in INPUTS[SERVING] if name not in BEHIND]
         return _planned(scenario, catalog, group, [name for name in own if _is_preset(scenario, group, name)])
-    if path.endswith(".profile") and value:
-        for name in FOLLOWING:
-            scenario = scenario.with_value(f"groups.{group}.{name}", GROUP_FIELD_BY_NAME[name].default)
-    if path.endswith(".use_case") and value in presets(catalog):
+    if name == "profile" and value:
+        for each in FOLLOWING:
+            scenario = scenario.with_value(f"groups.{group}.{each}", GROUP_FIELD_BY_NAME[each].default)
+    if name == "use_case" and value in presets(catalog):
         return configured(scenario, catalog, group, value)
-    if head == "groups" and path.endswith(".model") and _is_preset(scenario, group, "tokens_in"):
+    if name == "model" and _is_preset(scenario, group, "tokens_in"):
         return _planned(scenario, catalog, group, ("tokens_in",))
-    return _followed(scenario, catalog) if path in WHERE[:2] else scenario
+    return scenario
 
 
 def _on_their_hosts(before: Scenario, now: Scenario) -> Scenario:
