@@ -188,7 +188,7 @@ def test_what_else_it_could_cost_arrives_after_the_rest_and_follows_a_change(
     silos.filter(has_not_text=before.split("\t")[-1]).wait_for()
     assert shown(page).endswith(beside.locator("tr", has_text="This design").locator("td").last.inner_text())
     open_tab(page, "alternatives")
-    page.locator("td", has_text="Silos: separate hosts for each group").wait_for()
+    page.locator("td", has_text="Silos: separate hosts for each workload").wait_for()
 
 
 @pytest.mark.by_day("axe", 4)

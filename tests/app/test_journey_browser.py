@@ -78,8 +78,9 @@ def test_the_journey_with_the_keyboard_alone(app: Any, tab: Callable[..., Any]) 
     caught_up(page)
     assert focus(page) == "usecases", "what was pressed is gone: the focus is on the step that came"
 
-    tab_to(page, "demand.gpus", "Shift+Tab")
-    tab_to(page, "totals.hosts", "ArrowRight")  # the figures are one stop
+    tab_to(page, "totals.hosts", "Shift+Tab")
+    tab_to(page, "demand.gpus", "ArrowRight")  # the figures are one stop
+    tab_to(page, "totals.hosts", "ArrowLeft")
     press("Enter")
     drawer = page.locator(".gp-drawer")
     formula = drawer.locator(".gp-formula")

@@ -349,6 +349,7 @@ def test_the_designs_of_two_entries_and_of_two_tabs_do_not_mix(app: Any, page: C
     with visit.context.expect_page() as copied:  # the memory of a tab is copied with it
         shown.evaluate("() => { open(location.href); }")
     copy = copied.value
+    caught_up(copy)
     copy.evaluate("(state) => history.replaceState(state, '')", shown.evaluate("history.state"))
     copy.reload()
     is_value(copy, PEOPLE, "64")
