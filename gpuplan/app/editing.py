@@ -185,7 +185,7 @@ class Editing(PlanView):
             self._changed()
 
     def _drop_preset(self, path: str) -> None:
-        """Drop what was refused of the inputs that a use case sets."""
+        """Drop what was refused of the inputs that a kind of workload sets."""
         if path.endswith(".use_case"):
             for name in groups.PRESET:
                 self.drafts.pop(path.replace(".use_case", f".{name}"), None)

@@ -130,7 +130,7 @@ def edited(
 
 
 def _with_preset(scenario: Scenario, catalog: Catalog, path: str, value: Any) -> Scenario:
-    """Return a scenario whose group has the suggested values of what was set: its kind of users, profile, use case or model."""
+    """Return a scenario whose group has the suggested values of what was set: its users, profile, kind or model."""
     _, group, name = path.split(".")
     if name == "use_kind":
         own = [name for name in INPUTS[SERVING] if name not in BEHIND]
