@@ -84,7 +84,7 @@ def test_a_link_opens_the_step_that_was_shared(app: Any, tab: Callable[..., Any]
     until(page, "Boolean(window.copied)")
     link = page.evaluate("window.copied")
     assert "?" not in link.partition("#")[0]
-    other = reader.start(link).page
+    other = reader.open(link).page
     stands(other, "hosts", "power-on")
     fragment = link_of(load_scenario("starter")).fragment
     for place, step in (
