@@ -21,7 +21,7 @@ from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.switches import Hosts, Kind, Switches
 from gpuplan.plan.training.speed import RDMA, round_trip, tcp_rate, usual_workload
 from gpuplan.report import number
-from gpuplan.report.headlines import HEADLINES, Headline
+from gpuplan.report.headlines import HEADLINES, VMOTION_IS, Headline
 from gpuplan.report.table import Cell, Column, screen
 from gpuplan.report.tables import network as tables
 from gpuplan.report.tables.network import part_failures, settings
@@ -93,7 +93,13 @@ def message(workbook: Workbook) -> Headline:
     if least is None or least.rank or least.gbit_s == workbook.plan.scenario.network.link_gbit_s:
         return told
     words = {"told": told.sentence.rstrip("."), "speed": least.gbit_s}
-    return told._replace(sentence=said("screen.network.enough", **words))
+    key = "screen.network.enough but vMotion" if _stuns(least) else "screen.network.enough"
+    return told._replace(sentence=said(key, **words))
+
+
+def _stuns(speed: Speed) -> bool:
+    """True if vMotion exceeds the stun limit on a link that may be enough for all else."""
+    return any(use.verdict == "over" for use in speed.uses)
 
 
 @panel(draws="links")
@@ -152,7 +158,8 @@ def _card(workbook: Workbook, speed: Speed) -> contract.PostureCard:
     costs, more = workbook.plan.costs, speed.dearer or 0.0
     worst = [use for use in speed.uses if speed.rank and RANKS.get(use.verdict) == speed.rank]
     words = [said("screen.network.slow for", names=[*dict.fromkeys(use.name or use.about for use in worst)])]
-    words, cost = [*words[: len(worst)], said("screen.network.leaves", speed=speed)], ""
+    stuns = [f"{VMOTION_IS['over']}."] * _stuns(speed)
+    words, cost = [*words[: len(worst)], *stuns, said("screen.network.leaves", speed=speed)], ""
     if costs and more:
         key = "screen.network.dearer" if more > 0 else "screen.network.cheaper"
         cost = said(key, money=headline_money(abs(more), costs.currency), years=costs.years)
