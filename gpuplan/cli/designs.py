@@ -18,6 +18,7 @@ from gpuplan.analysis.simulation import PoolSimulation, hosts_to_simulate, simul
 from gpuplan.catalog import Catalog
 from gpuplan.cli.options import (
     catalog_of,
+    engine_options,
     plan_of,
     print_answer,
     read_numbers,
@@ -165,9 +166,7 @@ def run_explore(args: argparse.Namespace) -> int:
         tell_progress(args, done=done / of, step=f"{done} of {of} designs planned")
 
     try:
-        on = {"workers": args.workers, "engine": args.engine, "scheduler": args.scheduler}
-        folders = (args.catalog,) if args.catalog else ()
-        result = explore(scenario, catalog, space, **on, progress=tell, folders=folders)
+        result = explore(scenario, catalog, space, progress=tell, **engine_options(args))
     except ValueError as error:
         raise refusal(f"cannot explore: {error}") from None
     if args.progress:

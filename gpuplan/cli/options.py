@@ -80,6 +80,14 @@ def print_answer(
     return 0
 
 
+def engine_options(args: argparse.Namespace) -> dict[str, Any]:
+    """Return where designs are planned, and with which catalog beside the shipped one, as a search takes them."""
+    names = ("workers", "engine", "scheduler")
+    return {name: getattr(args, name) for name in names} | {
+        "folders": (args.catalog,) if args.catalog else ()
+    }
+
+
 def tell_progress(args: argparse.Namespace, **line: Any) -> bool:
     """Print a line of progress, if requested; else a terminal shows a bar."""
     if args.progress:

@@ -10,6 +10,7 @@ from gpuplan.analysis.solve.frontier import POINTS
 from gpuplan.cli import INTERRUPTED
 from gpuplan.cli.options import (
     catalog_of,
+    engine_options,
     path_text,
     print_answer,
     read_numbers,
@@ -17,7 +18,6 @@ from gpuplan.cli.options import (
     refusal,
     tell_progress,
 )
-from gpuplan.cli.terminal import clear_bar
 from gpuplan.facts import own_rows
 from gpuplan.report.solve_report import (
     in_progress,
@@ -59,8 +59,7 @@ def run_solve(args: argparse.Namespace) -> int:
         tell_progress(args, done=min(1.0, share), step=said("terminal.points", points=len(points)))
 
     code, curve = 0, None
-    on = {"workers": args.workers, "engine": args.engine, "scheduler": args.scheduler}
-    on |= {"seconds": args.seconds, "folders": (args.catalog,) if args.catalog else ()}
+    on = engine_options(args) | {"seconds": args.seconds}
     try:
         found = solve(scenario, catalog, maximise=most, minimise=args.least, told=searched, **on)
         so_far.append(found)
@@ -81,15 +80,8 @@ def run_solve(args: argparse.Namespace) -> int:
 def _answer(args: argparse.Namespace, found: Solution, curve: Frontier | None) -> int:
     if args.to and found.design:
         _write(args.to, found.design)
-    if args.progress:
-        tell_progress(args, done=1, solution=solution_dict(found, curve))
-        return 0
-    if args.csv:
-        clear_bar()
-        print(solution_csv(found, curve), end="")
-    else:
-        print_answer(args, solution_dict, solution_text, found, curve)
-    return NOTHING_FOUND * (found.best is None)
+    print_answer(args, solution_dict, solution_text, found, curve, key="solution", as_csv=solution_csv)
+    return NOTHING_FOUND * (found.best is None and not args.progress)
 
 
 def _limited(args: argparse.Namespace) -> Scenario:
