@@ -165,7 +165,7 @@ class Editing(PlanView):
             return  # typed into a row that has been deleted since
         if live and number and is_half_typed(str(given), locale_of(self.scenario)):
             return
-        beside = self._beside_it(cell, given) if cell else {}
+        beside = self._beside_it(cell, given)
         if beside is None:
             self._wait(path, str(given), live)
             return
@@ -190,8 +190,10 @@ class Editing(PlanView):
             for name in groups.PRESET:
                 self.drafts.pop(path.replace(".use_case", f".{name}"), None)
 
-    def _beside_it(self, cell: Cell, given: Any) -> dict[str, str] | None:
+    def _beside_it(self, cell: Cell | None, given: Any) -> dict[str, str] | None:
         """Return the waiting cells with which a typed one makes a complete row, none where it needs none; None if there is no such row."""
+        if cell is None:
+            return {}
         there = len(groups.rows_of(self.scenario, cell.path))
         if cell.row <= there and not str(given).strip():
             return {}
