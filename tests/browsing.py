@@ -123,9 +123,10 @@ def wait_other(page: Any, key: str, before: str) -> str:
 
 
 def take(page: Any, example: str) -> None:
-    """Choose an example on the start page."""
+    """Choose an example on the start page, and wait until all of its first step is there."""
     page.locator(f'.gp-pick[data-at="{example}"]').click()
     page.locator('.gp-head[data-step="usecases"]').wait_for()
+    caught_up(page)
 
 
 def go(page: Any, step: str) -> None:

@@ -688,6 +688,23 @@ def test_a_rule_changes_the_design_and_can_be_asked_why(visit: Any) -> None:
     wait_figure(page, "demand.gpus", "28 GPUs")
 
 
+@pytest.mark.parametrize("pressed", ["hosts", "tab-pool", "cost.net_present"])
+def test_what_is_pressed_while_the_answer_arrives_is_carried_out(visit: Any, pressed: str) -> None:
+    page = visit.step("enterprise", "demand")
+    at(page, "rule-wait").click()
+    at(page, "demand.chance").fill("5 %")
+    box = at(page, pressed).bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    before = page.evaluate(REVISION)
+    page.mouse.down()
+    until(page, f"{REVISION} !== '{before}'")
+    caught_up(page)
+    page.mouse.up()
+    at(page, pressed).and_(
+        page.locator("[aria-current=step], [aria-selected=true], [aria-expanded=true]")
+    ).wait_for()
+
+
 def test_the_target_moves_with_the_slider_and_with_the_number(visit: Any) -> None:
     page = visit.step("enterprise", "demand")
     at(page, "rule-wait-time").click()

@@ -190,9 +190,10 @@ function roving(el, press = false) {
   const stop = (at) => items().forEach((each) => { each.tabIndex = each === at ? 0 : -1; });
   const chosen = el.querySelector("[aria-selected=true], [aria-current]");
   stop(el.contains(document.activeElement) ? document.activeElement : chosen ?? items().find((each) => each === el.last) ?? items()[0]);
-  if (el.acts?.keydown) return;
-  listen(el, "focusin", ({ target }) => { el.last = target; stop(target); });
-  listen(el, "keydown", (event) => {
+  if (el.roves) return;
+  el.roves = true;  // not by listen(): as one that nobody listens to it stays when it is drawn again, and what is being pressed in it
+  el.addEventListener("focusin", ({ target }) => { el.last = target; stop(target); });
+  el.addEventListener("keydown", (event) => {
     const all = items(), at = all.indexOf(event.target);
     const to = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key];
     if (at < 0 || to === undefined || event.altKey || event.ctrlKey || event.metaKey) return;

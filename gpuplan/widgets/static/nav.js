@@ -14,10 +14,9 @@ export default drawn((data, send) => {
   if (chosen) list.scrollLeft = chosen.offsetLeft + chosen.offsetWidth / 2 - list.clientWidth / 2;  // where they stand beside each other
   if (model.step && model.step !== current) {
     el.closest(".gp-app")?.scrollIntoView();
-    // What was pressed goes with its page, and on the start page with this list.
-    if (document.activeElement?.closest(".gp-page, nav")) {
-      (current === "start" ? document.querySelector(".gp-brand") : el.querySelector("[aria-current]"))?.focus({ preventScroll: true });
-    }
+    // What was pressed goes with its page, and on the start page with this list. What was reached in the list meanwhile keeps the focus.
+    const start = current === "start";
+    if (document.activeElement?.closest(start ? ".gp-page, nav" : ".gp-page")) (start ? document.querySelector(".gp-brand") : chosen)?.focus({ preventScroll: true });
   }
   model.step = current;
 });
