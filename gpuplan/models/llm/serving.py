@@ -12,9 +12,9 @@ Parameters:
 
 import math
 
-from gpuplan.models.llm.memory import _cached_per_gpu_bytes, _rest_bits
+from gpuplan.models.llm.memory import _cached_per_gpu_bytes
 from gpuplan.models.llm.shape import BITS, Range
-from gpuplan.models.llm.speeds import AMPERE_TFLOPS, TILE, Replica
+from gpuplan.models.llm.speeds import TILE, Replica
 from gpuplan.units import above_zero, not_negative
 
 
@@ -53,16 +53,11 @@ def _step_s(replica: Replica, requests: float, context_tokens: float, verified: 
     wide = 2 * shape.latent_size + shape.rope_size if shape.latent_size else 2 * shape.head_size
     context = context_tokens + setup.cached_tokens
     scores = 2 * shape.heads * wide * shape.cached_layers * context * written / setup.tensor
-    attention = math.hypot(cache, scores / 1e12 / _rest_tflops(replica, "bf16"))
+    attention = math.hypot(cache, scores / 1e12 / replica.attention_tflops)
     matrices = _matrices_s(replica, written * setup.data)
-    fixed = _fixed_s(replica) + speeds.sequence_us * requests / setup.data * 1e-6
+    fixed = replica.fixed_s + speeds.sequence_us * requests / setup.data * 1e-6
     moved = _traffic_s(replica, written) + _sums_s(replica, written)
-    return (fixed + matrices + attention + moved) * _slower(replica)
-
-
-def _slower(replica: Replica) -> float:
-    """Return the time of an engine with its adapters over that of the fastest engine without."""
-    return replica.speeds.engine(replica.setup.engine) / replica.setup.adapters.speed_share
+    return (fixed + matrices + attention + moved) * replica.slower
 
 
 def _matrices_s(replica: Replica, written: float, read: float = 0.0) -> float:
@@ -74,29 +69,17 @@ def _matrices_s(replica: Replica, written: float, read: float = 0.0) -> float:
     )
 
 
-def _fixed_s(replica: Replica) -> float:
-    """Return the time of a step beside all that is read, computed and sent."""
-    speeds, shape = replica.speeds, replica.shape
-    layers = shape.layers * (speeds.layer_us + (0 if shape.dense else speeds.expert_us))
-    return (speeds.step_us + replica.setup.early * speeds.early_us + layers) * 1e-6
-
-
 def _weights_s(replica: Replica, tokens: float) -> tuple[float, float]:
     """Return the time to read the weights that this number of tokens uses, on one GPU: of experts, and of the rest."""
     shape, board, setup = replica.shape, replica.board, replica.setup
     bits = BITS[setup.weights]
     tables = shape.embedding_parameters
     head = tables if shape.tied_embeddings else tables / 2
-    rest = (shape.total_parameters - shape.routed_parameters - tables) * _mean_bits(replica)
+    rest = (shape.total_parameters - shape.routed_parameters - tables) * replica.mean_bits
     used = 1 - (1 - shape.experts_per_token / shape.experts) ** tokens if shape.experts else 0.0
     routed = shape.routed_parameters * bits * used / setup.data
     gigabytes_s = 8 * setup.tensor * board.bandwidth_gb_s * replica.speeds.bandwidth_share
     return routed / gigabytes_s, (rest + head * max(16, bits)) / gigabytes_s
-
-
-def _mean_bits(replica: Replica) -> float:
-    """Mean bits of all but the routed experts and the tables of tokens."""
-    return _rest_bits(replica.shape, precision=replica.setup.weights, kept=replica.setup.kept)
 
 
 def _products_s(replica: Replica, tokens: float, *, head: bool) -> tuple[float, float]:
@@ -112,43 +95,11 @@ def _products_s(replica: Replica, tokens: float, *, head: bool) -> tuple[float, 
         expert = shape.routed_parameters / shape.experts
         used = 1 - (1 - shape.experts_per_token / shape.experts) ** tokens
         in_all = tokens * shape.experts_per_token + (used * shape.experts * TILE if head else 0)
-        routed = each * expert * in_all / _expert_tflops(replica)
+        routed = each * expert * in_all / replica.expert_tflops
     tables = shape.embedding_parameters
     rest = shape.active_parameters - expert * shape.experts_per_token - tables
     rest += (tables if shape.tied_embeddings else tables / 2) if head else 0.0
-    bits = BITS[setup.weights]
-    kept = (_mean_bits(replica) - bits) / (16 - bits) if bits < 16 else 0.0
-    rate = 1 / ((1 - kept) / _rest_tflops(replica, setup.weights) + kept / _rest_tflops(replica, "bf16"))
-    return routed, each * rest * tokens / rate
-
-
-def _tflops(replica: Replica, precision: str) -> float:
-    """Return the tensor rate that products of this precision can hope for."""
-    board, speeds = replica.board, replica.speeds
-    faster = math.pow(board.rate_tflops(precision) / board.fp16_tflops, speeds.rate_power)
-    return board.fp16_tflops * faster * math.pow(board.sustained, speeds.power_power)
-
-
-def _rest_tflops(replica: Replica, precision: str) -> float:
-    """Return the rate of products other than those of experts; of attention always at 16 bits."""
-    rate = _tflops(replica, precision)
-    if not replica.setup.tuned:
-        rate = _beyond_ampere(rate, replica.speeds.installed_power)
-    return rate * replica.speeds.compute_share
-
-
-def _beyond_ampere(rate: float, power: float) -> float:
-    """Return a tensor rate of which what is above that of the A100 counts with a power."""
-    return min(rate, AMPERE_TFLOPS) * math.pow(max(1.0, rate / AMPERE_TFLOPS), power)
-
-
-def _expert_tflops(replica: Replica) -> float:
-    """Return the rate of the products of experts; unpacked from 4 bits they run as on a board of Ampere."""
-    speeds, precision = replica.speeds, replica.setup.weights
-    rate = _tflops(replica, precision) * (1.0 if replica.setup.tuned else speeds.installed_share)
-    if precision in ("nvfp4", "mxfp4") and not replica.board.fp4_tflops:
-        rate = _beyond_ampere(rate, speeds.unpack_power)
-    return rate * speeds.compute_share
+    return routed, each * rest * tokens / replica.rest_tflops
 
 
 def _traffic_s(replica: Replica, tokens: float) -> float:
@@ -200,13 +151,13 @@ def prompt_work_ms(
     seen = shape.cached_layers * before
     seen += (shape.layers - shape.cached_layers) * min(before, shape.window_tokens)
     scores = 2 * shape.heads * wide * seen * tokens_in / (setup.tensor * setup.data) / 1e12
-    attention = scores / _rest_tflops(replica, "bf16")
+    attention = scores / replica.attention_tflops
     written = requests / setup.pipeline * (1 + setup.draft.tokens)
     alone = _matrices_s(replica, written) if requests else 0.0
     tokens = tokens_in / setup.data
     moved = _traffic_s(replica, tokens) + _sums_s(replica, tokens)
     added = (_matrices_s(replica, written, tokens_in * prompts) - alone) / prompts + attention + moved
-    return added * _slower(replica) * 1e3
+    return added * replica.slower * 1e3
 
 
 def prompt_ms(replica: Replica, *, tokens_in: float) -> float:
@@ -219,7 +170,7 @@ def prompt_ms(replica: Replica, *, tokens_in: float) -> float:
     >>> 6 < long / short < 12
     True
     """
-    fixed = _fixed_s(replica) * _slower(replica) * 1e3
+    fixed = replica.fixed_s * replica.slower * 1e3
     return prompt_work_ms(replica, tokens_in=tokens_in) + fixed
 
 

@@ -1,9 +1,11 @@
 """The fitted parameters of serving, and a replica: a language model on the GPUs that serve it."""
 
+import math
 from dataclasses import dataclass
+from functools import cached_property
 
-from gpuplan.models.llm.memory import OVERHEADS, Overheads
-from gpuplan.models.llm.shape import Board, Setup, Shape
+from gpuplan.models.llm.memory import OVERHEADS, Overheads, _rest_bits
+from gpuplan.models.llm.shape import BITS, Board, Setup, Shape
 
 TILE = 16
 """Tokens by which the products of each used expert are padded: the least rows of its kernels."""
@@ -105,9 +107,9 @@ class Ranges:
     """Of the tokens in a second."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Replica:
-    """A language model on the GPUs that serve it."""
+    """A language model on the GPUs that serve it; what follows from these alone is worked out once."""
 
     shape: Shape
     board: Board
@@ -117,6 +119,62 @@ class Replica:
     overheads: Overheads = OVERHEADS
     ranges: Ranges = Ranges()
     """Of its kind of model and load, and of what is known of its board and model."""
+
+    @cached_property
+    def slower(self) -> float:
+        """Time of the engine with its adapters over that of the fastest engine without."""
+        return self.speeds.engine(self.setup.engine) / self.setup.adapters.speed_share
+
+    @cached_property
+    def fixed_s(self) -> float:
+        """Time of a step beside all that is read, computed and sent."""
+        speeds, shape = self.speeds, self.shape
+        layers = shape.layers * (speeds.layer_us + (0 if shape.dense else speeds.expert_us))
+        return (speeds.step_us + self.setup.early * speeds.early_us + layers) * 1e-6
+
+    @cached_property
+    def mean_bits(self) -> float:
+        """Mean bits of all but the routed experts and the tables of tokens."""
+        return _rest_bits(self.shape, precision=self.setup.weights, kept=self.setup.kept)
+
+    @cached_property
+    def attention_tflops(self) -> float:
+        """Tensor rate of attention, always at 16 bits."""
+        return self._installed_tflops("bf16")
+
+    @cached_property
+    def rest_tflops(self) -> float:
+        """Tensor rate of the products other than those of experts, of which parts may stay at 16 bits."""
+        bits = BITS[self.setup.weights]
+        kept = (self.mean_bits - bits) / (16 - bits) if bits < 16 else 0.0
+        return 1 / ((1 - kept) / self._installed_tflops(self.setup.weights) + kept / self.attention_tflops)
+
+    @cached_property
+    def expert_tflops(self) -> float:
+        """Tensor rate of the products of experts; unpacked from 4 bits they run as on a board of Ampere."""
+        speeds, precision = self.speeds, self.setup.weights
+        rate = self._tflops(precision) * (1.0 if self.setup.tuned else speeds.installed_share)
+        if precision in ("nvfp4", "mxfp4") and not self.board.fp4_tflops:
+            rate = _beyond_ampere(rate, speeds.unpack_power)
+        return rate * speeds.compute_share
+
+    def _tflops(self, precision: str) -> float:
+        """Return the tensor rate that products of this precision can hope for."""
+        board, speeds = self.board, self.speeds
+        faster = math.pow(board.rate_tflops(precision) / board.fp16_tflops, speeds.rate_power)
+        return board.fp16_tflops * faster * math.pow(board.sustained, speeds.power_power)
+
+    def _installed_tflops(self, precision: str) -> float:
+        """Return the rate of products other than those of experts, on an engine as it is set up."""
+        rate = self._tflops(precision)
+        if not self.setup.tuned:
+            rate = _beyond_ampere(rate, self.speeds.installed_power)
+        return rate * self.speeds.compute_share
+
+
+def _beyond_ampere(rate: float, power: float) -> float:
+    """Return a tensor rate of which what is above that of the A100 counts with a power."""
+    return min(rate, AMPERE_TFLOPS) * math.pow(max(1.0, rate / AMPERE_TFLOPS), power)
 
 
 _LLAMA = Shape(

@@ -8,6 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from gpuplan.models.placement.requests import (
     Content,
@@ -43,7 +44,9 @@ class Rules:
         self.family_of = [-1 if r.family is None else self.families.index(r.family) for r in self.requests]
         """Number of the family of each kind; -1: whole GPUs."""
         asked = {(r.family, r.profile) for r in self.requests}
-        self.profiles = [[p for p in family.profiles if (family, p) in asked] for family in self.families]
+        self.profiles = [
+            tuple(p for p in family.profiles if (family, p) in asked) for family in self.families
+        ]
         """Profiles of each family that a VM has."""
         self.layouts = list(map(_layouts_of, self.families, self.profiles))
         """Layouts of each family, of these profiles only."""
@@ -320,6 +323,9 @@ def _less(there: int, needed: int) -> int:
     return -1 if there < 0 else -2 if there < needed else there - needed
 
 
-def _layouts_of(family: Family, profiles: Sequence[str]) -> tuple[tuple[int, ...], ...]:
+@lru_cache(
+    maxsize=128
+)  # the years of growth and every change ask for the same: a third of a millisecond each
+def _layouts_of(family: Family, profiles: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
     columns = [family.profiles.index(p) for p in profiles]
     return tuple(sorted({tuple(layout[c] for c in columns) for layout in family.layouts}))
