@@ -49,10 +49,10 @@ from gpuplan.scenario.versions import SCHEMA_VERSION
 
 DAY = r"\d{4}-\d\d-\d\d"
 CONFIRMATION = re.compile(
-    rf"(?:^|; )(?:withdrawn on (?P<withdrawn>{DAY}): )?{CONFIRMED.note}"
-    rf"(?:, (?P<by>(?!{DAY}$).+?))?(?:, (?P<day>{DAY}))?$"
+    rf"(?:^|; )(?:withdrawn on (?P<withdrawn>{DAY}): )?{CONFIRMED.note}(?:, (?P<by>(?!{DAY}(?:$|; )).+?))?"
+    rf"(?:, (?P<day>{DAY}))?(?=$|; withdrawn on {DAY}: {CONFIRMED.note})"
 )
-"""A confirmation in the note of an origin."""
+"""A confirmation in the note of an origin; those that were withdrawn before it follow."""
 
 
 class Confirmation(NamedTuple):
@@ -241,7 +241,9 @@ class Scenario(Brief):
 
     def confirmed(self, path: str, by: str = "") -> Scenario:
         """A new scenario in which the customer has confirmed all at or below ``path``; ``by`` says who, and when."""
-        note = f"{CONFIRMED.note}, {by}" if by else CONFIRMED.note
+        on_record = CONFIRMATION.finditer(self.origin(path).note)
+        withdrawn = [match[0].removeprefix("; ") for match in on_record if match["withdrawn"]]
+        note = "; ".join([f"{CONFIRMED.note}, {by}" if by else CONFIRMED.note, *withdrawn])
         return self.with_origin(path, replace(CONFIRMED, note=note))
 
     def doubted(self, path: str, day: str = "") -> Scenario:
@@ -260,8 +262,8 @@ class Scenario(Brief):
     @property
     def confirmations(self) -> tuple[Confirmation, ...]:
         """The customer's confirmations on record, the latest first."""
-        found = [(path, CONFIRMATION.search(origin.note)) for path, origin in self.origins]
-        parts = [(path, match.groupdict(default="")) for path, match in found if match]
+        found = ((path, CONFIRMATION.finditer(origin.note)) for path, origin in self.origins)
+        parts = [(path, match.groupdict(default="")) for path, matches in found for match in matches]
         return tuple(sorted((Confirmation(p, **of) for p, of in parts), key=lambda c: c.day, reverse=True))
 
     def is_confirmed(self, path: str) -> bool:

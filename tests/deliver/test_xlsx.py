@@ -119,6 +119,15 @@ def test_the_first_sheet_says_what_an_executive_decides_on(plans: dict[str, Plan
     )
 
 
+def test_who_confirmed_what_stands_beside_the_decisions(plans: dict[str, Plan]) -> None:
+    path, plan = "groups.hpc.people", plans["enterprise"]
+    doubted = plan.scenario.confirmed(path, "Ms Ito, 2026-11-23").doubted(path, "2026-12-01")
+    file = book(make_plan(doubted.confirmed(path, "Ms Ono, 2026-12-02"), plan.catalog))
+    sheet = file["Decisions"]
+    logged = rows(sheet, find(sheet, "Assumption log") + 1)
+    assert [row["Confirmed by"] for row in logged] == ["Ms Ono", "Ms Ito"]
+
+
 def test_formulas_carry_their_values_and_no_errors(example: Plan) -> None:
     values, formulas = book(example), book(example, values=False)
     live = dict.fromkeys(values.sheetnames, 0)

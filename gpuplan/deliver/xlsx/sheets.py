@@ -18,6 +18,7 @@ from gpuplan.report.table import Cell, Table, Worded, columns, tabulate
 from gpuplan.report.tables import availability, cost, demand, network, platform, power_on
 from gpuplan.report.tables import plan as topics
 from gpuplan.report.tables.explore import compared, same_boards, same_works
+from gpuplan.report.tables.known import assumption_log
 from gpuplan.report.tables.plan import catalog_name
 from gpuplan.report.tables.purchases import purchase_steps, purchases
 from gpuplan.scenario import FIELDS, GROUP_FIELDS, field_of, table_path
@@ -129,11 +130,11 @@ def power_sheet(book: Book, plan: Plan) -> None:
 
 
 def decisions_sheet(book: Book, plan: Plan, summary: Executive) -> None:
-    """Write the customer's decisions, and those that the design has made."""
+    """Write the customer's decisions, those that the design has made, and who confirmed which assumption."""
     title = said("sheet.decisions.asked")
     needed = tabulate("asked", summary.decisions, owner=Worded(OWNERS.get), title=title)
-    blocks = [book.block(needed), book.block(topics.decisions(plan).without("number"))]
-    book.topics(TABS["decisions"], said("sheet.decisions.note"), blocks)
+    tables = [needed, topics.decisions(plan).without("number"), assumption_log(plan)]
+    book.topics(TABS["decisions"], said("sheet.decisions.note"), map(book.block, tables))
 
 
 def names_sheet(book: Book) -> None:

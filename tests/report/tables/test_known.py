@@ -67,7 +67,10 @@ def test_the_log_says_who_when_and_what_was_withdrawn(
     assert doubted.confirmations == ((path, by, day, "2026-12-01"),) and not doubted.is_confirmed(path)
     assert doubted.origin(path).note.startswith(scenario.origin(path).note)  # why it is assumed still stands
     assert from_dict(doubted.to_dict()) == doubted
-    assert doubted.confirmed(path, note) == sure
+    again = doubted.confirmed(path, "Ms Ono, 2026-12-02")
+    assert again.is_confirmed(path) and from_dict(again.to_dict()) == again
+    latest, first = again.doubted(path, "2026-12-03").confirmations
+    assert latest == (path, "Ms Ono", "2026-12-02", "2026-12-03") and first == (path, by, day, "2026-12-01")
     assert sure.doubted(path) == scenario
     assert len(unconfirmed(make_plan(doubted, plans["enterprise"].catalog))) == len(
         unconfirmed(plans["enterprise"])
