@@ -25,6 +25,8 @@ PATH = re.compile(r"(?<![\w/])(/[\w.~+-]+){2,}|\b[A-Za-z]:\\")
 BAD_INPUT = 2
 """Exit code of a command that refuses what it was given, in words for a user."""
 
+UNASKED_S = 1.0
+"""Idle time before a command is run that no user asked for [s]: it takes seconds."""
 PACED_S = 2.0
 """Time after a command's first line from which its pace is known."""
 AROUND = 2
@@ -52,10 +54,18 @@ class Runner:
         self._began = (0.0, 0.0)
         """Time of the first line, and the share done by then."""
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._due: asyncio.TimerHandle | None = None
 
     @property
     def busy(self) -> bool:
-        return self.state == "running"
+        return self.state == "running" or self._due is not None
+
+    def once_quiet(self, start: Callable[[], None]) -> None:
+        """Call ``start`` once nothing changes: of calls that follow quickly, the last. Only where an event loop runs."""
+        self._end()
+        self.state = "idle"
+        if (loop := idle_work.running_loop()) is not None:
+            self._due = loop.call_later(UNASKED_S, start)
 
     def start(self, arguments: Sequence[str], given: bytes = b"") -> None:
         """Run ``gpuplan`` with these arguments and this input; one that still runs is ended first."""
@@ -79,12 +89,17 @@ class Runner:
 
     def cancel(self) -> None:
         """End the command, if one runs; results found so far are kept."""
-        process, self._process = self._process, None
-        if process is not None and process.poll() is None:
-            process.kill()
+        self._end()
         if self.state == "running":
             self.state = "cancelled"
             self._on_change()
+
+    def _end(self) -> None:
+        if self._due is not None:
+            self._due.cancel()
+        process, self._process, self._due = self._process, None, None
+        if process is not None and process.poll() is None:
+            process.kill()
 
     def clear(self) -> None:
         self.cancel()

@@ -60,8 +60,8 @@ class Delivering:
         self._on_change = on_change
         self._ready: list[tuple[str, bytes]] = []
         self._sources: dict[tuple[str, bool], Source] = {}
-        self._previewing: tuple[bool, Source]
-        """Kind of the preview being made (True if internal), and its source."""
+        self._previewing: tuple[bool, Source] | None = None
+        """Kind of the preview that was ordered last (True if internal), and its source."""
 
     def start(self, scenario: Scenario, kind: str = "", *, internal: bool = False, **more: Any) -> None:
         """Make one kind of file of a design, or all, with ``more`` of an `Order`; an order in progress is finished first."""
@@ -83,13 +83,19 @@ class Delivering:
             if self._waiting:
                 self._make(self._waiting.pop(0))
 
+    def keep_previewed(self, order: Order) -> None:
+        """Make the preview of an order once nothing changes; never twice the same, as it may have failed."""
+        if self._previewing != (order.internal, self.source(order, "html")):
+            self._previewing = order.internal, self.source(order, "html")
+            self.previewer.once_quiet(lambda: self.start_preview(order))
+
     def start_preview(self, order: Order) -> None:
         self._previewing = order.internal, self.source(order, "html")
         self._run(self.previewer, order)
 
     def forget_preview(self) -> None:
         self.previewer.clear()
-        self.preview = None
+        self.preview = self._previewing = None
 
     def forget(self) -> None:
         """Forget all files made and ordered, the templates, and a brand that is not set as the firm's: they belong to another design."""
@@ -135,7 +141,7 @@ class Delivering:
         return arguments
 
     def _previewed(self) -> None:
-        if self.previewer.state == "done" and self.previewer.found:
+        if self.previewer.state == "done" and self.previewer.found and self._previewing:
             (page,) = self.previewer.found.pop()["files"].values()
             self.preview = Preview(*self._previewing, first_pages(base64.b64decode(page).decode()))
         self._on_change()

@@ -139,6 +139,5 @@ EVENTS: Mapping[str, Handler] = {
     "deliver": _deliver,
     "cancel-deliver": lambda workbook, _: workbook.delivering.cancel(),
     "preview": lambda workbook, _: workbook.delivering.start_preview(deliver.order(workbook, "html")),
-    "cancel-preview": lambda workbook, _: workbook.delivering.previewer.cancel(),
     **(_template("brand") | _template("docx") | _template("pptx")),
 }

@@ -51,15 +51,13 @@ def test_everything_arrives_as_one_file(example: Callable[[str, str], Any]) -> N
     page.locator("[data-at=deliver-go]:enabled").wait_for()
 
 
-def test_the_first_pages_are_shown_when_asked_for_and_said_to_be_old(visit: Any) -> None:
+def test_the_first_pages_are_shown_by_themselves_and_follow_the_design(visit: Any) -> None:
     """The fixture fails if anything is requested beyond this machine, or an error is logged."""
     page = visit.step("enterprise", "deliver")
     requests: list[Any] = []
     page.on("request", lambda request: requests.append(request))
     open_tab(page, "document")
     frame = page.locator("iframe.gp-preview")
-    assert frame.count() == 0
-    at(page, "preview-go").click()
     inside = page.frame_locator("iframe.gp-preview")
     inside.locator(".lead", has_text=f"{figures(page)['totals.hosts']} hosts").wait_for(timeout=1000 * LONG_S)
     assert inside.locator(".chapter, a, script").count() == 0
@@ -68,14 +66,13 @@ def test_the_first_pages_are_shown_when_asked_for_and_said_to_be_old(visit: Any)
         each.url for each in requests if each.frame != page.main_frame and not each.url.startswith("data:")
     ] == []
     assert page.evaluate("document.documentElement.scrollHeight <= innerHeight"), "it fits the screen"
-    at(page, "preview-go").focus()
+    at(page, "document.decide_by").focus()
     page.keyboard.press("Tab")
     inside.locator(".page:focus-visible").wait_for()
     page.keyboard.press("PageDown")
     soon(lambda: inside.locator("html").evaluate("(root) => root.scrollTop") > 0, "it does not scroll")
     enter(page, "document.author", "Jane Doe")
     page.locator("iframe.gp-preview.gp-old").wait_for()
-    at(page, "preview-go").click()
     page.locator("iframe.gp-preview:not(.gp-old)").wait_for(timeout=1000 * LONG_S)
     inside.get_by_text("Jane Doe").first.wait_for()
 
@@ -98,6 +95,5 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(
     opened.step("enterprise", "deliver")
     assert opened.faults() == []
     open_tab(opened.page, "document")
-    at(opened.page, "preview-go").click()
     opened.page.locator("iframe.gp-preview").wait_for(timeout=1000 * LONG_S)
     assert opened.faults() == []

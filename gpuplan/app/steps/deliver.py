@@ -74,8 +74,10 @@ def _files(workbook: Workbook, *, off: bool) -> Table:
         "acts": download,
         "file": lambda kind: Cell(KINDS[kind], tone="file", more={"note": HOLDS[kind]}),
     }
-    own["made"] = lambda kind: Cell("", tone="made", more=_made_from(workbook, kind))
-    return tabulate("files", KINDS, title="", **own)
+    made = {kind: _made_from(workbook, kind) for kind in KINDS}
+    own["made"] = lambda kind: Cell("", tone="made", more=made[kind])
+    table = tabulate("files", KINDS, title="", **own)
+    return table if any(made.values()) else table.without("made")
 
 
 def _said(workbook: Workbook) -> list[str]:
@@ -137,20 +139,20 @@ def document_form(workbook: Workbook) -> dict[str, Any]:
 
 @card("run")
 def preview_run(workbook: Workbook) -> dict[str, Any]:
-    shown, nothing = _previewed(workbook), not workbook.plan.pools
-    runner = workbook.delivering.previewer
-    go = said("screen.deliver.preview again" if shown else "screen.deliver.preview")
-    card = background_card(workbook, runner, "preview", go, empty=nothing)
-    text = [] if shown else [said("screen.deliver.first pages")]
-    return card | {
-        "hint": VERSIONS[INTERNAL if is_internal(workbook) else FOR_CUSTOMER],
-        "text": [said("screen.deliver.preview is old")] if _preview_is_old(workbook) else text,
-    }
+    runner, nothing = workbook.delivering.previewer, not workbook.plan.pools
+    again = said("screen.deliver.preview again")
+    card = background_card(workbook, runner, "preview", again, empty=nothing)
+    by_itself: dict[str, Any] = {} if nothing or runner.error else {"buttons": [], "progress": None}
+    version = VERSIONS[INTERNAL if is_internal(workbook) else FOR_CUSTOMER]
+    old = said("screen.deliver.preview is old", version=version)
+    return card | by_itself | {"hint": old if _preview_is_old(workbook) else version}
 
 
 @partial(Card, "preview")
 def preview_data(workbook: Workbook) -> contract.Preview:
     shown, scenario = _previewed(workbook), workbook.seen
+    if workbook.plan.pools and not workbook.stale:
+        workbook.delivering.keep_previewed(order(workbook, "html"))
     return {
         "page": shown.page if shown else "",
         "old": workbook.stale or _preview_is_old(workbook),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 from approved import has_approved, is_approved
 
 from gpuplan import load_catalog, load_scenario
+from gpuplan.app import background
 from gpuplan.app.delivering import Preview
 from gpuplan.app.events import EVENTS
 from gpuplan.app.state import Workbook
@@ -136,31 +138,39 @@ def preview(book: Workbook) -> None:
     book.delivering.preview = Preview(order.internal, book.delivering.source(order, "html"), "<h1>First</h1>")
 
 
-def test_a_preview_is_made_when_asked_for_and_says_when_it_is_old(
+def test_a_preview_is_made_by_itself_and_says_when_it_is_old(
     book: Workbook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[Any] = []
     runner = book.delivering.previewer
     monkeypatch.setattr(runner, "start_on", lambda *given, last: asked.append(given))
+    monkeypatch.setattr(background, "UNASKED_S", 0)
+
+    async def shown() -> Any:
+        data = step.preview_data(book)
+        assert asked or runner.busy, "the page knows that it is due"
+        await asyncio.sleep(0.01)
+        return data
+
     name = book.scenario.name
-    assert step.preview_data(book) == {"page": "", "old": False, "name": name, "about": ""}
-    (button,) = step.preview_run(book)["buttons"]
-    assert (button["text"], button["event"], button["off"]) == ("Preview", "preview", False)
-    assert not asked
-    EVENTS["preview"](book, {})
+    assert asyncio.run(shown()) == {"page": "", "old": False, "name": name, "about": ""}
     ((scenarios, *arguments),) = asked
     assert (scenarios, arguments[-2:]) == ((book.scenario,), ["--only", "html"])
-    runner.state, runner.started, runner.step = "running", True, KINDS["html"]
-    assert step.preview_run(book)["progress"]["text"] == KINDS["html"]
-    assert [b["event"] for b in step.preview_run(book)["buttons"]] == ["cancel-preview"]
-    runner.state = "done"
+    assert step.preview_run(book)["buttons"] == []
+    runner.cancel()
     preview(book)
-    assert step.preview_data(book)["page"] == "<h1>First</h1>" and not step.preview_data(book)["old"]
+    assert asyncio.run(shown())["page"] == "<h1>First</h1>" and len(asked) == 1, "made once"
     book.edit("document.author", "Jane Doe")
-    assert step.preview_data(book)["old"]
-    card = step.preview_run(book)
-    assert is_approved(card["text"])
-    assert card["buttons"][0]["text"] == "Preview again"
+    assert asyncio.run(shown())["old"] and len(asked) == 2
+    assert step.preview_run(book)["hint"] != step.VERSIONS["customer"]
+    runner.cancel()
+    runner.error = "It did not work."
+    asyncio.run(shown())
+    assert len(asked) == 2, "what failed is not begun again by itself"
+    (button,) = step.preview_run(book)["buttons"]
+    assert (button["event"], button["off"]) == ("preview", False)
+    EVENTS["preview"](book, {})
+    assert len(asked) == 3
 
 
 def test_the_customer_sees_no_preview_from_before(book: Workbook) -> None:
@@ -222,5 +232,4 @@ def test_a_design_with_an_input_that_cannot_be_used_is_not_delivered(book: Workb
     assert book.stale
     assert acts(book) == []
     assert step.deliver_data(book)["buttons"][0]["off"]
-    assert step.preview_run(book)["buttons"][0]["off"]
     assert has_approved(step.deliver_data(book)["text"][0])
