@@ -27,7 +27,6 @@ FORMULA_NAMES = {
 }
 """(method, rule) -> the formula by its name in the field."""
 BASIS_WORDS, TRANSPORT_NAMES, AGGREGATION_NAMES = NAMES["basis"], NAMES["transport"], NAMES["aggregation"]
-GRADIENT_NAMES = NAMES["gradients"]
 VERDICTS = NAMES["verdict"]
 """Verdicts on whether a network carries work, in words."""
 LICENCE_NAMES = {path: NAMES[path] for path in ("cost.platform_licence", "cost.gpu_licence")}

@@ -27,8 +27,6 @@ from gpuplan.plan.working_week import Ask, weeks
 from gpuplan.simulation.arrivals import Stream
 from gpuplan.simulation.jobs import Outcome, Progress, Simulated
 
-WHEN = ("busiest", "week")
-"""Simulated as if the busiest hours never ended, as the formulas have it, or through the hours of the week."""
 FIGURES = ("denied", "waited", "waited_longer", "mean_wait_h")
 WAITS = ("wait_p50_h", "wait_p90_h", "wait_p95_h")
 
@@ -42,6 +40,7 @@ class PoolSimulation:
     gpus: int
     down: int
     when: str
+    """``busiest``: as if the busiest hours never ended, as the formulas have it; ``week``: through the hours of the week."""
     target: Target
     simulated: Simulated
     disappointed: float

@@ -1,14 +1,14 @@
-"""A solution as plain data, text, CSV and frames: the best design within limits, its certificate, and what gave way."""
+"""A solution as plain data, text and CSV: the best design within limits, its certificate, and what gave way."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gpuplan.analysis.solve import Binding, Clash, Found, Frontier, Miss, Progress, Quantity, Solution
 from gpuplan.analysis.solve.frontier import unbeaten
 from gpuplan.catalog import Catalog
 from gpuplan.plan.limits import Within
-from gpuplan.report.exported import csv_text, frame
+from gpuplan.report.exported import csv_text
 from gpuplan.report.plan_data import as_json, fields_of, plain
 from gpuplan.report.tables import solve as tables
 from gpuplan.report.tables.explore import value_words
@@ -16,9 +16,6 @@ from gpuplan.report.tables.plan import catalog_name
 from gpuplan.report.text import chapter, page, pairs
 from gpuplan.scenario import Scenario, field_of
 from gpuplan.wording import amount, capital, joined, money, number, percent, said, watts, whole_percent
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Data = Mapping[str, Any]
 
@@ -288,8 +285,3 @@ def solution_text(found: Solution, frontier: Frontier | None = None) -> str:
 def solution_csv(found: Solution, frontier: Frontier | None = None) -> str:
     """Return every design in a row of CSV with ``valid``, gap and binding limits, and every board without one with the reason."""
     return csv_text(tables.every_design(solution_dict(found, frontier)))
-
-
-def solution_frame(found: Solution, frontier: Frontier | None = None) -> "pd.DataFrame":
-    """Return the same as a pandas frame, with units in ``attrs``."""
-    return frame(tables.every_design(solution_dict(found, frontier)))

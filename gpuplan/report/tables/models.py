@@ -17,7 +17,6 @@ from gpuplan.simulation.batching import Simulated
 from gpuplan.simulation.jobs import Estimate
 from gpuplan.wording import NAMES, rough, rough_range, said, seconds, share_words
 
-LIMITS = NAMES["limit of a replica"]
 WAYS = NAMES["token price"]
 
 
