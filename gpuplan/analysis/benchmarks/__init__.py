@@ -2,5 +2,3 @@
 
 from gpuplan.analysis.benchmarks.reading import read_results
 from gpuplan.analysis.benchmarks.tools import Result
-
-__all__ = ["Result", "read_results"]
