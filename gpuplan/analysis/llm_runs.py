@@ -196,14 +196,7 @@ def work_of(catalog: Catalog, run: Run, overheads: Overheads | None = None) -> W
     named = (row for row in catalog.rows("llm_checkpoints") if row["precision"] == weights)
     kept = next((row["kept"] for row in named if str(row["repository"]).lower() == run.model.lower()), "")
     early = "vllm" in engine and re.match(r"v?0\.[0-5](\D|$)", run.framework_version) is not None
-    stated = Setup(
-        weights,
-        cache,
-        engine=engine,
-        kept=kept,
-        early=early,
-        tuned=run.tuned,
-    )
+    stated = Setup(weights, cache, engine=engine, kept=kept, early=early, tuned=run.tuned)
     setups = []
     for setup in _cuts(run, stated, shape, gpus):
         on: dict[str, Any] = {"setup": setup, "memory_gib": board.memory_gib}

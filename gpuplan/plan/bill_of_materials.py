@@ -154,12 +154,7 @@ class Counts:
     """Quantities of all items of a design with given hosts in each pool."""
 
     def __init__(
-        self,
-        scenario: Scenario,
-        catalog: Catalog,
-        kinds: Sequence[KindCounts],
-        fabric: Cabling,
-        remote: bool,
+        self, scenario: Scenario, catalog: Catalog, kinds: Sequence[KindCounts], fabric: Cabling, remote: bool
     ) -> None:
         self._built: dict[int, Switches | None] = {}
         self.remote = remote  # True if VMs on hosts without GPUs use these over the network

@@ -446,11 +446,7 @@ def _per_rack_line(kind: Hosts, catalog: Catalog, hosts: HostPower) -> Line:
 
 
 def _racks(
-    trail: Trail,
-    scenario: Scenario,
-    fabric: Cabling,
-    kinds: Sequence[HostPower],
-    per_racks: Sequence[Line],
+    trail: Trail, scenario: Scenario, fabric: Cabling, kinds: Sequence[HostPower], per_racks: Sequence[Line]
 ) -> int:
     """Racks, those of each kind of hosts apart; 0 where a host is more than a rack may carry."""
     if not all(line.value for line in per_racks):

@@ -245,12 +245,7 @@ def date_text(given: str) -> str | None:
 
 
 EXISTING_HOSTS = Listed(
-    HOST_KEYS,
-    _HOSTS,
-    HostKind,
-    lambda row: ["hosts", *["gpus"] * bool(row["gpu"])],
-    _host_words,
-    "Hosts",
+    HOST_KEYS, _HOSTS, HostKind, lambda row: ["hosts", *["gpus"] * bool(row["gpu"])], _host_words, "Hosts"
 )
 """Existing hosts, as ``R740: 4 x 2 v100-pcie-32gb, 96 vCPUs, 384 GiB; 2 hosts``."""
 NEW_HOSTS = Listed(NEW_KEYS, _NEW, NewHosts, lambda _row: ["gpus", "gpu"], _new_words)

@@ -210,10 +210,7 @@ def _scope(search: Search) -> Iterator[str]:
     question, space = search.question, search.question.space
     boards, servers = len({hosts.gpu for hosts in space.hosts}), len({hosts.server for hosts in space.hosts})
     yield said(
-        "solve.scope",
-        hosts=len({(*_kind(h), h.server) for h in space.hosts}),
-        boards=boards,
-        servers=servers,
+        "solve.scope", hosts=len({(*_kind(h), h.server) for h in space.hosts}), boards=boards, servers=servers
     )
     if len(space.mixes) > search.mixes_left:
         yield said("solve.scope of mixes", mixes=len(space.mixes) - search.mixes_left)

@@ -13,14 +13,7 @@ from typing import NamedTuple
 
 from gpuplan.analysis.candidates import Candidate
 from gpuplan.analysis.solve.designs import Design
-from gpuplan.analysis.solve.trial import (
-    Question,
-    furthest,
-    least_of,
-    over_limits,
-    with_term,
-    yearly_of,
-)
+from gpuplan.analysis.solve.trial import Question, furthest, least_of, over_limits, with_term, yearly_of
 from gpuplan.analysis.variants import outcome
 from gpuplan.catalog import Catalog
 from gpuplan.models.cost import net_present_cost

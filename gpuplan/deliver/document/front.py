@@ -6,15 +6,7 @@ from importlib.metadata import version
 
 from gpuplan.analysis.mending import mended
 from gpuplan.deliver.document.blocks import Block, DecisionBlock, Draft, KeyFigures, Paragraph, References
-from gpuplan.deliver.executive import (
-    MOST_ALTERNATIVES,
-    MOST_DRIVERS,
-    OWNERS,
-    Driver,
-    actions,
-    due,
-    edition,
-)
+from gpuplan.deliver.executive import MOST_ALTERNATIVES, MOST_DRIVERS, OWNERS, Driver, actions, due, edition
 from gpuplan.facts import BASES
 from gpuplan.locales import written_day
 from gpuplan.plan import Plan

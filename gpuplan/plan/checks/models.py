@@ -8,15 +8,7 @@ from gpuplan.plan.checks.message import Message, about, message
 from gpuplan.plan.llm.promises import LIKELY, MISSED, Target
 from gpuplan.plan.llm.serving import Serving
 from gpuplan.plan.plan import Plan
-from gpuplan.wording import (
-    amount,
-    counted,
-    joined,
-    rough,
-    said,
-    share_words,
-    some_of,
-)
+from gpuplan.wording import amount, counted, joined, rough, said, share_words, some_of
 
 KEEPS = 0.9
 """Share of the sessions below which a design is said not to keep them."""
