@@ -173,10 +173,6 @@ class PricedSilos:
         hosts, in_pool = (design.costs.hosts[-1] if design.costs else 0 for design in (silo, self.pool))
         return paid(silo, what) + switches * hosts / max(1, in_pool)
 
-    def costs(self, group: str) -> tuple[float, float]:
-        """Return the total and the net present cost of a silo."""
-        return self.cost(group, "total"), self.cost(group, "net_present")
-
     def sum(self, what: str) -> float:
         """Return the cost of all silos together."""
         return cost.total_cost(*(self.cost(group, what) for group in self.alone))
@@ -216,7 +212,8 @@ def silo_costs(plan: Plan) -> SiloCosts | None:
         return None
     groups = []
     for group, design in alone.items():
-        counts = (design.totals.hosts, design.totals.gpus, *priced.costs(group), design.totals.unplaced_vms)
+        totals, costs = design.totals, [priced.cost(group, what) for what in ("total", "net_present")]
+        counts = (totals.hosts, totals.gpus, *costs, totals.unplaced_vms)
         groups.append(SiloCost(group, design.groups[0].name, *counts))
     planned = [design.costs for design in (*alone.values(), pool) if design.costs]
     return SiloCosts(
