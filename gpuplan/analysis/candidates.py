@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from gpuplan.analysis.variants import on_board
 from gpuplan.catalog import Catalog
 from gpuplan.plan.boards import memory_of
-from gpuplan.plan.hardware import fit_of, takers
+from gpuplan.plan.hardware import Fit, fit_of, takers
 from gpuplan.plan.llm import uses_model
 from gpuplan.plan.prices import PriceList, catalog_factor
 from gpuplan.plan.sharing import unconfirmed_on
@@ -304,26 +304,26 @@ def unfit(scenario: Scenario, catalog: Catalog, candidate: Candidate, *, smaller
     return said("candidate.vm too large", gpus=candidate.gpus_per_host, **needed)
 
 
+def _fault(fit: Fit | None, count: int) -> str:
+    """Say by the end of a key why a server does not take so many of a board; empty if it does."""
+    if fit is None:
+        return "unknown"
+    return "takes" if count > fit.gpus else "baseboard" * (fit.whole and count < fit.gpus)
+
+
 def _not_held(catalog: Catalog, candidate: Candidate) -> str:
     """Say why a server is not known to be sold with the GPUs of a candidate; empty if it is."""
     gpu, count = catalog.gpus[candidate.gpu], candidate.gpus_per_host
     if not candidate.server:
         fits = [fit for server in takers(gpu.id, catalog) if (fit := fit_of(catalog, server, gpu.id))]
-        if any(count == fit.gpus or (count < fit.gpus and not fit.whole) for fit in fits):
+        if not all(_fault(fit, count) for fit in fits):
             return ""
         none = "candidate.no server takes so many" if fits else "candidate.no server takes"
         return said(none, count=count, gpu=gpu.name)
-    fit = fit_of(catalog, candidate.server, candidate.gpu)
-    if fit is None:
-        why = "candidate.not known to take"
-    elif count > fit.gpus:
-        why = "candidate.takes"
-    elif fit.whole and count < fit.gpus:
-        why = "candidate.baseboard"
-    else:
-        return ""
-    server = catalog.servers[candidate.server].name
-    return said(why, server=server, count=fit.gpus if fit else 0, gpu=gpu.name)
+    fit, server = fit_of(catalog, candidate.server, candidate.gpu), catalog.servers[candidate.server].name
+    if fault := _fault(fit, count):
+        return said(f"candidate.{fault}", server=server, count=fit.gpus if fit else 0, gpu=gpu.name)
+    return ""
 
 
 class Misfit(NamedTuple):
@@ -339,15 +339,9 @@ def misfit(catalog: Catalog, server: str, gpu: str, count: int) -> Misfit | None
     limit, fit = host_limit(catalog, server, gpu, count), fit_of(catalog, server, gpu)
     if limit.most is not None and count > limit.most:
         return Misfit(said(f"misfit.{limit.key}", **limit.words), refused=True)
-    if fit is None:
-        return Misfit(said("misfit.unknown"), refused=False)
-    if count > fit.gpus:
-        return Misfit(said("misfit.takes", count=fit.gpus), refused=False)
-    return (
-        Misfit(said("misfit.baseboard", count=fit.gpus), refused=False)
-        if fit.whole and count < fit.gpus
-        else None
-    )
+    if fault := _fault(fit, count):
+        return Misfit(said(f"misfit.{fault}", count=fit.gpus if fit else 0), refused=False)
+    return None
 
 
 @lru_cache(maxsize=64)  # a page asks after each change

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 from gpuplan.analysis.candidates import SHARING, Candidate, asked, kind_of, too_little
@@ -23,6 +24,7 @@ MEASURED: Mapping[str, tuple[str, float]] = {
     "racks": ("rack", 1),
 }
 """Figures that are to be small, by which options are compared: unit, and the least difference that is worth saying."""
+ALIKE = attrgetter("gpu", "gpus_per_host", "sharing", "link_gbit_s", "host_failures")
 WORSE, BETTER = NAMES["worse than the winner"], NAMES["better than the winner"]
 
 
@@ -102,16 +104,7 @@ def _once(options: Iterable[Option]) -> tuple[Option, ...]:
     """The first of those that differ in the chassis and not in the cost."""
     unique: dict[tuple[Any, ...], Option] = {}
     for option in options:
-        chosen = option.candidate
-        key = (
-            kind_of(chosen),
-            chosen.gpu,
-            chosen.gpus_per_host,
-            chosen.sharing,
-            chosen.link_gbit_s,
-            chosen.host_failures,
-        )
-        unique.setdefault((*key, option.net_present), option)
+        unique.setdefault((kind_of(option.candidate), ALIKE(option.candidate), option.net_present), option)
     return tuple(unique.values())
 
 
