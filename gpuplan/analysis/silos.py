@@ -212,8 +212,8 @@ def silo_costs(plan: Plan) -> SiloCosts | None:
         return None
     groups = []
     for group, design in alone.items():
-        totals, costs = design.totals, [priced.cost(group, what) for what in ("total", "net_present")]
-        counts = (totals.hosts, totals.gpus, *costs, totals.unplaced_vms)
+        total, net_present = (priced.cost(group, what) for what in ("total", "net_present"))
+        counts = (design.totals.hosts, design.totals.gpus, total, net_present, design.totals.unplaced_vms)
         groups.append(SiloCost(group, design.groups[0].name, *counts))
     planned = [design.costs for design in (*alone.values(), pool) if design.costs]
     return SiloCosts(
