@@ -27,7 +27,7 @@ FEW = 2
 """With no more tasks than these, other processes are not started: it takes longer than to do them here."""
 
 
-class Engine:
+class Engine(ExitStack):
     """Does tasks in parts; other processes are started when there is first enough to do, and end with the ``with`` block.
 
     ``workers`` processes, 0: one per core; ``engine`` is ``processes``, or ``dask`` on the cluster at ``scheduler``;
@@ -43,23 +43,17 @@ class Engine:
         engine: str = "processes",
         scheduler: str = "",
     ) -> None:
+        super().__init__()
         if engine not in ("processes", "dask"):
             raise ValueError(said("explore.engine", engine=repr(engine)))
         if workers < 0:
             raise ValueError(said("explore.workers", workers=workers))
         self.catalog, self.workers = catalog, workers or len(os.sched_getaffinity(0))
         self._folders = tuple(str(folder) for folder in (folders or catalog.folders[1:]))
-        self._open = ExitStack()
         self._pool: ProcessPoolExecutor | None = None
         self._client = _client(scheduler) if engine == "dask" else None
         if self._client:
-            self._open.enter_context(self._client)
-
-    def __enter__(self) -> "Engine":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._open.close()
+            self.enter_context(self._client)
 
     def each(self, work: Work[Task, Done], tasks: Sequence[Task], chunk: int = 1) -> Iterator[list[Done]]:
         """Yield what the tasks give, in parts of ``chunk``; parts come in any order, their tasks in their own."""
@@ -81,7 +75,7 @@ class Engine:
         if self._pool is None:
             context, given = multiprocessing.get_context("spawn"), (self._folders,)
             self._pool = ProcessPoolExecutor(self.workers, context, initializer=_begin, initargs=given)
-            self._open.callback(self._pool.shutdown, wait=True, cancel_futures=True)
+            self.callback(self._pool.shutdown, wait=True, cancel_futures=True)
         return self._pool
 
 
