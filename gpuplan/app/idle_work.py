@@ -8,10 +8,12 @@ import contextlib
 import gc
 import multiprocessing
 import os
+import signal
 from collections.abc import Callable, Sequence
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from gpuplan.analysis.engines import end_with_parent
 from gpuplan.catalog import load_catalog
@@ -25,6 +27,8 @@ NICE = 10
 """Priority of long work: it gives way to every open page."""
 QUIET_S = 0.3
 """Idle time before long work begins [s]: of keys that follow quickly, only the last counts."""
+KEPT_S = 10.0
+"""Idle time after which the process for long work ends, with the 20 to 40 MB that it holds, until there is work again [s]."""
 COLLECT_S = 0.15
 """Idle time before garbage is collected: a user rarely acts again so soon."""
 ENOUGH = 20_000
@@ -32,17 +36,22 @@ ENOUGH = 20_000
 AT_LAST = 400_000
 """Objects from which on Python collects by itself, idle or not."""
 
-_process: ProcessPoolExecutor | None = None
+_line: Connection | None = None
+"""To the process that forks one for long work; None where a thread has to do."""
+_asking = ThreadPoolExecutor(1)
 _collecting: asyncio.TimerHandle | None = None
 
 
 def prepare() -> None:
-    """Fork the process for long work, and leave garbage to ``collect_later``. For a session that has no thread yet."""
-    global _process
+    """Fork what forks the process for long work, and leave garbage to ``collect_later``. For a session that has no thread yet."""
+    global _line
     # in a container without shared memory a thread has to do
     with contextlib.suppress(OSError, NotImplementedError):
-        _process = ProcessPoolExecutor(1, multiprocessing.get_context("fork"), _give_way)
-        _process.submit(int)  # it is forked with the first work
+        here, there = multiprocessing.Pipe()
+        forks = multiprocessing.get_context("fork").Process(target=_fork, args=(there, here), daemon=True)
+        forks.start()
+        there.close()
+        _line = here
     gc.set_threshold(AT_LAST)
 
 
@@ -54,15 +63,34 @@ def running_loop() -> asyncio.AbstractEventLoop | None:
         return None
 
 
-def _give_way() -> None:
-    """In the process for long work: give way to every open page, and end when the session does."""
-    os.nice(NICE)
+def _fork(line: Connection, other: Connection) -> None:
+    """Fork a process whenever there is work and none is there, until the session ends or a process was killed."""
+    other.close()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.nice(NICE)  # it gives way to every open page
+    while line.poll(None):
+        if (pid := os.fork()) == 0:
+            os._exit(_work_on(line))
+        if os.waitpid(pid, 0)[1]:
+            return
+
+
+def _work_on(line: Connection) -> int:
+    """Do the work that comes until none has come for a while; 0, or 1 if the session has ended."""
     end_with_parent()
+    with contextlib.suppress(EOFError, OSError):
+        while line.poll(KEPT_S):
+            line.send(_tried(*line.recv()))
+        return 0
+    return 1
 
 
-def _planned(work: Callable[[Plan], T], scenario: Scenario, folders: Sequence[Path]) -> T:
-    with speaking(locale_of(scenario)):
-        return work(make_plan(scenario, load_catalog(*folders)))
+def _tried(work: Callable[[Plan], T], scenario: Scenario, folders: Sequence[Path]) -> T | Exception:
+    try:
+        with speaking(locale_of(scenario)):
+            return work(make_plan(scenario, load_catalog(*folders)))
+    except Exception as error:  # the session raises it
+        return error
 
 
 class Later:
@@ -116,14 +144,23 @@ class Later:
 
 async def _done(work: Callable[[Plan], T], plan: Plan) -> T:
     """Return the result of ``work``, from the process for it, or from a thread where there is none."""
-    global _process
-    if _process is not None:
+    global _line
+    if _line is not None:
         try:
-            future = _process.submit(_planned, work, plan.scenario, plan.catalog.folders[1:])
-            return await asyncio.wrap_future(future)
-        except BrokenExecutor:  # it has ended, now or before: it may have taken too much memory
-            _process = None
+            asked = (work, plan.scenario, plan.catalog.folders[1:])
+            result = await asyncio.get_running_loop().run_in_executor(_asking, _answer, _line, asked)
+        except (EOFError, OSError):  # it has ended, now or before: it may have taken too much memory
+            _line = None
+        else:
+            if isinstance(result, Exception):
+                raise result
+            return cast(T, result)
     return await asyncio.to_thread(work, plan)
+
+
+def _answer(line: Connection, asked: tuple[Any, ...]) -> Any:
+    line.send(asked)
+    return line.recv()
 
 
 def collect_later() -> None:

@@ -31,12 +31,20 @@ FORKING = sys.platform == "linux" and hasattr(os, "pidfd_open")
 """True if sessions are forked here. Linux only: elsewhere system libraries start threads, which no copy survives."""
 PRELOADED = (
     "gpuplan.serve.kernel",
+    "ipykernel.debugger",
     "ipykernel.ipkernel",
     "ipykernel.zmqshell",
+    "IPython.core.completerlib",
+    "IPython.extensions.storemagic",
+    "psutil",
+    "sqlite3",
+    "tornado.platform.asyncio",
+    "tornado.queues",
     "gpuplan.app.screen",
     "scipy.optimize",
 )
-"""Modules that sessions need; of scipy, whose import takes a quarter of a second, the part that existing hosts use."""
+"""Modules that sessions need: those that a kernel would import by itself, 5 MB of each; of scipy, whose import takes a quarter
+of a second, the part that existing hosts use."""
 MOST_FORKS = 100
 """Forks after which a new process takes over, with a new seed for the hashes of strings."""
 READY_S = 120.0

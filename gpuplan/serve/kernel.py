@@ -10,6 +10,9 @@ from typing import Any
 from ipykernel import kernelapp
 from ipykernel.iostream import IOPubThread
 
+# No session is debugged; 8 MB of each, and a twentieth of a second.
+sys.modules["debugpy"] = None  # type: ignore[assignment]
+
 
 class Unpiped(IOPubThread):
     """The thread that sends the output of a session, without the port for that of subprocesses."""

@@ -1044,7 +1044,9 @@ def test_the_workbook_works_on_a_page_of_voilas_own(tab: Callable[..., Any], tmp
             soon(lambda: b"running at" in log.read_bytes(), "Voila did not start", 2 * LIMIT_S)
             visit = tab().start(f"http://localhost:{port}/")
             page = visit.page
-            page.locator('.gp-pick[data-at="enterprise"]').click()  # not `take`: a page of Voila's own declares no state
+            page.locator(
+                '.gp-pick[data-at="enterprise"]'
+            ).click()  # not `take`: a page of Voila's own declares no state
             open_workload(page, "developers")
             at(page, "groups.developers.people").fill("81")
             at(page, "groups.developers.people").press("Tab")

@@ -71,22 +71,27 @@ def test_what_is_for_a_design_that_has_changed_is_not_begun(plans: dict[str, Pla
 
 
 @pytest.mark.skipif(not forking.FORKING, reason="sessions are forked on Linux only")
-@pytest.mark.parametrize("seconds", [0, 1])
-def test_it_has_a_process_and_without_it_a_thread(seconds: int) -> None:
-    """The process is killed in between, which may be known or not; the same is found in a thread."""
+@pytest.mark.parametrize(("seconds", "kept"), [(0, 60), (1, 60), (0, 0.1)])
+def test_it_has_a_process_and_without_it_a_thread(seconds: int, kept: float) -> None:
+    """The process ends where nothing comes; it is killed in between, which may be known or not; the same is found in a thread."""
     code = f"""
 import asyncio, os, signal, time
 from gpuplan import load_scenario, make_plan
 from gpuplan.analysis.demand import sharing_saves
 from gpuplan.app import idle_work
+def place(plan):
+    return os.getpid()
+idle_work.KEPT_S = {kept}
 idle_work.prepare()
 plan = make_plan(load_scenario("current").with_value("demand.rule", "hours"))
-beside = idle_work._process.submit(os.getpid).result()
+beside = asyncio.run(idle_work._done(place, plan))
+time.sleep({kept} + 0.5 if {kept} < 1 else 0)
+beside, before = asyncio.run(idle_work._done(place, plan)), beside
 first = asyncio.run(idle_work._done(sharing_saves, plan))
 os.kill(beside, signal.SIGKILL)
 time.sleep({seconds})
 again = asyncio.run(idle_work._done(sharing_saves, plan))
-print(beside != os.getpid(), first is not None, first == again == sharing_saves(plan), idle_work._process)
+print(beside != os.getpid(), before == beside, first is not None, first == again == sharing_saves(plan), idle_work._line)
 """
     told = subprocess.run(
         [sys.executable, "-c", code],
@@ -96,7 +101,7 @@ print(beside != os.getpid(), first is not None, first == again == sharing_saves(
         timeout=LIMIT_S,
         check=True,
     ).stdout
-    assert told.split() == ["True", "True", "True", "None"]
+    assert told.split() == ["True", str(kept > 1), "True", "True", "None"]
 
 
 @pytest.mark.parametrize(("enough", "times"), [(-1, 1), (10**9, 0)])

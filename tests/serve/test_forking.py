@@ -272,14 +272,12 @@ def test_what_builds_parsers_for_seconds_is_not_loaded() -> None:
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
-def test_long_work_has_a_process_that_ends_with_its_session(session: Callable[..., Session]) -> None:
+def test_long_work_has_a_process_that_ends_with_its_session(
+    session: Callable[..., Session], children: Callable[[int], list[int]]
+) -> None:
     """In a thread it would hold up what a user does."""
     one = session("one")
-    beside = one.ask(
-        "__import__('gpuplan.app.idle_work').app.idle_work._process.submit(__import__('os').getpid).result()"
-    )
-    parent = Path(f"/proc/{beside}/stat").read_text().rpartition(")")[2].split()[1]
-    assert int(parent) == one.process.pid
+    (beside,) = children(one.process.pid)
     assert one.ask("__import__('gc').get_threshold()[0]") > 100_000
     one.process.kill()
     assert gone(beside)
