@@ -22,6 +22,8 @@ STATE = "document.documentElement.dataset.state"
 REVISION = "document.documentElement.dataset.revision"
 """JavaScript: "idle" once all that was done is carried out and drawn, as the page declares it."""
 WORKING = "document.documentElement.dataset.working?.split(' ')"
+FOCUS = "document.activeElement?.dataset.at || document.activeElement?.outerHTML.slice(0, 200)"
+"""JavaScript: the key of what has the focus, or what it is."""
 """JavaScript: what the session does beside the page."""
 
 
@@ -63,7 +65,7 @@ def have(page: Any, css: str, key: str) -> Any:
 
 def focused(page: Any, key: str) -> None:
     """Wait until what has this key has the focus."""
-    page.locator(f'[data-at="{key}"]:focus').wait_for()
+    until(page, FOCUS, key)
 
 
 def enter(page: Any, key: str, text: str) -> None:

@@ -21,7 +21,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from browsing import go, take, violations
+from browsing import FOCUS, go, take, violations
 from processes import children_of, command_of, descendants
 from programs import chromium, missing, needed
 from waiting import LIMIT_S, soon
@@ -98,24 +98,43 @@ def evidence(test: str) -> str:
             lines = [
                 *visit.console[-10:],
                 page.url,
-                str(visit.state),
-                declared,
-                *shown,
                 "unanswered:",
                 *visit.unanswered,
+                *shown,
+                "events:",
+                *page.evaluate("window.lastEvents ?? []"),
+                f"focus: {page.evaluate(FOCUS)}",
+                str(visit.state),
+                declared,
             ]
             texts[f"page-{number}.txt"] = "\n".join(lines)
             visit.page.screenshot(path=folder / f"page-{number}.png", timeout=20_000)
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
     ends = (
-        f"--- {name}\n" + "\n".join(line[:300] for line in text.splitlines()[-20:])
+        f"--- {name}\n" + "\n".join(line[:300] for line in text.splitlines()[-50:])
         for name, text in texts.items()
         if not name.endswith("html")
     )
     return "\n".join([f"kept in {folder.relative_to(ROOT)}", *ends])
 
 
+LAST_EVENTS = """(() => {
+  const last = window.lastEvents = [];
+  const note = (...words) => {
+    last.push([new Date().toISOString().slice(14, 23), ...words].join(" "));
+    if (last.length > 30) last.shift();
+  };
+  const name = (node) => node?.dataset?.at || [node?.nodeName, node?.className].join(".");
+  for (const kind of ["focusin", "focusout", "pointerdown", "pointerup", "click", "keydown", "change", "popstate"]) {
+    addEventListener(kind, ({ type, target, key }) => note(type, name(target), key ?? ""), true);
+  }
+  new MutationObserver(() => {
+    const { state, revision, working } = document.documentElement.dataset;
+    note("page", state, revision, working);
+  }).observe(document, { subtree: true, attributes: true, attributeFilter: ["data-state", "data-revision"] });
+})()"""
+"""What was done on the page at last and what it declared meanwhile: how a state that did not come was missed."""
 LEAVING_MS = (6_000, 12_000)
 """How long notices stay: see ``STAYS`` in ``bar.js``."""
 OWN_TIMERS = f"""(() => {{
@@ -135,6 +154,7 @@ def new_context(browser: Any, **options: Any) -> Any:
     context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
     context.set_default_timeout(1000 * LIMIT_S)
     context.add_init_script(OWN_TIMERS)
+    context.add_init_script(LAST_EVENTS)
     return context
 
 
