@@ -201,7 +201,7 @@ def test_pytest_runs_in_that_order() -> None:
 
 
 def test_each_of_a_group_has_its_day_and_the_night_has_all() -> None:
-    file = "tests/serve/test_hub.py"
+    file = "tests/app/test_nothing_lost_browser.py"
     days = [collected(file, GPUPLAN_NIGHTLY="0", GPUPLAN_DAY=day) for day in ("2026-11-28", "2026-11-29")]
     night = collected(file, GPUPLAN_NIGHTLY="1")
     assert sorted(days[0] + days[1]) == sorted(night)

@@ -578,7 +578,7 @@ def test_decisions_are_numbered_with_justification_and_implication(visit: Any) -
     focused(page, "platform.bitfusion")
 
 
-@pytest.mark.by_day("axe", 4)
+@pytest.mark.by_day("axe", 3)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_in_what_happens(
     audited: Callable[[str, int], Any], tmp_path: Path, theme: str

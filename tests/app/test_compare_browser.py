@@ -188,7 +188,7 @@ def test_designs_side_by_side(compare: Callable[[str], Any]) -> None:
     at(page, "kept-name-0").wait_for(state="detached")
 
 
-@pytest.mark.by_day("axe", 4)
+@pytest.mark.by_day("axe", 3)
 @pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 820)])
 def test_axe_finds_nothing_and_nothing_scrolls_sideways(
     audited: Callable[[str, int], Any], theme: str, width: int

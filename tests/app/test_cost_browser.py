@@ -191,7 +191,7 @@ def test_what_else_it_could_cost_arrives_after_the_rest_and_follows_a_change(
     page.locator("td", has_text="Silos: separate hosts for each workload").wait_for()
 
 
-@pytest.mark.by_day("axe", 4)
+@pytest.mark.by_day("axe", 3)
 @pytest.mark.parametrize(("theme", "width"), [("light", 820), ("dark", 1280)])
 def test_axe_finds_nothing_and_nothing_scrolls_sideways(
     audited: Callable[[str, int], Any], theme: str, width: int

@@ -86,7 +86,7 @@ def test_a_design_with_a_wrong_input_is_not_delivered(example: Callable[[str, st
     assert page.locator(".gp-page .gp-said").count() >= 1, "and why"
 
 
-@pytest.mark.by_day("axe", 4)
+@pytest.mark.by_day("axe", 3)
 @pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 820)])
 def test_axe_finds_nothing_and_nothing_scrolls_sideways(
     audited: Callable[[str, int], Any], theme: str, width: int

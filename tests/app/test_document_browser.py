@@ -44,7 +44,7 @@ def opened(browser: Any, file: Path) -> Iterator[Any]:
     context.close()
 
 
-@pytest.mark.by_day("axe", 4)
+@pytest.mark.by_day("axe", 3)
 @pytest.mark.parametrize("file", ["enterprise"], indirect=True)
 @pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 820)])
 def test_axe_finds_nothing(opened: Any, theme: str, width: int) -> None:

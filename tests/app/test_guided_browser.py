@@ -61,7 +61,7 @@ def test_answers_survive_a_reload_and_go_with_the_first_design(visit: Any) -> No
     assert not at(page, "guide-hpc").is_checked()
 
 
-@pytest.mark.by_day("axe", 4)
+@pytest.mark.by_day("axe", 3)
 def test_axe_finds_nothing_in_the_questions_and_they_fit_the_screen(
     audited: Callable[[str, int], Any],
 ) -> None:

@@ -21,7 +21,7 @@ from gpuplan import load_catalog, load_scenario
 from gpuplan.app.screen import WorkbookApp
 from gpuplan.app.state import Workbook
 
-pytestmark = [pytest.mark.browser, pytest.mark.by_day("loss", 6)]
+pytestmark = [pytest.mark.browser, pytest.mark.by_day("loss", 4)]
 
 PRICE = "prices.vcf-core-year"
 

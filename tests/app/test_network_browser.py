@@ -142,7 +142,7 @@ def test_training_is_a_chart_and_the_same_as_a_table(network: Callable[[str], An
     at(page, "network.job.hours").wait_for()
 
 
-@pytest.mark.by_day("axe", 4)
+@pytest.mark.by_day("axe", 3)
 @pytest.mark.parametrize(("theme", "width"), [("dark", 820), ("light", 1280)])
 def test_axe_finds_nothing_and_nothing_scrolls_sideways(
     audited: Callable[[str, int], Any], theme: str, width: int

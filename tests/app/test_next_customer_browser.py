@@ -15,7 +15,7 @@ from gpuplan.app.history import link_of
 from gpuplan.app.state import STEPS
 from gpuplan.scenario import Scenario, from_dict, load_scenario
 
-pytestmark = [pytest.mark.browser, pytest.mark.by_day("next customer", 2)]
+pytestmark = [pytest.mark.browser, pytest.mark.by_day("next customer", 1)]
 
 SECRET = "Zqxacme"
 OTHER = "Boltwise"

@@ -24,7 +24,7 @@ pytest.importorskip("voila")
 from gpuplan import load_scenario
 from gpuplan.app.history import link_of
 
-pytestmark = [pytest.mark.browser, pytest.mark.by_day("loss", 6)]
+pytestmark = [pytest.mark.browser, pytest.mark.by_day("loss", 4)]
 
 LONGEST_MS = 300
 """Between an edit and the reload."""

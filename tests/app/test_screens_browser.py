@@ -68,7 +68,7 @@ def test_a_phone_shows_every_step_without_scrolling_sideways_and_its_fields_are_
         assert page.evaluate(SMALL) == [], step
 
 
-@pytest.mark.by_day("axe", 4)
+@pytest.mark.by_day("axe", 3)
 @pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 1920), ("light", 820)])
 def test_axe_finds_nothing_on_any_tab(audited: Callable[[str, int], Any], theme: str, width: int) -> None:
     """A third of the tabs each day, all at night; in dark only the colours are others, and on a tablet only the widths."""

@@ -26,7 +26,7 @@ from gpuplan.serve.forking import MOST_DATA, ForkedKernel, Kernel, Nursery
 
 pytestmark = [
     pytest.mark.skipif(not forking.FORKING, reason="sessions are forked on Linux only"),
-    pytest.mark.by_day("forking", 7),
+    pytest.mark.by_day("forking", 5),
 ]
 
 

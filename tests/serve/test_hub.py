@@ -42,7 +42,7 @@ from gpuplan.serve.channels import PROTOCOL
 from gpuplan.serve.forking import SINGLE, passed
 from gpuplan.serve.server import HEALTH
 
-pytestmark = [pytest.mark.browser, pytest.mark.by_day("hub", 3)]
+pytestmark = [pytest.mark.browser, pytest.mark.by_day("hub", 2)]
 
 ROOT = Path(__file__).resolve().parents[2]
 ONE, TWO = "/services/gpuplan-1/", "/services/gpuplan-2/"

@@ -57,7 +57,7 @@ def test_pictures_of_other_sites_start_no_session(team: Any, browser: Any, page:
 
 
 @pytest.mark.browser
-@pytest.mark.by_day("server", 4)
+@pytest.mark.by_day("server", 3)
 def test_past_the_cap_a_visitor_is_told_and_tried_again(team: Any, page: Callable[..., Any]) -> None:
     visits = [page(), page(), page()]
     for each in visits[:2]:
@@ -137,7 +137,7 @@ def test_a_page_that_vanishes_frees_its_session_and_a_silent_one_keeps_it(server
 
 
 @pytest.mark.browser
-@pytest.mark.by_day("server", 4)
+@pytest.mark.by_day("server", 3)
 def test_what_a_killed_server_left_is_removed_by_the_next(server: Callable[..., Any], tmp_path: Path) -> None:
     folder = tmp_path / "t"
     folder.mkdir()

@@ -260,7 +260,7 @@ def test_error_in_a_callback_shows_no_traceback(shared: Any, tab: Callable[..., 
     assert "Uncaught exception" not in shared.text
 
 
-@pytest.mark.by_day("server", 4)
+@pytest.mark.by_day("server", 3)
 def test_error_in_the_notebook_is_said_calmly(
     server: Callable[..., Any], tab: Callable[..., Any], tmp_path: Path
 ) -> None:
@@ -304,7 +304,7 @@ def test_what_a_notebook_shows_is_waited_for(server: Callable[..., Any], tmp_pat
 # --- sessions
 
 
-@pytest.mark.by_day("server", 4)
+@pytest.mark.by_day("server", 3)
 def test_closed_and_reloaded_pages_free_their_kernels(shared: Any, page: Callable[..., Any]) -> None:
     assert len(shared.wait_kernels(1)) == 1
     first = page()
@@ -357,7 +357,7 @@ def test_shutdown_needs_the_xsrf_token(shared: Any, tab: Callable[..., Any]) -> 
     assert answer["alive"] is True
 
 
-@pytest.mark.by_day("server", 4)
+@pytest.mark.by_day("server", 3)
 def test_notice_when_the_kernel_dies(shared: Any, tab: Callable[..., Any]) -> None:
     visit = tab().open(shared.url + "#s=abc", "clicked 0")
     dialog = visit.page.get_by_role("alertdialog")
@@ -447,7 +447,7 @@ def test_unknown_session_is_not_found(shared: Any) -> None:
     assert headers["Cache-Control"] == "no-store"
 
 
-@pytest.mark.by_day("server", 4)
+@pytest.mark.by_day("server", 3)
 def test_stopping_the_server(server: Callable[..., Any], tab: Callable[..., Any], notebook: Path) -> None:
     running = server(notebook=notebook)
     visit = tab().open(running.url, "clicked 0")
@@ -462,7 +462,7 @@ def test_stopping_the_server(server: Callable[..., Any], tab: Callable[..., Any]
     visit.page.locator("#gpuplan-away").wait_for()
 
 
-@pytest.mark.by_day("server", 4)
+@pytest.mark.by_day("server", 3)
 def test_sessions_of_pages_that_vanish_end_and_open_and_warm_ones_never(
     server: Callable[..., Any], page: Callable[..., Any], notebook: Path
 ) -> None:
@@ -513,7 +513,7 @@ def test_beyond_loopback_a_token_is_made_up_and_required(guarded: Any) -> None:
     assert guarded.kernels() == before, "and none of this took a kernel"
 
 
-@pytest.mark.by_day("server", 4)
+@pytest.mark.by_day("server", 3)
 def test_with_the_token_the_page_works_and_frees_its_kernel(guarded: Any, page: Callable[..., Any]) -> None:
     port = guarded.base.rpartition(":")[2].strip("/")
     token = guarded.url.partition("?token=")[2]
@@ -530,7 +530,7 @@ def test_with_the_token_the_page_works_and_frees_its_kernel(guarded: Any, page: 
     assert len(guarded.wait_kernels(1)) == 1
 
 
-@pytest.mark.by_day("server", 4)
+@pytest.mark.by_day("server", 3)
 def test_signing_in_keeps_the_design(guarded: Any, page: Callable[..., Any]) -> None:
     port = guarded.base.rpartition(":")[2].strip("/")
     visit = page().open(f"http://127.0.0.1:{port}/#s=abc")
@@ -575,7 +575,7 @@ def test_other_addresses_serve_no_file_and_take_no_kernel(shared: Any, notebook:
 # --- starting
 
 
-@pytest.mark.by_day("server", 4)
+@pytest.mark.by_day("server", 3)
 def test_kernel_gets_its_folder_interpreter_and_paths(
     server: Callable[..., Any], tab: Callable[..., Any], notebook: Path, tmp_path: Path
 ) -> None:
