@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import re
 import time
+from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,9 @@ TITLES = dict(STEPS)
 STATE = "document.documentElement.dataset.state"
 REVISION = "document.documentElement.dataset.revision"
 """JavaScript: "idle" once all that was done is carried out and drawn, as the page declares it."""
-WORKING = "document.documentElement.dataset.working?.split(' ')"
 FOCUS = "document.activeElement?.dataset.at || document.activeElement?.outerHTML.slice(0, 200)"
 """JavaScript: the key of what has the focus, or what it is."""
+WORKING = "document.documentElement.dataset.working?.split(' ')"
 """JavaScript: what the session does beside the page."""
 
 
@@ -129,6 +130,20 @@ def take(page: Any, example: str) -> None:
     page.locator(f'.gp-pick[data-at="{example}"]').click()
     page.locator('.gp-head[data-step="usecases"]').wait_for()
     caught_up(page)
+
+
+def home(page: Any) -> None:
+    """Go to the start page, and wait until all of it is there."""
+    page.locator(".gp-brand").click()
+    page.locator(".gp-start").first.wait_for()
+    caught_up(page)
+
+
+def renewed(page: Any, act: Callable[[], Any]) -> None:
+    """Do what loads the page again, and wait until the page as it was is gone: it would say what the new one has yet to say."""
+    page.evaluate("window.before = true")
+    act()
+    until(page, "window.before === true", False)
 
 
 def go(page: Any, step: str) -> None:

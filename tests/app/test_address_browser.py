@@ -96,8 +96,8 @@ def test_a_link_opens_the_step_that_was_shared(app: Any, tab: Callable[..., Any]
         until(other, "document.querySelector('.gp-name').value", "Starter example")
         stands(other, step)
         other.go_back()
-        stands(other, "hosts", "power-on")
         until(other, "document.querySelector('.gp-name').value", "Enterprise example")
+        stands(other, "hosts", "power-on")
     other.evaluate(
         "(place) => { location.hash = location.hash.split('&')[0] + place; }", f"{PLACE}cost/prices"
     )

@@ -31,6 +31,7 @@ from browsing import (
     focused,
     go,
     have,
+    home,
     is_value,
     message,
     notice,
@@ -500,7 +501,7 @@ def test_the_workloads_of_every_example_fit_the_screen_when_closed(visit: Any) -
             .filter((node) => node.scrollWidth > node.clientWidth + 1 && getComputedStyle(node).display !== "inline")
             .map((node) => node.textContent)""")
         assert cut == [], example
-        page.locator(".gp-brand").click()
+        home(page)
 
 
 def test_saved_file_opens_again_and_a_bad_file_changes_nothing(visit: Any, tmp_path: Path) -> None:
@@ -516,7 +517,7 @@ def test_saved_file_opens_again_and_a_bad_file_changes_nothing(visit: Any, tmp_p
     arrived.save_as(saved)
     assert [g["people"] for g in yaml.safe_load(saved.read_text())["groups"]] == [3, 32, 2, 80, 1]
 
-    page.locator(".gp-brand").click()
+    home(page)
     take(page, "starter")
     wait_figure(page, "totals.gpus", "16")
     for name, content, words in [
@@ -531,6 +532,7 @@ def test_saved_file_opens_again_and_a_bad_file_changes_nothing(visit: Any, tmp_p
         assert figures(page)["totals.gpus"] == "16"
     choose(page, saved)
     wait_figure(page, "demand.gpus", "30 GPUs")
+    caught_up(page)  # the workloads of the design before are gone
     open_workload(page, "developers")
     is_value(page, "groups.developers.people", "80")
 
@@ -581,7 +583,7 @@ def test_decisions_are_numbered_with_justification_and_implication(visit: Any) -
 @pytest.mark.by_day("axe", 3)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_in_what_happens(
-    audited: Callable[[str, int], Any], tmp_path: Path, theme: str
+    app: Any, audited: Callable[[str, int], Any], tmp_path: Path, theme: str
 ) -> None:
     """In dark only the colours are others; what stands on the tabs is looked at in ``test_screens_browser``."""
     only = {"runOnly": ["color-contrast", "link-in-text-block"]} if theme == "dark" else {}
@@ -600,8 +602,9 @@ def test_axe_finds_nothing_in_what_happens(
     open_tab(page, "simulate")
     simulated = simulation(page)
     at(page, "simulate-go").click()
-    simulated.get_by_role("progressbar").wait_for()
-    assert opened.faults(**only) == [], "while it simulates"
+    with app.halted("demand"):
+        simulated.get_by_role("progressbar").wait_for()
+        assert opened.faults(**only) == [], "while it simulates"
     open_tab(page, "audit")
     read(upload(page, tmp_path, JOBS), 240)
     assert opened.faults(**only) == [], "audited"
@@ -692,11 +695,16 @@ def test_a_rule_changes_the_design_and_can_be_asked_why(visit: Any) -> None:
 def test_what_is_pressed_while_the_answer_arrives_is_carried_out(visit: Any, pressed: str) -> None:
     page = visit.step("enterprise", "demand")
     at(page, "rule-wait").click()
-    at(page, "demand.chance").fill("5 %")
+    chance = at(page, "demand.chance")
+    chance.focus()
+    caught_up(page)
     box = at(page, pressed).bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     before = page.evaluate(REVISION)
     page.mouse.down()
+    chance.evaluate(
+        "(field) => { field.value = '5 %'; field.dispatchEvent(new Event('input', { bubbles: true })); }"
+    )
     until(page, f"{REVISION} !== '{before}'")
     caught_up(page)
     page.mouse.up()

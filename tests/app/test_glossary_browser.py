@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from browsing import at, caught_up, focused, go, open_tab, take, until, violations
+from browsing import at, caught_up, finished, focused, go, open_tab, take, until, violations
 
 pytestmark = pytest.mark.browser
 
@@ -37,7 +37,7 @@ SIZES = (
 
 def test_a_term_says_what_it_means_under_the_pointer(example: Callable[[str, str], Any]) -> None:
     page = example("enterprise", "hosts")
-    caught_up(page)
+    finished(page)  # what arrives later would close what is shown of a term
     until(page, f"{MARKED}.includes('failover capacity')")
     words = page.evaluate(MARKED)
     assert len(words) == len(set(words)), "only where it stands first"

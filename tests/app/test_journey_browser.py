@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import at, caught_up, wait_figure
+from browsing import at, caught_up, focused, wait_figure
 from waiting import LONG_S
 
 from gpuplan.app.state import STEPS
@@ -55,8 +55,16 @@ def focus(page: Any, passed: list[str] | None = None) -> str:
     return str(found["name"])
 
 
+def reached(page: Any, key: str) -> None:
+    """Wait until what has this key has the focus, which must be seen."""
+    caught_up(page)
+    focused(page, key)
+    focus(page)
+
+
 def tab_to(page: Any, name: str, key: str = "Tab") -> None:
     """Press a key until what has this key has the focus; every stop on the way must be seen."""
+    caught_up(page)
     passed: list[str] = []
     for _ in range(150):
         page.keyboard.press(key)
@@ -75,8 +83,7 @@ def test_the_journey_with_the_keyboard_alone(app: Any, tab: Callable[..., Any]) 
     press("Enter")
     wait_figure(page, "totals.hosts", "8")
     at(page, "workload-data-scientists").wait_for()
-    caught_up(page)
-    assert focus(page) == "usecases", "what was pressed is gone: the focus is on the step that came"
+    reached(page, "usecases")  # what was pressed is gone: the focus is on the step that came
 
     tab_to(page, "totals.hosts", "Shift+Tab")
     tab_to(page, "demand.gpus", "ArrowRight")  # the figures are one stop
@@ -90,12 +97,12 @@ def test_the_journey_with_the_keyboard_alone(app: Any, tab: Callable[..., Any]) 
     formula.filter(has_text=re.compile(r"= 7\b")).wait_for()
     press("Escape")
     drawer.wait_for(state="detached")
-    assert focus(page) == "totals.hosts", "back at the figure that was asked"
+    reached(page, "totals.hosts")  # back at the figure that was asked
 
     tab_to(page, "workload-data-scientists")
     press("Enter")
     at(page, "groups.data-scientists.people").wait_for()
-    assert focus(page) == "workload-data-scientists", "its inputs come next"
+    reached(page, "workload-data-scientists")  # its inputs come next
     tab_to(page, "groups.data-scientists.people")
     press("Control+a")
     page.keyboard.type("36")
@@ -104,7 +111,7 @@ def test_the_journey_with_the_keyboard_alone(app: Any, tab: Callable[..., Any]) 
     press("Control+z")
     wait_figure(page, "totals.hosts", "8")
     at(page, "redo").locator("visible=true").wait_for()
-    assert focus(page) == "groups.data-scientists.people"
+    reached(page, "groups.data-scientists.people")
     press("Control+y")
     wait_figure(page, "totals.hosts", "9")
     tab_to(page, "add-llm-serving")
@@ -116,20 +123,17 @@ def test_the_journey_with_the_keyboard_alone(app: Any, tab: Callable[..., Any]) 
     tab_to(page, "hosts", "ArrowDown")  # so are the steps
     press("Enter")
     page.locator(".gp-head[data-step=hosts]").wait_for()
-    caught_up(page)
-    assert focus(page) == "hosts"
+    reached(page, "hosts")
     tab_to(page, "n1")
     press("ArrowRight")
     wait_figure(page, "totals.hosts", "9")
-    caught_up(page)
-    assert focus(page) == "n2"
+    reached(page, "n2")
     press("Control+z")
     wait_figure(page, "totals.hosts", "8")
     tab_to(page, "vgpu-host-3")
     press("Enter")
     page.locator(".gp-host.failed").wait_for()
-    caught_up(page)
-    assert focus(page) == "vgpu-host-3"
+    reached(page, "vgpu-host-3")
 
     tab_to(page, "hosts", "Shift+Tab")
     for step, _ in STEPS[1:]:
@@ -139,8 +143,7 @@ def test_the_journey_with_the_keyboard_alone(app: Any, tab: Callable[..., Any]) 
         press("Enter")
         page.locator(f"nav [aria-current=step][data-at={step}]").wait_for()
         page.locator(f".gp-head[data-step={step}]").wait_for()
-        caught_up(page)
-        assert focus(page) == step
+        reached(page, step)
     tab_to(page, "deliver-yaml")
     with page.expect_download(timeout=1000 * LONG_S) as download:
         press("Enter")

@@ -12,7 +12,20 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from browsing import at, caught_up, enter, figures, go, have, is_value, reveal, take, wait_figure, wait_other
+from browsing import (
+    at,
+    caught_up,
+    enter,
+    figures,
+    go,
+    have,
+    is_value,
+    renewed,
+    reveal,
+    take,
+    wait_figure,
+    wait_other,
+)
 from live_app import GIVEN_UP
 
 pytest.importorskip("voila")
@@ -140,7 +153,7 @@ def dialog_of(page: Any) -> Any:
 def reload_from(dialog: Any) -> None:
     """Wait for the word that the session has ended, and follow its advice."""
     dialog.wait_for()
-    dialog.locator("#gpuplan-reload").click()
+    renewed(dialog.page, dialog.locator("#gpuplan-reload").click)
 
 
 def kernel_of(server: Any, before: list[int]) -> int:

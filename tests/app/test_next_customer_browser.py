@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import at, choose, download, enter, go, open_tab, take, until
+from browsing import at, choose, download, enter, go, home, open_tab, take, until
 
 from gpuplan.app.history import link_of
 from gpuplan.app.state import STEPS
@@ -38,17 +38,17 @@ def plain() -> Scenario:
 
 
 def by_recent(page: Any, _: Path) -> None:
-    page.locator(".gp-brand").click()
+    home(page)
     page.locator(".gp-recent a", has_text=OTHER).click()
 
 
 def by_example(page: Any, _: Path) -> None:
-    page.locator(".gp-brand").click()
+    home(page)
     take(page, "starter")
 
 
 def by_blank(page: Any, _: Path) -> None:
-    page.locator(".gp-brand").click()
+    home(page)
     at(page, "blank").click()
     at(page, "add-dev-test").click()
 
@@ -99,7 +99,7 @@ def on_screen(page: Any) -> dict[str, str]:
             if tab:
                 open_tab(page, tab.removeprefix("tab-"))
             found[f"{step} {tab}".strip()] = page.content()
-    page.locator(".gp-brand").click()
+    home(page)
     at(page, "back").wait_for()
     found["start"] = page.content()
     at(page, "back").click()

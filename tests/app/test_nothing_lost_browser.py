@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import STATE, at, caught_up, go, is_value, open_tab, open_workload, reveal, says, take, until
+from browsing import at, caught_up, go, is_value, open_tab, open_workload, renewed, reveal, says, take, until
 from estates import L40S, card, export, host, vgpu, vm
 from random_cases import of_the_day
 from waiting import LIMIT_S
@@ -245,7 +245,7 @@ def test_history_kept_designs_failed_hosts_and_refused_text_are_there(
     shown = opened(visit, running.url)
     for people in ("40", "48", "64"):
         enter(shown, PEOPLE, people)
-        until(shown, STATE, "idle")
+        caught_up(shown)
     go(shown, "compare")
     at(shown, "keep").click()
     go(shown, "hosts")
@@ -261,7 +261,7 @@ def test_history_kept_designs_failed_hosts_and_refused_text_are_there(
         is_value(shown, SHARE, "most of them")
         is_value(shown, PEOPLE, "64")
         shown.locator(f'[data-at="{SHARE}"][aria-invalid=true]').wait_for()
-        until(shown, STATE, "idle")
+        caught_up(shown)
         assert shown.evaluate(QUIET)
 
     all_of_it()
@@ -270,12 +270,12 @@ def test_history_kept_designs_failed_hosts_and_refused_text_are_there(
     for kernel in running.kernels():
         with contextlib.suppress(ProcessLookupError):
             os.kill(kernel, signal.SIGKILL)
-    shown.locator("#gpuplan-reload").click()
+    renewed(shown, shown.locator("#gpuplan-reload").click)
     all_of_it()
     port = int(running.base.rpartition(":")[2].strip("/"))
     running.stop(signal.SIGKILL)
     server(port=port)
-    shown.locator("#gpuplan-reload").click()
+    renewed(shown, shown.locator("#gpuplan-reload").click)
     all_of_it()
 
     undo = at(shown, "undo")

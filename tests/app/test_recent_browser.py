@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import at, choose, download, enter, focused, open_tab, until
+from browsing import at, choose, download, enter, focused, home, open_tab, until
 
 from gpuplan.scenario import load_scenario
 
@@ -42,7 +42,7 @@ def test_recent_designs(app: Any, tab: Callable[..., Any], tmp_path: Path) -> No
     name.press("Enter")
     until(page, f"{KEPT}[0]", "Another name")
     assert page.evaluate(f"{KEPT}.slice(1)") == [f"Design {number}" for number in range(6, -1, -1)]
-    page.locator(".gp-brand").click()
+    home(page)
     recent.wait_for()
     assert recent.get_by_role("link").count() == 3
     recent.locator("summary").click()
@@ -55,7 +55,7 @@ def test_recent_designs(app: Any, tab: Callable[..., Any], tmp_path: Path) -> No
     page.locator("nav [aria-current=step][data-at=usecases]").wait_for()
     until(page, "document.querySelector('.gp-name').value", "Design 4")
     until(page, f"{KEPT}[0]", "Design 4")  # else it would be kept after all is forgotten
-    page.locator(".gp-brand").click()
+    home(page)
     recent.get_by_role("button", name="Remove Design 4").click()
     focused(page, "put-back")
     assert "Design 4" not in page.evaluate(KEPT)
@@ -86,7 +86,7 @@ def test_versions_of_a_design_are_kept_under_their_names(
         at(page, "version-keep").click()
         until(page, f"{LISTED}[0].version", name)
     enter(page, "groups.data-scientists.people", "56")
-    page.locator(".gp-brand").click()
+    home(page)
     until(page, f"{LISTED}.map((each) => each.version).join()", ",After it,Before the workshop")
     assert page.evaluate(f"new Set({LISTED}.map((each) => each.design)).size") == 1
     recent = page.locator(".gp-recent")
@@ -95,7 +95,7 @@ def test_versions_of_a_design_are_kept_under_their_names(
     assert recent.locator("tbody tr").count() == 3
     recent.get_by_role("link", name="Before the workshop").click()
     page.locator('.gp-head[data-step="usecases"]').wait_for()
-    page.locator(".gp-brand").click()
+    home(page)
     until(page, f"{LISTED}.length", 3)  # opened again it is the version that it was
     saved = download(page, "export-designs").path()
     assert other.page.locator(".gp-recent table").count() == 0
@@ -118,7 +118,7 @@ def test_no_design_takes_the_place_of_another(app: Any, tab: Callable[..., Any],
     opened(page, tmp_path, "Offer", "ACME")
     opened(page, tmp_path, "Offer", "Bolt")
     assert page.evaluate(f"{LISTED}.map((each) => each.customer)") == ["Bolt", "ACME"]
-    page.locator(".gp-brand").click()
+    home(page)
     at(page, "blank").click()
     until(page, f"{LISTED}.length", 3)
     untitled = page.evaluate(f"{LISTED}[0].name")
@@ -131,7 +131,7 @@ def test_no_design_takes_the_place_of_another(app: Any, tab: Callable[..., Any],
     until(page, f"{LISTED}[0].customer", "")
     assert page.evaluate(f"{LISTED}.map((each) => each.customer)") == ["", "Dyn", "Cog", "Bolt", "ACME"]
     assert page.evaluate(KEPT) == [untitled, untitled, untitled, "Offer", "Offer"]
-    page.locator(".gp-brand").click()
+    home(page)
     page.locator(".gp-recent summary").click()
     rows = page.locator(".gp-recent tbody tr")
     assert all(part in rows.nth(4).inner_text() for part in ("ACME", "V100", "USD"))
@@ -167,7 +167,7 @@ def test_a_design_without_room_is_still_named(app: Any, tab: Callable[..., Any],
     opened(page, tmp_path, "New")
     assert page.evaluate(KEPT) == ["New", *(f"Old {at}" for at in range(30))]
     assert page.evaluate(f"{FRAGMENTS}.filter((each) => !each).length") == 1
-    page.locator(".gp-brand").click()
+    home(page)
     recent = page.locator(".gp-recent")
     recent.locator("summary").click()
     last = recent.locator("tbody tr").last
