@@ -13,7 +13,10 @@ Texts = Sequence[str]
 
 Option = TypedDict("Option", {"value": str, "text": str, "why": NotRequired[str], "off": NotRequired[bool]})
 """``why`` says why it does not fit, ``off`` that it cannot be chosen."""
-Select = TypedDict("Select", {"what": str, "label": str, "value": str, "options": Sequence[Option]})
+Select = TypedDict("Select", {
+    "what": str, "label": str, "value": str, "options": Sequence[Option], "input": NotRequired[str]})
+"""A menu; ``input`` is the id of its widget, as of a slider, of which ``range`` has ends and step."""
+Slide = TypedDict("Slide", {"what": str, "at": float, "range": Sequence[float], "input": NotRequired[str]})
 Field = TypedDict("Field", {
     "path": str, "label": str, "question": str, "kind": str, "value": str | bool,
     "options": Sequence[Option], "low": float, "high": float, "unit": str, "empty": str, "problem": str,
@@ -129,9 +132,9 @@ Upload = TypedDict("Upload", {
     "label": str, "accept": str, "piece": int, "event": str, "name": str, "got": int})
 """``piece`` is the size of a piece, ``got`` what has arrived [bytes]."""
 RunInput = TypedDict("RunInput", {
-    "what": str, "label": str, "value": str, "question": NotRequired[str], "empty": NotRequired[str],
-    "options": NotRequired[Sequence[Option]], "range": NotRequired[Sequence[float]]})
-"""``range`` has the ends and the step of a slider."""
+    "what": str, "label": str, "value": NotRequired[str], "question": NotRequired[str], "empty": NotRequired[str],
+    "options": NotRequired[Sequence[Option]], "at": NotRequired[float], "range": NotRequired[Sequence[float]],
+    "input": NotRequired[str]})
 Progress = TypedDict("Progress", {"done": float | None, "text": str})
 Run = TypedDict("Run", {
     "shown": bool, "stale": bool, "old": bool, "title": str, "hint": str, "upload": NotRequired[Upload],
@@ -188,10 +191,10 @@ Access = TypedDict("Access", {
     "traits": Sequence[Trait], "stale": bool})
 Rule = TypedDict("Rule", {"value": str, "title": str, "gpus": str, "key": str, "about": str, "formula": str})
 Target = TypedDict("Target", {
-    "chance": Field, "steps": Texts, "at": int, "whom": Field, "words": str, "wait": Field | None})
+    "chance": Field, "steps": Texts, "whom": Field, "words": str, "wait": Field | None})
 Demand = TypedDict("Demand", {
     "path": str, "value": str, "question": str, "cards": Sequence[Rule], "problem": str, "sentence": str,
-    "saving": str, "target": Target | None, "stated": Stated | None, "stale": bool})
+    "saving": str, "target": Target | None, "sliders": Sequence[Slide], "stated": Stated | None, "stale": bool})
 PostureCard = TypedDict("PostureCard", {
     "value": int, "title": str, "words": str, "key": str, "hosts": str, "gpus": str, "cost": str,
     "mark": NotRequired[Mark], "about": NotRequired[str]})
@@ -209,7 +212,7 @@ Links = TypedDict("Links", {
 Refused = TypedDict("Refused", {"at": int, "text": str})
 Watch = TypedDict("Watch", {
     "shown": bool, "stale": bool, "pool": str, "title": str, "at": int, "of": int, "label": str,
-    "step_ms": int, "selects": Sequence[Select], "another": int, "tone": str, "lead": str, "text": str,
+    "step_ms": int, "selects": Sequence[Select], "sliders": Sequence[Slide], "another": int, "tone": str, "lead": str, "text": str,
     "refused": Sequence[Refused], "result": str})
 GpuPiece = TypedDict("GpuPiece", {
     "text": Required[str], "weight": Required[float], "colour": int, "gap": Literal["free", "rest"],
@@ -269,7 +272,8 @@ BoardCard = TypedDict("BoardCard", {
     "works": Sequence[BoardBar], "told": Texts, "now": bool, "use": str})
 Boards = TypedDict("Boards", {"shown": Literal[True], "old": bool, "cards": Sequence[BoardCard]})
 Slider = TypedDict("Slider", {
-    "path": str, "label": str, "at": int, "own": int, "value": str, "moved": str, "ticks": Texts})
+    "what": str, "label": str, "at": int, "range": Sequence[float], "input": NotRequired[str], "own": int,
+    "value": str, "moved": str, "ticks": Texts})
 """A slider over positions, of which ``own`` is the design's."""
 Sliders = TypedDict("Sliders", {
     "shown": bool, "stale": bool, "title": str, "selects": Sequence[Select],

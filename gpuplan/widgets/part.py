@@ -8,6 +8,7 @@ from typing import Any
 
 import anywidget
 import traitlets
+from ipywidgets import Dropdown, FloatSlider
 
 STATIC = Path(__file__).parent / "static"
 OnEvent = Callable[[str, Mapping[str, Any]], None]
@@ -46,6 +47,12 @@ class Sent(anywidget.AnyWidget):
             self._on_event(content["type"], {**content, "buffer": buffers[0] if buffers else b""})
 
 
+INPUTS = ("selects", "inputs", "sliders")
+"""Keys of data that list menus and sliders, which are made by ipywidgets and placed by ``slot`` in ``common.js``."""
+MOST = 12
+"""Options up to which a menu is a ``Dropdown``; more are searched in a field."""
+
+
 class Part(Sent):
     """A part of the screen, drawn by its JavaScript file from ``data``; made by ``make_part``."""
 
@@ -54,12 +61,51 @@ class Part(Sent):
 
     def __init__(self, on_event: OnEvent) -> None:
         super().__init__()
-        self.hear(on_event)
+        self._inputs: dict[tuple[Any, ...], Dropdown | FloatSlider] = {}
+        self._pass_on = on_event
+        self.hear(self._heard)
 
     def show(self, data: Mapping[str, Any]) -> None:
         """Draw new data; nothing is sent if nothing changed."""
+        data = {**data, **{key: [*map(self._placed, data[key])] for key in INPUTS if key in data}}
         if data != self.data:
-            self.data = dict(data)
+            self.data = data
+
+    def send_again(self) -> None:
+        super().send_again()
+        for made in self._inputs.values():
+            made.send_state()
+
+    def _placed(self, spec: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the data of an input with the id of its widget; a text, a long list and a slider with one place have none."""
+        low, high, step = spec.get("range", (0, 0, 0))
+        options = [(option["value"], option["text"]) for option in spec.get("options", ())]
+        if low == high and not 0 < len(options) <= MOST:
+            return spec
+        made = self._inputs.get(key := (spec["what"], low, high))
+        if made is None:
+            ends = {"min": low, "max": high, "step": step, "readout": False}
+            made = FloatSlider(**ends) if options == [] else Dropdown(description=spec["label"])
+            self._inputs[key] = made
+        with made.hold_sync():
+            if options:
+                values, made.options = zip(*options, strict=True)
+                made.index = values.index(spec["value"]) if spec["value"] in values else None
+            else:
+                made.value = spec["at"]
+        return {**spec, "input": made.model_id}
+
+    def _heard(self, kind: str, content: Mapping[str, Any]) -> None:
+        """Take over what the browser shows of an input, without an answer, as the hand may be further already."""
+        for made in self._inputs.values():
+            if made.model_id == content.get("input"):
+                name = "index" if isinstance(made, Dropdown) else "value"
+                with (
+                    contextlib.suppress(traitlets.TraitError),
+                    made._lock_property(**{name: content.get("held")}),
+                ):
+                    setattr(made, name, content.get("held"))
+        self._pass_on(kind, content)
 
 
 @contextlib.contextmanager

@@ -53,6 +53,7 @@ from gpuplan import load_catalog
 from gpuplan.app.history import link_of
 from gpuplan.app.screen import PAGES
 from gpuplan.app.state import STEPS
+from gpuplan.app.steps.methods import WHEN
 from gpuplan.scenario import decode_scenario
 
 pytestmark = pytest.mark.browser
@@ -939,7 +940,7 @@ def test_the_page_goes_on_while_hosts_are_simulated(app: Any, visit: Any) -> Non
     go(page, "demand")
     at(page, "simulate-go").wait_for(timeout=1000 * LONG_S)
     simulated.locator(".gp-old").wait_for()  # it was another design
-    at(page, "run-when").select_option("week")
+    at(page, "run-when").select_option(WHEN["week"])
     at(page, "simulate-go").click()
     with app.halted("demand"):
         focused(page, "simulate-stop")

@@ -21,6 +21,8 @@ from browsing import (
     unfold,
 )
 
+from gpuplan.app.steps.sensitivity import VIEWS
+
 pytestmark = pytest.mark.browser
 
 COST = "cost.net_present"
@@ -139,7 +141,7 @@ def test_the_tornado_and_a_range_stated_in_place(compare: Callable[[str], Any]) 
     open_tab(page, "inputs")
     done(page, "sensitivity")
     page.locator(".gp-chart svg text", has_text="Cores per processor").first.wait_for()
-    at(page, "look-swing").select_option("hosts")
+    at(page, "look-swing").select_option(VIEWS["hosts"])
     page.locator(".gp-chart svg text", has_text=re.compile("^Hosts$")).first.wait_for()
     path = "ranges.cost.cores_per_socket"
     field = at(page, path)

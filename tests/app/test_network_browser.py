@@ -10,6 +10,7 @@ import pytest
 from browsing import at, caught_up, figure, finished, focused, have, is_value, open_tab
 
 from gpuplan.app.screen import PAGES
+from gpuplan.app.steps.training import VIEWS
 
 NETWORK = PAGES["network"]
 pytestmark = pytest.mark.browser
@@ -134,7 +135,7 @@ def test_training_is_a_chart_and_the_same_as_a_table(network: Callable[[str], An
     page.locator(".gp-said", has_text="An example").wait_for(state="detached")
     chart = page.locator(".gp-chart svg")
     chart.locator("text", has_text="Efficiency").first.wait_for()
-    at(page, "look-scaling").select_option("speed")
+    at(page, "look-scaling").select_option(VIEWS["speed"])
     chart.locator("text", has_text="Samples").first.wait_for()
     at(page, "scaling").click()
     page.get_by_role("columnheader", name="10 Gbit/s TCP (").wait_for()

@@ -95,7 +95,7 @@ HOSTS = ".gp-try .gp-fact b >> nth=0"
 
 
 def positions(page: Any) -> list[str]:
-    return page.locator(".gp-slider input").evaluate_all("(all) => all.map((each) => each.value)")  # type: ignore[no-any-return]
+    return page.locator("[role=slider]").evaluate_all("(all) => all.map((each) => each.ariaValueNow)")  # type: ignore[no-any-return]
 
 
 def test_keys_move_a_slider_in_the_app_and_apply_is_undone_in_one_step(example: Callable[..., Any]) -> None:

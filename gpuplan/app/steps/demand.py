@@ -100,6 +100,7 @@ def rules_data(workbook: Workbook) -> contract.Demand:
     demand = workbook.scenario.demand
     answers, problem = tried(workbook, "demand: rules", lambda: rule_answers(workbook.plan))
     by_rule = {answer.rule: answer for answer in answers or ()}
+    nearest = min(range(len(CHANCES)), key=lambda i: abs(CHANCES[i] - demand.chance))
     return {
         "path": "demand.rule",
         "value": demand.rule,
@@ -109,6 +110,7 @@ def rules_data(workbook: Workbook) -> contract.Demand:
         "sentence": tables.promise_words(workbook.plan),
         "saving": _saving(workbook),
         "target": _target(workbook) if demand.rule in RISKS else None,
+        "sliders": [{"what": "demand.chance", "at": nearest, "range": [0, len(CHANCES) - 1, 1]}],
         "stated": stated_data(workbook),
         "stale": workbook.stale,
     }
@@ -164,12 +166,11 @@ def _rule_key(workbook: Workbook, answer: RuleAnswer) -> str:
 
 
 def _target(workbook: Workbook) -> contract.Target:
-    rule, chance = workbook.scenario.demand.rule, workbook.scenario.demand.chance
-    at = min(range(len(CHANCES)), key=lambda i: abs(CHANCES[i] - chance))
+    rule = workbook.scenario.demand.rule
     stated, whom = field_data(workbook, "demand.chance"), field_data(workbook, "demand.for_whom")
     wait = field_data(workbook, "demand.wait_min") if rule == "wait-time" else None
     steps, words = [stated_percent(step) for step in CHANCES], NAMES["target of a rule"][rule]
-    return {"chance": stated, "steps": steps, "at": at, "whom": whom, "words": words, "wait": wait}
+    return {"chance": stated, "steps": steps, "whom": whom, "words": words, "wait": wait}
 
 
 @card("grid")

@@ -175,6 +175,7 @@ def watch_data(workbook: Workbook) -> dict[str, Any]:
         "label": said("screen.watch.at", at=play.at, of=all_vms),
         "step_ms": min(max(LONGEST_MS // max(1, all_vms), STEP_MS[0]), STEP_MS[1]),
         "selects": _selects(trial, watched),
+        "sliders": [{"what": "watch", "at": play.at, "range": [0, all_vms, 1]}],
         "another": watched.seed + 1 if order_of(trial, watched) == RANDOM else 0,
         **_arrived(workbook, play),
         "refused": [{"at": n, "text": _name(workbook, play, play.steps[n - 1])} for n in shown],

@@ -306,12 +306,7 @@ def walk_data(workbook: Workbook) -> dict[str, Any]:
     low, high = costs[0], max(costs[-1], frontier["budget"] or 0.0)
     design = charts.under(frontier, budget) or frontier["points"][0]
     words = headline_money(budget, frontier["currency"])
-    slider = {
-        "what": BUDGET,
-        "label": words,
-        "value": str(budget),
-        "range": [low, high, (high - low) / STEPS],
-    }
+    slider = {"what": BUDGET, "label": words, "at": budget, "range": [low, high, (high - low) / STEPS]}
     text = said("screen.solve.buys", label=design["label"], **in_short(frontier, design))
     about = {"inputs": [slider], "after": [text], "stale": workbook.stale, "title": ""}
     return {**IDLE, **about, "buttons": [_use_button(workbook, "point", design)]}

@@ -149,7 +149,7 @@ def _slider(axis: Axis, at: int) -> dict[str, Any]:
     ticks = [texts.tick(axis, n) for n in range(len(axis.values))]
     value, moved = texts.readout(axis, at), texts.moved(axis, at)
     words = {"label": texts.label(axis), "value": value, "moved": moved, "ticks": ticks}
-    return {"path": axis.path, "at": at, "own": axis.own, **words}
+    return {"what": axis.path, "at": at, "range": [0, len(ticks) - 1, 1], "own": axis.own, **words}
 
 
 @panel(needs="pools")

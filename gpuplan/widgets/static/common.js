@@ -59,6 +59,7 @@ function become(old, node) {
   for (const { name, value } of node.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
   for (const { name } of [...old.attributes]) if (!node.hasAttribute(name) && !(name === "open" && old.dataset.keep)) old.removeAttribute(name);
   old.acts = node.acts;
+  if (old.named) return old.named();  // see slot()
   fill(old, [...node.childNodes]);
   if (["radio", "checkbox"].includes(old.type)) old.checked = node.checked;
   else if (old.matches("input, select, textarea") && old.value !== node.value) old.value = node.value;
@@ -84,6 +85,7 @@ function redraw(el, content) {
   const fresh = document.createDocumentFragment();
   fresh.append(...[content].flat(Infinity).filter(Boolean));
   fill(el, [...fresh.childNodes]);
+  for (const node of el.querySelectorAll(".gp-input:empty")) node.place?.();
   if (!active || document.activeElement === active) return;
   const { at, else: other } = active.dataset;
   (find(at) ?? find(other) ?? el.querySelector("[data-near]"))?.focus({ preventScroll: true });
@@ -113,6 +115,39 @@ function soon(act) {
     timer = setTimeout(() => { act(); off(); }, 15);
   };
   return { ask, off, waits: () => Boolean(timer) };
+}
+
+// A menu or a slider of ipywidgets. It stays in its place while its part is drawn again. What is chosen goes to the session as an event of the page, which is
+// counted, kept and sent again: `take` gets the number that is chosen, and what the event says of the widget; `settle` when a slider is let go.
+function slot(model, s, { key, name, words, ...props }, take, settle) {
+  const node = h("span", { ...props, class: `gp-input ${props.class ?? ""}`, "data-keep": s.input, "data-name": name, "data-words": words, ontake: take, onsettle: settle });
+  node.place = async () => {
+    node.place = undefined;
+    const widget = await model.widget_manager.get_model(node.dataset.keep), view = await model.widget_manager.create_view(widget), slider = view.$slider;
+    const input = view.el.querySelector(slider ? "[role=slider]" : "select"), chosen = () => slider ? slider.noUiSlider.get() : widget.get("index");
+    let given = 0;
+    const give = () => { given = performance.now(); node.acts.take(chosen(), { input: node.dataset.keep, held: chosen() }); };
+    const later = soon(give);
+    input.dataset.at = key;
+    widget.save_changes = () => slider || give();
+    node.named = () => slider && Object.assign(input, { ariaLabel: node.dataset.name, ariaValueText: node.dataset.words });
+    // While it is dragged, what would not be drawn any more waits for what follows; so does what will be settled at once.
+    slider?.noUiSlider.on("slide", () => { later.off(); if (node.acts.settle || performance.now() - given < 50) later.ask(); else give(); });
+    slider?.noUiSlider.on("change", () => { if (node.acts.settle) { later.off(); node.acts.settle(chosen()); } });
+    slider?.noUiSlider.on("update", node.named);
+    node.append(view.el);
+    node.named();
+  };
+  return node;
+}
+// For a part that keeps its nodes by itself: the one that is there, brought up to date.
+function kept(old, node) {
+  if (!old || !alike(old, node)) {
+    node.place();
+    return node;
+  }
+  become(old, node);
+  return old;
 }
 
 // The last designs of this browser and their versions, newest first; a browser may have no storage, and what is there may be
@@ -466,9 +501,10 @@ function keptFields(send) {
 const statedTotal = (stated, send) => stated && h("p", { class: `gp-total${stated.tone ? " gp-stated" : ""}` }, stated.text, stated.ways.map((way) => [" ",
   h("button", { type: "button", class: "gp-link", "data-at": way.at, onclick: () => send("set", { path: way.path, value: way.value, live: false }) }, way.text)]));
 
-// A menu of a heading, by which a view is chosen.
-const menu = (s, send) => h("label", { class: "gp-look" }, s.label,
-  selectOf({ "data-at": `look-${s.what}` }, s.options, s.value, (value) => send("look", { what: s.what, value })));
+// A menu by which a view is chosen.
+const menu = (s, send, model, key = `look-${s.what}`, event = "look") => s.input
+  ? slot(model, s, { class: "gp-look", key }, (at, held) => send(event, { what: s.what, value: s.options[at].value, ...held }))
+  : h("label", { class: "gp-look" }, s.label, selectOf({ "data-at": key }, s.options, s.value, (value) => send(event, { what: s.what, value })));
 
 const chip = (letter, colour) => h("span", { class: `gp-chip gp-c${colour}`, "aria-hidden": "true" }, letter);
 

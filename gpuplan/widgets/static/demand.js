@@ -12,14 +12,13 @@ export default {
     const body = h("div", { class: "gp-card gp-promise" }, sentence, target, saving, stated);
     el.append(cards, problem, body);
 
-    let dragged = false;
-    const path = "demand.chance";
-    const value = () => model.get("data").target.steps[slider.value];
-    const give = (live) => send("set", { path, value: value(), live });
-    const later = soon(() => give(true));
-    const slider = h("input", { type: "range", min: 0, step: 1, "aria-label": "Target probability, in steps", "data-at": "slider",
-      oninput: () => { dragged = true; typed(path, value()); later.ask(); },
-      onchange: () => { dragged = false; give(false); later.off(); typed(); } });
+    let slider;
+    const give = (at, live, held) => {
+      const path = "demand.chance", value = model.get("data").target.steps[at];
+      send("set", { path, value, live, ...held });
+      if (live) typed(path, value);
+      else typed();
+    };
     const words = h("span");
     const end = h("span");
     const inputs = {};
@@ -52,6 +51,9 @@ export default {
       saving.hidden = !data.saving;
       sentence.textContent = data.sentence;
       if (!t) return;
+      data.sliders.forEach((s) => {
+        slider = kept(slider, slot(model, s, { key: "slider", name: "Target probability, in steps", words: t.steps[s.at] }, (at, held) => give(at, true, held), (at) => give(at, false)));
+      });
       const parts = [input("chance", t.chance), input("whom", t.whom), t.wait ? input("wait", t.wait) : []].flat();
       words.textContent = t.words;
       end.textContent = t.wait ? "min." : "";
@@ -62,9 +64,6 @@ export default {
           h("div", { class: "gp-target-problems" }, ["chance", "whom", ...(wait ? ["wait"] : [])].map((name) => inputs[name].problem))].filter(Boolean));
       }
       words.textContent = t.wait ? t.words : `${t.words}.`;
-      slider.max = t.steps.length - 1;
-      if (!dragged) slider.value = t.at;
-      slider.setAttribute("aria-valuetext", t.steps[slider.value]);
     }
     function draw() {
       const data = model.get("data");
@@ -81,6 +80,6 @@ export default {
     }
     model.on("change:data", draw);
     draw();
-    return () => { later.off(); model.off("change:data", draw); };
+    return () => model.off("change:data", draw);
   },
 };

@@ -16,7 +16,7 @@ export default drawn((data, send, model) => {
   const curve = (c) => h("li", {}, svg("svg", { width: 28, height: 12, "aria-hidden": "true", fill: c.ink, stroke: c.ink, "stroke-width": 0 },
     svg("line", { x1: 0, x2: 28, y1: 6, y2: 6, "stroke-width": c.width, "stroke-dasharray": c.dash.join(" ") }), points[c.point]()), c.name);
   return h("div", { class: data.stale ? "gp-stale" : "" },
-    data.title ? h("h2", { tabindex: -1, "data-near": true }, data.title, data.hint ? h("small", {}, data.hint) : null, (data.selects ?? []).map((s) => menu(s, send)), (data.acts ?? []).map(act)) : null,
+    data.title ? h("h2", { tabindex: -1, "data-near": true }, data.title, data.hint ? h("small", {}, data.hint) : null, (data.selects ?? []).map((s) => menu(s, send, model)), (data.acts ?? []).map(act)) : null,
     data.legend ? h("ul", { class: "gp-curves" }, data.legend.map(curve)) : null, said(data.text), data.figures ? h("div", { class: "gp-facts" }, data.figures.map(figure)) : null, tables(data.tables ?? [], send, model), data.parts ? h("ul", { class: "gp-legend" }, data.parts.map((p) => h("li", {}, chip(...p.chip), h("b", {}, p.name), h("em", {}, p.text)))) : null, data.list ? h("ul", { class: "gp-list" }, data.list.map((text) => h("li", {}, text))) : null, said(data.after),
     data.button ? h("button", { type: "button", "data-at": data.button.key, onclick: () => send("fold", { key: data.button.key, open: true }) }, data.button.text) : null,
     (data.notes ?? []).map((note) => h("p", { class: "gp-small gp-said" }, note.text, h("cite", {}, note.cite))));

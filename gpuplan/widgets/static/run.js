@@ -4,8 +4,8 @@
 export default {
   render({ model, el }) {
     const send = sender(model);
-    const kept = new Map();
-    const keep = (key, make) => kept.get(key) ?? kept.set(key, make()).get(key);
+    const nodes = new Map(), placed = new Map();
+    const keep = (key, make) => nodes.get(key) ?? nodes.set(key, make()).get(key);
 
     const pieces = () => model.get("data").upload.event;
     const sendPiece = () => {
@@ -41,17 +41,16 @@ export default {
       return [chooser, button];
     }
     function input(i) {
-      const look = (event) => send("look", { what: i.what, value: event.target.value });
-      const [min, max, step] = i.range ?? [];
-      const slid = soon(() => look({ target: kept.get(`run-${i.what}`) }));
-      const node = keep(`run-${i.what}`, () => i.options
-        ? h("select", { "data-at": `run-${i.what}`, onchange: look }, i.options.map((o) => h("option", { value: o.value }, o.text)))
-        : i.range ? h("input", { type: "range", min, max, step, "data-at": `run-${i.what}`, oninput: slid.ask })
-        : h("input", { type: "text", placeholder: i.empty, "data-at": `run-${i.what}`, spellcheck: "false", autocomplete: "off", onchange: look }));
-      if (i.options || document.activeElement !== node) node.value = i.value;
-      const label = keep(`label-${i.what}`, () => h("label", { class: i.range ? "gp-look gp-walk" : "gp-look", title: i.question }, h("span"), node));
+      const key = `run-${i.what}`, look = (value, rest) => send("look", { what: i.what, value, ...rest });
+      if (i.input) {
+        const node = i.options ? menu(i, send, model, key) : slot(model, i, { class: "gp-walk", key, name: i.label, words: i.label }, look);
+        placed.set(key, kept(placed.get(key), node));
+        return placed.get(key);
+      }
+      const node = keep(key, () => h("input", { type: "text", placeholder: i.empty, "data-at": key, spellcheck: "false", autocomplete: "off", onchange: (event) => look(event.target.value) }));
+      if (document.activeElement !== node) node.value = i.value;
+      const label = keep(`label-${i.what}`, () => h("label", { class: "gp-look", title: i.question }, h("span"), node));
       label.firstChild.textContent = i.label;
-      if (i.range) node.setAttribute("aria-valuetext", i.label);
       return label;
     }
     function button(b) {
@@ -83,12 +82,12 @@ export default {
       sendOn(data.upload);
       all.className = data.stale ? "gp-stale" : "";
       title.replaceChildren(data.title, ...(data.hint ? [h("small", {}, data.hint)] : []));
-      const nodes = [data.upload ? uploader(data.upload) : [], data.inputs.map(input),
+      const shown = [data.upload ? uploader(data.upload) : [], data.inputs.map(input),
         data.upload && (data.buttons.length || data.progress) ? nextRow : [],
         data.buttons.map(button), data.progress ? showProgress(data.progress) : []].flat();
       const focused = controls.contains(document.activeElement);
-      for (const node of [...controls.children]) if (!nodes.includes(node)) node.remove();
-      nodes.forEach((node, at) => controls.children[at] !== node && controls.insertBefore(node, controls.children[at] ?? null));
+      for (const node of [...controls.children]) if (!shown.includes(node)) node.remove();
+      shown.forEach((node, at) => controls.children[at] !== node && controls.insertBefore(node, controls.children[at] ?? null));
       // A button that is gone leaves the focus to the first one now there.
       if (focused && !controls.contains(document.activeElement)) {
         (data.buttons.map(button).find((node) => !node.disabled) ?? controls.querySelector("button"))?.focus({ preventScroll: true });

@@ -7,13 +7,14 @@ export default {
     let timer;             // set while it plays
     let shown = data().shown;
     let asked, wanted;     // the place that is on its way, and the one that is wanted: of those between, none is drawn
+    let hand;              // what the slider says of itself, if it was moved there
     const stop = () => { clearTimeout(timer); timer = undefined; };
-    const ask = (at) => {
+    const ask = (at, held) => {
       if (at === data().at && asked === undefined) return;
-      wanted = at;
-      if (asked === undefined) send("watch-at", { value: asked = at });
+      [wanted, hand] = [at, held];
+      if (asked === undefined) send("watch-at", { value: asked = at, ...held });
     };
-    const go = (at) => { stop(); ask(Math.min(Math.max(at, 0), data().of)); draw(); };
+    const go = (at, held) => { stop(); ask(Math.min(Math.max(at, 0), data().of), held); draw(); };
     const next = () => { timer = setTimeout(() => ask(data().at + 1), data().step_ms); };
     const toggle = () => {
       if (timer !== undefined) stop();
@@ -23,8 +24,7 @@ export default {
     };
     const change = (what, value) => { stop(); send(`watch-${what}`, { value }); };
     const button = (at, sign, name, act, off) => h("button", { type: "button", "data-at": at, "data-else": "watch-play", "aria-label": name, title: name, disabled: off, onclick: act }, sign);
-    const choose = (s) => h("label", { class: "gp-look", title: s.options.find((o) => o.value === s.value)?.text }, s.label, h("select", { "data-at": `watch-${s.what}`, onchange: (event) => change(s.what, event.target.value) },
-      s.options.map((o) => h("option", { value: o.value, selected: o.value === s.value }, o.text))));
+    const choose = (s) => menu(s, (type, { value, ...rest }) => { stop(); send(`watch-${s.what}`, { value, ...rest }); }, model, `watch-${s.what}`);
     function view(w) {
       const at = wanted ?? w.at, playing = timer !== undefined;
       return h("div", { class: `gp-card${w.stale ? " gp-stale" : ""}` },
@@ -37,8 +37,8 @@ export default {
             button("watch-first", "\u00ab", "First", () => go(0), at === 0), button("watch-back", "\u2039", "Back", () => go(at - 1), at === 0),
             button("watch-play", svg("svg", { viewBox: "0 0 16 16", width: 12, height: 12, fill: "currentColor" }, svg("path", { d: playing ? PAUSE : PLAY })), playing ? "Pause" : "Play", toggle, w.of === 0),
             button("watch-on", "\u203a", "Forward", () => go(at + 1), at === w.of), button("watch-last", "\u00bb", "Last", () => go(w.of), at === w.of)),
-          h("label", { class: "gp-slide" }, h("span", {}, w.label),
-            h("input", { type: "range", min: 0, max: w.of, step: 1, value: String(at), "data-at": "watch-slider", "aria-valuetext": w.label, oninput: (event) => go(Number(event.target.value)) }))),
+          h("div", { class: "gp-slide" }, h("span", {}, w.label),
+            w.sliders.map((s) => s.input ? slot(model, s, { key: "watch-slider", name: w.title, words: w.label }, go) : null))),
         h("p", { class: `gp-verdict gp-arrival gp-${w.tone}`, role: "status" }, h("b", {}, w.lead), " ", w.text),
         h("p", { class: "gp-small" }, w.result, w.refused.map((r) => [" ", h("button", { type: "button", class: "gp-link", "data-at": `watch-to-${r.at}`, onclick: () => go(r.at) }, r.text)])));
     }
@@ -51,7 +51,7 @@ export default {
       if (!w.shown) { stop(); asked = wanted = undefined; }
       const more = asked !== undefined && wanted !== asked;
       asked = undefined;
-      if (more) ask(wanted);
+      if (more) ask(wanted, hand);
       else {
         wanted = undefined;
         if (timer !== undefined && w.at < w.of) next();

@@ -96,13 +96,14 @@ def test_the_chosen_rule_can_be_asked_why(book: Workbook, rule: str) -> None:
 
 def test_the_target_is_a_sentence_that_fits_the_rule(book: Workbook) -> None:
     book.edit("demand.rule", "wait-time")
-    target = step.rules_data(book)["target"]
+    shown = step.rules_data(book)
+    target, (slider,) = shown["target"], shown["sliders"]
     assert (target["chance"]["value"], target["words"], target["wait"]["value"]) == (
         "5 %",
         "wait longer than",
         "10",
     )
-    assert target["steps"][target["at"]] == "5 %"
+    assert target["steps"][slider["at"]] == "5 %"
     assert [option["value"] for option in target["whom"]["options"]] == ["each", "all"]
     book.edit("demand.rule", "denied")
     assert step.rules_data(book)["target"]["wait"] is None
@@ -114,8 +115,9 @@ def test_the_target_is_a_sentence_that_fits_the_rule(book: Workbook) -> None:
 def test_the_slider_is_at_the_nearest_step(book: Workbook, chance: str, nearest: str) -> None:
     book.edit("demand.rule", "wait")
     book.edit("demand.chance", chance)
-    target = step.rules_data(book)["target"]
-    assert (target["chance"]["value"], target["steps"][target["at"]]) == (chance, nearest)
+    shown = step.rules_data(book)
+    target, (slider,) = shown["target"], shown["sliders"]
+    assert (target["chance"]["value"], target["steps"][slider["at"]]) == (chance, nearest)
     for text in target["steps"]:
         book.edit("demand.chance", text)
         assert not book.drafts

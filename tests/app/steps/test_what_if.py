@@ -38,7 +38,7 @@ def book(catalog: Catalog) -> Workbook:
 
 def sliders(book: Workbook) -> dict[str, Data]:
     """Kind of a slider, by the end of its path -> its data."""
-    return {each["path"].rpartition(".")[2]: each for each in step.sliders_data(book)["sliders"]}
+    return {each["what"].rpartition(".")[2]: each for each in step.sliders_data(book)["sliders"]}
 
 
 def move(book: Workbook, path: str, at: int) -> None:
@@ -77,7 +77,7 @@ def test_each_position_says_what_its_plan_says_and_apply_is_one_step(name: str, 
         menu = step.sliders_data(book)["selects"][0]
         EVENTS["look"](book, {"what": menu["what"], "value": rng.choice(menu["options"])["value"]})
         for slider in sliders(book).values():
-            move(book, slider["path"], rng.randrange(len(slider["ticks"])))
+            move(book, slider["what"], rng.randrange(len(slider["ticks"])))
         assert book.plan is seen and book.scenario == design, "nothing changes the design"
         there = moved(book)
         plan = make_plan(there, catalog)
@@ -102,7 +102,7 @@ def test_the_difference_is_said_beside_each_figure(book: Workbook) -> None:
     people = sliders(book)["people"]
     at_first = [figure["note"] for figure in step.answer_data(book)["figures"]]
     hosts = book.plan.totals.hosts
-    move(book, people["path"], len(people["ticks"]) - 1)
+    move(book, people["what"], len(people["ticks"]) - 1)
     now, notes = told(book), [figure["note"] for figure in step.answer_data(book)["figures"]]
     assert f"+{int(now[0]) - hosts}" in notes[0] and str(hosts) in notes[0]
     assert notes[0] != at_first[0]
@@ -180,7 +180,7 @@ def test_a_position_without_a_plan_shows_the_nearest_until_it_has_one(book: Work
 def test_a_price_that_the_customer_may_not_change_is_not_moved(catalog: Catalog) -> None:
     sold = load_scenario("starter").with_value("internal.margin", 0.2)
     for customer in (False, True):
-        paths = [each["path"] for each in sliders(Workbook(catalog, sold, customer=customer)).values()]
+        paths = [each["what"] for each in sliders(Workbook(catalog, sold, customer=customer)).values()]
         assert any(path.startswith("prices.") for path in paths) is not customer
 
 
