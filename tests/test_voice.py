@@ -30,7 +30,7 @@ REPLACED = {
     r"\bslowed by a neighbour\b": "noisy neighbour",
     r"\blow latency for long\b": "sustained low latency",
     r"\bof no use to\b": "stranded",
-    r"\bin money\b|\bpaid in all\b": "TCO, net present cost",
+    r"\bin money\b|\bpaid in all\b": "TCO, 5-year cost (NPV)",
     r"\byears to look at\b": "analysis period",
     r"\bwhat is ours\b": "reseller margin",
     r"\bsaid by\b": "quotation",
@@ -40,6 +40,20 @@ REPLACED = {
     r"\b(?:groups?|silos?) alone\b|\balone the groups\b": "silos",
     r"\bGPUs (?:wanted|demanded)\b|\bwanted on average\b": "GPU demand, needed",
 }
+ON_SCREEN = {
+    r"\bnet present (?:cost|terms)\b": "5-year cost (NPV)",
+    r"\bplanning values? to confirm\b|\bvalues to confirm\b": "assumptions to confirm",
+    r"\ball (?:VMs )?(?:are )?placed\b|\bhas a place again\b|\bfind a place again\b": "all VMs fit; every VM can restart",
+    r"\bsum of the peaks\b|\bmean at the peak\b": "everyone at peak; average at the busiest hour",
+    r"\bclicking a host\b": "click a host to",
+    r"\bmaintenance risk\b": "accept reduced capacity during maintenance",
+    r"\bworst pair\b": "worst two-host failure",
+    r"\bkeep this design\b": "pin",
+    r"\bGPU host to order\b": "host configuration",
+    r"\bstated total\b": "customer-stated GPU count",
+    r"\bexpected (?:hours|work) short\b": "capacity shortfall",
+}
+"""What the screens' glossary replaces in words that a user reads; programs' names and docstrings may use it."""
 """What the glossary replaces -> what is said instead."""
 READ_BY_PEOPLE = ("app", "cli", "report", "plan/checks", "widgets", "analysis", "audit")
 """Packages whose strings are put on the screen, in a document or in a terminal."""

@@ -129,7 +129,7 @@ class Calculated:
             return [float(self.value("Cost by year", row, 3 + y)) for y in range(first, costs.years + 1)]
 
         assert self.result("Total paid") == pytest.approx(costs.total, abs=0.01)
-        assert self.result("Net present cost") == pytest.approx(costs.net_present, abs=0.01)
+        assert self.result(f"{costs.years}-year cost (NPV)") == pytest.approx(costs.net_present, abs=0.01)
         assert self.result("Cost per installed GPU-hour") == pytest.approx(costs.gpu_hour_installed, rel=1e-9)
         if costs.gpu_hour_used is not None:
             assert self.result("Cost per used GPU-hour") == pytest.approx(costs.gpu_hour_used, rel=1e-9)
@@ -141,7 +141,9 @@ class Calculated:
         assert years("GPU-hours used", 1) == pytest.approx(costs.used_gpu_hours)
         in_all = find(self.file["Own prices"], "All items")
         assert float(self.value("Own prices", in_all, 9)) == pytest.approx(costs.net_present, abs=0.01)
-        assert self.on_overview("Net present cost, ") == pytest.approx(costs.net_present, abs=0.01)
+        assert self.on_overview(f"{costs.years}-year cost (NPV), ") == pytest.approx(
+            costs.net_present, abs=0.01
+        )
         assert self.on_overview("Paid at the start, ") == pytest.approx(costs.cash[0], abs=0.01)
 
     def on_overview(self, label: str) -> float:

@@ -170,7 +170,7 @@ def _present_line(trail: Trail, cash: Sequence[Line], rate: Fact) -> Line:
         f"{{year{year}}} / (1 + {{rate}})" + f"^{year}" * (year > 1) for year in range(1, len(cash))
     ]
     named = {f"year{year}": line for year, line in enumerate(cash)}
-    discounted = {"sum": " + ".join(terms)}
+    discounted = {"sum": " + ".join(terms), "years": len(cash) - 1}
     return trail.record("cost.net_present", cost.net_present_cost, value, named, words=discounted, rate=rate)
 
 

@@ -127,7 +127,8 @@ class Figures(NamedTuple):
             (row["label"], *(TEXTS.get(text, text) for text in (row["value"], row["note"]))) for row in rows
         )
         return [
-            (said(label), self.told(value, **more), self.told(note, **more)) for label, value, note in parts
+            (self.said(label), self.told(value, **more), self.told(note, **more))
+            for label, value, note in parts
         ]
 
     def _value(self, name: str) -> object:

@@ -84,7 +84,7 @@ def _totals(plan: Plan) -> str:
         if line := plan.lines.get(key):
             figures.append((line.label, short_watts(line.value) if line.unit == "W" else number(line.value)))
     if plan.costs:
-        figures.append((said("summary.net present"), Figures(plan).money))
+        figures.append((Figures(plan).said("summary.net present"), Figures(plan).money))
     cells = "".join(
         f'<div style="padding:0 1.5rem .5rem 0"><small>{escape(label)}</small><div style="font-size:1.3em">{escape(value)}</div></div>'
         for label, value in figures
@@ -124,7 +124,8 @@ def _lines(lines: Lines) -> str:
 
 def _costs(costs: Costs) -> str:
     total = Column("total", said("table.costs.total", costs=costs), "money")
-    totals = ((said("table.all parts"), costs.total), (said("summary.net present"), costs.net_present))
+    present = said("summary.net present", years=costs.years)
+    totals = ((said("table.all parts"), costs.total), (present, costs.net_present))
     columns = (Column("name", said("table.costs.name")), total)
     return _table(listed("costs", columns, costs.parts, totals=totals, title=said("table.costs")))
 

@@ -265,12 +265,14 @@ def scope(data: Data) -> str:
 def solution_text(found: Solution, frontier: Frontier | None = None) -> str:
     """Return a solution as text."""
     data = solution_dict(found, frontier)
-    best = data["best"]
+    best, years = data["best"], found.scenario.cost.years
     facts = in_short(data, best) if best else {}
     return page(
         found.scenario.name,
         chapter("", *answer(data)),
-        pairs((said(f"solved.fact.{key}"), words) for key, words in facts.items()) if facts else "",
+        pairs((said(f"solved.fact.{key}", years=years), words) for key, words in facts.items())
+        if facts
+        else "",
         chapter(said("solved.to confirm"), *(best["conditions"] if best else ())),
         tables.gave(data),
         tables.binding(data),

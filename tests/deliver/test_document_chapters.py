@@ -149,7 +149,7 @@ def test_the_first_page_has_the_answer(example: Plan, document: Document) -> Non
     assert shown["GPUs"][0] == number(totals.gpus)
     assert number(totals.gpus_after_failure) in shown["GPUs"][1]
     assert shown["Availability"] == (example.verdict.short, example.verdict.note)
-    value, ends = shown["Net present cost"]
+    value, ends = shown["5-year cost (NPV)"]
     assert (
         headline_money(costs.net_present, costs.currency, example.cost_ranges.net_present)
         == f"{value} ({ends.removesuffix(', by prices')})"

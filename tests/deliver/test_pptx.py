@@ -373,7 +373,7 @@ def test_key_figures_and_alternatives_are_those_of_the_executive(made: Made) -> 
     totals = plan.totals
     assert is_approved(figures[:3], "28 GPUs", "41 VMs", f"{totals.hosts} hosts", "7", "1", "N+1")
     shown = summary.money.replace(" (", "|").rstrip(")").split("|")
-    assert figures[3:] == [["Net present cost", *shown]] or figures[3][2].startswith(
+    assert figures[3:] == [["5-year cost (NPV)", *shown]] or figures[3][2].startswith(
         summary.money.partition(" (")[2].rstrip(")")
     )
     rows = table(slide)[1:]

@@ -64,7 +64,7 @@ def test_the_sheets_say_what_the_plan_says(example: Plan) -> None:
     shown = tiles(file["Overview"])
     assert shown["Hosts"] == example.totals.hosts and shown["GPUs"] == example.totals.gpus
     assert shown["GPUs with 1 host lost"] == example.totals.gpus_after_failure
-    assert shown["Net present cost, USD"] == pytest.approx(costs.net_present, abs=0.01)
+    assert shown["5-year cost (NPV), USD"] == pytest.approx(costs.net_present, abs=0.01)
     assert shown["Used GPU-hour, USD"] == pytest.approx(costs.gpu_hour_used)
     assert shown["Peak power, kW"] == pytest.approx(example.power.peak_w / 1000)
     years = file["Cost by year"]
@@ -108,7 +108,7 @@ def test_the_first_sheet_says_what_an_executive_decides_on(plans: dict[str, Plan
     for choice in summary.choices:
         row = choices[choice.name]
         assert row["Why not"] == choice.gives_up
-        assert row["Net present cost as planned, USD"] == pytest.approx(choice.net_present)
+        assert row["Cost (NPV) as planned, USD"] == pytest.approx(choice.net_present)
         assert row["Difference now, USD"] == pytest.approx(choice.difference)
     moved = rows(file["Sensitivity"])
     assert [row["Assumption"] for row in moved] == [driver.label for driver in summary.drivers]
@@ -175,8 +175,8 @@ def test_the_bill_and_the_prices(catalog: Catalog) -> None:
     for item in costs.unknown:
         assert prices[item.key]["Price, USD"] == own[item.name]["Planning price"] == "not known"
         assert own[item.name]["Price used"] is None
-    total = own["All items"]["Net present cost, USD"]
-    assert total == pytest.approx(sum(own[p.name]["Net present cost, USD"] for p in costs.prices))
+    total = own["All items"]["Cost (NPV), USD"]
+    assert total == pytest.approx(sum(own[p.name]["Cost (NPV), USD"] for p in costs.prices))
     assert total == pytest.approx(costs.net_present)
 
 

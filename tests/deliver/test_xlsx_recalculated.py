@@ -230,7 +230,7 @@ def test_every_price_has_its_share_of_the_cost(current: Formulas, plans: dict[st
     for edits in (LATER, *(edits for edits, _ in CHANGES.values())):
         found = current.calculated(edits)
         in_all = find(found.file["Own prices"], "All items")
-        assert found.value("Own prices", in_all, 9) == pytest.approx(found.result("Net present cost"))
+        assert found.value("Own prices", in_all, 9) == pytest.approx(found.result("5-year cost (NPV)"))
 
 
 def test_an_own_price_says_what_it_changes(
@@ -246,7 +246,7 @@ def test_an_own_price_says_what_it_changes(
         difference = found.value("Own prices", find(sheet, item), 10)
         assert difference == pytest.approx(alone.net_present - costs.net_present, abs=0.01)
         assert found.value("Own prices", find(sheet, item), 8) == value
-    both = found.result("Net present cost") - costs.net_present
+    both = found.result("5-year cost (NPV)") - costs.net_present
     assert found.value("Own prices", find(sheet, "All items"), 10) == pytest.approx(both, abs=0.01)
     assert found.on_overview("Your changes") == pytest.approx(both, abs=0.01)
 
@@ -279,7 +279,7 @@ def test_each_price_changed_alone_changes_the_cost_as_in_the_plan(
         stated = plan.scenario.with_value(f"prices.{price.key}", 0.8 * float(price.given.value))
         found = model.calculated(edits)
         found.agrees(make_plan(stated, catalog))
-        more = found.result("Net present cost") - plan.costs.net_present
+        more = found.result("5-year cost (NPV)") - plan.costs.net_present
         difference = found.value("Own prices", find(model.file["Own prices"], "All items"), 10)
         assert difference == pytest.approx(more, abs=0.01) and more < 0
         terms += [(price, edits)] * (price.key in OTHER_TERMS)
@@ -327,7 +327,7 @@ def four_more_v100(found: Calculated, plan: Plan) -> None:
     sheet = found.file["Cost by year"]
     worth = 4 * 9937.5
     annuity = sum(1 / 1.0723**year for year in range(1, 6))
-    present = found.result("Net present cost")
+    present = found.result("5-year cost (NPV)")
     growth = 0.0
     for year in range(1, 6):  # 28 of 36 GPUs are used instead of 28 of 32: idle ones draw less
         row = find(sheet, "Power")

@@ -55,7 +55,7 @@ def test_long_tables_are_cut_and_say_so(plan: Plan) -> None:
 
 def test_costs_and_catalog_are_tables(plan: Plan) -> None:
     assert all(part.name in html(plan.costs) for part in plan.costs.parts)
-    assert "Net present cost" in html(plan.costs) and "GPU boards" in html(plan.catalog)
+    assert "5-year cost (NPV)" in html(plan.costs) and "GPU boards" in html(plan.catalog)
 
 
 def test_what_a_customer_typed_is_text_and_nothing_else(catalog: Catalog) -> None:

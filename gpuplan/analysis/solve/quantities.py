@@ -74,7 +74,8 @@ def quantity_of(scenario: Scenario, wanted: str) -> Quantity:
             wanted, "solve.quantity", meant=did_you_mean(key, ROWS), names=joined([*offered(scenario)])
         )
     if row["sense"] == "least":
-        return Quantity(key, "", row["input"], row["name"], row["unit"] or scenario.cost.currency)
+        name = told(row["name"], {"years": scenario.cost.years})
+        return Quantity(key, "", row["input"], name, row["unit"] or scenario.cost.currency)
     if "." in row["input"]:
         if scenario.hardware.kinds:
             raise _refused(wanted, "solve.does not decide", names=joined([*offered(scenario)]))

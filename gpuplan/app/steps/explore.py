@@ -110,7 +110,8 @@ def _said(workbook: Workbook, old: bool) -> list[str]:
         return [said("screen.explore.every design")]
     old_words = [said("screen.explore.old")] if old else []
     kinds = ("ranked", "unpriced", "rejected")
-    counts = said("screen.explore.counts", **{kind: len(result[kind]) for kind in kinds})
+    numbers = {kind: len(result[kind]) for kind in kinds}
+    counts = said("screen.explore.counts", years=workbook.scenario.cost.years, **numbers)
     if result["winner"] is None:
         return [*old_words, counts, said("screen.explore.no winner")]
     return [*old_words, " ".join(_winner(result["winner"], result["asked"], result["currency"])), counts]

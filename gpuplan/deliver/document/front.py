@@ -107,7 +107,7 @@ def tornado_svg(plan: Plan, drivers: Sequence[Driver]) -> str | None:
     bottom = top + ROW * len(drivers) - 6
     drawing.line(x(now), top - 2, x(now), bottom, stroke=EDGE, dashes="3 3")
     drawing.text(0, bottom + LINE, said("tornado.key"), fill=SOFT)
-    return drawing.svg(bottom + LINE + 6, said("front.drivers alt"))
+    return drawing.svg(bottom + LINE + 6, said("front.drivers alt", years=plan.costs.years))
 
 
 def _bar(drawing: Drawing, each: Driver, now: float, low: float, high: float, y: float) -> None:

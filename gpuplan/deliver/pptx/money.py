@@ -98,9 +98,10 @@ def alternatives_slide(deck: Deck) -> Iterator[Slide]:
         label = said("deck.choices.label", money=money, difference=signed(choice.difference))
         bars.append((cut(choice.name, SMALL, 280), choice.net_present, "", Label(label, bold=False)))
     names, values, colours, labels = zip(*sorted(bars, key=lambda each: -each[1]), strict=True)
-    name = said("deck.choices.series", currency=costs.currency)
+    name = said("deck.choices.series", currency=costs.currency, years=costs.years)
     series = Series(name, "AEB6C2", values, colours=colours, labels=labels)
-    chart = Chart(said("deck.choices.about"), names, [series], (50, 50), end=1.4 * max(values))
+    about = said("deck.choices.about", years=costs.years)
+    chart = Chart(about, names, [series], (50, 50), end=1.4 * max(values))
     yield Slide(titles, chart, ("cost.net_present",), more=[said("deck.choices.alike"), *given_up])
 
 
@@ -124,11 +125,12 @@ def drivers_slide(deck: Deck) -> Iterator[Slide]:
         Series(said(key), colour, [more for _, more in bars], labels=[_end_label(*bar, most) for bar in bars])
         for key, colour, bars in ends
     ]
-    about, names = said("deck.drivers.about"), [_driver_name(deck, driver.label) for driver in rows]
+    about = said("deck.drivers.about", years=costs.years)
+    names = [_driver_name(deck, driver.label) for driver in rows]
     chart = Chart(
         about, names, series, (90, 52), gap=55, overlap=100, legend="b", start=-1.5 * most, end=1.5 * most
     )
-    note = said("deck.drivers.from", money=headline_money(now, costs.currency))
+    note = said("deck.drivers.from", money=headline_money(now, costs.currency), years=costs.years)
     foot = Words([note], SMALL, quiet=True)
     yield Slide([title, said("deck.drivers.short")], chart, more=more, foot=foot)
 

@@ -17,7 +17,7 @@ from gpuplan.plan.bill_of_materials import FIRST, KindCounts
 from gpuplan.plan.cash_flow import PARTS, RESIDUAL
 from gpuplan.plan.prices import PriceList, catalog_factor
 from gpuplan.report.tables.cost import bill_of_materials, prices
-from gpuplan.wording import NAMES, amount, number, said
+from gpuplan.wording import NAMES, amount, number, said, told
 
 RESULTS, DRIVERS = NAMES["result of the cost sheet"], NAMES["driver of running costs"]
 """Results of the sheet of costs and drivers of running costs, from top to bottom, with their names."""
@@ -249,7 +249,8 @@ def results(money: Money) -> Iterator[Row]:
     notes = {"net_present": span, "hours_used": said("sheet.result.hours note")}
     for name, at in money.results.items():
         value, kind = figures[name]
-        yield Row(at, RESULTS[name], (value, *[None] * money.last), note=notes.get(name, ""), kind=kind)
+        label = told(RESULTS[name], {"years": costs.years})
+        yield Row(at, label, (value, *[None] * money.last), note=notes.get(name, ""), kind=kind)
 
 
 def name_results(book: Book, money: Money) -> None:
@@ -262,6 +263,6 @@ def name_results(book: Book, money: Money) -> None:
         ("gpu_hour_used", "gpu_hour_used", costs.gpu_hour_used, "price"),
     ):
         where = address(money.results[result], 2, TABS["years"])
-        book.name(name, where, RESULTS[result], value, kind=kind)
+        book.name(name, where, told(RESULTS[result], {"years": costs.years}), value, kind=kind)
     start = address(money.cash_row, 2, TABS["years"])
     book.name("paid_at_start", start, said("sheet.result.at start"), costs.cash[0], kind="money")

@@ -190,13 +190,13 @@ def _money_tiles(summary: Executive, money: Money) -> list[Tile]:
     hour = Live("gpu_hour_used", said("sheet.none") if used is None else used)
 
     def label(key: str) -> str:
-        return said(key, currency=costs.currency)
+        return said(key, currency=costs.currency, years=costs.years)
 
     return [
         Tile(label("sheet.tile.cost"), Live("net_present_cost", costs.net_present), planned, kind="money"),
-        Tile(label("sheet.tile.start"), Live("paid_at_start", costs.cash[0]), said("sheet.tile.start note"), kind="money"),
-        Tile(label("sheet.tile.hour"), hour, said("sheet.tile.hour note"), kind="price"),
-        Tile(label("sheet.tile.change"), change, said("sheet.tile.change note"), "change_by_inputs", "change"),
+        Tile(label("sheet.tile.start"), Live("paid_at_start", costs.cash[0]), label("sheet.tile.start note"), kind="money"),
+        Tile(label("sheet.tile.hour"), hour, label("sheet.tile.hour note"), kind="price"),
+        Tile(label("sheet.tile.change"), change, label("sheet.tile.change note"), "change_by_inputs", "change"),
     ]  # fmt: skip
 
 

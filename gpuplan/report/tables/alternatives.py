@@ -36,7 +36,7 @@ def _rounded(each: Alternative) -> Cell:
 def alternatives(plan: Plan, known: Sequence[Alternative] | None = None) -> Table:
     """The plan and its alternatives, priced alike over the same years, growth included: what each costs, and what it gives up."""
     options, costs = compared(plan) if known is None else known, plan.costs
-    currency = plan.scenario.cost.currency
+    currency, years = plan.scenario.cost.currency, plan.scenario.cost.years
     notes = []
     if costs is not None:
         notes.append(said("table.every line covers the", costs=costs))
@@ -49,7 +49,8 @@ def alternatives(plan: Plan, known: Sequence[Alternative] | None = None) -> Tabl
     own |= {"hosts": lambda each: _counted(each.hosts), "gpus": lambda each: _counted(each.gpus)}
     own |= {f"{what}_at_end": partial(_at_end, what) for what in ("hosts", "gpus")}
     own["excludes"] = lambda each: "; ".join(each.excludes)
-    return tabulate("alternatives", options, currency, **own, notes=notes)
+    heads = {"net_present": said("table.alternatives.net_present", years=years, currency=currency)}
+    return tabulate("alternatives", options, currency, **own, heads=heads, notes=notes)
 
 
 def _at_end(what: str, each: Alternative) -> int | None:
