@@ -103,7 +103,7 @@ def decide(
         *_power_on(starts),
         _network(scenario, groups),
         _fabric(scenario, fabric),
-        _workload_domain(pools, groups),
+        _workload_domain(groups),
         *([_cost(counts, lines, money.hosts[-1])] if money is not None else ()),
     ]
     return Several(_decision(at, decision, lines) for at, decision in enumerate(decided, 1))
@@ -466,10 +466,9 @@ def _joined(switches: Switches) -> str:
     return joined([said("decided.joined in", joined=text, fabrics=run_words(n)) for text, n in each.items()])
 
 
-def _workload_domain(pools: Sequence[Pool], groups: Sequence[GroupPlan]) -> Found:
+def _workload_domain(groups: Sequence[GroupPlan]) -> Found:
     remote = any(group.mode == "bitfusion" for group in groups)
-    clusters = said("decided.clusters are" if len(pools) > 1 else "decided.cluster is")
-    return found("workload domain", clusters=clusters, clients=said("decided.clients") if remote else "")
+    return found("workload domain", clients=said("decided.clients") if remote else "")
 
 
 def _cost(made: Counts, lines: Mapping[str, Line], last_hosts: int) -> Found:

@@ -79,7 +79,9 @@ def held_gpus_lines(
             "held_gpus",
             demand.group_demand_gpus,
             vms=resting_on(behind, f"groups/{plan.id}/requests_under_way", requests, "requests under way"),
-            gpus_each=derived(f"groups/{plan.id}/gpus_held", weeks[0].gpus, "GPUs allocated to a request"),
+            gpus_each=derived(
+                f"groups/{plan.id}/gpus_allocated", weeks[0].gpus, "GPUs allocated to a request"
+            ),
         )
     if UNASSIGNED in asked.by_group:
         peak = sum(plan.vms_placed * exact(plan.gpus_each) for plan in asked.groups)

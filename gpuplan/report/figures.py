@@ -191,7 +191,7 @@ class Figures(NamedTuple):
         grown = self.said("writing.with growth to") if self.cost.grows else ""
         missing = self.said("writing.not included") if self.cost.excludes else ""
         missing += lapsed_words(self.plan)
-        return self.said("writing.over") + grown + self.said("writing.at the start") + missing
+        return self.said("writing.at the start") + grown + missing
 
 
 def lapsed_words(plan: Plan) -> str:

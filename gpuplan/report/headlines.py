@@ -30,10 +30,10 @@ class Headline(NamedTuple):
 
 def workloads(plan: Plan) -> Headline:
     """Say which workloads need how many GPUs."""
-    about = said("headline.about workloads" if plan.groups else "headline.about no workloads")
-    if not plan.groups:
-        return Headline(Figures(plan).said("headline.no workloads") if plan.pools else EMPTY, about)
-    return Headline(Figures(plan).said("headline.workloads"), about)
+    if plan.groups:
+        return Headline(Figures(plan).said("headline.workloads"))
+    sentence = Figures(plan).said("headline.no workloads") if plan.pools else EMPTY
+    return Headline(sentence, said("headline.about no workloads"))
 
 
 def demand(plan: Plan) -> Headline:
@@ -130,7 +130,7 @@ def to_confirm(plan: Plan, messages: Sequence[Message]) -> str:
 
 def compare(plan: Plan) -> Headline:
     """Say what to do while there is no other design for comparison."""
-    return Headline(said("headline.compare") if plan.pools else EMPTY, said("headline.about compare"))
+    return Headline(said("headline.compare") if plan.pools else EMPTY)
 
 
 HEADLINES: Mapping[str, Callable[[Plan], Headline]] = {
@@ -141,5 +141,5 @@ HEADLINES: Mapping[str, Callable[[Plan], Headline]] = {
     "cost": cost,
     "compare": compare,
     "design": design,
-    "deliver": lambda _: Headline(said("headline.deliver"), said("headline.about deliver")),
+    "deliver": lambda _: Headline(said("headline.deliver")),
 }

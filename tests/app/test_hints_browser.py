@@ -37,10 +37,8 @@ def test_a_hint_is_closed_once_and_never_comes_back(app: Any, tab: Callable[...,
     go(page, "cost")
     hint.wait_for()
     assert not page.evaluate(OVER), "above nine tabs, too"
-    go(page, "hosts")
-    hint.wait_for()
     page.reload()
-    page.locator('.gp-head[data-step="hosts"]').wait_for()
+    page.locator('.gp-head[data-step="cost"]').wait_for()
     hint.wait_for()
     go(page, "usecases")
     caught_up(page)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from browsing import at, caught_up, go, open_tab, take
+from browsing import at, caught_up, finished, go, open_tab, take
 from random_cases import of_the_day
 
+from gpuplan import load_scenario
+from gpuplan.analysis.compare import model_name
 from gpuplan.app.screen import PAGES
 from gpuplan.app.state import STEPS
+from gpuplan.catalog import Catalog
+from gpuplan.wording import PLURALS
 
 pytestmark = pytest.mark.browser
 SCREEN = {"width": 1280, "height": 800}
@@ -46,6 +51,83 @@ def test_the_first_tab_of_each_step_is_one_screen_and_no_other_is_longer_than_tw
         assert wide <= SCREEN["width"], (step, tab)
         assert tall <= SCREEN["height"] * (2 if step in shown else 1), (step, tab, tall)
         shown.add(step)
+
+
+MOST_WORDS = 120
+SEEN = """() => { const found = [], walk = document.createTreeWalker(document.querySelector(".gp-work"), NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) { const node = walk.currentNode, range = document.createRange();
+    if (node.parentElement.closest("select, .gp-hidden, .gp-chip, .gp-host, .gp-figures, nav") || !node.parentElement.checkVisibility({ visibilityProperty: true })) continue;
+    range.selectNodeContents(node);
+    if (range.getClientRects().length) found.push(node.data.trim()); }
+  return found.filter((text) => text.length > 1).map((text) => text.replaceAll("\u00a0", " ")); }"""
+"""JavaScript: each text that can be read on a step's page, without lists of choices, letters of workloads and what is on hosts."""
+UNITS = (
+    *PLURALS,
+    *PLURALS.values(),
+    "[kM]",
+    "bn",
+    "%",
+    "[x\u00d7]",
+    "[kM]?Wh?",
+    "G(?:B/s|bit/s|iB|B)",
+    "h",
+    "min",
+    "m?s",
+    "\u00b5s",
+)
+"""What stands behind a number and is part of the figure; a currency before it is, too."""
+UNIT = rf"(?:\s?(?:{'|'.join(sorted(UNITS, key=len, reverse=True))})(?!\w))*"
+NUMBER = r"[<>~+\u2212-]?\s?\d[\d\u202f.,:/]*"
+FIGURE = re.compile(
+    rf"(?:\b[A-Z]{{3}}\s)?{NUMBER}{UNIT}(?:(?:\sto\s|\u2013|\sof\s){NUMBER}{UNIT})*|\b(?:USD|EUR)\b"
+)
+CODE = re.compile(r"(?<!\w)[^\W\d]+[+-]?\d[\w-]*")
+"""A word with a digit, such as N+1 or a profile."""
+WORD = re.compile(r"(?<!\w)[^\W\d_]+(?:[\u2019'/-][^\W\d_]+)*(?!\w)")
+
+
+def named(example: str, catalog: Catalog) -> list[str]:
+    """Names that a design shows: its own, of its workloads, places, boards, servers, switches, software and language models."""
+    scenario = load_scenario(example)
+    hardware = (*catalog.gpus.values(), *catalog.servers.values(), *catalog.switches.values())
+    names = {
+        scenario.name,
+        scenario.customer,
+        *(each.name for each in (*scenario.groups, *catalog.products.values())),
+    }
+    names |= {name for each in hardware for name in (each.name, model_name(each.name))}
+    models = [model for each in scenario.groups for model in (each.model, each.reranker) if model]
+    names |= {str(catalog.row("llm_models", model)["name"]) for model in models}
+    names |= {place for each in scenario.groups for place in re.findall(r"[^\W\d]+", each.sites or "")}
+    return sorted(filter(None, names), key=len, reverse=True)
+
+
+def words(texts: list[str], names: list[str]) -> list[str]:
+    """The words of texts, besides names and figures."""
+    known = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)")
+    return [
+        word for text in texts for word in WORD.findall(FIGURE.sub(" ", CODE.sub(" ", known.sub(" ", text))))
+    ]
+
+
+@pytest.mark.parametrize("example", of_the_day(EXAMPLES, 1))
+def test_the_first_tab_of_each_step_has_at_most_120_words(visit: Any, catalog: Catalog, example: str) -> None:
+    """Besides names and figures.
+
+    Counted is each word that can be seen on the page of the step, below the strip and beside the list of steps: its headline,
+    its tabs, labels, buttons, charts and tables. Not counted are what is folded or in a list of choices, the tiles of the hosts,
+    names (of the design, workloads, places, boards, servers, switches, software and language models), numbers with their units
+    or with the noun that they count, and words with a digit, such as a profile.
+    """
+    page, names, found = visit.page, named(example, catalog), dict[str, list[str]]()
+    page.set_viewport_size(SCREEN)
+    take(page, example)
+    for step, _ in STEPS[1:]:
+        enter(page, step, PAGES[step].tabs[0].name)
+        finished(page)
+        found[step] = words(page.evaluate(SEEN), names)
+    long = {f"{step}, {len(said)}": " ".join(said) for step, said in found.items() if len(said) > MOST_WORDS}
+    assert not long, "\n".join(f"{step} words: {said}" for step, said in long.items())
 
 
 PHONE = {"width": 390, "height": 844}

@@ -44,7 +44,7 @@ RTL = "מרכז נתונים للذكاء الاصطناعي"
 MAIN = "http://schemas.openxmlformats.org/drawingml/2006/main"
 A, C = f"{{{MAIN}}}", "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 CHOICES = (
-    Alternative("n0", "No host failure covered (N+0)", (7,), (28,), 2e6, 1.5e6, 2.4e6, -3e5, "less", ()),
+    Alternative("n0", "No failure covered (N+0)", (7,), (28,), 2e6, 1.5e6, 2.4e6, -3e5, "less", ()),
     Alternative("silos", "Silos", (13,), (52,), 4e6, 3e6, 5e6, 1.6e6, "dearer", ()),
 )
 DRIVERS = (Driver("Cores per processor", "16", "64", 2e6, 3e6, 2e6, 3e6),)

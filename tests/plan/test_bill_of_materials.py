@@ -400,5 +400,5 @@ def test_the_years_that_come_with_a_board_have_a_clock(catalog: Catalog) -> None
         plan = make_plan(load_scenario("current").with_value("cost.years", years), catalog)
         rule = bill_of(plan)["gpu-software"].rule
         assert is_approved(rule, "5 years", "90 days") and "in advance" not in rule
-        (said,) = [d.decision for d in plan.decisions if d.title == "Cost and licences"]
-        assert is_approved(said, "5 years")
+        (said,) = [d.justification for d in plan.decisions if d.title == "Cost and licences"]
+        assert has_approved(said, "40 GPUs", "5 years", "90 days")

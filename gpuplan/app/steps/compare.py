@@ -52,8 +52,7 @@ def _compared(workbook: Workbook) -> Comparison | None:
 
 def message(workbook: Workbook) -> Headline:
     """Return which of the designs costs least, or the next action."""
-    first = HEADLINES["compare"](workbook.plan)
-    return Headline(cheapest(_designs(workbook)[0]) or first.sentence, first.about)
+    return Headline(cheapest(_designs(workbook)[0]) or HEADLINES["compare"](workbook.plan).sentence)
 
 
 def _designs(workbook: Workbook) -> tuple[Sequence[Design], Sequence[str]]:
@@ -88,15 +87,15 @@ def designs_data(workbook: Workbook) -> contract.Compare:
     kept, offered = [each.name for each in workbook.kept], [name for name, _ in _offered(workbook)]
     names = [(THIS, "now"), *((name, "kept") for name in kept), *((name, "offered") for name in offered)]
     known = {each.name: each for each in designs}
-    hatched = [said("screen.compare.hatched")] if any(each.missed for each in designs) else []
+    hatched = said("screen.compare.hatched") if any(each.missed for each in designs) else ""
     return {
-        "title": "" if designs else said("screen.compare.nothing yet"),
+        "title": hatched if designs else said("screen.compare.nothing yet"),
         "off": workbook.full or workbook.stale or not designs,
         "stale": workbook.stale,
         "about": design_name(workbook.plan.scenario, workbook.catalog),
         "designs": [_column(name, kind, known.get(name)) for name, kind in names if designs],
         "rows": rows(designs),  # type: ignore[typeddict-item]
-        "notes": [*hatched, *notes],
+        "notes": notes,
         "others": _others(workbook),
     }
 

@@ -21,7 +21,7 @@ from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.switches import Hosts, Kind, Switches
 from gpuplan.plan.training.speed import RDMA, round_trip, tcp_rate, usual_workload
 from gpuplan.report import number
-from gpuplan.report.headlines import HEADLINES, VMOTION_IS, Headline
+from gpuplan.report.headlines import HEADLINES, Headline
 from gpuplan.report.table import Cell, Column, screen
 from gpuplan.report.tables import network as tables
 from gpuplan.report.tables.network import part_failures, settings
@@ -158,7 +158,7 @@ def _card(workbook: Workbook, speed: Speed) -> contract.PostureCard:
     costs, more = workbook.plan.costs, speed.dearer or 0.0
     worst = [use for use in speed.uses if speed.rank and RANKS.get(use.verdict) == speed.rank]
     words = [said("screen.network.slow for", names=[*dict.fromkeys(use.name or use.about for use in worst)])]
-    stuns = [f"{VMOTION_IS['over']}."] * _stuns(speed)
+    stuns = [said("screen.network.but vMotion")] * _stuns(speed)
     words, cost = [*words[: len(worst)], *stuns, said("screen.network.leaves", speed=speed)], ""
     if costs and more:
         key = "screen.network.dearer" if more > 0 else "screen.network.cheaper"

@@ -46,9 +46,9 @@ def made_of(workbook: Workbook) -> dict[str, PowerOn]:
 
 
 def sentence(workbook: Workbook, pool: Pool) -> str:
-    """Return the best arrangement, and the orders in which a VM does not start; empty where vSphere places no VMs."""
+    """Return the orders in which a VM does not start; empty where vSphere places no VMs."""
     trial = made_of(workbook).get(pool.id)
-    return trial.sentence if trial else ""
+    return trial.outcome if trial else ""
 
 
 @panel(needs="pools")

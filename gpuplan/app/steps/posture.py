@@ -120,11 +120,9 @@ def _bet(workbook: Workbook) -> str:
     text = said(key, hours=hours(now.exposed_h), chance=not_sure(now.chance))
     if more is None:
         return text
-    extra = more.hosts - now.hosts
     key = "screen.posture.still exposed" if more.exposed_h else "screen.posture.with more"
-    hosts = said("screen.posture.one host" if extra == 1 else "screen.posture.hosts", count=extra)
     risk = {"chance": not_sure(more.chance), "hours": hours(more.exposed_h)}
-    return f"{text} {said(key, hosts=hosts, failures=more.host_failures, **risk)}"
+    return f"{text} {said(key, failures=more.host_failures, **risk)}"
 
 
 @partial(form, "risk", hint=stated_hint)

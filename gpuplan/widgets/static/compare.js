@@ -30,6 +30,7 @@ export default drawn((data, send) => {
   const row = (r) => h("tr", {}, h("th", { scope: "row" }, r.label, h("small", {}, r.about)), data.designs.map((d, n) => place(r.places[n], d)), h("td", { class: "gp-small" }, h("p", {}, r.sentence)));
   return h("div", { class: data.stale ? "gp-stale" : "" },
     h("table", { class: "gp-designs", style: `--designs: ${data.designs.length}` },
-      h("thead", {}, h("tr", {}, h("td"), data.designs.map((d, n) => head(d, n, data, send)), h("th", { scope: "col" }, "What it means"))), h("tbody", {}, data.rows.map(row))),
-    data.notes.map((note) => h("p", { class: "gp-said gp-small" }, note)), others(data, send));
+      h("thead", {}, h("tr", {}, h("td"), data.designs.map((d, n) => head(d, n, data, send)), h("th", { scope: "col" }, "Difference"))), h("tbody", {}, data.rows.map(row))),
+    data.title ? h("p", { class: "gp-said gp-small" }, data.title) : null,
+    data.notes.length ? h("details", { class: "gp-small", "data-keep": "conditions" }, h("summary", { "data-at": "conditions" }, "Conditions"), data.notes.map((note) => h("p", { class: "gp-said" }, note))) : null, others(data, send));
 }, keepOpen);

@@ -9,7 +9,7 @@ function decisions(data, send) {
     folded().forEach((each) => { each.open = open; });
   };
   return [
-    h("div", { class: "gp-tools gp-decision-tools" }, h("button", { type: "button", class: "gp-link", "data-at": "decisions-all", onclick: all }, "Show or hide all reasons"),
+    h("div", { class: "gp-tools gp-decision-tools" }, h("button", { type: "button", class: "gp-link", "data-at": "decisions-all", onclick: all }, "All reasons"),
       h("button", { type: "button", class: "gp-print", onclick: () => print() }, "Print")),
     h("ol", { class: "gp-decisions" }, data.decisions.map((d) => h("li", {}, h("details", { "data-keep": d.number, "data-at": `decision-${d.number}` },
       h("summary", {}, h("span", { class: "gp-decision-number" }, d.number), h("p", {}, h("b", {}, d.title), h("span", { class: "gp-decision" }, d.decision))),

@@ -48,7 +48,7 @@ function section(pool, data, send, model, one) {
     v ? h("p", { class: `gp-verdict gp-${v.tone}`, role: "status" }, h("b", {}, v.lead), " ", v.text, " ",
       h("button", { type: "button", class: "gp-link", "data-at": `${pool.id}-why`, onclick: () => send("why", { key: `pools.${pool.id}.hosts_for_demand` }) }, "Proof")) : null,
     pool.power_on || pool.watch ? h("p", { class: "gp-verdict" }, pool.power_on, " ",
-      pool.watch ? h("button", { type: "button", class: "gp-link", "aria-label": `Watch it${of}`, "data-at": `${pool.id}-watch`, onclick: () => send("watch", { pool: pool.id }) }, "Watch it") : null) : null,
+      pool.watch ? h("button", { type: "button", class: "gp-link", "aria-label": `Watch it${of}`, "data-at": `${pool.id}-watch`, onclick: () => send("watch", { pool: pool.id }) }, "Watch") : null) : null,
     v?.rows.length ? tables([{ ...v, key: pool.id }], send, model) : null,
     touched.size ? legend(others, v.rest) : null);
 }
@@ -65,7 +65,7 @@ export default drawn((data, send, model) => {
     data.watched ? null : h("div", { class: "gp-tools" },
       h("span", { class: "gp-small", id: "gp-click" }, "Click a host to:"),
       h("div", { class: "gp-segments", role: "group", "aria-labelledby": "gp-click" }, mode("fail", "Fail"), mode("maintain", "Maintenance")),
-      h("button", { type: "button", class: "gp-restore", "data-at": "restore", disabled: !data.any_down, onclick: () => send("restore-hosts") }, "Bring all hosts back")),
+      h("button", { type: "button", class: "gp-restore", "data-at": "restore", disabled: !data.any_down, onclick: () => send("restore-hosts") }, "Restore all")),
     data.clusters.length > MOST_BUTTONS ? h("label", { class: "gp-look" }, "Cluster", h("select", { "data-at": "look-cluster",
       onchange: (event) => send("look", { what: "cluster", value: event.target.value }) },
     data.clusters.map((c) => h("option", { value: c.id, selected: c.on }, c.name)))) : null,

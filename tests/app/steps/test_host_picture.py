@@ -15,6 +15,7 @@ from gpuplan.app.state import Workbook
 from gpuplan.app.steps.hosts import picture_data
 from gpuplan.catalog import Catalog
 from gpuplan.models.gpu_layouts import layout_starts
+from gpuplan.wording import said
 
 
 def test_hosts_that_only_orders_need_are_not_called_spare(catalog: Catalog) -> None:
@@ -153,7 +154,7 @@ def test_hosts_that_are_there_already_show_what_they_have(catalog: Catalog) -> N
 
 def test_gpus_of_no_group_and_no_groups(catalog: Catalog) -> None:
     book = Workbook(catalog, scenario(demand={"stated_gpus": 5}))
-    assert pool_of(book)["legend"][-1]["name"] == "Stated total"
+    assert pool_of(book)["legend"][-1]["name"] == said("table.groups.stated total")
     book.toggle_host("gpu", 1)
     pool_of(book)
     assert plain(picture_data(Workbook(catalog)))["pools"] == []

@@ -177,7 +177,7 @@ def test_the_cards_have_the_chosen_speed_the_slowest_enough_and_the_next(enterpr
     assert [card["value"] for card in data["cards"]] == [25, 100, 400] and data["value"] == 100
     less, now, more = data["cards"]
     assert (less["mark"]["text"], now["cost"]) == ("enough", "")
-    assert all("stun" in card["words"] for card in data["cards"]), "enough never stands without it"
+    assert all("vMotion" in card["words"] for card in data["cards"]), "enough never stands without it"
     assert less["cost"].startswith("saves USD 42.7 k") and "excl. 1 item" in less["cost"]
     assert "SN3700C" in less["about"], "what is not in the difference is named"
     assert more["cost"].startswith("adds USD 102 k")

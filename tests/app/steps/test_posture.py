@@ -76,7 +76,7 @@ def test_without_a_spare_host_maintenance_itself_is_short(book: Workbook) -> Non
     assert has_approved(maintenance_form(book)["text"], "112 h")
     book.edit("availability.maintenance_failure_accepted", False)  # one host more, for maintenance
     assert exposed(0).endswith(" h")
-    assert maintenance_form(book)["text"].startswith("During ")
+    assert maintenance_form(book)["text"].startswith("No failover ")
 
 
 def test_a_card_says_what_the_spare_hosts_are_for(book: Workbook) -> None:
@@ -99,7 +99,7 @@ def test_the_bet_says_hours_chance_and_what_one_more_host_changes(book: Workbook
     assert has_approved(bet)
     assert has_approved(bet, "N+1")
     book.edit("availability.maintenance_failure_accepted", False)
-    assert maintenance_form(book)["text"].startswith("During ")
+    assert maintenance_form(book)["text"].startswith("No failover ")
     book.edit("availability.host_failures", "1")
     assert has_approved(maintenance_form(book)["text"])
 

@@ -46,7 +46,7 @@ def test_a_total_beside_the_groups_names_both_numbers_and_what_to_do(catalog: Ca
     asked = {"stated_gpus": 28}
     found = messages(catalog, groups=[{"id": "a", "people": 36}], demand=asked)["stated-total-differs"]
     assert (found.level, found.path) == ("warn", "demand.rule")
-    for words in ("stated total is 28 GPUs", "workloads need 36", "8 GPUs more"):
+    for words in ("customer stated 28 GPUs", "workloads need 36", "8 GPUs more"):
         assert words in found.text
     fewer = messages(catalog, groups=[{"id": "a", "people": 20}], demand=asked)["stated-total-differs"]
     assert fewer.level == "note" and "8 GPUs fewer" in fewer.text
@@ -56,7 +56,7 @@ def test_vms_beyond_a_stated_total_are_said_once_with_their_groups(catalog: Cata
     teams = [{"id": f"g{n}", "name": f"Team {n}", "people": n} for n in (1, 2, 3)]
     given = from_dict({"groups": teams, "demand": {"stated_gpus": 2, "rule": "stated"}})
     found = [m for m in check_plan(make_plan(given, catalog)) if m.code == "beyond-stated-total"]
-    why = "because the stated total sizes the design and is used up"
+    why = "because the customer-stated GPU count sizes the design and is used up"
     assert is_approved([m.text for m in found], "4 VMs", "4 GPUs", why, "2", "1", "3", "3")
 
 

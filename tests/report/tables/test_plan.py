@@ -20,6 +20,7 @@ from gpuplan.report.tables.cost import cost_by_group
 from gpuplan.report.tables.plan import equipment, hosts, placement
 from gpuplan.report.text import text
 from gpuplan.scenario import UNASSIGNED, from_dict
+from gpuplan.wording import said
 
 
 def test_every_gpu_of_every_host_is_listed(example: Plan) -> None:
@@ -60,7 +61,7 @@ def test_a_stated_total_alone_speaks_of_no_group(catalog: Catalog) -> None:
 
 def test_gpus_of_no_group_have_a_name(catalog: Catalog) -> None:
     plan = make_plan(from_dict({"demand": {"stated_gpus": 3}}), catalog)
-    assert {row["group"] for row in records(placement(plan))} == {"Stated total"}
+    assert {row["group"] for row in records(placement(plan))} == {said("table.groups.stated total")}
     assert {vm["group"] for row in gpu_rows(plan.pools[0], 1) for vm in row["vms"]} == {UNASSIGNED}
 
 
