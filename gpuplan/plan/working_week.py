@@ -13,6 +13,7 @@ from gpuplan.catalog import SEASONS, Catalog, offset_min, zone_of
 from gpuplan.facts import Brief, Fact
 from gpuplan.models.demand import working_hours
 from gpuplan.plan.access import GroupPlan
+from gpuplan.plan.llm import TUNING
 from gpuplan.plan.requests import held_gpus
 from gpuplan.scenario import Group, Scenario, hours_length_h, hours_min, sites_people
 from gpuplan.units import exact
@@ -84,7 +85,8 @@ class Week(Brief):
     def loads(self) -> np.ndarray:
         """Mean requests under way at once, for each quarter of an hour."""
         if not self.closed:
-            return working_hours.jobs_underway(self.rates.tolist(), duration_h=self.work_h)
+            alike = self.group.use_case == TUNING  # the tokens of a job say how long it takes
+            return working_hours.jobs_underway(self.rates.tolist(), duration_h=self.work_h, alike=alike)
         off_share = self.group.off_hours_share or 0.0
         return np.asarray(np.array(self.people) @ np.where(self.on, self.group.active_share, off_share))
 

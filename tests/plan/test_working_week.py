@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from gpuplan.catalog import Catalog
+from gpuplan.plan import make_plan
 from gpuplan.plan.sizing_rule import needed
 from gpuplan.plan.working_week import Mix, mixes, weeks
 from gpuplan.scenario import Scenario, from_dict
@@ -148,3 +149,22 @@ def test_whoever_is_off_duty_and_does_nothing_then_is_in_no_mix(catalog: Catalog
         assert ask.people == (5, 3)[: len(probabilities)]
         assert ask.chances == probabilities
         assert ask.load == pytest.approx(5 * 0.5 + 3 * off_hours)
+
+
+def test_a_nightly_job_takes_no_gpu_by_day(catalog: Catalog) -> None:
+    """Its tokens say how long it takes, so one that starts by 01:00 is done before the office opens."""
+    office = {"id": "office", "people": 8, "hours": "09:00-18:00"}
+    job = {
+        "id": "job",
+        "use_case": "fine-tuning",
+        "model": "llama-3.1-8b",
+        "tuning_tokens": 100,
+        "jobs_per_day": 1,
+    }
+    for hours, gpus in (("20:00-01:00", 0), ("20:00-08:00", 1)):
+        scenario = from_dict(
+            {"groups": [office, job | {"hours": hours}], "hardware": {"gpu": "h100-nvl-94gb"}}
+        )
+        plan = make_plan(scenario.with_value("demand.rule", "hours"), catalog)
+        assert 2 < plan.llm.tuning["job"].hours.value < 4
+        assert {group.id: group.demand_gpus for group in plan.groups} == {"office": 8, "job": gpus}

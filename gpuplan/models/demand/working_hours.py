@@ -87,20 +87,24 @@ def work_rate(jobs_per_day: float, *, hours_per_day: float) -> float:
     return jobs_per_day / hours_per_day
 
 
-def jobs_underway(rates: Sequence[float], *, duration_h: float) -> np.ndarray:
+def jobs_underway(rates: Sequence[float], *, duration_h: float, alike: bool = False) -> np.ndarray:
     """Average number of running jobs in each part of a repeating week, if no job waits.
 
     Parameters:
         rates (sequence of float): Jobs begun in an hour, in equal parts of the week. [-]
         duration_h: Mean time for which one holds its GPUs. [h]
+        alike: Whether every job takes this long, as one whose work is known does. [-]
 
     M(t)/M/infinity: dL/dt = rate - L / duration, solved exactly for rates that are constant within a part and repeat every
     week; the mean of L over the part. What was begun within the hours goes on after them, and it takes about a job
     until the load has built up. Exponential durations; the sum over the week is rate * duration for any. [little-1961]_
+    Of jobs that are ``alike``, those begun within the last ``duration_h`` are running: none later than that after the hours.
 
     >>> load = jobs_underway([10.0] * 84 + [0.0] * 84, duration_h=2.0)
     >>> round(float(load[0]), 2), round(float(load[83]), 2), round(float(load[84]), 2)
     (4.26, 20.0, 15.74)
+    >>> jobs_underway([10.0] * 84 + [0.0] * 84, duration_h=2.0, alike=True)[[0, 83, 84, 86]].tolist()
+    [5.0, 20.0, 15.0, 0.0]
     """
     if not (0 < duration_h < math.inf and min(rates) >= 0 and sum(rates) < math.inf):
         raise ValueError(
@@ -108,6 +112,8 @@ def jobs_underway(rates: Sequence[float], *, duration_h: float) -> np.ndarray:
             "the others not below 0"
         )
     step = HOURS_PER_WEEK / len(rates)
+    if alike:
+        return _begun_within(np.asarray(rates, dtype=float) * step, duration_h / step)
     level = np.asarray(rates, dtype=float) * duration_h
     kept = float(np.exp(-step / duration_h))
     part = duration_h / step * -float(np.expm1(-step / duration_h))
@@ -120,6 +126,16 @@ def jobs_underway(rates: Sequence[float], *, duration_h: float) -> np.ndarray:
         means[at] = target + (start - target) * part
         start = target + (start - target) * kept
     return means
+
+
+def _begun_within(begun: np.ndarray, parts: float) -> np.ndarray:
+    """Mean number of jobs begun within the last ``parts`` of a repeating week, of those begun in each part."""
+    whole, rest = divmod(parts, 1)
+    weeks, lasting = int(whole) // len(begun) + 2, int(whole)
+    before = np.concatenate([[0.0], np.cumsum(np.tile(begun, weeks))])
+    now = np.arange((weeks - 1) * len(begun), weeks * len(begun) + 1)
+    running = before[now] - (1 - rest) * before[now - lasting] - rest * before[now - lasting - 1]
+    return np.round((running[:-1] + running[1:]) / 2, 11)  # without the noise of large sums
 
 
 def served_gpus(

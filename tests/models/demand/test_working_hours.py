@@ -144,3 +144,15 @@ def test_one_burst_fades_by_hand() -> None:
     assert load[1] == pytest.approx(left * 2 * (1 - math.exp(-0.5)))
     assert load[3] == pytest.approx(load[1] * math.exp(-1.0))
     assert load.sum() == pytest.approx(12)
+
+
+def test_jobs_alike_end_a_job_after_their_hours() -> None:
+    # one of 2.5 h begins in each hour from 20:00 to 06:00: 2.5 at once from 22:30 on, and the last ends at 08:30
+    rates = [1.0 if hour % 24 >= 20 or hour % 24 < 6 else 0.0 for hour in range(168)]
+    load = jobs_underway(np.repeat(rates, 2).tolist(), duration_h=2.5, alike=True).reshape(7, 48)
+    assert load.mean() * 168 == pytest.approx(10 * 7 * 2.5)  # Little: no job is lost
+    assert load[2, [46, 0, 11]] == pytest.approx([2.5, 2.5, 2.5])
+    assert load[2, [12, 16, 17, 39]] == pytest.approx([2.25, 0.25, 0, 0])
+    for duration_h in (0.1, 2.5, 167.9, 300.0, 1200.0):
+        steady = jobs_underway([4.0] * 672, duration_h=duration_h, alike=True)
+        assert steady.min() == steady.max() == pytest.approx(4 * duration_h)
