@@ -29,7 +29,6 @@ class WeekDemand:
     peak_gpus: float
     sum_of_peaks_gpus: float
     peak_quarter: int
-    peaks_gpus: Mapping[str, float]
     everybody_gpus: float
     """GPUs needed on average if all groups worked at the same time, and everywhere."""
 
@@ -55,11 +54,10 @@ def _season_weeks(plan: Plan) -> Iterator[WeekDemand]:
     for season, monday in SEASONS:
         gpus = {g: week.loads * per_user[g] for g, week in by_season[season].items()}
         total = np.sum(list(gpus.values()), axis=0) if gpus else np.zeros(working_hours.QUARTERS_PER_WEEK)
-        peaks = {g: float(load.max()) for g, load in gpus.items()}
         offsets = {name: offset_min(zone_of(name, plan.catalog), monday) for name in names}
         peak, sum_of_peaks = float(total.max()), float(sum(load.max() for load in gpus.values()))
         everybody = float(sum(_everybody(w) * per_user[g] for g, w in by_season[season].items()))
-        yield WeekDemand(season, gpus, offsets, peak, sum_of_peaks, int(total.argmax()), peaks, everybody)
+        yield WeekDemand(season, gpus, offsets, peak, sum_of_peaks, int(total.argmax()), everybody)
 
 
 def _everybody(week: Week) -> float:

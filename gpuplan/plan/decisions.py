@@ -136,7 +136,8 @@ def _enough(made: Counts, groups: Sequence[GroupPlan], lines: Mapping[str, Line]
     keys = ("demand.groups_gpus", "demand.sum_of_peaks_gpus")
     gpus, peaks = (whole(lines[key].value) for key in keys)
     if demand.rule == "hours":
-        yield found("enough in the busiest hours", *keys, gpus=gpus, peaks=peaks)
+        case = "enough in the busiest hours" if gpus < peaks else "enough at coinciding peaks"
+        yield found(case, *keys, gpus=gpus, peaks=peaks)
         return
     promise = target_words(demand.rule, demand.chance, demand.wait_min, per_group)
     case = "enough for a target, known people" if closed else "enough for a target"

@@ -75,7 +75,7 @@ def test_peaks_are_those_of_the_weeks(catalog: Catalog, example: Plan) -> None:
     found = group_peaks(weeks(example.scenario, catalog))
     seasons = week_demand(example)
     for group in example.scenario.groups:
-        assert found[group.id] == pytest.approx(max(w.peaks_gpus[group.id] for w in seasons)), group.id
+        assert found[group.id] == pytest.approx(max(w.gpus[group.id].max() for w in seasons)), group.id
 
 
 @pytest.mark.parametrize(

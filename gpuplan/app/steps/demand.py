@@ -264,10 +264,11 @@ def day_data(workbook: Workbook) -> Contents:
             "text": [*map(_served, workbook.plan.llm.serving.values()), plain(said("screen.week.carried"))]
         }
     shown = [demand.group for demand in hour_demand(week, tuple(charts.SHOWN_DAYS))]
-    rows: list[tuple[Any, ...]] = [(names[id], mean_gpus(week.peaks_gpus[id])) for id in shown if id]
+    then = {group: float(gpus[week.peak_quarter]) for group, gpus in week.gpus.items()}
+    rows: list[tuple[Any, ...]] = [(names[id], mean_gpus(then[id])) for id in shown if id]
     if "" in shown:
-        rest = week.peaks_gpus.keys() - set(shown)
-        gpus = mean_gpus(sum(week.peaks_gpus[group] for group in rest))
+        rest = then.keys() - set(shown)
+        gpus = mean_gpus(sum(then[group] for group in rest))
         rows.append((amount(len(rest), "other workload"), gpus))
     table = Table("peaks", columns("peaks"), tuple(rows), title="")
     groups = sorted(shown, key=lambda group: not group)

@@ -348,11 +348,21 @@ def test_the_hours_lend_each_other_gpus(hours: Workbook) -> None:
     # Office: 20 people in each place x 1/2 x 1/2 = 5 GPUs by day there: 03:30-12:30 and 15:00-24:00 UTC. Night: 12 from 18:00.
     (week,) = week_demand(hours.plan)
     assert (week.peak_gpus, week.everybody_gpus) == (17, 22)
-    assert dict(week.peaks_gpus) == {"office": 5, "night": 12}
+    assert {name: gpus.max() for name, gpus in week.gpus.items()} == {"office": 5, "night": 12}
     assert not week.steady
     text = said(step.day_data(hours))
     assert has_approved(text, "17 GPUs", "18:00", "22 GPUs")
     assert has_approved(text, "5 GPUs")
+
+
+def test_the_busiest_hour_lists_what_is_needed_in_it(catalog: Catalog) -> None:
+    office = {"id": "office", "people": 20, "gpus_each": 1, "hours": "09:00-18:00"}
+    batch = {"id": "batch", "people": 6, "gpus_each": 1, "hours": "20:00-06:00"}
+    book = Workbook(catalog, from_dict({"groups": [office, batch], "demand": {"rule": "hours"}}))
+    (table,) = step.day_data(book)["tables"]
+    assert [row[-1]["text"] for row in table["rows"]] == ["20", "0"], (
+        "the rows add up to the sentence beside them"
+    )
 
 
 def test_the_clock_of_a_place(hours: Workbook) -> None:
