@@ -15,7 +15,7 @@ from gpuplan.plan import Plan
 from gpuplan.plan.demand import group_vms
 from gpuplan.plan.sizing_rule import needed
 from gpuplan.plan.working_week import Mix
-from gpuplan.scenario import RISKS, sites_people
+from gpuplan.scenario import RISKS, Scenario, sites_people
 
 PER_DAY = QUARTERS_PER_WEEK // 7
 WEEKDAYS, MORNING, EVENING = 5, 8 * PER_DAY // 24, 20 * PER_DAY // 24
@@ -32,10 +32,10 @@ class Load(NamedTuple):
     gpus: Mapping[str, float]
 
 
-def home_of(plan: Plan) -> str:
+def home_of(scenario: Scenario) -> str:
     """Return the place with the most users, whose clock says what is day and night."""
     users = Counter[str]()
-    for group in plan.scenario.groups:
+    for group in scenario.groups:
         sites = sites_people(group.sites)
         every = sum(part for _, part in sites)
         users.update({name: group.people * part // every for name, part in sites})
@@ -46,7 +46,7 @@ def loads(plan: Plan, week: WeekDemand) -> tuple[Load, ...]:
     """Return the GPUs planned for, and those by the same rule by day, by night and at the weekend; equal ones once."""
     planned = {group.id: float(group.demand_gpus) for group in plan.groups}
     by_gpus: dict[tuple[float, ...], list[str]] = {tuple(planned.values()): ["planned"]}
-    for part, quarters in _parts(week.offsets_min.get(home_of(plan), 0)):
+    for part, quarters in _parts(week.offsets_min.get(home_of(plan.scenario), 0)):
         gpus = dict.fromkeys(planned, 0.0) | dict(_gpus_in(plan, week, quarters))
         by_gpus.setdefault(tuple(gpus.values()), []).append(part)
     return tuple(Load(tuple(parts), dict(zip(planned, gpus, strict=True))) for gpus, parts in by_gpus.items())

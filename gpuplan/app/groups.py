@@ -7,6 +7,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 from gpuplan.analysis.candidates import default_space, imprecise
+from gpuplan.analysis.drivers import home_of
 from gpuplan.app.number_input import as_typed, counted_as_typed
 from gpuplan.catalog import Catalog, Row
 from gpuplan.facts import Fact
@@ -66,7 +67,9 @@ def added(scenario: Scenario, catalog: Catalog, use_case: str) -> Scenario:
     kind = NAMES["kind of workload"].get(use_case) or str(preset["name"])
     taken = {group.name for group in scenario.groups}
     name = next(title for title in chain([kind], (f"{kind} {n}" for n in count(2))) if title not in taken)
-    group = Group(id=scenario.new_group_id(name), name=name, use_case=use_case)
+    home = home_of(scenario)
+    sites = None if home == "UTC" else home
+    group = Group(id=scenario.new_group_id(name), name=name, use_case=use_case, sites=sites)
     scenario = configured(scenario.with_groups((*scenario.groups, group)), catalog, group.id, use_case)
     if use_case in (SERVING, RETRIEVAL):
         scenario = _planned(scenario, catalog, group.id, ("people", "active_share"))

@@ -46,7 +46,7 @@ def test_who_works_when(catalog: Catalog) -> None:
     ]
     scenario = from_dict({"groups": groups, "demand": {"rule": "hours"}, "hardware": {"gpus_per_host": 4}})
     plan = make_plan(scenario.with_value("groups.office.active_share", 1.0), catalog)
-    assert home_of(plan) == "Bangalore"
+    assert home_of(plan.scenario) == "Bangalore"
     by_part = {part: load.gpus for load in of(plan) for part in load.parts}
     assert by_part["day"] == {"office": 8, "batch": 0}
     assert by_part["night"] == {"office": 2, "batch": 6}, "Austin works while it is night in Bangalore"

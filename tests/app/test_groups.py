@@ -28,6 +28,12 @@ def hosts(book: Workbook) -> int:
     return book.plan.totals.hosts
 
 
+def test_a_workload_added_works_where_the_others_do(catalog: Catalog) -> None:
+    scenario = from_dict({"groups": [{"id": "a", "people": 20, "sites": "Bangalore 15, Austin 5"}]})
+    assert added(scenario, catalog, "fine-tuning").groups[-1].sites == "Bangalore"
+    assert added(from_dict({}), catalog, "fine-tuning").groups[-1].sites is None
+
+
 def test_a_use_case_brings_its_configuration_as_an_assumption(book: Workbook) -> None:
     book.edit("groups.hpc.use_case", "inference")
     group = next(g for g in book.scenario.groups if g.id == "hpc")

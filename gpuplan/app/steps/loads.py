@@ -18,7 +18,7 @@ def loads_data(workbook: Workbook) -> contract.Loads | contract.Hidden:
     plan = workbook.plan
     if not plan.groups:
         return {"shown": False}
-    found, home = None, home_of(plan)
+    found, home = None, home_of(plan.scenario)
     told, planned = (
         said("screen.usecases.total decides"),
         plan.pools and plan.scenario.deciding_total_gpus is None,
