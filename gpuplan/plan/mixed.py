@@ -18,7 +18,7 @@ from gpuplan.plan.demand import Demand, Shaped
 from gpuplan.plan.growth import Growth
 from gpuplan.plan.host_line import HostLine, host_line
 from gpuplan.plan.hosts import Pool, pool_name, shared_pool
-from gpuplan.plan.inventory import Inventory
+from gpuplan.plan.inventory import GroupUse, Inventory
 from gpuplan.plan.layouts import Layout
 from gpuplan.plan.leftover import Leftover
 from gpuplan.plan.llm import Llm
@@ -29,7 +29,7 @@ from gpuplan.plan.over_time.rehearsal import Rehearsed, rehearsed_of
 from gpuplan.plan.over_time.rules import OPEN
 from gpuplan.plan.plan import MIXED, Plan, chapter
 from gpuplan.plan.power import Hosts
-from gpuplan.plan.requests import Requests
+from gpuplan.plan.requests import LAST, Requests
 from gpuplan.plan.shared_clusters import Apart, Shared, shared_clusters
 from gpuplan.plan.totals import utilisation_line
 from gpuplan.plan.trail import Line, Trail
@@ -262,9 +262,16 @@ class MixedPlan(Plan):
         for key, more in (("inventory.gpus_used", {}), ("inventory.hosts_to_buy", new)):
             owned = {str(n): self.parts[n]._known[key] for n, one in found.items() if one}
             trail.add_up(key, availability.sum_over_pools, owned | more)
+        apart = chain.from_iterable(
+            one.requests.by_group.values() for n, one in enumerate(self.parts) if not found[n]
+        )
+        levels = {group.id: group.priority for group in self.scenario.groups}
         return Inventory(
             tuple(chain.from_iterable(each.kinds for each in uses)),
-            tuple(chain.from_iterable(each.groups for each in uses)),
+            (
+                *chain.from_iterable(each.groups for each in uses),
+                *(GroupUse(one.group, levels.get(one.group, LAST), one.vms, 0, 0) for one in apart),
+            ),
             all(each.proven for each in uses),
             sum(pool.hosts - pool.existing_hosts for pool in self.pools),
         )

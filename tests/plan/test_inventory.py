@@ -99,6 +99,18 @@ def test_vms_of_a_group_are_on_the_hosts_of_their_own_cluster(catalog: Catalog) 
     assert found.buy == plan.totals.hosts - 5 and sum(use.rest for use in found.groups)
 
 
+def test_workloads_on_another_kind_of_hosts_are_on_new_ones(catalog: Catalog) -> None:
+    """Three owned hosts hold the ten VMs of one kind; what is bought carries the other four, and is not spare alone."""
+    kind = {"kinds": [{"name": "own", "gpu": "a100-pcie-80gb", "gpus_per_host": 4}]}
+    scenario = asked("3 x 4 a100-pcie-80gb", hardware=kind).with_value("groups.one.hosts", "own")
+    plan = make_plan(scenario, catalog)
+    found = plan.inventory
+    assert found is not None and found.buy == plan.totals.hosts - 3 == 2
+    assert {use.id: (use.there, use.rest) for use in found.groups} == {"one": (10, 0), "two": (0, 4)}
+    bought = inventory(plan).notes[-1]
+    assert "2 hosts" in bought and "4 VMs" in bought
+
+
 def test_without_hosts_there_is_no_inventory(catalog: Catalog) -> None:
     scenario = asked("1 x 4").with_value("hardware.existing", None)
     assert make_plan(scenario, catalog).inventory is None

@@ -94,8 +94,9 @@ def management_data(workbook: Workbook, _domain: ManagementDomain) -> Body:
 
 @panel(needs="inventory")
 def inventory_data(workbook: Workbook, _inventory: Any) -> Contents:
-    makers = platform.hosts_there, platform.inventory
-    return {"tables": [screen(table(workbook.plan)) for table in makers]}
+    why = " ".join(message.text for message in workbook.messages if message.code == "owned-hosts-not-used")
+    there = screen(platform.hosts_there(workbook.plan), more=why)
+    return {"tables": [there, screen(platform.inventory(workbook.plan))]}
 
 
 @partial(Card, "grid")

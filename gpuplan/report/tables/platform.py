@@ -121,7 +121,7 @@ def _joining(plan: Plan, found: Inventory) -> Iterator[str]:
     sure = "" if found.proven else said("table.inventory.not proven")
     yield said("table.with every host up", used=number(used), gpus=amount(there, "GPU"), sure=sure)
     pools = whole_pools(plan.pools)
-    if len(pools) == 1:
+    if len(pools) == 1 or len(plan.parts) > 1:  # each kind of hosts has its own
         return
     home = next((pool.name for pool in pools.values() if pool.existing_hosts), "")
     if home and len({group.priority for group in plan.scenario.groups}) == 1:
