@@ -10,6 +10,7 @@ from gpuplan.app.state import Workbook
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, own_rows
 from gpuplan.locales import written
+from gpuplan.plan.hardware import fit_of
 from gpuplan.plan.prices import catalog_factor
 from gpuplan.report import basis_word, number
 from gpuplan.report.tables.known import CHOICE_NAMES
@@ -119,9 +120,11 @@ def choices(
     """Return options, of boards and servers first those that fit the other inputs of their ``hosts``, and why the others do not."""
     why = _misfits(workbook, path, hosts) if path.startswith("hardware.") else {}
     every: list[contract.Option] = [{"value": value, "text": text} for value, text in options]
+    assumed = path == "hardware.server" and workbook.seen.origin("hardware.gpus_per_host").basis == "assumed"
     for option in every:
         if misfit := why.get(option["value"]):
-            option |= {"why": misfit.words, "off": misfit.refused}
+            follows = assumed and fit_of(workbook.catalog, option["value"], workbook.seen.hardware.gpu)
+            option |= {"why": misfit.words, "off": misfit.refused and not follows}
     return sorted(every, key=lambda option: ("why" in option, option.get("off", False)))
 
 

@@ -14,7 +14,8 @@ from gpuplan.app.forms import ASKED, field_data, place_of
 from gpuplan.app.groups import cell_at
 from gpuplan.app.screen import PAGES, WORKLOADS, WorkbookApp, sent_in
 from gpuplan.app.state import Workbook
-from gpuplan.scenario import FIELDS, GROUP_FIELDS, parse_value
+from gpuplan.catalog import Catalog
+from gpuplan.scenario import FIELDS, GROUP_FIELDS, Origin, load_scenario, parse_value
 
 
 def paths_in(data: Any) -> Iterator[str]:
@@ -131,3 +132,21 @@ def test_a_planning_value_is_shown_in_an_empty_field_with_its_basis(book: Workbo
     assert field_data(book, "availability.hosts_per_cluster")["empty"] == "64 (published)"
     assert field_data(book, "groups.hpc.work_h", empty="open")["empty"] == "open"
     assert field_data(book, "hardware.vcpus_per_host")["empty"] == "not counted"
+
+
+def test_a_server_that_takes_fewer_boards_can_be_chosen_where_their_number_follows(catalog: Catalog) -> None:
+    design = load_scenario("assistant").with_value("hardware.server", "dell-xe7740")
+    for stated in (False, True):
+        book = Workbook(catalog, design.with_value("hardware.gpus_per_host", 8))
+        if not stated:
+            book = Workbook(
+                catalog,
+                book.scenario.with_origin("hardware.gpus_per_host", Origin("assumed", "gpuplan-method")),
+            )
+        options = field_data(book, "hardware.server")["options"]
+        assert next(each["off"] for each in options if each["value"] == "dell-r760xa") == stated
+    book = Workbook(
+        catalog, book.scenario.with_origin("hardware.gpus_per_host", Origin("assumed", "gpuplan-method"))
+    )
+    book.edit("hardware.server", "dell-r760xa")
+    assert not book.wrong and book.scenario.hardware.gpus_per_host == 4
