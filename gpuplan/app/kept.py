@@ -225,6 +225,8 @@ class KeptDesigns(Editing):
             here = set_up_as(self.scenario, self.plan.set_up) if path in OPEN else self.scenario
             today, who = datetime.date.today().isoformat(), _note(by)
             before = next((c.day for c in here.confirmations if c.path == path and not c.withdrawn), "")
+            if not before:  # who confirmed something goes on to the next
+                who = who or next((c.by for c in here.confirmations if c.by), "")
             named = who if re.search(f"{DAY}$", who) else ", ".join(filter(None, (who, before or today)))
             self._take(here.confirmed(path, named) if yes else here.doubted(path, today))
 

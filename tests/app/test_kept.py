@@ -82,3 +82,18 @@ def test_what_the_customer_typed_is_never_called_assumed(catalog: Catalog) -> No
     customer = Workbook(catalog, load_scenario("enterprise"), customer=True)
     customer.confirm("internal.margin", True)
     assert customer.notice[0] == "warn" and not customer.can_undo
+
+
+def test_who_confirmed_one_input_confirms_the_next(catalog: Catalog) -> None:
+    book = Workbook(catalog, load_scenario("assistant"))
+    book.confirm("groups.assistant.tokens_in", True)
+    book.confirm("groups.assistant.tokens_in", True, "A. Rossi")
+    book.confirm("groups.assistant.tokens_out", True)
+    assert {c.path.rpartition(".")[2]: c.by for c in book.scenario.confirmations} == {
+        "tokens_in": "A. Rossi",
+        "tokens_out": "A. Rossi",
+    }
+    book.confirm("groups.assistant.tokens_out", True, "")
+    assert not next(c.by for c in book.scenario.confirmations if c.path.endswith("tokens_out")), (
+        "named by mistake"
+    )
