@@ -40,6 +40,8 @@ class GroupTraffic:
     low: float
     """Low end of a wait over the computed value, as measured first tokens spread around the predicted ones."""
     high: float
+    nearest_s: float | None
+    """The first token that the plan promises in place of a missed one."""
 
     @property
     def planned(self) -> Answers:
@@ -123,6 +125,14 @@ def traffic_of(plan: Plan, group_id: str) -> GroupTraffic:
         share=arrivals.share,
         low=serving.found.first_token_ms.low / serving.found.first_token_ms.value,
         high=serving.found.first_token_ms.high / serving.found.first_token_ms.value,
+        nearest_s=next(
+            (
+                each.planned
+                for each in serving.targets
+                if each.planned > each.asked > 0 and each.name == "first_token_s"
+            ),
+            None,
+        ),
     )
 
 

@@ -181,5 +181,6 @@ def started(of: GroupTraffic) -> str:
         seen = said("traffic.seen", share=share_words(0.95), p95=p95, low=low, high=high, of=of)
     key = "traffic.uneven" if needed.replicas == of.replicas else "traffic.uneven kept"
     if needed.replicas is None:
-        key = "traffic.uneven never kept"
-    return said(key, replicas=of.replicas, seen=seen, needed=needed.replicas, share=of.share, why=needed.why)
+        key = "traffic.uneven nearest" if of.nearest_s else "traffic.uneven never kept"
+    words = {"needed": needed.replicas, "why": needed.why, "nearest": of.nearest_s}
+    return said(key, replicas=of.replicas, seen=seen, share=of.share, **words)

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 from gpuplan.analysis.drivers import Drivers, Load, Without
 from gpuplan.plan import Plan
 from gpuplan.plan.access import GroupPlan
+from gpuplan.plan.llm import TUNING
+from gpuplan.plan.llm.promises import MISSED
 from gpuplan.plan.llm.retrieval import Retrieval
 from gpuplan.plan.llm.serving import Serving
 from gpuplan.plan.llm.tuning import Tuning
@@ -48,7 +50,8 @@ def sentence(plan: Plan, group: Group, planned: GroupPlan | None) -> Words:
     llm = plan.llm.of(group.id)
     if isinstance(llm, Serving):
         precision = plan.catalog.row("llm_precisions", llm.weights)["name"]
-        return Words(f"{llm.model}, {precision} \u00b7 {llm.users}", llm.promises)
+        missed = said("workload.missed") if llm.replicas and llm.standing == MISSED else ""
+        return Words(f"{llm.model}, {precision} \u00b7 {llm.users}", _listed(llm.promises, missed))
     if isinstance(llm, Tuning):
         job = said("workload.job", gpus=llm.gpus * llm.hosts, llm=llm)
         return Words(f"{llm.model}, {llm.said}", _listed(job, _when(group)))
@@ -73,8 +76,10 @@ def _who(group: Group) -> str:
 
 def _when(group: Group) -> str:
     hours = (group.hours or "").replace("-", "\u2013")
+    if hours and (group.jobs_per_day is not None or group.use_case == TUNING):
+        hours = said("workload.starts", hours=hours)
     days = DAYS.get(group.days or "", "")
-    where = joined([name for name, _ in sites_people(group.sites)]) if group.sites else ""
+    where = joined([name for name, _ in sites_people(group.sites)]) if group.sites else "UTC" * bool(hours)
     return _listed(f"{hours} {days}".strip(), where)
 
 
@@ -88,6 +93,8 @@ def gets(plan: Plan, group: Group, planned: GroupPlan | None) -> Words:
     size = said("workload.gpus", gpus=gpus)
     if planned and planned.vms:
         size = said("workload.times", vms=planned.vms, gpus=size)
+    elif planned and plan.hours:
+        return Words(size, said("workload.other hours"))
     return Words(size, (planned.profile or access(planned)) if planned else "")
 
 

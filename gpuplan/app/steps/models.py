@@ -139,11 +139,17 @@ def _bar(
 
 def _notes(workbook: Workbook, made: Serving) -> list[str]:
     now, fewer = next(step for step in made.steps if step.replicas == made.replicas), made.steps[0]
-    notes = [said("screen.models.users get", now=now, limits=made.limits)]
-    notes.append(started(traffic_of(workbook.plan, made.id)))
+    most = said(
+        "screen.models.most in time" if made.in_time else "screen.models.most", now=now, limits=made.limits
+    )
+    traffic = traffic_of(workbook.plan, made.id)
+    notes = [said("screen.models.users get", now=now, most=most), started(traffic)]
     if fewer.replicas < made.replicas:
         key = "screen.models.with fewer" if fewer.keeps else "screen.models.with too few"
-        notes.append(said(key, step=fewer))
+        first, speed = (target.asked for target in made.targets)
+        if not fewer.keeps and fewer.first_token_s.value <= first and fewer.tokens_per_s.value >= speed:
+            key = "screen.models.too few in time"
+        notes.append(said(key, step=fewer, share=traffic.share))
     if made.reuse:
         hits, kept = share_words(made.hit_share), kept_share(made.size.sessions)
         notes.append(said("screen.models.sessions", hits=hits, kept=kept))

@@ -52,7 +52,7 @@ def workloads_data(workbook: Workbook) -> contract.Workloads:
     return {
         "sized_for": [field | {"unit": PLURALS.get(field["unit"], field["unit"])} for field in targets],
         "per_host": said("screen.usecases.per host", gpus=workbook.seen.hardware.gpus_per_host),
-        "fit": _fit(targets[1]),
+        "fit": _fit(targets[1], workbook.seen.hardware.gpus_per_host),
         "rows": rows,
         "kinds": sorted((kind for kind in kinds if kind["id"] in order), key=lambda kind: order[kind["id"]]),
         "more_kinds": [kind for kind in kinds if kind["id"] not in order],
@@ -61,8 +61,8 @@ def workloads_data(workbook: Workbook) -> contract.Workloads:
     }
 
 
-def _fit(server: contract.Field) -> contract.Mark:
-    """Say how many servers take the board, or why the chosen one may not."""
+def _fit(server: contract.Field, gpus: int) -> contract.Mark:
+    """Say how many servers take as many of the board, or why the chosen one may not."""
     servers = [option for option in server["options"] if option["value"]]
     chosen = next((option for option in servers if option["value"] == server["value"]), None)
     if chosen and "why" in chosen:
@@ -70,7 +70,7 @@ def _fit(server: contract.Field) -> contract.Mark:
     fitting = sum("why" not in option for option in servers)
     return {
         "sign": "\u2713",
-        "text": said("screen.usecases.servers", fitting=fitting, of=len(servers)),
+        "text": said("screen.usecases.servers", fitting=fitting, of=len(servers), gpus=gpus),
         "tone": "good",
     }
 

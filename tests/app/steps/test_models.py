@@ -26,7 +26,8 @@ from gpuplan.app.events import EVENTS
 from gpuplan.app.steps.models import model_data
 from gpuplan.app.steps.usecases import workloads_data
 from gpuplan.plan.llm import INPUTS
-from gpuplan.scenario import decode_scenario
+from gpuplan.report.workloads import sentence
+from gpuplan.scenario import decode_scenario, from_dict
 
 
 def shown(book: Workbook) -> dict[str, Any]:
@@ -232,3 +233,40 @@ def test_an_upload_in_pieces_shows_its_progress(served: Workbook, tmp_path: Path
     assert validation_data(served)["progress"]
     EVENTS["result-piece"](served, {"name": "r.json", "size": len(data), "at": 100, "buffer": data[100:]})
     assert served.validating.found and not validation_data(served)["progress"]
+
+
+def test_a_missed_promise_is_named_with_what_the_plan_keeps(catalog: Catalog) -> None:
+    """A prompt of 2,000 tokens on four L40S takes longer than promised: one figure in place of it, and the row says so."""
+    serving = {
+        "id": "chat",
+        "use_case": "llm-serving",
+        "model": "llama-3.3-70b",
+        "weights": "fp8",
+        "people": 400,
+    }
+    serving |= {
+        "active_share": 0.05,
+        "tokens_in": 2000,
+        "tokens_out": 400,
+        "first_token_s": 2,
+        "tokens_per_s": 20,
+    }
+    hardware = {"gpu": "l40s-48gb", "gpus_per_host": 4}
+    book = Workbook(catalog, from_dict({"groups": [serving], "hardware": hardware}))
+    made = book.plan.llm.serving["chat"]
+    assert made.standing == "missed"
+    first, _ = made.targets
+    notes = " ".join(model_data(book, book.scenario.groups[0])["notes"])
+    assert f"{first.planned:g} s" in notes and "at least" not in notes
+    assert "missed" in sentence(book.plan, book.scenario.groups[0], None).second
+
+
+def test_fewer_replicas_are_too_few_for_a_reason_that_is_shown(catalog: Catalog) -> None:
+    """Means within the promise do not read as below it: the share of the requests in time decides."""
+    book = Workbook(catalog, load_scenario("assistant"))
+    made = book.plan.llm.serving["assistant"]
+    fewer, first = made.steps[0], made.targets[0]
+    assert made.in_time and not fewer.keeps and fewer.first_token_s.value < first.asked
+    notes = model_data(book, book.scenario.groups[0])["notes"]
+    assert any("95" in note and f"{fewer.replicas}:" in note for note in notes)
+    assert not any("4\u202f096" in note for note in notes), "no limit is named that does not decide"
