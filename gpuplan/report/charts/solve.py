@@ -27,10 +27,10 @@ def curve_rows(found: Spec, budget: float | None = None, asked: tuple[float, flo
         about = {"hosts": amount(design["hosts"], "host"), "label": design["label"], "click": _look(design)}
         points.append(_point(found, design["value"], design["net_present"], kind) | about)
     rows = [{"cost": point["cost"], "value": point["value"]} for point in points]
+    searched = [*(point["cost"] for point in points), *([budget] if budget else [])]
+    rows.append({"cost": max(searched), "value": rows[-1]["value"]})
     if asked:
         points.append(_point(found, *asked, KINDS["asked"]) | {"hosts": "", "label": "", "click": None})
-    costs = [*(point["cost"] for point in points), *([budget] if budget else [])]
-    rows.append({"cost": max(costs), "value": rows[-1]["value"]})
     lines = [{"cost": budget, "words": headline_money(budget, found["currency"])}] if budget else []
     names = {"name": capital(found["quantity"]["name"]), "currency": found["currency"]}
     return {"rows": rows, "points": points, "lines": lines, **names}

@@ -27,6 +27,8 @@ def test_the_most_for_a_budget_is_marked(budget: float | None, value: float | No
 
 def test_the_line_goes_on_to_the_budget_and_the_design_as_it_is_stands_beside_it() -> None:
     rows = curve_rows(POINTS, 1000.0, (12, 950.0))
+    beyond = curve_rows(POINTS, None, (12, 9500.0))["rows"]
+    assert beyond[-1]["cost"] < 9500, "what was not searched is not said to buy no more"
     assert rows["rows"][-1] == {"cost": 1000.0, "value": 30} and rows["lines"][0]["cost"] == 1000.0
     assert rows["points"][-1]["kind"] == KINDS["asked"] and rows["points"][-1]["click"] is None
     assert rows["points"][0]["click"] == {"type": "look", "what": "budget", "value": "100.0"}
