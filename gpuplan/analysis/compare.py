@@ -12,7 +12,7 @@ from gpuplan.plan import Asked, Plan, planned
 from gpuplan.plan.boards import speed_of
 from gpuplan.plan.llm import uses_model
 from gpuplan.scenario import Hardware, Scenario, field_of, views
-from gpuplan.wording import NAMES, amount, headline_money, hours, money, percent, priced, said, watts
+from gpuplan.wording import NAMES, amount, headline_money, hours, joined, money, percent, priced, said, watts
 
 FEWEST, MOST = 2, 4
 THIS = "This design"
@@ -205,8 +205,13 @@ def caveats(plans: Sequence[Plan], names: Sequence[str], *, checked: bool = True
     keys = ("difference.currencies", "difference.periods", "difference.items")
     for key, values in zip(keys, (currencies, years, excluded), strict=True):
         if len(set(values)) > 1:
-            stated = zip(values, names, strict=True)
-            each = "; ".join(said("difference.value in", value=value, name=name) for value, name in stated)
+            alike = {
+                value: [name for of, name in zip(values, names, strict=True) if of == value]
+                for value in values
+            }
+            each = "; ".join(
+                said("difference.value in", value=of, name=joined(who)) for of, who in alike.items()
+            )
             yield said(key, each=each)
 
 
