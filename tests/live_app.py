@@ -469,7 +469,10 @@ def watched(context: Any) -> Visit:
 
     def console(message: Any) -> None:
         visit.console.append(f"{message.type}: {message.text}")
-        if message.type == "error" and GIVEN_UP not in message.text:
+        wrong = message.type == "error" or message.text.startswith(
+            "WARN"
+        )  # so begins what Vega says of a chart
+        if wrong and GIVEN_UP not in message.text:
             visit.errors.append(message.text)
 
     def answered(request: Any) -> None:

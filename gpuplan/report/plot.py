@@ -15,7 +15,7 @@ from gpuplan.plan import Plan
 from gpuplan.plan.training.llm_job import job_curves
 from gpuplan.report.charts.design import capacity_chart, capacity_rows, scaling_chart, scaling_rows
 from gpuplan.report.charts.explore import frontier_chart, frontier_rows, tornado_chart, tornado_rows
-from gpuplan.report.charts.look import NOTEBOOK, Spec
+from gpuplan.report.charts.look import NOTEBOOK, WIDE, Spec
 from gpuplan.report.charts.paper import day_spec, picture, picture_png, waiting_spec, years_spec
 from gpuplan.report.charts.solve import curve_chart, curve_rows
 from gpuplan.report.explore_report import exploration_dict
@@ -28,7 +28,6 @@ RENDERER = "gpuplan"
 MIME = "application/vnd.vegalite.v5+json"
 """MIME type of the newest Vega-Lite that JupyterLab 4 and Voila render; altair's charts use it, too."""
 WIDTH = 560
-WIDE = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
 NO_COST = said("chart.none.cost")
 Drawn = tuple[Spec | None, str]
 """A chart, or None, and the text where there is nothing to draw."""

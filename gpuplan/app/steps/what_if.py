@@ -175,7 +175,7 @@ def _rows(workbook: Workbook) -> dict[str, Any]:
     lines = [{"cost": trial.budget, "words": words}] if isfinite(trial.budget) else []
     own = trial.found.own
     marks = [teller.point(at) | {"now": at != own} for at in sorted({own, trial.shown})]
-    points = [teller.point((at, *trial.position[1:])) for at in range(len(size.values))]
+    points = [teller.point((at, *trial.shown[1:])) for at in range(len(size.values))]
     about = {"unit": unit_of(2, size.unit), "name": texts.label(size), "costs": costs}
     return {"points": points, "marks": marks, "lines": lines, **about}
 

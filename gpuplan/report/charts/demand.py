@@ -104,9 +104,9 @@ def day_chart(data: Spec, look: Look) -> Spec:
     """Mean GPUs by hour, stacked by group, a weekday beside a day of the weekend; lines at numbers of GPUs are named at the right."""
     more = _two_days(data, look)
     lines = [line | {"x": more["end"]} for line in data["lines"]]
-    more |= {"levels": lines, "above": [line for line in lines if not line["below"]]}
-    more |= {"below_line": [line for line in lines if line["below"]]}
-    return drawn("day", look, data, **more, paper_height=320 + 22 * -(-len(data["groups"]) // 2))
+    return drawn(
+        "day", look, data, **more, levels=lines, paper_height=320 + 22 * -(-len(data["groups"]) // 2)
+    )
 
 
 def _two_days(data: Spec, look: Look) -> Spec:

@@ -12,7 +12,7 @@ from gpuplan.plan.cost import Costs
 from gpuplan.plan.hosts import whole_pools
 from gpuplan.plan.training.scaling import Curve
 from gpuplan.plan.training.speed import RDMA
-from gpuplan.report.charts.look import SCHEMA, Look, Spec, config, drawn, filled, named_colours
+from gpuplan.report.charts.look import SCHEMA, WIDE, Look, Spec, config, drawn, filled, named_colours
 from gpuplan.report.drawing import COLOURS, OKABE_ITO, PARTS, pen_on
 from gpuplan.wording import (
     NAMES,
@@ -55,8 +55,10 @@ def capacity_chart(rows: list[dict[str, Any]], look: Look) -> Spec:
     colours = dict(zip(STATES.values(), (OKABE_ITO[2], OKABE_ITO[5], look.soft), strict=True))
     states = {r["state"] for r in rows}
     shown = {state: ink for state, ink in colours.items() if state in states}
-    wide = 260 if many else 560 if look.paper else "container"
-    spec = filled("capacity", look, {"states": list(shown), "inks": list(shown.values()), "wide": wide})
+    wide = {"width": 260} if many else {"width": 560} if look.paper else WIDE
+    height = 30 * len({r["lost"] for r in rows})
+    inks = list(shown.values())
+    spec = filled("capacity", look, {"states": list(shown), "inks": inks, "wide": wide, "height": height})
     title = {"title": spec["title"]} if look.paper else {}
     drawn = {"facet": spec["pools"], "spec": spec["layered"]} if many else spec["layered"]
     return {"$schema": SCHEMA, **title, "data": {"values": rows}, **drawn, "config": config(look)}

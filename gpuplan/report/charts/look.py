@@ -16,6 +16,8 @@ SCHEMA = "https://vega.github.io/schema/vega-lite/v6.1.0.json"
 """Schema of the charts; the name is never fetched."""
 MONEY = "replace(replace(replace(format(datum.value, '~s'), 'G', ' bn'), 'M', ' M'), 'k', ' k')"
 """Text style at a money axis."""
+WIDE = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
+"""Size of a chart that follows the width of its place."""
 
 
 @dataclass(frozen=True)
@@ -110,5 +112,5 @@ def chart(layers: Sequence[Spec], look: Look, about: str, height: Any, paper_hei
     fit = {"type": "fit", "contains": "padding"}
     size = {"width": WIDTH, "height": paper_height, "padding": 6, "autosize": fit}
     if not look.paper:
-        size = {"width": "container", "height": height, "autosize": {"type": "fit-x", "contains": "padding"}}
+        size = WIDE | {"height": height}
     return {"$schema": SCHEMA, **size, "description": about, "layer": list(layers), "config": config(look)}
