@@ -1,4 +1,4 @@
-"""Every step as a screen: its first tab fits, no other is longer than two, nothing scrolls sideways, and axe finds nothing."""
+"""Every step as a screen: its first tab fits and fills half of it, no other is longer than two, nothing scrolls sideways, and axe finds nothing."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from browsing import at, caught_up, finished, go, open_tab, take
+from browsing import at, caught_up, finished, go, open_tab, take, until
 from random_cases import of_the_day
 
 from gpuplan import load_scenario
@@ -20,6 +20,8 @@ from gpuplan.wording import PLURALS
 pytestmark = pytest.mark.browser
 SCREEN = {"width": 1280, "height": 800}
 SIZE = "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
+CARDS_END = """() => Math.max(...[...document.querySelectorAll(".gp-page .gp-card")].map((each) => each.getBoundingClientRect().bottom))"""
+"""JavaScript: where the last card of a tab ends."""
 EXAMPLES = ("starter", "enterprise", "current", "assistant")
 
 
@@ -50,6 +52,7 @@ def test_the_first_tab_of_each_step_is_one_screen_and_no_other_is_longer_than_tw
         wide, tall = page.evaluate(SIZE)
         assert wide <= SCREEN["width"], (step, tab)
         assert tall <= SCREEN["height"] * (2 if step in shown else 1), (step, tab, tall)
+        assert step in shown or page.evaluate(CARDS_END) > SCREEN["height"] / 2, (step, tab)
         shown.add(step)
 
 
@@ -150,22 +153,31 @@ def test_a_phone_shows_every_step_without_scrolling_sideways_and_its_fields_are_
         assert page.evaluate(SMALL) == [], step
 
 
+BACKGROUND = "getComputedStyle(document.querySelector('.gp-app')).backgroundColor"
+COLOURS = {"runOnly": ["color-contrast", "link-in-text-block"]}
+PHONE_RULES = {"rules": {"scrollable-region-focusable": {"enabled": False}}}
+"""A browser itself lets the focus enter what scrolls."""
+
+
 @pytest.mark.by_day("axe", 3)
-@pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 1920), ("light", 820)])
-def test_axe_finds_nothing_on_any_tab(audited: Callable[[str, int], Any], theme: str, width: int) -> None:
-    """A third of the tabs each day, all at night; in dark only the colours are others, and on a tablet only the widths."""
-    only = {"runOnly": ["color-contrast", "link-in-text-block"]} if theme == "dark" else {}
-    opened = audited(theme, width)
+@pytest.mark.parametrize("example", ["enterprise", "assistant"])
+def test_axe_finds_nothing_on_any_tab(audited: Callable[[str, int], Any], example: str) -> None:
+    """Some of the tabs each day, all at night, on a screen and a phone; in dark only the colours are others, in between only the widths."""
+    opened = audited("light", 1280)
     page = opened.page
-    assert opened.faults(**only) == []
-    take(page, "enterprise")
-    background = page.evaluate("getComputedStyle(document.querySelector('.gp-app')).backgroundColor")
-    assert background == {"light": "rgb(245, 246, 248)", "dark": "rgb(16, 21, 29)"}[theme]
-    for step, tab in of_the_day(tabs(), 12):
+    assert opened.faults() == []
+    take(page, example)
+    for step, tab in of_the_day(tabs(), 8):
         enter(page, step, tab)
         opened.unfold()
-        caught_up(page)
-        if width < 1280:
+        for width in (820, 1920):
+            page.set_viewport_size({"width": width, "height": 800})
+            caught_up(page)
             assert page.evaluate(SIZE)[0] <= width, (step, tab)
-        else:
-            assert opened.faults(**only) == [], (step, tab)
+        for width, rules in ((390, PHONE_RULES), (1280, {})):
+            page.set_viewport_size({"width": width, "height": 844})
+            for background, only in (("rgb(16, 21, 29)", COLOURS), ("rgb(245, 246, 248)", rules)):
+                at(page, "theme").click()
+                until(page, BACKGROUND, background)
+                caught_up(page)
+                assert opened.faults(**only) == [], (step, tab, width, background)

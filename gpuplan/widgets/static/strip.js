@@ -54,7 +54,8 @@ export default {
     changed.observe(document.body, { attributeFilter: ["data-jp-theme-light"] });
     themed();
     // What stands below the strip, or beside what is scrolled below it, begins where it ends.
-    const sized = new ResizeObserver(() => el.closest(".gp-app")?.style.setProperty("--top", `${(parseFloat(getComputedStyle(el).top) || 0) + el.offsetHeight}px`));
+    const stays = () => [...el.querySelectorAll(".gp-figure")].find((each) => getComputedStyle(each).animationName !== "none")?.offsetTop ?? el.offsetHeight;  // without what leaves with the page
+    const sized = new ResizeObserver(() => el.closest(".gp-app")?.style.setProperty("--top", `${(parseFloat(getComputedStyle(el).top) || 0) + stays()}px`));
     sized.observe(el);
     return () => { sized.disconnect(); changed.disconnect(); done(); };
   },
