@@ -77,8 +77,9 @@ def model_field(workbook: Workbook, group: Group, name: str) -> contract.Field:
     empty = NAMES["empty input of a model"].get(name, "")
     if name in facts:
         field = field_data(workbook, path, empty=facts[name])
-    elif name in ("weights", "cache"):
-        names = {row.id: str(row["name"]) for row in workbook.catalog.rows("llm_precisions")}
+    elif name in ("weights", "cache", "tuning"):
+        precisions = {row.id: str(row["name"]) for row in workbook.catalog.rows("llm_precisions")}
+        names = NAMES["training method"] if name == "tuning" else precisions
         shown = [("", empty), *((str(code), names[str(code)]) for code in GROUP_FIELD_BY_NAME[name].choices)]
         field = field_data(workbook, path, shown, empty=empty)
     else:

@@ -23,7 +23,7 @@ from assistants import assistant
 from model_configs import config_of
 
 from gpuplan.app.events import EVENTS
-from gpuplan.app.steps.models import model_data
+from gpuplan.app.steps.models import model_data, model_field
 from gpuplan.app.steps.usecases import workloads_data
 from gpuplan.plan.llm import INPUTS
 from gpuplan.report.workloads import sentence
@@ -270,3 +270,11 @@ def test_fewer_replicas_are_too_few_for_a_reason_that_is_shown(catalog: Catalog)
     notes = model_data(book, book.scenario.groups[0])["notes"]
     assert any("95" in note and f"{fewer.replicas}:" in note for note in notes)
     assert not any("4\u202f096" in note for note in notes), "no limit is named that does not decide"
+
+
+def test_methods_of_tuning_have_names(catalog: Catalog) -> None:
+    job = {"id": "job", "use_case": "fine-tuning", "model": "llama-3.1-8b"}
+    book = Workbook(catalog, from_dict({"groups": [job], "hardware": {"gpu": "h100-nvl-94gb"}}))
+    options = model_field(book, book.scenario.groups[0], "tuning")["options"]
+    assert len({each["text"].lower() for each in options}) == len(options) == 4
+    assert {each["value"]: each["text"] for each in options}["qlora"] == "QLoRA"
