@@ -101,6 +101,12 @@ class Search:
                 self._take(done)
         self._tell(self.bound)
 
+    def climb(self, design: Design, floor: int) -> None:
+        """Try a design from an amount that it serves upwards."""
+        until = time.time() + self.until - time.monotonic()
+        task = Climb(self.question, design, floor, self.question.quantity.high, until)
+        self._take(climbed(self.engine.catalog, task))
+
     @property
     def late(self) -> bool:
         """True if the time is up."""

@@ -15,7 +15,7 @@ from gpuplan.analysis import solve as module
 from gpuplan.analysis.candidates import asked
 from gpuplan.analysis.solve import Solution
 from gpuplan.analysis.solve.designs import Design, Space, space_of
-from gpuplan.analysis.solve.search import Progress
+from gpuplan.analysis.solve.search import Progress, Search
 from gpuplan.analysis.variants import standing
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import Group, Hardware, Scenario, ScenarioError
@@ -79,6 +79,19 @@ def test_the_next_step_costs_what_is_said(
     )
     assert less and less.steps == found.best.steps
     assert more and more.steps > found.best.steps
+
+
+def test_what_is_found_after_the_time_is_up_is_the_answer_and_not_a_limit_that_binds(
+    found: Solution, starter: Scenario, catalog: Catalog, space: Space, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def late(search: Search, _bound: float | None) -> None:
+        search.until = 0 if search.most else search.until
+
+    monkeypatch.setattr(Search, "_tell", late)
+    monkeypatch.setattr(module, "ALSO_S", math.inf)
+    hurried = solved(starter, catalog, space, budget=1.4e6, power_kw=40)
+    assert found.best and hurried.best and hurried.best.steps == found.best.steps
+    assert hurried.binding == found.binding
 
 
 def test_more_budget_never_serves_fewer(starter: Scenario, catalog: Catalog, space: Space) -> None:
