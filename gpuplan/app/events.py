@@ -106,6 +106,7 @@ EVENTS: Mapping[str, Handler] = {
     "keep-solution": _calls(solve.keep, key=str),
     "what-if": _calls(what_if.move, path=str, at=int),
     "what-if-keep": _calls(what_if.keep, beside=bool),
+    "what-if-solve": lambda workbook, _: what_if.solve_for(workbook),
     "use-audit": _calls(Workbook.use_audit),
     # hosts that are down
     "fail": _calls(Workbook.toggle_host, pool=str, host=int),

@@ -55,9 +55,11 @@ def _quantities(workbook: Workbook) -> dict[str, Quantity]:
     return {key: all_[key] for key in sorted(all_, key=first)}
 
 
-def start(workbook: Workbook) -> None:
-    """Solve for what is chosen, and plan what each budget buys."""
+def start(workbook: Workbook, path: str = "") -> None:
+    """Solve for what is chosen, or for the most at a path, and plan what each budget buys."""
     quantities = _quantities(workbook)
+    if moved := next((key for key, each in quantities.items() if path and each.path == path), ""):
+        workbook.look(FOR, moved)
     key = workbook.chosen(FOR, quantities)
     workbook.looked = {what: value for what, value in workbook.looked.items() if what != BUDGET}
     sense = "--for" if quantities[key].most else "--least"

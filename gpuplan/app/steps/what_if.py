@@ -6,6 +6,7 @@ from typing import Any
 
 from gpuplan.app.cards import Contents, Picture, panel, plain, select
 from gpuplan.app.state import Workbook
+from gpuplan.app.steps import solve
 from gpuplan.deliver.what_if import texts
 from gpuplan.deliver.what_if.answers import (
     Answer,
@@ -105,6 +106,14 @@ def keep(workbook: Workbook, beside: bool) -> None:
         workbook.say("note", said("screen.what if.pinned"))
 
 
+def solve_for(workbook: Workbook) -> None:
+    """Apply what was moved, the budget among it, and solve for the most of the workload that is moved."""
+    path = _trial(workbook).found.axes[0].path
+    keep(workbook, beside=False)
+    workbook.arrive("compare/solve")
+    solve.start(workbook, path)
+
+
 def _can_keep(workbook: Workbook, trial: Trial) -> bool:
     planned = isinstance(trial.answers.get(trial.position), Answer)
     return trial.at != trial.own and planned and not workbook.stale
@@ -122,7 +131,7 @@ def headline_data(workbook: Workbook, _pools: object) -> Contents:
     text = [plain(" ".join(filter(None, (here["sentence"], here["left-out"], known, over))))]
     if shown != trial.position:
         text = [[{"text": said("screen.what if.planning"), "waiting": True}]]
-    acts = [_act("solve", "at", True, at="compare/solve")] if over else []
+    acts = [_act("solve", "what-if-solve", can)] if over else []
     acts += [
         _act("back", "what-if", trial.at != trial.own, path="", at=0),
         _act("pin", "what-if-keep", can and not workbook.full, beside=True),

@@ -128,10 +128,22 @@ def test_a_budget_is_a_line_and_says_what_is_over_it(book: Workbook) -> None:
     over = headline_money(book.plan.costs.net_present - line["cost"], "USD")
     said = "".join(piece["text"] for piece in step.headline_data(book)["text"][0])
     assert over in said and acts(book)["what-if-solve"]
-    press(book, "what-if-solve")
-    assert (book.step, book.tabs["compare"]) == ("compare", "solve")
     press(book, "what-if-apply")
     assert book.scenario.limits.budget == line["cost"]
+
+
+def test_solving_for_a_budget_states_it_and_begins(book: Workbook) -> None:
+    asked: list[tuple[float | None, str]] = []
+    book.solving.start = lambda plan, *options: asked.append((plan.scenario.limits.budget, options[1]))
+    menu = step.sliders_data(book)["selects"][0]
+    EVENTS["look"](book, {"what": menu["what"], "value": "groups.developers.people"})
+    move(book, "limits.budget", 0)
+    (line,) = step.rows(book)["lines"]
+    press(book, "what-if-solve")
+    assert (book.step, book.tabs["compare"]) == ("compare", "solve")
+    assert asked == [(line["cost"], "users:developers")]
+    EVENTS["undo"](book, {})
+    assert book.scenario == load_scenario("starter")
 
 
 def test_another_design_drops_what_was_moved(book: Workbook) -> None:
