@@ -151,6 +151,7 @@ def test_a_phone_shows_every_step_without_scrolling_sideways_and_its_fields_are_
         enter(page, step, PAGES[step].tabs[0].name)
         assert page.evaluate("document.scrollingElement.scrollWidth") <= PHONE["width"], step
         assert page.evaluate(SMALL) == [], step
+    assert at(page, "totals.unplaced_vms_after_failure").locator(".gp-figure-note").is_visible()
 
 
 BACKGROUND = "getComputedStyle(document.querySelector('.gp-app')).backgroundColor"
