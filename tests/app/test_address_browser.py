@@ -72,6 +72,28 @@ def test_back_goes_through_what_was_seen_and_keeps_what_was_changed(
     assert visit.errors == []
 
 
+CLICK = (
+    "keys => keys.forEach((key) => document.querySelector(`:is(nav, .gp-tabs) [data-at='${key}']`).click())"
+)
+"""JavaScript: click one after another, faster than any of them is carried out."""
+
+
+def test_of_steps_that_are_clicked_through_the_last_is_entered(app: Any, tab: Callable[..., Any]) -> None:
+    visit = tab().start(app.url)
+    page = visit.page
+    take(page, "enterprise")
+    stands(page, "usecases", "groups")
+    seen = page.evaluate("history.length")
+    page.evaluate(CLICK, ["demand", "hosts", "network", "compare", "design", "cost"])
+    stands(page, "cost")
+    assert page.evaluate("history.length") == seen + 2, (
+        "the first, which was sent before the others, and the last"
+    )
+    page.evaluate(CLICK, ["tab-money", "tab-bill", "tab-power", "hosts", "cost"])
+    stands(page, "cost", "power")
+    assert visit.errors == []
+
+
 def test_a_link_opens_the_step_that_was_shared(app: Any, tab: Callable[..., Any], page: Any) -> None:
     reader, page = page(), tab().start(app.url).page
     page.evaluate(

@@ -226,21 +226,36 @@
   // takes them in their order and each once, so what is kept can be sent again whenever the connection was lost, and to the next
   // session when the page is loaded again, but for what only starts something.
   const PASSING = ["resume", "theme", "save", "deliver", "simulate", "explore", "sensitivity", "audit", "replay"];
-  let events = [], number = 0, owed = 0, settled = false, line, send;
+  // Of several steps, tabs or places that are entered while the session is still at one, it is sent the last, once it is there.
+  const MOVES = ["go", "tab", "at"];
+  let events = [], next = null, number = 0, owed = 0, settled = false, line, send;
   const tell = () => { root.dataset.state = settled && !owed ? "idle" : "busy"; };
-  const keepEvents = () => store(`events:${mark}`, events.filter(({ type }) => !PASSING.includes(type)));
-  window.gpuplan.post = (event, deliver) => {
-    if (!line) return deliver(event);  // a notebook with parts of the workbook only
+  const keepEvents = () => store(`events:${mark}`, [...events, ...(next ? [next.event] : [])].filter(({ type }) => !PASSING.includes(type)));
+  const moves = (event) => MOVES.includes(event.type);
+  function put(event, deliver) {
     const numbered = { ...event, number: ++number };
     events.push(numbered);
     settled = false;
     tell();
     keepEvents();
     if (line.connectionStatus === "connected") deliver(numbered);
+  }
+  function moveOn() {
+    const last = next;
+    next = null;
+    if (last) put(last.event, last.deliver);
+  }
+  window.gpuplan.post = (event, deliver) => {
+    if (!line) return deliver(event);  // a notebook with parts of the workbook only
+    if (next && (event.type !== next.event.type || (event.type === "tab" && event.step !== next.event.step))) moveOn();
+    if (!moves(event) || !events.some(moves) || line.connectionStatus !== "connected") return put(event, deliver);
+    next = { event, deliver };
+    keepEvents();
   };
   window.gpuplan.typed = (path, value) => { if (line) store(`typing:${mark}`, path ? { path, value } : null); };
   window.gpuplan.heard = (taken, said, designs) => {
     events = events.filter((event) => event.number > taken);
+    if (!events.some(moves)) moveOn();
     if (said) remember(said, designs);
     keepEvents();
   };
