@@ -93,6 +93,7 @@ class Search:
             self.try_each(now)
         self.open = [bound for bound in self.waiting if self.may(bound)]
         self.beyond, self.waiting = [bound for bound in self.waiting if not self.may(bound)], []
+        self._tell(self.bound)
 
     def try_each(self, ahead: Sequence[Bound]) -> None:
         """Try designs side by side."""

@@ -145,6 +145,7 @@ def test_progress_closes_the_gap(starter: Scenario, catalog: Catalog, space: Spa
     assert result.best and [each.best.steps for each in seen if each.best] == sorted(
         each.best.steps for each in seen if each.best
     )
+    assert (seen[-1].done, seen[-1].of) == (result.done, result.of)
     bounds = [each.bound for each in seen if each.bound is not None]
     assert bounds and all(bound >= result.best.value for bound in bounds)
     assert seen[-1].gap == 0
