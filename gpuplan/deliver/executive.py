@@ -12,7 +12,7 @@ from gpuplan.locales import spoken, written_day
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.checks.message import LEVELS, Message
-from gpuplan.plan.prices import price_day
+from gpuplan.plan.prices import ORDER_DAYS, price_day
 from gpuplan.report.figures import Figures, what_to_do
 from gpuplan.report.limits import limits_exceeded
 from gpuplan.report.tables.explore import value_words
@@ -246,7 +246,7 @@ def decisions(plan: Plan) -> Iterator[Action]:
         accepted = ("decision.no failures", "decision.no failures why")
     standing = []
     for code, days, what, why in (
-        ("order", 30, "decision.order", "decision.order why"),
+        ("order", ORDER_DAYS, "decision.order", "decision.order why"),
         ("failures", 14, *accepted),
         ("board", 14, "decision.board", "decision.board why"),
     ):

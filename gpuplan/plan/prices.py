@@ -6,6 +6,7 @@ both are the seller's prices, and the price of a sold item is the customer's pri
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from functools import lru_cache
 from typing import Any
 
@@ -23,6 +24,8 @@ LARGE_HOST = "large-host-without-gpus"
 """Price of a host with slots for more boards."""
 MODULE_HOSTS = {4: "module-host-4-without-gpus", 8: "module-host-8-without-gpus"}
 """Price of a host for this many SXM modules, without them."""
+ORDER_DAYS = 30
+"""Days from the document to the order that it asks for."""
 MEMORY = "memory-gib"
 """Price of a GiB of memory, for a host with more than its price contains."""
 
@@ -296,6 +299,13 @@ def price_day(scenario: Scenario, catalog: Catalog) -> str:
 def decision_day(scenario: Scenario, catalog: Catalog) -> str:
     """The ISO day of the decision: stated, else that of the prices."""
     return scenario.document.decide_by or price_day(scenario, catalog)
+
+
+def order_day(scenario: Scenario, catalog: Catalog) -> str:
+    """The ISO day of the first order: that of the decision where stated, else a month after the document."""
+    document = scenario.document
+    start = date.fromisoformat(document.date or price_day(scenario, catalog))
+    return document.decide_by or (start + timedelta(ORDER_DAYS)).isoformat()
 
 
 @lru_cache(
