@@ -203,7 +203,7 @@ def _gpus_words(path: str, value: Any) -> str:
 
 def _as_written(_: str, value: Any) -> str:
     """Return a number as it is typed: all its digits, with the signs of the locale where one is chosen."""
-    text = repr(value)
+    text = repr(value).removesuffix(".0")
     return text if "e" in text else written(value, f",.{len(text.partition('.')[2])}f")
 
 

@@ -18,6 +18,7 @@ import altair as alt
 from gpuplan import load_scenario, make_plan
 from gpuplan.analysis.variants import changed_inputs
 from gpuplan.app.events import EVENTS
+from gpuplan.app.forms import field_data
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import what_if as step
 from gpuplan.catalog import Catalog
@@ -142,6 +143,7 @@ def test_solving_for_a_budget_states_it_and_begins(book: Workbook) -> None:
     press(book, "what-if-solve")
     assert (book.step, book.tabs["compare"]) == ("compare", "solve")
     assert asked == [(line["cost"], "users:developers")]
+    assert field_data(book, "limits.budget")["value"] == number(line["cost"]), "without a decimal"
     EVENTS["undo"](book, {})
     assert book.scenario == load_scenario("starter")
 
