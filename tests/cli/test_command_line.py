@@ -15,13 +15,13 @@ from gpuplan import __version__
 from gpuplan.analysis.candidates import SHARING
 from gpuplan.analysis.compare import FEWEST, MOST
 from gpuplan.analysis.power_on import ORDERS
-from gpuplan.analysis.simulation import WHEN
 from gpuplan.audit import FORMATS
 from gpuplan.cli import COMMANDS, main
 from gpuplan.cli.language import SHIPPED
 from gpuplan.deliver import KINDS
 from gpuplan.facts import own_rows
 from gpuplan.scenario import MAX_GPUS, one_line
+from gpuplan.wording import NAMES
 
 BAD = {
     "unknown-field.yaml": ("colour: red", ["colour", "red", "known are"]),
@@ -191,7 +191,7 @@ def test_choices_of_options_are_those_of_the_code() -> None:
         for row in own_rows("words/options")
         if row["choices"]
     }
-    assert chosen["demand", "--when"] == tuple(WHEN)
+    assert chosen["demand", "--when"] == tuple(NAMES["hours simulated"])
     assert chosen["explore", "--sharing"] == SHARING
     assert chosen["report", "--only"] == tuple(KINDS)
     assert chosen["audit", "--format"] == tuple(FORMATS)

@@ -152,7 +152,7 @@ def test_the_first_page_has_the_answer(example: Plan, document: Document) -> Non
     value, ends = shown["5-year cost (NPV)"]
     assert (
         headline_money(costs.net_present, costs.currency, example.cost_ranges.net_present)
-        == f"{value} ({ends.removesuffix(', by prices')})"
+        == f"{value} ({ends.removesuffix(', from price uncertainty')})"
     )
     text = " ".join(b.text for b in document.front if isinstance(b, Paragraph))
     assert headline_money(costs.cash[0], costs.currency) in text
