@@ -212,7 +212,7 @@ def test_a_contradiction_is_found() -> None:
     assert contradictions(fine, fine.verdict.sentence) == []
 
 
-@settings(max_examples=examples(100, few=25), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(100, few=10), deadline=None, suppress_health_check=list(HealthCheck))
 @given(scenario_data())
 def test_any_design_is_told_without_contradiction(data: dict[str, object]) -> None:
     catalog = load_catalog()
@@ -293,7 +293,7 @@ def state_of(plan: Plan) -> str:
     return "" if not plan.placed.vms or None in (*starts, *restarts) else "green"
 
 
-@settings(max_examples=examples(200, few=25), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(200, few=10), deadline=None, suppress_health_check=list(HealthCheck))
 @given(scenario_data(), st.integers(0, 2), st.booleans())
 def test_each_surface_says_the_verdict(data: dict[str, Any], failures: int, accepted: bool) -> None:
     """The same tolerance in the same words, the same colour, and nothing that the chapters do not say."""

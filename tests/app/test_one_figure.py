@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from random_cases import cases
+from random_cases import cases, of_the_day
 
 pytest.importorskip("ipywidgets")
 
@@ -133,7 +133,7 @@ YEAR = re.compile(r"(19|20)\d\d$")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("example", ["starter", "enterprise", "assistant", "current"])
+@pytest.mark.parametrize("example", of_the_day(["starter", "current", "assistant", "enterprise"], few=2))
 def test_each_figure_of_an_example_is_the_plans(catalog: Catalog, example: str) -> None:
     assert not (found := contradictions(Workbook(catalog, load_scenario(example)))), "\n".join(found)
 
@@ -165,7 +165,7 @@ def drawn(rng: Any, catalog: Catalog) -> dict[str, Any]:
 
 @pytest.mark.slow
 def test_each_figure_of_random_designs_is_the_plans(catalog: Catalog) -> None:
-    for rng in cases(42_4, 50, few=5):
+    for rng in cases(42_4, 50, few=2):
         try:
             book = Workbook(catalog, from_dict(drawn(rng, catalog)))
         except ScenarioError:

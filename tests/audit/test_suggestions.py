@@ -240,7 +240,17 @@ def test_what_no_design_can_hold_is_refused(gpus: float, per_host: int, words: s
         suggested_scenario(load_scenario("current"), found, suggest_groups(found, gpus_per_host=per_host))
 
 
-@pytest.mark.parametrize("seed", of_the_day(range(40), few=10))
+LARGE = (12, 33)
+"""Seeds of traces that suggest so many hosts that simulating them takes half a minute or more."""
+
+
+@pytest.mark.parametrize(
+    "seed",
+    [
+        pytest.param(seed, marks=pytest.mark.nightly) if seed in LARGE else seed
+        for seed in of_the_day(range(40), few=10)
+    ],
+)
 def test_whatever_is_suggested_can_be_planned(seed: int, catalog: Catalog) -> None:
     rng = np.random.default_rng(seed)
     count = int(rng.integers(1, 120))

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from approved import has_approved
 from branding import ACME
+from random_cases import of_the_day
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.analysis.customer import customer_scenario
@@ -118,7 +119,7 @@ LIBRARIES = {"docx": {"docx"}, "pptx": {"pptx", "xlsxwriter"}, "xlsx": {"xlsxwri
 """Kind of file -> what writes it; a chart of a slide has its numbers in a workbook."""
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", of_the_day(list(KINDS), few=3))
 def test_a_file_is_written_without_what_makes_the_others(kind: str) -> None:
     code = f"""if True:
         import sys

@@ -22,6 +22,7 @@ from lxml import etree
 from openpyxl import load_workbook
 from pptx import Presentation
 from pptx.util import Emu, Inches
+from random_cases import of_the_day
 from summaries import summary_of
 
 from gpuplan import Plan, load_scenario, make_plan
@@ -147,6 +148,7 @@ SPECIAL = (
     "nobody", "a total", "one host", "many hosts", "many groups", "large hosts", "two pools", "no spare host", "two failures",
     "long names", "no cost", "limits",
 )  # fmt: skip
+TRIED = (*EXAMPLES, *of_the_day(SPECIAL, few=4))
 Made = Callable[[str], tuple[Plan, Executive, bytes]]
 
 
@@ -168,7 +170,7 @@ def made(catalog: Catalog, plans: dict[str, Plan]) -> Made:
     return known
 
 
-@pytest.fixture(params=[*EXAMPLES, *SPECIAL])
+@pytest.fixture(params=TRIED)
 def written(request: pytest.FixtureRequest, made: Made) -> tuple[Plan, Any]:
     """Every plan, and its slides."""
     plan, _, file = made(request.param)
@@ -626,7 +628,7 @@ def test_designs_beside_this_one_stand_in_the_appendix(plans: dict[str, Plan]) -
 
 
 def test_all_parts_are_well_formed_and_named_once(made: Made) -> None:
-    for name in (*EXAMPLES, *SPECIAL):
+    for name in TRIED:
         with ZipFile(BytesIO(made(name)[2])) as packed:
             assert len(set(packed.namelist())) == len(packed.namelist())
             for part in packed.namelist():

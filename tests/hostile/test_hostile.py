@@ -22,7 +22,7 @@ MOST_CHARACTERS = 1_500
 
 def tried(door: str) -> Sequence[Case]:
     """The files that come in by a door: some by day, all at night."""
-    return of_the_day([case for case in ALL if case.door == door], few=20)
+    return of_the_day([case for case in ALL if case.door == door], few=10)
 
 
 @pytest.fixture(scope="module", params=["docx", "pptx", "scenario", "trace"])

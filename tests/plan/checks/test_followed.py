@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 from advice import BESIDE_THE_INPUTS, FOLLOWED, design, fruitless
-from random_cases import cases
+from random_cases import cases, often
 
 from gpuplan.plan.checks.message import WORDS
 
@@ -23,8 +23,8 @@ def test_advice_that_is_followed_helps() -> None:
     """With 24 h between failures the advice against no failover capacity stayed when it was followed."""
     tried: Counter[str] = Counter()
     found = []
-    for rng in cases(20_382, 2000, few=60):
+    for rng in cases(20_382, 2000, few=15):
         plan = design(rng)
         found += fruitless(plan, tried, most=12) if plan else []
     assert not found, "\n".join(found)
-    assert len(tried) > 40
+    assert often(len(tried), 41)
