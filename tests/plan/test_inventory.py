@@ -66,6 +66,7 @@ def test_hosts_with_another_gpu_are_hosts_of_the_design_if_that_does_the_work(ca
     assert found is not None
     assert sum(use.elsewhere * gpus for use, gpus in zip(found.groups, (1, 2), strict=True)) == 8
     assert (large.pools[0].existing_hosts, found.buy, large.totals.hosts) == (3, 2, 5)
+    assert "other" not in inventory(make_plan(asked("2 x 4 t4-16gb"), catalog)).notes[-1]
     small = uses(asked("2 x 4 t4-16gb"), catalog)
     assert all(elsewhere == 0 for _, elsewhere, _ in small.values())
 

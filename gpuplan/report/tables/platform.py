@@ -133,7 +133,8 @@ def _joining(plan: Plan, found: Inventory) -> Iterator[str]:
 def _bought(found: Inventory, missing: int) -> str:
     left, buys = sum(use.rest for use in found.groups), counted(found.buy, "host")
     if left:
-        return said("table.inventory.bought", buys=buys, vms=left)
+        some = any(use.there or use.elsewhere for use in found.groups)
+        return said("table.inventory.bought" if some else "table.inventory.none fits", buys=buys, vms=left)
     every = said("table.some vms" if missing else "table.every vm")
     return said("table.all vms fit there" if found.buy else "table.all vms fit there 2", buys=buys, all=every)
 
