@@ -120,6 +120,7 @@ def evidence(test: str) -> str:
 
 
 LAST_EVENTS = """(() => {
+  if (window !== top) return;  // a preview runs no script, and says so
   const last = window.lastEvents = [];
   const note = (...words) => {
     last.push([new Date().toISOString().slice(14, 23), ...words].join(" "));
