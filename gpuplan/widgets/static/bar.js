@@ -40,7 +40,8 @@ async function rendered(model) {
   await Promise.all((model.get("children") ?? []).map(rendered));
 }
 const frame = () => new Promise(requestAnimationFrame);
-const charts = () => [...document.querySelectorAll(".gp-page [aria-busy=true]")].some((chart) => chart.offsetParent);
+// A chart that is drawn, and a place that a menu or a slider of ipywidgets has yet to fill: see slot in common.js.
+const unfinished = () => [...document.querySelectorAll(".gp-page :is([aria-busy=true], .gp-input:empty)")].some((each) => each.offsetParent);
 
 // The page declares what it shows, for tests and other programs that drive it: `data-state` of the document is "busy" from what is
 // typed or done until the session has carried it out and the page has drawn what came of it, then "idle"; `data-revision` is that
@@ -49,7 +50,7 @@ let declared = 0;
 async function declare(model, { app, revision, working }) {
   const turn = ++declared;
   await rendered(await model.widget_manager.get_model(app));
-  do await frame(); while (turn === declared && charts());
+  do await frame(); while (turn === declared && unfinished());
   if (turn === declared) window.gpuplan.declare({ revision, working });
 }
 
