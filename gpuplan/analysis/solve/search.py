@@ -103,9 +103,10 @@ class Search:
         self._tell(self.bound)
 
     def climb(self, design: Design, floor: int) -> None:
-        """Try a design from an amount that it serves upwards."""
+        """Try a design that was open from an amount that it serves upwards, as far as any open one may come."""
         until = time.time() + self.until - time.monotonic()
-        task = Climb(self.question, design, floor, self.question.quantity.high, until)
+        high = max((bound.steps for bound in (*self.open, *self.left)), default=self.question.quantity.high)
+        task = Climb(self.question, design, floor, max(floor, high), until)
         self._take(climbed(self.engine.catalog, task))
 
     @property
