@@ -72,6 +72,7 @@ class Part(Sent):
             self.data = data
 
     def send_again(self) -> None:
+        """Send the state of this part and of its inputs."""
         super().send_again()
         for made in self._inputs.values():
             made.send_state()

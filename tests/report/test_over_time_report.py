@@ -35,7 +35,7 @@ def test_text_says_the_answer_before_each_table(plans: dict[str, Plan]) -> None:
     order = (
         "9 VMs that cannot move live",
         "Total stun",
-        "certain to restart",
+        "a failure may leave",
         "Worst case",
         "A week of power-ons",
         "Worst hour",

@@ -107,8 +107,8 @@ def tried(book: Workbook, orders: int) -> None:
 
 def test_the_sentence_stands_beside_the_proof(mixed: Workbook) -> None:
     said = picture_data(mixed)["pools"][0]["power_on"]
-    assert said == mixed.plan.power_on["vgpu"].sentence
-    assert has_approved(said, "5 hosts")
+    assert said == mixed.plan.power_on["vgpu"].outcome
+    assert has_approved(said, "6 hosts")
 
 
 def test_where_bitfusion_shares_gpus_the_tab_says_why_it_is_empty(catalog: Catalog) -> None:
@@ -167,7 +167,7 @@ def test_thousands_of_orders_take_the_place_of_the_few(mixed: Workbook) -> None:
     said = picture_data(mixed)["pools"][0]["power_on"]
     low, high = few.now.interval
     chance = card(mixed)["tables"][0]["rows"][0][1]["text"]
-    assert has_approved(said, "5 hosts")
+    assert has_approved(said, "6 hosts")
     assert low <= float(chance.split(" ")[0]) / 100 <= high
     settings = card(mixed)["tables"][0]["rows"]
     assert all(row[-1]["text"].isdigit() for row in settings), "hosts for every setting"
