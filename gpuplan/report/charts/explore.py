@@ -93,5 +93,5 @@ def tornado_chart(data: Spec, look: Look) -> Spec:
     more["words"] = {"labelExpr": MONEY} if data["view"] == "cost" else {"format": "d", "tickMinStep": 1}
     more["right"] = [row for row in data["rows"] if row["right"]]
     more["left"] = [row for row in data["rows"] if not row["right"]]
-    more["step"] = {"step": 24 if max(map(len, data["inputs"]), default=0) <= LINE else 32}
+    more["height"] = len(data["inputs"]) * (24 if max(map(len, data["inputs"]), default=0) <= LINE else 32)
     return drawn("tornado", look, data, **more)
