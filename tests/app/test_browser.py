@@ -1140,7 +1140,9 @@ def test_what_changes_comes_in_three_messages(app: Any, tab: Callable[..., Any])
     typed("20 %")
     updates = [data for data in came if b"comm_msg" in data]
     assert sum(b'"states"' in data for data in updates) == 3
-    assert len(updates) <= 10, "busy, took the event, the slider, idle, and that the work beside the page is done"
+    assert len(updates) <= 10, (
+        "busy, took the event, the slider, idle, and that the work beside the page is done"
+    )
 
 
 HELD = """() => {

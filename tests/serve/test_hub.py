@@ -342,7 +342,10 @@ def test_each_user_can_have_a_server(hub: Hub, page: Callable[..., Any]) -> None
     before = reported()
     soon(lambda: reported() != before, "an open page is no activity")
     server = hub.server("/user/clara/")
-    soon(lambda: len(hub.forked(server)) == 5, "what forks, and two sessions, each with its process for long work at rest")
+    soon(
+        lambda: len(hub.forked(server)) == 5,
+        "what forks, and two sessions, each with its process for long work at rest",
+    )
     visit.page.close()
     soon(lambda: len(hub.forked(server)) == 3, "the session of the page that closed")
     assert Client(hub, "ben").visit("/user/clara/")[0] == 403
