@@ -24,7 +24,7 @@ from gpuplan.models.cost.purchases import (
 from gpuplan.plan import Plan
 from gpuplan.plan.cost_ranges import together
 from gpuplan.plan.growth import Growth
-from gpuplan.plan.prices import catalog_factor, order_day
+from gpuplan.plan.prices import ORDER_DAYS, catalog_factor, due_day
 from gpuplan.scenario import Scenario, ScenarioError
 from gpuplan.wording import said
 
@@ -281,7 +281,7 @@ class _Study:
     def _steps(self, stocks: Stocks) -> Iterator[Step]:
         """Yield the purchases with demand as planned."""
         longest = max(pool.weeks for pool in self.pools.values())
-        first = order_day(self.plan.scenario, self.plan.catalog)
+        first = due_day(self.plan.scenario, self.plan.catalog, ORDER_DAYS, decided=True)
         start = date.fromisoformat(first) + timedelta(weeks=longest)
         for year, (kind, stock) in product(range(self.costs.years), stocks.items()):
             pool, lead, late = self.pools[kind], timedelta(weeks=self.pools[kind].weeks), stock.late[year]

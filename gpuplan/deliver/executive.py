@@ -1,6 +1,5 @@
 """The design for the executive, with which document, deck, workbook and the preview in the app begin."""
 
-import datetime
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -12,7 +11,8 @@ from gpuplan.locales import spoken, written_day
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.checks.message import LEVELS, Message
-from gpuplan.plan.prices import ORDER_DAYS, price_day
+from gpuplan.plan.prices import ORDER_DAYS, due_day
+from gpuplan.plan.prices import document_day as day_of_document
 from gpuplan.report.figures import Figures, what_to_do
 from gpuplan.report.limits import limits_exceeded
 from gpuplan.report.tables.explore import value_words
@@ -120,7 +120,7 @@ def executive(plan: Plan) -> Executive:
 
 def document_day(plan: Plan) -> str:
     """Return the ISO day of the documents: as stated, else the day of the prices."""
-    return plan.scenario.document.date or price_day(plan.scenario, plan.catalog)
+    return day_of_document(plan.scenario, plan.catalog)
 
 
 def edition(plan: Plan) -> dict[str, str]:
@@ -228,11 +228,7 @@ def actions(plan: Plan, messages: Sequence[Message] | None = None) -> list[Actio
 
 def due(plan: Plan, days: int, *, decided: bool = False) -> str:
     """Return the day ``days`` after the document's; for a decision, the stated day if there is one."""
-    stated = plan.scenario.document.decide_by
-    if decided and stated:
-        return stated
-    start = datetime.date.fromisoformat(f"{document_day(plan)}-01-01"[:10])
-    return (start + datetime.timedelta(days)).isoformat()
+    return due_day(plan.scenario, plan.catalog, days, decided=decided)
 
 
 def decisions(plan: Plan) -> Iterator[Action]:

@@ -301,11 +301,17 @@ def decision_day(scenario: Scenario, catalog: Catalog) -> str:
     return scenario.document.decide_by or price_day(scenario, catalog)
 
 
-def order_day(scenario: Scenario, catalog: Catalog) -> str:
-    """The ISO day of the first order: that of the decision where stated, else a month after the document."""
-    document = scenario.document
-    start = date.fromisoformat(document.date or price_day(scenario, catalog))
-    return document.decide_by or (start + timedelta(ORDER_DAYS)).isoformat()
+def document_day(scenario: Scenario, catalog: Catalog) -> str:
+    """Return the ISO day of the documents: as stated, else the day of the prices."""
+    return scenario.document.date or price_day(scenario, catalog)
+
+
+def due_day(scenario: Scenario, catalog: Catalog, days: int, *, decided: bool = False) -> str:
+    """Return the ISO day ``days`` after the document's; for a decision, the stated day if there is one."""
+    if decided and scenario.document.decide_by:
+        return scenario.document.decide_by
+    start = date.fromisoformat(f"{document_day(scenario, catalog)}-01-01"[:10])
+    return (start + timedelta(days)).isoformat()
 
 
 @lru_cache(

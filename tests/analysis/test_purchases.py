@@ -15,7 +15,7 @@ from gpuplan.analysis.purchases import CASES, PLANNED, Purchases, Way, purchase_
 from gpuplan.catalog import Catalog
 from gpuplan.plan.cost_ranges import together
 from gpuplan.plan.growth import group_peaks, grow
-from gpuplan.plan.prices import order_day
+from gpuplan.plan.prices import ORDER_DAYS, due_day
 from gpuplan.scenario import Scenario, from_dict
 
 
@@ -101,7 +101,8 @@ def test_orders_are_placed_a_lead_time_before_the_hosts_are_needed(
             assert (day - order).days == 7 * step.lead_weeks == 7 * 52
             assert step.order_by >= plans["current"].costs.decided
     first = ways(current)["year"].steps[0]
-    assert first.order_by == order_day(plans["current"].scenario, plans["current"].catalog)
+    scenario = plans["current"].scenario
+    assert first.order_by == due_day(scenario, plans["current"].catalog, ORDER_DAYS, decided=True)
     assert first.price == pytest.approx(162_144.8)  # server, 4 boards, and what memory it has more
     paid = [part.yearly[0] for part in plans["current"].costs.parts if part.name in ("Servers", "GPUs")]
     assert first.hosts * first.price == pytest.approx(sum(paid))
