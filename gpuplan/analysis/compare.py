@@ -205,14 +205,15 @@ def caveats(plans: Sequence[Plan], names: Sequence[str], *, checked: bool = True
     keys = ("difference.currencies", "difference.periods", "difference.items")
     for key, values in zip(keys, (currencies, years, excluded), strict=True):
         if len(set(values)) > 1:
-            alike = {
-                value: [name for of, name in zip(values, names, strict=True) if of == value]
-                for value in values
-            }
-            each = "; ".join(
-                said("difference.value in", value=of, name=joined(who)) for of, who in alike.items()
-            )
-            yield said(key, each=each)
+            yield said(key, each=_stated(values, names))
+
+
+def _stated(values: Sequence[str], names: Sequence[str]) -> str:
+    """Say each value with the designs that have it."""
+    alike: dict[str, list[str]] = {}
+    for value, name in zip(values, names, strict=True):
+        alike.setdefault(value, []).append(name)
+    return "; ".join(said("difference.value in", value=of, name=joined(who)) for of, who in alike.items())
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from gpuplan.models.llm.traffic import Answers, replica_curve
 from gpuplan.plan import Plan
 from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.llm.engine import engine_of
+from gpuplan.plan.llm.promises import MISSED
 from gpuplan.plan.llm.sizing import arrivals_of, known_answers, known_replicas, pace_of
 from gpuplan.plan.working_week import weeks
 from gpuplan.scenario import Scenario
@@ -112,7 +113,7 @@ def traffic_of(plan: Plan, group_id: str) -> GroupTraffic:
     if reuse := serving.reuse:
         spread = reuse.spread(serving.size.sessions, arrivals.traffic.spread_in)
         arrivals = arrivals.reusing(serving.cached_tokens, spread)
-    rate = serving.load.requests_per_second
+    rate, (first, _) = serving.load.requests_per_second, serving.targets
     return GroupTraffic(
         id=serving.id,
         name=serving.name,
@@ -125,14 +126,7 @@ def traffic_of(plan: Plan, group_id: str) -> GroupTraffic:
         share=arrivals.share,
         low=serving.found.first_token_ms.low / serving.found.first_token_ms.value,
         high=serving.found.first_token_ms.high / serving.found.first_token_ms.value,
-        nearest_s=next(
-            (
-                each.planned
-                for each in serving.targets
-                if each.planned > each.asked > 0 and each.name == "first_token_s"
-            ),
-            None,
-        ),
+        nearest_s=first.planned if first.standing == MISSED else None,
     )
 
 

@@ -117,11 +117,9 @@ def _limited(scenario: Scenario, limits: dict[str, Any]) -> Scenario:
 
 
 def _certified(search: Search, catalog: Catalog) -> Solution:
+    binding = _bound_by(search)
     question, best = search.question, search.best
     scenario, space = question.scenario, question.space
-    binding = tuple(_binding(search, best)) if best and not search.late else ()
-    if search.best is not best:
-        return _certified(search, catalog)
     ranked = sorted(search.found.values(), key=search.rank)
     boards = {found.design.hosts.gpu: found for found in reversed(ranked)}
     missed: dict[str, Miss] = {}
@@ -176,6 +174,15 @@ def _bounded(search: Search) -> dict[str, str]:
 
 def _kind(hosts: Candidate) -> tuple[str, int]:
     return hosts.gpu, hosts.gpus_per_host
+
+
+def _bound_by(search: Search) -> tuple[Binding, ...]:
+    """Return what binds the best design, after those found better thereby; nothing if the time is up."""
+    while (best := search.best) and not search.late:
+        binding = tuple(_binding(search, best))
+        if search.best is best:
+            return binding
+    return ()
 
 
 def _binding(search: Search, best: Found) -> Iterator[Binding]:
