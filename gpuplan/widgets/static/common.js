@@ -502,9 +502,9 @@ const statedTotal = (stated, send) => stated && h("p", { class: `gp-total${state
   h("button", { type: "button", class: "gp-link", "data-at": way.at, onclick: () => send("set", { path: way.path, value: way.value, live: false }) }, way.text)]));
 
 // A menu by which a view is chosen.
-const menu = (s, send, model, key = `look-${s.what}`, event = "look") => s.input
-  ? slot(model, s, { class: "gp-look", key }, (at, held) => send(event, { what: s.what, value: s.options[at].value, ...held }))
-  : h("label", { class: "gp-look" }, s.label, selectOf({ "data-at": key }, s.options, s.value, (value) => send(event, { what: s.what, value })));
+const menu = (s, send, model, key = `look-${s.what}`) => s.input
+  ? slot(model, s, { class: "gp-look", key }, (at, held) => send("look", { what: s.what, value: s.options[at].value, ...held }))
+  : h("label", { class: "gp-look" }, s.label, selectOf({ "data-at": key }, s.options, s.value, (value) => send("look", { what: s.what, value })));
 
 const chip = (letter, colour) => h("span", { class: `gp-chip gp-c${colour}`, "aria-hidden": "true" }, letter);
 

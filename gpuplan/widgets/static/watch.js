@@ -22,9 +22,9 @@ export default {
       else { timer = 0; ask(0); }
       draw();
     };
-    const change = (what, value) => { stop(); send(`watch-${what}`, { value }); };
+    const change = (what, value, held) => { stop(); send(`watch-${what}`, { value, ...held }); };
     const button = (at, sign, name, act, off) => h("button", { type: "button", "data-at": at, "data-else": "watch-play", "aria-label": name, title: name, disabled: off, onclick: act }, sign);
-    const choose = (s) => menu(s, (type, { value, ...rest }) => { stop(); send(`watch-${s.what}`, { value, ...rest }); }, model, `watch-${s.what}`);
+    const choose = (s) => menu(s, (_, { what, value, ...held }) => change(what, value, held), model, `watch-${s.what}`);
     function view(w) {
       const at = wanted ?? w.at, playing = timer !== undefined;
       return h("div", { class: `gp-card${w.stale ? " gp-stale" : ""}` },
