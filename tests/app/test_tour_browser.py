@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import at, caught_up, download, fail, figure, figures, go, open_tab, reveal, take, wait_figure
+from browsing import at, download, fail, figure, figures, finished, go, open_tab, reveal, take, wait_figure
 from PIL import Image
 
 from gpuplan import load_catalog, load_scenario, make_plan
@@ -37,7 +37,7 @@ def picture(request: pytest.FixtureRequest) -> Callable[[Any, str], None]:
         file = PICTURES / f"{name}.png"
         if request.config.getoption("--update-pictures"):
             page.mouse.move(0, 0)
-            caught_up(page)
+            finished(page)
             page.evaluate("passTime()")
             for passing in (".gp-moved", ".gp-notice:not([hidden])"):  # marks and notices leave by themselves
                 page.locator(passing).first.wait_for(state="hidden")
