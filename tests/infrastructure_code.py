@@ -124,7 +124,7 @@ def schema_of(files: Mapping[str, str]) -> Any:
     source, versions = provider_of(files)
     if source.endswith("/vsphere"):
         return _vsphere()
-    return _vcf(before_9=not versions.startswith(">= 0.19"))
+    return _vcf(before_9=not versions.startswith("~> 0.19"))
 
 
 def faults(files: Mapping[str, str]) -> Iterator[str]:

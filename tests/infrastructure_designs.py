@@ -79,6 +79,7 @@ def scenarios() -> dict[str, Scenario]:
         "large": _large(),
         "vsan": current.with_value("hardware.storage", "vsan"),
         "pods": pods(assistant, "assistant", "developers"),
+        "many-pods": pods(from_dict(MIG).with_value("groups.a.people", 980)),
         "all-pods": pods(current).with_value("management.supervisor", "small"),
         "supervisor": assistant.with_value("management.supervisor", "small"),
         "passthrough-pods": pods(

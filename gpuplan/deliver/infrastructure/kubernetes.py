@@ -5,6 +5,7 @@ broadcom-vm-class-api, vm-operator-types, vks-manifest-annotated, broadcom-vks-v
 nvidia-gpu-operator-vgpu and nvidia-gpu-operator-install; the README says which parts are composed and nowhere published whole.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -21,8 +22,10 @@ SINCE = "7.0u3"
 """Version of vSphere from which VM classes take GPUs."""
 CLUSTER_API_SINCE, GENERIC_SINCE = "8.0", "8.0u3"
 """Versions from which clusters are made by the Cluster API, and by the generic cluster class, with a namespace by Terraform."""
-NAMESPACE_SINCE = ">= 2.16.0"
-"""Releases of the vSphere provider that create a namespace."""
+USUAL_PODS, USUAL_NODES = "192.168.128.0/17", 64
+"""Network of 128 subnets of /24, which kube-controller-manager gives to a node each, and half as many worker nodes."""
+CONTROL_PLANES = {100: "large", 250: "2xlarge", 500: "4xlarge"}
+"""Nodes of a cluster -> VM class of its control plane, with 4, 8 and 16 vCPUs; beyond, with 32 (kubernetes-large-clusters)."""
 AUTOMATION = ("9.1", "operations-automation")
 """Version of vSphere and services with a known manifest of a namespace."""
 CLASS_FILES = ("main.tf", "variables.tf", "outputs.tf", "terraform.tfvars.example")
@@ -106,11 +109,12 @@ def _of_pods(shown: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _shown(plan: Plan, classes: list[VmClass]) -> dict[str, Any]:
-    provider, namespaced = vsphere_provider(plan), _since(plan, GENERIC_SINCE)
+    namespaced = _since(plan, GENERIC_SINCE)
     clusters = _clusters(plan, classes)
     kubernetes = [cluster for cluster in clusters if cluster.pools]
+    most = max((sum(pool.replicas for pool in cluster.pools) for cluster in kubernetes), default=0)
     return {
-        "provider": provider.since(NAMESPACE_SINCE) if namespaced else provider,
+        "provider": vsphere_provider(plan),
         "provider_name": "vSphere",
         "provider_key": "vsphere",
         "taken_for": plan.catalog.vsphere[plan.scenario.platform.vsphere].name,
@@ -123,7 +127,29 @@ def _shown(plan: Plan, classes: list[VmClass]) -> dict[str, Any]:
         "api": "cluster" if _since(plan, CLUSTER_API_SINCE) else "tanzu-cluster",
         "licensed": any(pool.vm_class.profile for item in kubernetes for pool in item.pools),
         "automation": False,
+        "most_nodes": most,
+        "pod_cidr": pod_network(most),
+        "control_plane": control_plane(most),
     }
+
+
+def pod_network(nodes: int) -> str:
+    """Return a private network for the pods of a cluster: twice as many subnets as worker nodes, for growth, upgrades and control planes.
+
+    >>> pod_network(20), pod_network(700)
+    ('192.168.128.0/17', '172.16.0.0/13')
+    """
+    prefix = max(12, 24 - math.ceil(math.log2(max(2 * nodes, 1))))
+    return USUAL_PODS if nodes <= USUAL_NODES else f"172.16.0.0/{prefix}"
+
+
+def control_plane(nodes: int) -> str:
+    """Return the VM class of the control plane of a cluster with so many worker nodes.
+
+    >>> control_plane(100), control_plane(700)
+    ('best-effort-large', 'best-effort-8xlarge')
+    """
+    return f"best-effort-{next((size for most, size in CONTROL_PLANES.items() if nodes <= most), '8xlarge')}"
 
 
 def _since(plan: Plan, version: str) -> bool:

@@ -26,7 +26,6 @@ from gpuplan.wording import runs, said
 
 LARGE_CLUSTER = 64
 """Hosts of a cluster that releases of the vSphere provider before 2.16 take."""
-LARGE_SINCE = ">= 2.16.0"
 VSPHERE_9 = (9, 0)
 PORT_GROUPS = ("management", "vmotion", "storage", "vm")
 """Port groups on the teamed ports."""
@@ -52,17 +51,11 @@ KINDS_OF_VMS: Mapping[str, Callable[[Vms], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A provider and the releases that a design takes."""
+    """A provider and the release that a design takes, with the reason."""
 
     source: str
     versions: str
-    note: str = ""
-
-    def since(self, least: str) -> "Provider":
-        """The same from a later release on."""
-        first, _, rest = self.versions.partition(", ")
-        later = max((first, least), key=lambda text: [int(n) for n in text.removeprefix(">= ").split(".")])
-        return Provider(self.source, f"{later}, {rest}", self.note)
+    note: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +63,7 @@ class Foundation:
     """VMware Cloud Foundation as a design has it."""
 
     release: str
-    provider: "Provider"
+    provider: Provider
     licence_keys: bool
     """True if hosts, vSAN and NSX take licence keys: before VCF 9."""
     esa: bool
@@ -78,11 +71,10 @@ class Foundation:
 
 
 def vsphere_provider(plan: Plan) -> Provider:
-    """The vSphere provider: of a release that takes the largest cluster, if one does."""
+    """The vSphere provider, in the release that the vSphere version of the design takes."""
     provider = _provider(plan, "vsphere")
     assert provider is not None
-    large = any(pool.hosts > LARGE_CLUSTER for pool in plan.pools)
-    return provider.since(LARGE_SINCE) if large and too_large(plan) == 0 else provider
+    return provider
 
 
 def too_large(plan: Plan) -> int:

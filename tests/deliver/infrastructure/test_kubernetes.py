@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections import Counter
+from ipaddress import ip_network
 from typing import Any
 
 import pytest
@@ -208,10 +209,10 @@ def test_classes_with_gpus_in_passthrough_are_made_by_the_api() -> None:
 @pytest.mark.parametrize(
     ("name", "kind", "provider", "namespace"),
     [
-        ("pods-7.0u3", "TanzuKubernetesCluster", ">= 2.15.0, < 2.15.2", False),
-        ("pods-8.0", "Cluster", ">= 2.15.0, < 3.0.0", False),
-        ("pods-8.0u3", "Cluster", ">= 2.16.0, < 3.0.0", True),
-        ("pods-9.1", "Cluster", ">= 2.16.0, < 3.0.0", True),
+        ("pods-7.0u3", "TanzuKubernetesCluster", "2.15.1", False),
+        ("pods-8.0", "Cluster", "~> 2.17.1", False),
+        ("pods-8.0u3", "Cluster", "~> 2.17.1", True),
+        ("pods-9.1", "Cluster", "~> 2.17.1", True),
     ],
 )
 def test_what_each_version_of_vsphere_takes(name: str, kind: str, provider: str, namespace: bool) -> None:
@@ -241,6 +242,20 @@ def test_a_supervisor_at_each_site_has_a_namespace_and_a_cluster_of_its_own() ->
     assert names == {f"${{var.namespace}}-{pool.id}" for pool in pools}
     assert "supervisor-namespace.yaml" in files, "VCF Automation 9.1 is deployed"
     assert "supervisor-namespace.yaml" not in kubernetes("pods-9.1")
+
+
+@pytest.mark.parametrize("name", MANIFESTS)
+def test_the_pods_of_every_node_have_addresses_with_room_to_grow(name: str) -> None:
+    """A node takes a /24 of the network of the pods, which no change makes larger."""
+    values = settings(kubernetes(name)["settings.env.example"])
+    pods_network, services = (ip_network(values[key]) for key in ("POD_CIDR", "SERVICE_CIDR"))
+    most = max(sum(pools.values()) for pools in pools_of(name).values())
+    assert pods_network.num_addresses / 256 >= 2 * most
+    assert pods_network.is_private and not pods_network.overlaps(services)
+    cores = {"large": 4, "2xlarge": 8, "4xlarge": 16, "8xlarge": 32}
+    least = next((size for nodes, size in ((100, 4), (250, 8), (500, 16)) if most <= nodes), 32)
+    assert cores[values["CONTROL_PLANE_CLASS"].removeprefix("best-effort-")] == least
+    assert name != "many-pods" or most > 700
 
 
 def test_pods_over_the_network_have_no_nodes_here(catalog: Catalog) -> None:

@@ -108,10 +108,10 @@ def test_hostile_names_do_no_harm(name: str) -> None:
 @pytest.mark.parametrize(
     ("version", "source", "versions"),
     [
-        ("6.7u3", "hashicorp/vsphere", ">= 2.8.3, < 2.13.0"),
-        ("7.0u3", "vmware/vsphere", ">= 2.15.0, < 2.15.2"),
-        ("8.0u3", "vmware/vsphere", ">= 2.15.0, < 3.0.0"),
-        ("9.1", "vmware/vsphere", ">= 2.15.2, < 3.0.0"),
+        ("6.7u3", "hashicorp/vsphere", "~> 2.12.0"),
+        ("7.0u3", "vmware/vsphere", "2.15.1"),
+        ("8.0u3", "vmware/vsphere", "~> 2.17.1"),
+        ("9.1", "vmware/vsphere", "~> 2.17.1"),
     ],
 )
 def test_the_vsphere_provider_is_one_for_the_version(version: str, source: str, versions: str) -> None:

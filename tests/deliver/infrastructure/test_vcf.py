@@ -14,12 +14,12 @@ from infrastructure_designs import VERSIONS, design, files_of
 from gpuplan.report.physical import networks
 
 SUPPORTED = {
-    "7.0u3": ("VCF 4.5.2", ">= 0.10.0, < 0.12.0"),
-    "8.0u2": ("VCF 5.1", ">= 0.10.0, < 0.12.0"),
-    "8.0u3": ("VCF 5.2.1", ">= 0.13.0, < 0.17.0"),
-    "9.0": ("VCF 9.0", ">= 0.19.0, < 0.20.0"),
-    "9.0.1": ("VCF 9.0.1", ">= 0.19.0, < 0.20.0"),
-    "9.1": ("VCF 9.1", ">= 0.19.0, < 0.20.0"),
+    "7.0u3": ("VCF 4.5.2", "0.11.0"),
+    "8.0u2": ("VCF 5.1", "0.11.0"),
+    "8.0u3": ("VCF 5.2.1", "~> 0.16.2"),
+    "9.0": ("VCF 9.0", "~> 0.19.0"),
+    "9.0.1": ("VCF 9.0.1", "~> 0.19.0"),
+    "9.1": ("VCF 9.1", "~> 0.19.0"),
 }
 DESIGNS = ("current", "assistant", "existing", "mig", "sites", "sites-vsan-9", "large", "vsan", "vsphere-9.0")
 
