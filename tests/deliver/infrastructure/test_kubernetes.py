@@ -62,19 +62,31 @@ def manifests(name: str) -> list[tuple[str, Any]]:
     ]
 
 
+TYPES: dict[str, type | tuple[type, ...]] = {"string": str, "integer": int, "any": object}
+
+
 def strangers(value: Any, known: Any, where: str = "") -> list[str]:
-    """Fields that are not among the known ones."""
+    """Fields that are not among the known ones, that are of another type, or that are required and missing."""
     if known is None:
         return []
+    if isinstance(known, str):
+        return [] if isinstance(value, TYPES[known.rstrip("!")]) else [f"{where}: {value!r} is no {known}"]
     if isinstance(known, list):
         return [f for at, each in enumerate(value) for f in strangers(each, known[0], f"{where}[{at}]")]
-    found = []
+    required = {name for name, each in known.items() if isinstance(each, str) and each.endswith("!")}
+    found = [f"{where}.{name} is missing" for name in required - set(value)]
     for name, each in value.items():
         if name not in known and "*" not in known:
             found.append(f"{where}.{name}")
         else:
             found += strangers(each, known.get(name, known.get("*")), f"{where}.{name}")
     return found
+
+
+def test_a_manifest_that_the_types_of_the_api_do_not_take_is_found() -> None:
+    spec = {"topology": {"class": "a", "workers": {"machineDeployments": [{"name": 3, "replicas": "2"}]}}}
+    found = strangers(spec, KNOWN["Cluster"]["spec"])
+    assert len(found) == 4, found
 
 
 @pytest.mark.parametrize("name", NAMES)
