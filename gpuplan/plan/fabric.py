@@ -30,11 +30,11 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.plan.inputs import derived, sources_of
 from gpuplan.plan.layouts import most_hosts_fact
 from gpuplan.plan.network import NetworkUse
-from gpuplan.plan.switches import Fabric, Hosts, Switches, Totals
+from gpuplan.plan.switches import Fabric, Hosts, Kind, Switches, Totals
 from gpuplan.plan.trail import Trail
 from gpuplan.plan.training.speed import ITEM, RDMA
 from gpuplan.scenario import Scenario
-from gpuplan.wording import number, said, whole_percent
+from gpuplan.wording import kept_range, number, said, whole_percent
 
 PORT_SPEEDS = (10, 25, 100, 200, 400)
 """Kinds of switch ports in the catalog. A port takes the slower speeds of its kind too: SFP28 10, QSFP28 40 and 50."""
@@ -170,7 +170,7 @@ def cabling(
         reason=reason,
         adapters=ports.adapters,
         settings=tuple(_settings(scenario, catalog, switches)),
-        failures=tuple(_failures(scenario, ports, switches)),
+        failures=tuple(_failures(scenario, _by_kind(ports, kinds, compute), switches)),
         kinds=kinds,
     )
 
@@ -508,49 +508,56 @@ def _settings(scenario: Scenario, catalog: Catalog, switches: Switches | None) -
             yield Setting(row["where"], what, tuple(sources_of(catalog, row["sources"])))
 
 
-def _failures(scenario: Scenario, ports: Ports, switches: Switches | None) -> Iterator[Failure]:
-    """List the remaining bandwidth after a failure, from a port of a host to a switch."""
+def _by_kind(ports: Ports, kinds: Mapping[str, Ports], compute: Ports | None) -> dict[str, Ports]:
+    """Kind of hosts -> ports of a host; compute hosts are a kind where they have other ports."""
+    apart = compute is not None and compute[:2] != ports[:2]
+    others = {said("fabric.compute host"): compute} if compute and apart else {}
+    return {**(kinds or {"": ports}), **others}
 
-    def left(of: int, lost: int = 1) -> str:
-        return whole_percent(bandwidth_left(of, lost))
 
+def _failures(scenario: Scenario, hosts: Mapping[str, Ports], switches: Switches | None) -> Iterator[Failure]:
+    """List the remaining bandwidth after a failure: of a host by its kind, of a switch and of a link by its fabric."""
     transport = scenario.network.transport
-    holds, on_adapter = {"always", transport}, -(-ports.shared // ports.adapters)
-    words: dict[str, object] = {
-        "shared": left(ports.shared),
-        "s": "s" * (ports.shared > 2),
-        "adapter": left(ports.shared, on_adapter),
-        "lost": said("fabric.RDMA lost") if ports.rdma else "",
-    }
-    if transport == "infiniband":
-        words["jobs"] = said("fabric.jobs continue" if ports.rdma > 1 else "fabric.jobs stop")
-        words["rdma"] = left(ports.rdma)
+    on_hosts = [_host_failures(of, ports) for of, ports in hosts.items()]
+    cases = {"always": on_hosts, transport: on_hosts}
     if switches is not None:
-        connected = ports.shared if transport == "infiniband" else ports.total
-        holds.add("switches")
-        words |= {
-            "leaf": left(connected, -(-connected // 2)),
-            "hosts": max(fabric.shape.hosts_per_pair for fabric in switches.fabrics),
-            "fall_back": said("fabric.fall back") if transport == "pvrdma" else "",
-        }
+        ports = [one.shared if transport == "infiniband" else one.total for one in hosts.values()]
+        for kind in switches.kinds:
+            for when, words in _fabric_failures(kind, switches, ports):
+                words["fall_back"] = said("fabric.fall back") if transport == "pvrdma" else ""
+                cases.setdefault(when, []).append(words)
     for row in FAILURES:
-        if row["when"] in holds:
+        for words in cases.get(row["when"], ()):
             yield Failure(*(filled(row[name], **words) for name in ("part", "left", "affected")))
-        elif switches is not None and row["when"] in ("spines", "peers"):
-            yield from _between_leaves(row, switches)
 
 
-def _between_leaves(row: Mapping[str, str], switches: Switches) -> Iterator[Failure]:
-    """List the bandwidth between leaves that is left without a spine or a peer link, by kind of fabric."""
-    for kind in switches.kinds:
-        shape, joined = kind.fabric.shape, "spines" if kind.fabric.shape.spines else "peers"
-        links = shape.spines or shape.peer_cables
-        if row["when"] != joined or not links:
-            continue
-        words = {
-            "where": f", {kind.name}" if switches.kinds[1:] else "",
-            "left": whole_percent(bandwidth_left(links, 1)),
-            "before": shape.oversubscription,
-            "after": shape.oversubscription_after_spine or shape.oversubscription,
-        }
-        yield Failure(*(filled(row[name], **words) for name in ("part", "left", "affected")))
+def _host_failures(of: str, ports: Ports) -> dict[str, object]:
+    """Words about the failure of a port and of an adapter of a host."""
+    on_adapter = -(-ports.shared // ports.adapters)
+    return {
+        "of": f" ({of})" * bool(of),
+        "shared": whole_percent(bandwidth_left(ports.shared)),
+        "adapter": whole_percent(bandwidth_left(ports.shared, on_adapter)),
+        "rdma": whole_percent(bandwidth_left(ports.rdma)) if ports.rdma else "",
+        "lost": said("fabric.RDMA lost") if ports.rdma else "",
+        "jobs": said("fabric.jobs continue" if ports.rdma > 1 else "fabric.jobs stop"),
+    }
+
+
+def _fabric_failures(
+    kind: Kind, switches: Switches, ports: Iterable[int]
+) -> Iterator[tuple[str, dict[str, object]]]:
+    """Yield the parts of a fabric that can fail, each with its words; of hosts whose ports differ the range that is left."""
+    shape, up = kind.fabric.shape, switches.up_gbit_s
+    words = {"where": f", {kind.name}" if switches.kinds[1:] else "", "before": shape.oversubscription}
+    shares = sorted({bandwidth_left(each, -(-each // 2)) for each in ports})
+    left = kept_range(shares[0], shares[-1]) if shares[1:] else whole_percent(shares[0])
+    yield "switches", words | {"left": left, "hosts": shape.hosts_per_pair}
+    if not shape.spines:
+        yield "peers", words | {"left": whole_percent(bandwidth_left(shape.peer_cables))}
+        return
+    links = shape.uplinks_per_leaf
+    after = oversubscription(shape.down_ports_used, switches.port_gbit_s, up_ports=links - 1, up_gbit_s=up)
+    yield "links", words | {"left": whole_percent(bandwidth_left(links)), "after": after}
+    after = shape.oversubscription_after_spine or shape.oversubscription
+    yield "spines", words | {"left": whole_percent(bandwidth_left(shape.spines)), "after": after}
