@@ -6,11 +6,12 @@ from datetime import datetime
 from io import BytesIO
 from posixpath import basename, dirname, join, normpath
 from typing import Any, NamedTuple
-from xml.sax.saxutils import quoteattr
+from xml.sax.saxutils import escape, quoteattr
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo, is_zipfile
 
 from gpuplan.deliver.html import clean, one_line
 from gpuplan.deliver.untrusted import is_clicked, shown_part
+from gpuplan.locales import SPOKEN
 from gpuplan.wording import NAMES, said
 
 ZIP_DATE = (1980, 1, 1, 0, 0, 0)
@@ -83,8 +84,8 @@ def packed_parts(parts: Mapping[str, bytes], *, mode: int = 0) -> bytes:
     return stream.getvalue()
 
 
-def same_bytes(file: bytes, *, day: str) -> bytes:
-    """An Office file without the moment in which it was written."""
+def same_bytes(file: bytes, *, day: str, company: str = "") -> bytes:
+    """An Office file without the moment in which it was written, of a company, and with axes of charts numbered as the schema has it."""
     with ZipFile(BytesIO(file)) as packed:
         parts = {info.filename: packed.read(info) for info in packed.infolist()}
     for name, content in parts.items():
@@ -93,6 +94,11 @@ def same_bytes(file: bytes, *, day: str) -> bytes:
         elif name == "docProps/core.xml":
             dated = rb"\g<1>" + f"{moment_of(day):%Y-%m-%dT%H:%M:%SZ}".encode()
             parts[name] = re.sub(rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*", dated, content)
+        elif name == "docProps/app.xml" and company:
+            firm = escape(one_line(company)).encode().replace(b"\\", rb"\\")
+            parts[name] = re.sub(rb"<Company(/>|>[^<]*</Company>)", b"<Company>%b</Company>" % firm, content)
+        elif "/charts/chart" in name:
+            parts[name] = re.sub(rb'(<c:(?:axId|crossAx) val=")-', rb"\1", content)
     return packed_parts(parts)
 
 
@@ -101,15 +107,21 @@ def moment_of(day: str) -> datetime:
     return datetime.fromisoformat(f"{day}-01-01"[:10]) if day else datetime(*ZIP_DATE)
 
 
+def language() -> str:
+    """The language of the texts, in the form of the country whose numbers they have where it is the same one."""
+    texts, numbers = said("document.language"), SPOKEN.get().id
+    return numbers if numbers[:2] == texts[:2] else texts
+
+
 def set_properties(
-    properties: Any, relations: Any, *, title: str, subject: str, comments: str = "", day: str
+    properties: Any, relations: Any, *, title: str, subject: str, author: str, comments: str = "", day: str
 ) -> None:
     """Set the properties of an Office file; a template's thumbnail is removed."""
     properties.title, properties.subject = one_line(title)[:255], one_line(subject)[:255]
     properties.comments = clean(comments)[:255]
-    properties.author = properties.last_modified_by = "gpuplan"
-    properties.keywords = properties.category = ""
-    properties.language = "en-GB"
+    properties.author = properties.last_modified_by = clean(author)[:255] or "gpuplan"
+    properties.keywords, properties.category = said("document.keywords"), said("document.kind")
+    properties.language = language()
     properties.revision = 1
     properties.created = properties.modified = moment_of(day)
     for key, relation in list(relations.items()):

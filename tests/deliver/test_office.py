@@ -10,7 +10,8 @@ from zipfile import ZipFile
 
 import docx
 
-from gpuplan.deliver.office import moment_of, packed_parts, same_bytes, set_properties
+from gpuplan.deliver.office import language, moment_of, packed_parts, same_bytes, set_properties
+from gpuplan.locales import speaking
 
 
 def parts(file: bytes) -> dict[str, bytes]:
@@ -38,9 +39,28 @@ def test_a_day_a_month_and_none_are_moments() -> None:
 def test_a_file_says_what_it_is_on_one_line_and_loses_its_thumbnail() -> None:
     said: Any = SimpleNamespace()
     relations = {"a": SimpleNamespace(reltype="x/thumbnail"), "b": SimpleNamespace(reltype="x/styles")}
-    set_properties(said, relations, title="A\nplan\x0b", subject="Müller", comments="c\x00", day="2026-11-28")
-    assert (said.title, said.subject, said.comments, said.author) == ("A plan", "Müller", "c", "gpuplan")
+    about = {"title": "A\nplan\x0b", "subject": "Müller", "author": "ACME", "comments": "c\x00"}
+    set_properties(said, relations, **about, day="2026-11-28")
+    assert (said.title, said.subject, said.comments, said.author) == ("A plan", "Müller", "c", "ACME")
     assert list(relations) == ["b"]
+
+
+def test_a_file_is_of_its_company_and_without_negative_axes() -> None:
+    held = {
+        "docProps/app.xml": b"<P><Company/></P>",
+        "ppt/charts/chart1.xml": b'<c:axId val="-12"/><c:crossAx val="-3"/><c:min val="-5"/>',
+    }
+    moved = parts(same_bytes(packed_parts(held), day="", company="A & \\1"))
+    assert moved["docProps/app.xml"] == b"<P><Company>A &amp; \\1</Company></P>"
+    assert moved["ppt/charts/chart1.xml"] == b'<c:axId val="12"/><c:crossAx val="3"/><c:min val="-5"/>'
+
+
+def test_the_language_of_texts_is_that_of_their_numbers_if_it_is_the_same() -> None:
+    found = {}
+    for locale in ("", "en-IN", "de-DE"):
+        with speaking(locale):
+            found[locale] = language()
+    assert found == {"": "en-GB", "en-IN": "en-IN", "de-DE": "en-GB"}
 
 
 def test_the_same_parts_are_the_same_bytes() -> None:

@@ -38,7 +38,15 @@ def test_an_ordinary_template_keeps_its_looks_as_they_are(kind: str) -> None:
     assert all(found[name] == given[name] for name in looks)
     assert {"docx": "word/styles.xml", "pptx": "ppt/slideLayouts/slideLayout6.xml"}[kind] in looks
     gone = {name.partition("/")[2].partition("/")[0] for name in set(given) - set(found)}
-    assert gone <= {"thumbnail.jpeg", "slides", "viewProps.xml", "item1.xml", "itemProps1.xml", "_rels"}
+    assert gone <= {
+        "thumbnail.jpeg",
+        "slides",
+        "viewProps.xml",
+        "stylesWithEffects.xml",
+        "item1.xml",
+        "itemProps1.xml",
+        "_rels",
+    }
     assert checked_template(checked.file, kind).file == checked.file
     opened = {"docx": word_file, "pptx": Presentation}[kind](BytesIO(checked.file))
     assert opened is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from io import BytesIO
 from itertools import zip_longest
@@ -25,6 +25,7 @@ from lxml import etree
 from gpuplan.deliver.brand import PLAIN, Brand
 from gpuplan.deliver.document.blocks import Document, Figure
 from gpuplan.deliver.html import FILLED, clean, one_line, templates
+from gpuplan.deliver.office import language as spoken_language
 from gpuplan.deliver.office import same_bytes, set_properties
 from gpuplan.deliver.template import KEPT, checked_template, usable_template
 from gpuplan.facts import own_specs
@@ -115,7 +116,7 @@ def add_styles(word: Any, brand: Brand, *, own: bool) -> None:
         form.left_indent, form.line_spacing = Pt(18 * (level - 1)), 1.0
         _give(style, brand, *look)
     for language in word.styles.element.iter(qn("w:lang")):
-        language.set(qn("w:val"), "en-GB")
+        language.set(qn("w:val"), spoken_language())
 
 
 def emptied(word: Any) -> None:
@@ -132,6 +133,11 @@ def emptied(word: Any) -> None:
                 last.insert(0, reference)
     for child in [child for child in body if child is not last] + last.findall(qn("w:printerSettings")):
         child.getparent().remove(child)
+    _keep_parts(word)
+
+
+def _keep_parts(word: Any) -> None:
+    """Leave out the parts of a file that are content, or that Word 2007 alone reads."""
     for key, relation in list(word.part.rels.items()):
         if relation.reltype.rpartition("/")[2] not in KEPT:
             del word.part.rels[key]
@@ -154,39 +160,72 @@ TALLEST = 0.86
 PIECES = re.compile("([\t\n\r])")
 
 
-def docx_bytes(document: Document, *, brand: Brand = PLAIN, template: bytes | None = None) -> bytes:
-    """The design document as a DOCX file, the same bytes for the same document; a template goes before the brand."""
+BOOKMARK = "_Toc{:09}"
+"""Name of the bookmark of a heading, by its place in the contents."""
+
+
+def docx_bytes(
+    document: Document,
+    *,
+    brand: Brand = PLAIN,
+    template: bytes | None = None,
+    pages: Mapping[str, int] | None = None,
+) -> bytes:
+    """The design document as a DOCX file, the same bytes for the same document; a template goes before the brand.
+
+    The contents have page numbers where ``pages`` has them, as `heading_pages` reads them from the printed file.
+    """
     if template is None:
         word = docx.Document()
+        _keep_parts(word)
         dress(word, brand, document.paper)
-        return _written(document, word, brand, own=True)
+        return _written(document, word, brand, pages or {}, own=True)
     with usable_template("docx"):
         word = docx.Document(BytesIO(checked_template(template, "docx").file))
         emptied(word)
-        return _written(document, word, brand, own=False)
+        return _written(document, word, brand, pages or {}, own=False)
 
 
-def _written(document: Document, word: Any, brand: Brand, *, own: bool) -> bytes:
-    add_styles(word, brand, own=own)
+def heading_pages(pdf: bytes) -> dict[str, int]:
+    """The page of each chapter and section by its bookmark, from the outline of the document printed as PDF."""
+    from pypdf import PdfReader
+
+    printed = PdfReader(BytesIO(pdf))
+    marks = map(printed.get_destination_page_number, _flat(printed.outline))
+    return {BOOKMARK.format(at): page + 1 for at, page in enumerate(marks, 1) if page is not None}
+
+
+def _flat(outline: Iterable[Any]) -> Iterator[Any]:
+    for mark in outline:
+        yield from _flat(mark) if isinstance(mark, list) else (mark,)
+
+
+def _settle(settings: Any) -> None:
+    """Have Word open the file as one of its own version, and ask nothing."""
+    for asked in settings.findall(qn("w:updateFields")):
+        settings.remove(asked)
+    for mode in settings.iter(qn("w:compatSetting")):
+        if mode.get(qn("w:name")) == "compatibilityMode":
+            mode.set(qn("w:val"), "15")
+
+
+def _written(document: Document, word: Any, brand: Brand, pages: Mapping[str, int], *, own: bool) -> bytes:
+    _settle(word.settings.element)
     with speaking(document.locale):
-        about = {"title": document.title, "subject": document.customer, "comments": document.made_with}
-        set_properties(word.core_properties, word.part.package.rels, **about, day=document.day)
-        settings = word.settings.element
-        if settings.find(qn("w:updateFields")) is None:
-            update = OxmlElement("w:updateFields", {qn("w:val"): "true"})
-            names = [child.tag.rpartition("}")[2] for child in settings]
-            place = next((at for at, name in enumerate(names) if name in LOOKS["after_update"]), len(names))
-            settings.insert(place, update)
-        _Writer(word, brand, own=own).write(document)
+        add_styles(word, brand, own=own)
+        about = {"title": document.title, "subject": document.customer, "author": brand.name}
+        properties, related = word.core_properties, word.part.package.rels
+        set_properties(properties, related, **about, comments=document.made_with, day=document.day)
+        _Writer(word, brand, pages, own=own).write(document)
     stream = BytesIO()
     word.save(stream)
-    return same_bytes(stream.getvalue(), day=document.day)
+    return same_bytes(stream.getvalue(), day=document.day, company=brand.name)
 
 
 class _Writer:
     """Writes a document into a Word file that has its look; its templates ask for styles, widths and pictures."""
 
-    def __init__(self, word: Any, brand: Brand, *, own: bool) -> None:
+    def __init__(self, word: Any, brand: Brand, pages: Mapping[str, int], *, own: bool) -> None:
         self.word, self.brand, self.own = word, brand, own
         self.counts = Counter[str]()
         self.known = {s.name: s.style_id for s in word.styles if s.type == WD_STYLE_TYPE.PARAGRAPH}
@@ -206,7 +245,8 @@ class _Writer:
                 (part, bool(FILLED.fullmatch(part))) for part in FILLED.split(clean(text)) if part
             ],
             "one_line": one_line,
-            "bookmark": "_Toc{:09}".format,
+            "bookmark": BOOKMARK.format,
+            "pages": pages,
             "count": self._count,
             "twips": self._twips,
             "equal": lambda columns: [int(self.width / EMU_PER_TWIP / columns)] * columns,

@@ -75,7 +75,8 @@ class Deck:
         top = self.title_box.top + self.title_box.height + 8
         self.box = Box(self.title_box.left, top, self.title_box.width, bottom - top)
         core, related, scenario = show.core_properties, show.part.package._rels, plan.scenario
-        set_properties(core, related, title=scenario.name, subject=scenario.customer, day=self.day)
+        about = {"title": scenario.name, "subject": scenario.customer, "author": brand.name}
+        set_properties(core, related, **about, day=self.day)
 
     def layout_with(self, places: set[int], kind: str = "") -> Any:
         """Return the first layout with such placeholders, and of a type if one is named; None without one."""

@@ -79,7 +79,7 @@ def _written(deck: Deck) -> bytes:
     _closing_slide(deck)
     stream = BytesIO()
     deck.show.save(stream)
-    return same_bytes(stream.getvalue(), day=deck.day)
+    return same_bytes(stream.getvalue(), day=deck.day, company=deck.brand.name)
 
 
 def _own_presentation(brand: Brand) -> Any:

@@ -153,7 +153,7 @@ class Book:
         font = {"font_name": brand.text, "font_size": SIZE}
         options = {"in_memory": True, **as_text, "default_format_properties": font}
         self.file = xlsxwriter.Workbook(self._file, options)
-        author = plan.scenario.document.author or ""
+        author = brand.name or plan.scenario.document.author or ""
         texts = {"title": plan.scenario.name, "author": author, "company": brand.name}
         about = {name: cleaned(text)[:255] for name, text in texts.items()}
         created = datetime.datetime.fromisoformat(as_of(plan))

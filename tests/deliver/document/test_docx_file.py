@@ -11,6 +11,7 @@ from zipfile import ZipFile
 import pytest
 from branding import ACME
 from docx import Document as word_file
+from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 from docx.shared import Mm
 from lxml import etree
@@ -211,7 +212,7 @@ def document_of(*chapters: Chapter) -> Document:
 
 
 def test_captions_count_and_the_contents_have_pages(file: bytes) -> None:
-    word = opened(file)
+    word = opened(docx_bytes(DOCUMENT, pages={f"_Toc{at:09}": at + 2 for at in range(1, 7)}))
     captions = [p.text for p in word.paragraphs if p.style.name == "Caption"]
     assert captions == ["Figure 1: The hosts", "Table 1: The hosts", "Figure 2: A tower"]
     codes = [e.text.strip() for e in word.element.body.iter(qn("w:instrText"))]
@@ -229,10 +230,27 @@ def test_captions_count_and_the_contents_have_pages(file: bytes) -> None:
         "3  Design decisions",
         "4  Sources",
     ]
-    assert word.settings.element.find(qn("w:updateFields")).get(qn("w:val")) == "true"
+    assert [text.rpartition("\t")[2] for text in contents] == [str(at + 2) for at in range(1, 7)]
     marks = [mark.get(qn("w:name")) for mark in word.element.body.iter(qn("w:bookmarkStart"))]
     assert links == marks
     assert len(marks) == 6
+
+
+def test_without_pages_the_contents_are_links(file: bytes) -> None:
+    word = opened(file)
+    assert len(list(word.element.body.iter(qn("w:hyperlink")))) == 6
+    assert not [e for e in word.element.body.iter(qn("w:instrText")) if "PAGEREF" in (e.text or "")]
+
+
+def test_word_opens_it_as_a_file_of_its_own_and_asks_nothing(file: bytes) -> None:
+    def change(word: Any) -> None:
+        word.settings.element.insert(0, OxmlElement("w:updateFields"))
+
+    for each in (file, docx_bytes(DOCUMENT, template=template(change))):
+        settings = opened(each).settings.element
+        modes = {e.get(qn("w:name")): e.get(qn("w:val")) for e in settings.iter(qn("w:compatSetting"))}
+        assert modes["compatibilityMode"] == "15"
+        assert settings.find(qn("w:updateFields")) is None
 
 
 def test_figures_are_svg_with_a_png_and_a_text(file: bytes) -> None:
