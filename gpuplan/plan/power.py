@@ -60,6 +60,8 @@ class HostPower:
     """Of a new host, at peak and typically."""
     per_rack: int = 0
     """Hosts of the kind in one rack; 0 where one is more than a rack may carry."""
+    rack: Mapping[str, Fact | Line] = field(default_factory=dict)
+    """What that follows from: ``host_u``, ``rack_units_u`` and ``rack_kw``."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -138,7 +140,7 @@ def power_use(trail: Trail, catalog: Catalog, kinds: Sequence[Hosts], fabric: Ca
     sums = _sums(trail, scenario, catalog, parts, [power.lines for power in powers.values()])
     per_rack = [_per_rack_line(kind, catalog, powers[kind.scenario.hardware.of]) for kind in kinds]
     powers = {
-        name: replace(host, per_rack=int(line.value))
+        name: replace(host, per_rack=int(line.value), rack=line.given)
         for (name, host), line in zip(powers.items(), per_rack, strict=True)
     }
     racks = _racks(trail, scenario, fabric, [*powers.values()], per_rack)

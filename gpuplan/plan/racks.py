@@ -3,7 +3,8 @@
 Racks and switches are counted by the plan; nothing here decides how many.
 """
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
@@ -25,12 +26,30 @@ class Place(NamedTuple):
     """Number of the host in its cluster, from 1."""
     peak_w: float
     rack: int
+    """Number of its rack, from 1; 0 where racks are not known."""
     fabric: int
     """Number of its fabric, from 1; 0 without switches."""
     pair: int
     """Number of the pair of leaf switches among those of all fabrics, from 1; 0 without switches."""
     of: str
     """Kind of the host; empty for the first."""
+
+
+class Device(NamedTuple):
+    """What stands in a rack at a height."""
+
+    name: str
+    what: str
+    """``leaf``, ``spine`` or ``host``."""
+    bottom_u: float
+    """Rack units below it."""
+    height_u: float
+
+    @property
+    def units(self) -> str:
+        """The rack units that it takes, as printed on the rails: ``U41``, ``U1-2``."""
+        first, last = int(self.bottom_u) + 1, math.ceil(self.bottom_u + self.height_u)
+        return f"U{first}" if first == last else f"U{first}-{last}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +59,33 @@ class Rack:
     number: int
     site: str
     leaves: tuple[str, ...]
+    spines: tuple[str, ...]
     hosts: tuple[Place, ...]
+    devices: tuple[Device, ...]
+    """Switches from the top down, then hosts from the bottom up."""
+    units: int
+    limit_w: float
+    """Power that its hosts may draw."""
 
     @property
-    def kind(self) -> tuple[str, int, int, float]:
+    def name(self) -> str:
+        """The proposed name."""
+        return f"rack-{self.number:02}"
+
+    @property
+    def kind(self) -> tuple[object, ...]:
         """Attributes that identical racks share."""
-        return self.site, len(self.leaves), len(self.hosts), self.peak_w
+        return self.site, self.peak_w, tuple(device[1:] for device in self.devices)
 
     @property
     def peak_w(self) -> float:
         """Peak power of its hosts."""
         return sum(host.peak_w for host in self.hosts)
+
+    @property
+    def free_u(self) -> float:
+        """Rack units that no device takes."""
+        return self.units - sum(device.height_u for device in self.devices)
 
     @property
     def both_leaves(self) -> bool:
@@ -69,18 +104,61 @@ def leaf_names(pair: int, pairs: int) -> tuple[str, str]:
     return f"leaf-{pair:0{digits}}a", f"leaf-{pair:0{digits}}b"
 
 
+class FabricNames(NamedTuple):
+    """The proposed names of the switches of a fabric."""
+
+    pairs: Mapping[int, tuple[str, str]]
+    """Pair of leaves, by its number among those of all fabrics -> their names."""
+    spines: tuple[str, ...]
+
+
+def switch_names(switches: Switches) -> list[FabricNames]:
+    """Name the switches of each fabric, numbered through all of them."""
+    found, pairs, spines, all_pairs = list[FabricNames](), 0, 0, switches.total.leaves // 2
+    for fabric in switches.fabrics:
+        upto, last = pairs + fabric.shape.leaves // 2, spines + fabric.shape.spines
+        named = {pair: leaf_names(pair, all_pairs) for pair in range(pairs + 1, upto + 1)}
+        found.append(FabricNames(named, tuple(f"spine-{at:02}" for at in range(spines + 1, last + 1))))
+        pairs, spines = upto, last
+    return found
+
+
+def places(plan: Plan) -> list[Place]:
+    """The hosts of a design in their order, each with its rack and its pair of leaf switches where these are known."""
+    return list(_places(plan, plan.power, plan.cabling.switches if plan.cabling else None))
+
+
 def racks(plan: Plan) -> tuple[Rack, ...]:
     """The racks of a design; none where one host is more than a rack may carry."""
     use, switches = plan.power, plan.cabling.switches if plan.cabling else None
     if use is None or not use.hosts_per_rack:
         return ()
-    places = list(_places(plan, use, switches))
-    sites = {pool.id: pool.site for pool in plan.pools}
-    leaves = _leaves(places, switches.total.leaves // 2 if switches else 0)
-    by_rack = ((rack, tuple(these)) for rack, these in groupby(places, key=lambda place: place.rack))
-    return tuple(
-        Rack(rack, sites[these[0].pool], tuple(leaves.get(rack, ())), these) for rack, these in by_rack
-    )
+    every, sites = places(plan), {pool.id: pool.site for pool in plan.pools}
+    by_rack = {rack: tuple(these) for rack, these in groupby(every, key=lambda place: place.rack)}
+    names = switch_names(switches) if switches else []
+    leaves = _leaves(every, {pair: both for one in names for pair, both in one.pairs.items()})
+    spines = _spines(every, names)
+    heights = [_switch_u(plan, id) for id in (switches.leaf, switches.spine)] if switches else []
+
+    def stood(number: int, hosts: tuple[Place, ...]) -> Rack:
+        given = use.kinds[hosts[0].of].rack
+        host_u, units = float(given["host_u"].value), int(given["rack_units_u"].value)
+        mine, above = leaves.get(number, ()), spines.get(number, ())
+        devices, top = list[Device](), float(units)
+        for what, these, height in zip(("leaf", "spine"), (mine, above), heights, strict=False):
+            for name in these:
+                top -= height
+                devices.append(Device(name, what, top, height))
+        devices += [Device(host.name, "host", at * host_u, host_u) for at, host in enumerate(hosts)]
+        site, limit_w = sites[hosts[0].pool], 1000 * float(given["rack_kw"].value)
+        return Rack(number, site, tuple(mine), tuple(above), hosts, tuple(devices), units, limit_w)
+
+    return tuple(stood(number, hosts) for number, hosts in by_rack.items())
+
+
+def _switch_u(plan: Plan, id: str) -> float:
+    """Height of a switch; one rack unit where the catalog does not know it."""
+    return float(plan.catalog.switches[id].value("rack_units_u") or 1) if id else 1.0
 
 
 class RackLoss(NamedTuple):
@@ -106,7 +184,7 @@ def worst_loss(plan: Plan) -> RackLoss | None:
     return max(beyond, key=lambda loss: loss.hosts - loss.pool.hosts_for_failures, default=None)
 
 
-def _places(plan: Plan, use: PowerUse, switches: Switches | None) -> Iterator[Place]:
+def _places(plan: Plan, use: PowerUse | None, switches: Switches | None) -> Iterator[Place]:
     rack, pairs, clusters = 0, _pairs(switches.fabrics if switches else ()), dict[str, tuple[Pool, int]]()
     for pool in plan.pools:
         for at, share in enumerate(pool.shares):
@@ -116,8 +194,9 @@ def _places(plan: Plan, use: PowerUse, switches: Switches | None) -> Iterator[Pl
             of, pools = part.scenario.hardware.of, [pool for pool in part.pools if pool.site == site]
             hosts = [(pool, number) for pool in pools for number in range(1, pool.hosts + 1)]
             for at, (mine, number) in enumerate(hosts):
-                rack += at % use.kinds[of].per_rack == 0
-                peak_w, pair = use.host_peaks_w[mine.id][number - 1], next(pairs, (0, 0))
+                per_rack = use.kinds[of].per_rack if use else 0
+                rack += bool(per_rack) and at % per_rack == 0
+                peak_w, pair = use.host_peaks_w[mine.id][number - 1] if use else 0.0, next(pairs, (0, 0))
                 pool, before = clusters.get(mine.id, (mine, 0))
                 number += before
                 yield Place(host_name(pool, number), pool.id, number, peak_w, rack, *pair, of)
@@ -133,7 +212,7 @@ def _pairs(fabrics: Sequence[Fabric]) -> Iterator[tuple[int, int]]:
         before += pairs
 
 
-def _leaves(places: Sequence[Place], pairs: int) -> dict[int, list[str]]:
+def _leaves(places: Sequence[Place], names: Mapping[int, tuple[str, str]]) -> dict[int, list[str]]:
     """Return the leaves in each rack: those of a pair in two racks with hosts of their fabric, if it has two."""
     leaves: dict[int, list[str]] = {}
     for pair, on_pair in groupby(places, key=lambda place: place.pair):
@@ -142,6 +221,16 @@ def _leaves(places: Sequence[Place], pairs: int) -> dict[int, list[str]]:
             continue
         others = [p.rack for p in places if p.fabric == first.fabric and p.rack != first.rack]
         twin = next((rack for rack in others if rack > first.rack), others[-1] if others else first.rack)
-        for rack, name in zip((first.rack, twin), leaf_names(pair, pairs), strict=True):
+        for rack, name in zip((first.rack, twin), names[pair], strict=True):
             leaves.setdefault(rack, []).append(name)
     return leaves
+
+
+def _spines(places: Sequence[Place], names: Sequence[FabricNames]) -> dict[int, list[str]]:
+    """Return the spines in each rack: spread over the racks with hosts of their fabric."""
+    spines: dict[int, list[str]] = {}
+    for number, fabric in enumerate(names, 1):
+        stand = list(dict.fromkeys(place.rack for place in places if place.fabric == number))
+        for at, name in enumerate(fabric.spines):
+            spines.setdefault(stand[at * len(stand) // len(fabric.spines)], []).append(name)
+    return spines

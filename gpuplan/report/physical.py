@@ -12,7 +12,7 @@ from typing import NamedTuple
 from gpuplan.plan import Plan
 from gpuplan.plan.access import served_by
 from gpuplan.plan.hosts import Pool
-from gpuplan.plan.racks import Rack, host_name, leaf_names
+from gpuplan.plan.racks import Rack, host_name, switch_names
 from gpuplan.plan.switches import Switches
 from gpuplan.scenario import Group
 from gpuplan.units import exact
@@ -127,17 +127,13 @@ def names(plan: Plan) -> Iterator[Named]:
 
 
 def _switches(switches: Switches) -> Iterator[Named]:
-    """Yield the leaves and spines of each fabric, numbered through all of them."""
-    pairs, spines, all_pairs = 0, 0, switches.total.leaves // 2
-    for number, fabric in enumerate(switches.fabrics, 1):
+    """Yield the leaves and spines of each fabric."""
+    for number, fabric in enumerate(switch_names(switches), 1):
         where = f", {switches.name(number)}".removesuffix(", ")
-        leaves = [leaf_names(pairs + at, all_pairs) for at in (1, fabric.shape.leaves // 2)]
-        yield Named(said("physical.leaves") + where, fabric.shape.leaves, leaves[0][0], leaves[1][1])
-        pairs += fabric.shape.leaves // 2
-        if more := fabric.shape.spines:
-            ends = (f"spine-{spines + 1:02}", f"spine-{spines + more:02}")
-            yield Named(said("physical.spines") + where, more, *ends)
-            spines += more
+        leaves = [name for both in fabric.pairs.values() for name in both]
+        for key, these in (("physical.leaves", leaves), ("physical.spines", fabric.spines)):
+            if these:
+                yield Named(said(key) + where, len(these), these[0], these[-1])
 
 
 class Network(NamedTuple):

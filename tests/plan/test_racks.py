@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter, defaultdict
 
 import pytest
@@ -10,7 +11,7 @@ from site_designs import larger, two_sites
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.plan.racks import Rack, host_name, leaf_names, racks, worst_loss
+from gpuplan.plan.racks import Rack, host_name, leaf_names, racks, switch_names, worst_loss
 from gpuplan.scenario import from_dict
 
 
@@ -144,3 +145,36 @@ def test_no_rack_carries_more_than_it_may_with_owned_hosts_that_draw_more(catalo
         assert all(rack.peak_w <= 1000 * limit for rack in racks(plan))
         drawn = sum(rack.peak_w for rack in racks(plan))
         assert not per_rack or drawn == pytest.approx(plan.power.parts[0].peak_w)
+
+
+def test_devices_of_a_rack_by_hand(plans: dict[str, Plan]) -> None:
+    """Enterprise: hosts of 1 U from the bottom, a leaf of 1 U at the top of 42 U, 5 x 1.6 kW of 8."""
+    first, second = racks(plans["enterprise"])
+    assert [(device.name, device.units) for device in first.devices][:2] == [
+        ("leaf-01a", "U42"),
+        ("vgpu-01", "U1"),
+    ]
+    assert (first.name, first.free_u, second.free_u) == ("rack-01", 42 - 1 - 5, 42 - 1 - 3)
+    assert first.peak_w <= first.limit_w == 8000
+
+
+def test_devices_never_stand_in_each_other_and_spines_are_spread(catalog: Catalog) -> None:
+    """People by chance at two sites; the names of switches are those of the fabrics, each once."""
+    spined = 0
+    for rng in cases(64, 60, few=12):
+        sections = {
+            "network": {"link_gbit_s": rng.choice([25, 100]), "other_gbit_s": rng.choice([10, 150])},
+            "cost": {"rack_kw": rng.choice([3, 8, 20, 40])},
+        }
+        plan = make_plan(two_sites(rng.randint(1, 420), rng.randint(1, 250), **sections), catalog)
+        found = racks(plan)
+        assert plan.cabling is not None and plan.cabling.switches is not None
+        for rack in found:
+            tops = sorted((device.bottom_u, device.bottom_u + device.height_u) for device in rack.devices)
+            assert tops[0][0] >= 0 and tops[-1][1] <= rack.units
+            assert all(below[1] <= above[0] for below, above in itertools.pairwise(tops))
+        for names in switch_names(plan.cabling.switches):
+            where = [rack.number for rack in found for spine in rack.spines if spine in names.spines]
+            assert len(where) == len(names.spines)
+            spined += len({*where}) > 1
+    assert spined

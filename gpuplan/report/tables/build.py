@@ -168,14 +168,14 @@ def rack_plan(plan: Plan) -> Table:
     own: dict[str, Any] = {
         "rack": lambda these: "\u2013".join(dict.fromkeys((str(these[0].number), str(these[-1].number))))
     }
-    own |= {"site": lambda these: these[0].site, "leaves": _leaves, "hosts": _hosts}
+    own |= {"site": lambda these: these[0].site, "leaves": _switches, "hosts": _hosts}
     own["kw"] = lambda these: round(these[0].peak_w / 1000, 1)
     return tabulate("racks", alike(racks(plan)), **own, feeds=lambda _: to_fill(said("build.feeds")))
 
 
-def _leaves(these: Sequence[Rack]) -> str:
-    leaves = [leaf for rack in these for leaf in rack.leaves]
-    return first_and_last(leaves) if leaves[2:] else ", ".join(leaves)
+def _switches(these: Sequence[Rack]) -> str:
+    kinds = ([name for rack in these for name in getattr(rack, each)] for each in ("leaves", "spines"))
+    return ", ".join(first_and_last(names) if names[2:] else ", ".join(names) for names in kinds if names)
 
 
 def _hosts(these: Sequence[Rack]) -> str:
