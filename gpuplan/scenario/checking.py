@@ -10,7 +10,7 @@ from typing import Any
 
 from gpuplan.facts import BASES, did_you_mean
 from gpuplan.scenario.hosts_and_vms import OTHER_VMS
-from gpuplan.scenario.inputs import FIELDS, GROUP_FIELD_BY_NAME, GROUP_FIELDS, INPUTS, field_of
+from gpuplan.scenario.inputs import FIELDS, GROUP_FIELD_BY_NAME, GROUP_FIELDS, field_of
 from gpuplan.scenario.kinds import Field, parse_value
 from gpuplan.scenario.problems import Problem, ScenarioError, problem, show, show_key
 from gpuplan.scenario.scenario import LEFT_OUT, MAPS, READ, UNASSIGNED, Scenario
@@ -203,9 +203,17 @@ def _map(given: Any, name: str, problems: _Problems) -> tuple[tuple[str, Any], .
     """(key, value) of each entry of ``prices``, ``ranges`` or ``models``."""
     entries = _entries(given, name, "file.no map", MAX_ENTRIES, problems)
     named = ((show_key(key), value) for key, value in entries)
-    spec = INPUTS[f"{name}.*"]
-    pairs = [(key, _parsed(spec, value, f"{name}.{key}", problems)) for key, value in named]
+    pairs = [(key, _entry(f"{name}.{key}", value, problems)) for key, value in named]
     return tuple((key, value) for key, value in pairs if value is not None)
+
+
+def _entry(path: str, value: Any, problems: _Problems) -> Any:
+    """The value of an entry of a map; None, with a new problem, if there is no such entry or it cannot be read."""
+    try:
+        return parse_value(field_of(path), value, path)
+    except ScenarioError as error:
+        problems += error.problems
+        return None
 
 
 def _text_fields(

@@ -5,7 +5,7 @@ from typing import Any
 
 from gpuplan.facts import BASES, data_root, did_you_mean_file
 from gpuplan.scenario.checking import MAX_GROUPS, from_dict
-from gpuplan.scenario.inputs import FIELDS, GROUP_FIELDS, MAP_FIELDS
+from gpuplan.scenario.inputs import FIELDS, GROUP_FIELDS, MAP_FIELDS, SITE_FIELDS
 from gpuplan.scenario.kinds import field_schema
 from gpuplan.scenario.problems import one_line, refusal
 from gpuplan.scenario.reading import FileLimits, read_data, read_text
@@ -80,6 +80,12 @@ def json_schema() -> dict[str, Any]:
     note = dict.fromkeys(Note.__slots__, text)
     for spec in MAP_FIELDS:
         properties[spec.path] = {"type": "object", "additionalProperties": field_schema(spec)}
+    site = {
+        f"^{key.replace('.', '[.]').replace('*', '[a-z0-9-]+')}$": spec for key, spec in SITE_FIELDS.items()
+    }
+    properties["site"] = _mapping({}) | {
+        "patternProperties": {key: field_schema(spec) for key, spec in site.items()}
+    }
     properties["groups"] = {"type": "array", "maxItems": MAX_GROUPS, "items": _mapping(group, "id")}
     properties["notes"] = {"type": "array", "items": _mapping(note, "text", "source")}
     properties["origins"] = {"type": "object", "additionalProperties": _mapping(origin, "basis", "source")}

@@ -4,6 +4,7 @@ The table is gpuplan's own: a folder of the user's (``--catalog``) does not chan
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -12,6 +13,7 @@ from gpuplan.scenario.kinds import Field
 from gpuplan.scenario.problems import pick
 
 _ANY_GROUP = "groups.*."
+_SITE_ID = re.compile(r"(?<=[a-z])\.[a-z0-9-]+\.(?=[a-z])")
 _T = TypeVar("_T")
 TABLE: Any = object()
 """Marker of a default that is in the table of inputs."""
@@ -49,9 +51,25 @@ def _table() -> dict[str, Field]:
 
 
 INPUTS: Mapping[str, Field] = _table()
+SITE_ROWS = own_rows("words/site_fields")
+"""What only the customer knows; a row without a form is an input of its own at its key."""
+SITE_FIELDS: Mapping[str, Field] = {
+    row["key"]: Field(
+        path=f"site.{row['key']}",
+        label=row["what"],
+        kind=row["form"],
+        default=None,
+        low=_cell(row["low"]),
+        high=_cell(row["high"]),
+        optional=True,
+    )
+    for row in SITE_ROWS
+    if row["form"]
+}
+"""The names and addresses of ``site``; ``*`` in a key is the id of a host, a network or the like."""
 FIELDS = tuple(spec for path, spec in INPUTS.items() if "*" not in path)
 GROUP_FIELDS = tuple(spec for path, spec in INPUTS.items() if path.startswith(_ANY_GROUP))
-MAP_FIELDS = tuple(INPUTS[f"{name}.*"] for name in ("prices", "valid_until", "ranges", "models"))
+MAP_FIELDS = tuple(INPUTS[f"{name}.*"] for name in ("prices", "valid_until", "ranges", "models", "site"))
 """The inputs that have names of their own."""
 PRICE = INPUTS["prices.*"]
 FIELD_BY_PATH: Mapping[str, Field] = {spec.path: spec for spec in FIELDS}
@@ -60,8 +78,11 @@ GROUP_FIELD_BY_NAME: Mapping[str, Field] = {spec.path: spec for spec in GROUP_FI
 
 def field_of(path: str) -> Field:
     """Return the field at a path, also of groups, prices, ranges and models; a ScenarioError names the nearest path."""
+    head, _, key = path.partition(".")
+    if head == "site":
+        return pick(SITE_FIELDS, key if key in SITE_FIELDS else _SITE_ID.sub(".*.", key), "name or address")
     for spec in MAP_FIELDS:
-        if path.startswith(spec.path + "."):
+        if key and head == spec.path:
             return spec
     if path.startswith("groups."):
         return pick(GROUP_FIELD_BY_NAME, path.split(".", 2)[-1], "input of a group")

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from gpuplan.locales import written
+from gpuplan.scenario import addresses
 from gpuplan.scenario.amounts import plain_number
 from gpuplan.scenario.hosts_and_vms import (
     DAYS,
@@ -379,4 +380,12 @@ KINDS: Mapping[str, Kind] = {
     "bool": Kind(lambda _, given: given if isinstance(given, bool) else None, lambda _: {"type": "boolean"}),
     "id": Kind(_id, _string()),
     "names": Kind(_names, _names_schema, written=lambda value: value.split(", ")),
+    "address": Kind(_typed(addresses.address_text), _string()),
+    "addresses": Kind(_typed(addresses.each(addresses.address_text)), _string()),
+    "subnet": Kind(_typed(addresses.subnet_text), _string("/[0-9]+$")),
+    "address range": Kind(_typed(addresses.range_text), _string()),
+    "host name": Kind(_typed(addresses.name_text), _string()),
+    "server": Kind(_typed(addresses.server_text), _string()),
+    "servers": Kind(_typed(addresses.each(addresses.server_text)), _string()),
+    "e-mail": Kind(_typed(addresses.mail_text), _string("@")),
 }

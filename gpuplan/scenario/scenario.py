@@ -120,6 +120,8 @@ class Scenario(Brief):
     """(priced item, last day on which its stated price holds)."""
     models: tuple[tuple[str, tuple[tuple[str, Any], ...]], ...] = ()
     """(id of a language model, columns of ``llm_models`` with their values): these win over the catalog."""
+    site: tuple[tuple[str, str | int], ...] = ()
+    """(key of ``site_fields.csv``, value): names and addresses at the customer's site; no number of the plan depends on them."""
     notes: tuple[Note, ...] = ()
     origins: tuple[tuple[str, Origin], ...] = LEFT_OUT
     """(path, origin): left out, inputs that equal their default are assumed; ``()``: the customer stated all."""
@@ -312,7 +314,11 @@ class Scenario(Brief):
         for head in SECTIONS:
             if section := _written(FIELDS_OF[head], getattr(self, head)):
                 data[head] = section
-        data |= {name: dict(getattr(self, name)) for name in ("prices", "valid_until") if getattr(self, name)}
+        data |= {
+            name: dict(getattr(self, name))
+            for name in ("prices", "valid_until", "site")
+            if getattr(self, name)
+        }
         if self.ranges:
             data["ranges"] = {path: list(ends) for path, ends in self.ranges}
         if self.models:
