@@ -9,14 +9,17 @@ from fractions import Fraction
 from itertools import groupby
 from typing import NamedTuple
 
+from gpuplan.facts import own_rows
+from gpuplan.models.access import holds
 from gpuplan.plan import Plan
 from gpuplan.plan.access import served_by
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.racks import Rack, host_name, switch_names
 from gpuplan.plan.switches import Switches
+from gpuplan.plan.weighing import listed
 from gpuplan.scenario import Group
 from gpuplan.units import exact
-from gpuplan.wording import NAMES, said
+from gpuplan.wording import said
 
 SERVER_MEMORY = exact(1.5)
 """Memory of a Bitfusion server for each GiB of its GPUs (rule bitfusion-server-memory)."""
@@ -97,9 +100,6 @@ def whole_profile(plan: Plan) -> str:
 TAKEN_ADDRESSES = 3
 """Reserved addresses of a subnet: its own, the gateway's and the broadcast address."""
 PREFIX_BITS = 32
-TUNNEL_ENDPOINTS = 2
-"""Tunnel endpoints of NSX on a host with two teamed ports: one for each."""
-NETWORKS = NAMES["network of a host"]
 LONGEST_NAME = 40
 NAMES_TAKEN = ("bitfusion_server", "bitfusion_clients")
 """Identifiers that no group gets."""
@@ -109,57 +109,124 @@ class Named(NamedTuple):
     """Things of one kind and their names."""
 
     what: str
-    many: int
-    first: str
-    last: str
+    kind: str
+    """``host``, ``switch`` or ``rack``."""
+    names: tuple[str, ...]
+    site: str = ""
+
+    @property
+    def many(self) -> int:
+        """Number of things."""
+        return len(self.names)
 
 
 def names(plan: Plan) -> Iterator[Named]:
     """Yield the things to name, with the names that drawings and Terraform files use."""
     for pool in plan.pools:
-        ends = (host_name(pool, 1), host_name(pool, pool.hosts))
-        yield Named(said("physical.hosts of", cluster=pool.name), pool.hosts, *ends)
+        hosts = tuple(host_name(pool, number) for number in range(1, pool.hosts + 1))
+        yield Named(said("physical.hosts of", cluster=pool.name), "host", hosts, pool.site)
     switches = plan.cabling.switches if plan.cabling else None
     if switches:
         yield from _switches(switches)
     if plan.power and plan.power.racks:
-        yield Named(said("physical.racks"), plan.power.racks, "rack-01", f"rack-{plan.power.racks:02}")
+        racks = tuple(f"rack-{number:02}" for number in range(1, plan.power.racks + 1))
+        yield Named(said("physical.racks"), "rack", racks)
 
 
 def _switches(switches: Switches) -> Iterator[Named]:
     """Yield the leaves and spines of each fabric."""
     for number, fabric in enumerate(switch_names(switches), 1):
         where = f", {switches.name(number)}".removesuffix(", ")
-        leaves = [name for both in fabric.pairs.values() for name in both]
-        for key, these in (("physical.leaves", leaves), ("physical.spines", fabric.spines)):
+        leaves = tuple(name for both in fabric.pairs.values() for name in both)
+        for key, these in (("physical.leaves", leaves), ("physical.spines", tuple(fabric.spines))):
             if these:
-                yield Named(said(key) + where, len(these), these[0], these[-1])
+                yield Named(said(key) + where, "switch", these)
 
 
 class Network(NamedTuple):
-    """A network of the workload domain: its traffic, and the number of addresses that it needs."""
+    """A network of a site of the workload domain: its traffic, and the number of addresses that it needs."""
 
     key: str
-    """``management``, ``vmotion``, ``storage``, ``overlay``, ``vm``, ``rdma``."""
+    """A key of ``networks.csv``; ``rdma-2`` where the site has several fabrics for RDMA."""
+    site: str
+    id: str
+    """The key, after the site if there are several."""
     purpose: str
+    """Its name for readers."""
     addresses: int
     prefix: int
     """Prefix of the smallest subnet that holds them, as in /27."""
     mtu: int
+    dhcp: str
+    owner: str
 
 
 def networks(plan: Plan) -> tuple[Network, ...]:
-    """The networks of the GPU hosts, sized for the hosts and VMs of the last year that is planned."""
-    hosts = max((*(plan.costs.hosts if plan.costs else ()), plan.totals.hosts))
-    grown = hosts / max(1, plan.totals.hosts)
-    vms = math.ceil(sum(_vms(plan)) * grown)
-    mtu, ports = plan.scenario.network.mtu_bytes, plan.cabling.ports if plan.cabling else None
-    needs = [("management", 2 * hosts, 1500), ("vmotion", hosts, mtu), ("storage", hosts, mtu)]
-    needs += [("overlay", TUNNEL_ENDPOINTS * hosts, mtu)]
-    needs.append(("vm", vms, 1500))
-    if ports and ports.rdma:
-        needs.append(("rdma", hosts * ports.rdma, mtu))
-    return tuple(Network(key, NETWORKS[key], count, prefix(count), size) for key, count, size in needs)
+    """The networks of each site, sized for the hosts and VMs of the last year that is planned."""
+    sites = enumerate(site_ids(plan))
+    return tuple(network for at, site in sites for network in _networks_of(plan, site, first=not at))
+
+
+def site_ids(plan: Plan) -> dict[str, str]:
+    """Site of clusters -> its identifier, which is empty for the only one."""
+    names, taken = list(dict.fromkeys(pool.site for pool in plan.pools)), set[str]()
+    return {name: slug(name or "other", taken, "site") if names[1:] else "" for name in names}
+
+
+def _networks_of(plan: Plan, site: str, *, first: bool) -> Iterator[Network]:
+    """Yield the networks of a site; appliances, edges and Supervisor have theirs at the first."""
+    now, here = max(1, plan.totals.hosts), sum(pool.hosts for pool in plan.pools if pool.site == site)
+    grown = Fraction(max((*(plan.costs.hosts if plan.costs else ()), now)), now)
+    ports = plan.cabling.ports.rdma if plan.cabling else 0
+    counts: dict[str, list[Fraction]] = {
+        "hosts": [here * grown],
+        "vms": [sum(_vms(plan)) * here * grown / now],
+    }
+    counts["rdma"] = [ports * hosts * grown for hosts in _by_fabric(plan, site, here)]
+    counts |= {name: [Fraction(count)] for name, count in appliances(plan).items() if first and count}
+    facts, id = design_facts(plan), site_ids(plan)[site].replace("_", "-")
+    for row in own_rows("words/networks"):
+        parts = counts.get(row["for"], []) if holds(listed(row["when"]), facts=facts) else []
+        for number, part in enumerate(parts, 1):
+            key, name = (
+                f"{row[column]} {number}" if parts[1:] else row[column] for column in ("key", "name")
+            )
+            key, count = key.replace(" ", "-"), math.ceil(int(row["addresses"]) * part)
+            mtu = int(row["mtu"] or plan.scenario.network.mtu_bytes)
+            full = f"{id}-{key}" if id else key
+            yield Network(key, site, full, name, count, prefix(count), mtu, row["dhcp"], row["owner"])
+
+
+def _by_fabric(plan: Plan, site: str, hosts: int) -> list[int]:
+    """GPU hosts of a site on each fabric."""
+    fabrics = plan.cabling.switches.fabrics if plan.cabling and plan.cabling.switches else ()
+    return [fabric.hosts.gpu_hosts for fabric in fabrics if fabric.hosts.site in ("", site)] or [hosts]
+
+
+def appliances(plan: Plan) -> dict[str, int]:
+    """Nodes of the workload domain that have addresses: NSX Managers, edges, the Supervisor, and all in VM management."""
+    nodes = {each.id: each.nodes for each in plan.management.appliances} if plan.management else {}
+    edges, managers = nodes.get("nsx-edge", 0), nodes.get("domain-nsx-manager", 0)
+    every = nodes.get("domain-vcenter", 0) + managers + bool(managers) + edges
+    supervisor = int("supervisor-control-plane" in nodes)
+    return {"managers": managers, "edges": edges, "supervisor": supervisor, "appliances": every}
+
+
+def design_facts(plan: Plan) -> frozenset[str]:
+    """Facts of a design on which its networks and what the customer has to state depend."""
+    nodes, pods = appliances(plan), on_kubernetes(plan)
+    facts = {
+        "vcf": plan.scenario.cost.platform_licence in ("vcf", "owned"),
+        "vsan": plan.vsan,
+        "edges": nodes["edges"],
+        "supervisor": nodes["supervisor"],
+        "kubernetes": pods,
+        "rdma": plan.cabling and plan.cabling.ports.rdma,
+        "vgpu": any(pool.gpu_mode == "vgpu" for pool in plan.pools),
+        "pinned": any(group.mode == "passthrough" for group in plan.groups),
+        "vms": len(pods) < len(plan.groups),
+    }
+    return frozenset(name for name, value in facts.items() if value)
 
 
 def _vms(plan: Plan) -> Iterator[int]:

@@ -10,6 +10,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.plan.racks import Rack, racks
 from gpuplan.report.physical import (
     LONGEST_NAME,
+    Named,
     alike,
     all_servers,
     clients,
@@ -29,8 +30,13 @@ def test_racks_that_are_alike_are_together(plans: dict[str, Plan]) -> None:
     assert [[rack.number for rack in these] for these in alike(racks(plans["current"]))] == [[1, 2], [3], [4]]
 
 
+def ends_of(named: Named) -> tuple[int, str, str]:
+    """Their number, and the first and the last name."""
+    return named.many, named.names[0], named.names[-1]
+
+
 def test_names_of_the_enterprise_example_by_hand(plans: dict[str, Plan]) -> None:
-    assert [each[1:] for each in names(plans["enterprise"])] == [
+    assert [ends_of(each) for each in names(plans["enterprise"])] == [
         (8, "vgpu-01", "vgpu-08"),
         (2, "leaf-01a", "leaf-01b"),
         (2, "rack-01", "rack-02"),
@@ -38,10 +44,12 @@ def test_names_of_the_enterprise_example_by_hand(plans: dict[str, Plan]) -> None
 
 
 def test_networks_of_the_enterprise_example_by_hand(plans: dict[str, Plan]) -> None:
-    """Eight hosts with BMC and two tunnel endpoints, 3 + 16 + 2 + 16 + 4 VMs and 4 Bitfusion servers, one RDMA port a host."""
-    found = {each.key: each[2:] for each in networks(plans["enterprise"])}
+    """Eight hosts with two tunnel endpoints, vCenter, three NSX Managers and their cluster, 3 + 16 + 2 + 16 + 4 VMs and 4 Bitfusion servers, one RDMA port a host."""
+    found = {each.id: (each.addresses, each.prefix, each.mtu) for each in networks(plans["enterprise"])}
     assert found == {
-        "management": (16, 27, 1500),
+        "management": (8, 28, 1500),
+        "vm-management": (5, 29, 1500),
+        "bmc": (8, 28, 1500),
         "vmotion": (8, 28, 9000),
         "storage": (8, 28, 9000),
         "overlay": (16, 27, 9000),
@@ -61,7 +69,7 @@ def test_the_table_has_all_racks_and_the_names_all_things_that_are_counted(
 def test_the_switches_of_each_site_have_their_names(catalog: Catalog) -> None:
     """56 hosts in Berlin on two pairs under two spines, 41 in Austin on a pair."""
     plan = make_plan(two_sites(220, 160), catalog)
-    switches = [each[1:] for each in names(plan) if "leaf" in each.first or "spine" in each.first]
+    switches = [ends_of(each) for each in names(plan) if each.kind == "switch"]
     assert switches == [
         (4, "leaf-01a", "leaf-02b"),
         (2, "spine-01", "spine-02"),
@@ -98,7 +106,7 @@ def test_networks_are_sized_for_the_last_year(plans: dict[str, Plan]) -> None:
     assert plan.costs is not None
     found = {each.key: each for each in networks(plan)}
     last = plan.costs.hosts[-1]
-    assert (found["vmotion"].addresses, found["management"].addresses) == (last, 2 * last)
+    assert (found["vmotion"].addresses, found["management"].addresses) == (last, last)
     assert found["vm"].addresses >= sum(group.vms for group in plan.groups) * last / plan.costs.hosts[0]
     assert "rdma" not in found and "rdma" in {each.key for each in networks(plans["enterprise"])}
 

@@ -18,7 +18,7 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.plan.management import release
 from gpuplan.plan.profiles import vgpus_named
 from gpuplan.plan.racks import host_name
-from gpuplan.report.physical import cluster_id, gpus_of, networks, on_kubernetes, prefix, slug
+from gpuplan.report.physical import cluster_id, gpus_of, networks, on_kubernetes, prefix, site_ids
 from gpuplan.report.tables.plan import gpus_by_host
 from gpuplan.scenario import other_vms
 from gpuplan.units import MIB_PER_GIB
@@ -176,18 +176,15 @@ def vsphere_profiles(plan: Plan, vms: Iterable[Any]) -> dict[str, str]:
 
 def subnets(plan: Plan, site: Site) -> dict[str, int]:
     """Network -> prefix of the smallest subnet that holds the hosts of a site in the last year that is planned."""
-    share = site.hosts / plan.totals.hosts
-    return {network.key: prefix(round(network.addresses * share)) for network in networks(plan)}
+    own = {network.key: network.prefix for network in networks(plan) if network.site == site.name}
+    return {"overlay": prefix(2 * site.hosts)} | own
 
 
 def _sites(plan: Plan, vms: Sequence[Vms]) -> tuple[Site, ...]:
-    names = list(dict.fromkeys(pool.site for pool in plan.pools))
-    several, taken = len(names) > 1, set[str]()
     here = {cluster_id(pool): [vm for vm in vms if vm.cluster == cluster_id(pool)] for pool in plan.pools}
     sites = []
-    for name in names:
-        id, pools = slug(name or "other", taken, "site") if several else "", plan.pools
-        clusters = (_cluster(plan, pool, here[cluster_id(pool)]) for pool in pools if pool.site == name)
+    for name, id in site_ids(plan).items():
+        clusters = (_cluster(plan, pool, here[cluster_id(pool)]) for pool in plan.pools if pool.site == name)
         sites.append(Site(id, name, tuple(clusters)))
     return tuple(sites)
 

@@ -152,7 +152,7 @@ def licences(plan: Plan) -> Table:
 def naming(plan: Plan) -> Table:
     """Tabulate the names of all parts of the design."""
     own: dict[str, Any] = {"standard": lambda _: to_fill()}
-    own["names"] = lambda each: first_and_last((each.first, each.last))
+    own["names"] = lambda each: first_and_last(each.names)
     return tabulate("naming", list(names(plan)), **own, notes=(said("table.naming.note"),))
 
 

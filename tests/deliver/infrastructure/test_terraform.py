@@ -67,11 +67,13 @@ def test_one_site_has_no_name_and_several_have_their_own(plans: dict[str, Plan])
 
 
 def test_subnets_of_the_enterprise_example_by_hand(plans: dict[str, Plan]) -> None:
-    """All eight hosts are at one site: 16, 8, 8, 16, 41 and 8 addresses."""
+    """All eight hosts are at one site: 8, 5, 8, 8, 8, 16, 45 and 8 addresses."""
     plan = plans["enterprise"]
     (site,) = shown(plan)["sites"]
     assert subnets(plan, site) == {
-        "management": 27,
+        "management": 28,
+        "vm-management": 29,
+        "bmc": 28,
         "vmotion": 28,
         "storage": 28,
         "overlay": 27,

@@ -66,8 +66,8 @@ def test_names_and_networks_of_the_enterprise_example(plans: dict[str, Plan]) ->
         [2, "rack-01 \u2013 rack-02", FILL],
     ]
     rows = [row[1:] for row in shown(build.network_plan(plan))]
-    assert rows[0] == ["\u2039VLAN\u203a", "\u2039network/27\u203a", "\u2039IP\u203a", 16, 1500]
-    assert len(rows) == 6
+    assert rows[0] == ["\u2039VLAN\u203a", "\u2039network/28\u203a", "\u2039IP\u203a", 8, 1500]
+    assert len(rows) == 8
 
 
 def test_racks_of_the_current_example(plans: dict[str, Plan]) -> None:
