@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 from gpuplan.app.background import Runner
 from gpuplan.app.uploading import Dress
-from gpuplan.deliver import KINDS, file_stem, zipped
+from gpuplan.deliver import KINDS, file_stem, kinds_made_here, zipped
 from gpuplan.deliver.document.html_file import first_pages
 from gpuplan.scenario import Scenario
 
 DRESS = {"docx": "--docx-template", "pptx": "--pptx-template", "brand": "--brand"}
 """Template or brand that the user can upload -> its option of the command."""
-COMPARING = ("html", "docx", "pptx", "xlsx")
+COMPARING = ("html", "docx", "pptx", "pdf", "xlsx")
 
 
 class Order(NamedTuple):
@@ -109,7 +109,9 @@ class Delivering:
 
     def source(self, order: Order, kind: str) -> Source:
         """Return the source of a file of a kind if it is ordered now."""
-        turns = tuple(dress.turn for name, dress in self.templates.items() if name in (kind, "brand"))
+        turns = tuple(
+            dress.turn for name, dress in self.templates.items() if name in (kind, "brand") or kind == "pdf"
+        )
         beside, solution = (order.beside, order.solution) if kind in COMPARING else ((), None)
         return Source(order.scenario, beside, solution, turns)
 
@@ -123,7 +125,7 @@ class Delivering:
 
     def _make(self, order: Order) -> None:
         self.order = order
-        kinds = [order.kind] if order.kind else list(KINDS)
+        kinds = [order.kind] if order.kind else kinds_made_here()
         self._sources = {(kind, order.internal): self.source(order, kind) for kind in kinds}
         self._run(self.runner, order)
 

@@ -34,10 +34,11 @@ def run_report(args: argparse.Namespace) -> int:
     solution = solution or _solved(args, plan, brand)
     boards = _compared(args, plan, brand)
     docx_template, pptx_template = (_template(args, kind) for kind in ("docx", "pptx"))
+    missed = list[str]()
     try:
         files = design_files(
             plan,
-            args.only or tuple(KINDS),
+            args.only or None,
             beside=beside,
             solution=solution,
             boards=boards,
@@ -46,6 +47,7 @@ def run_report(args: argparse.Namespace) -> int:
             tell=lambda done, step: tell_progress(args, done=done, step=step),
             docx_template=docx_template,
             pptx_template=pptx_template,
+            missed=missed.append,
         )
     except ModuleNotFoundError as error:
         raise _missing(error) from None
@@ -68,6 +70,8 @@ def run_report(args: argparse.Namespace) -> int:
         clear_bar()
         for name in files:
             print(args.to / name)
+    for why in missed:
+        print(said("terminal.without", kind=KINDS["pdf"], why=why), file=sys.stderr)
     return 0
 
 

@@ -12,7 +12,9 @@ from gpuplan.analysis.compare import THIS, Comparison, compare_plans, named
 from gpuplan.analysis.customer import customer_scenario
 from gpuplan.deliver.brand import PLAIN, Brand
 from gpuplan.deliver.office import packed_parts
+from gpuplan.deliver.pdf import PdfError, has_office, pdf_of
 from gpuplan.plan import Plan
+from gpuplan.plan.prices import document_day
 from gpuplan.scenario import Scenario
 from gpuplan.wording import NAMES
 
@@ -22,10 +24,17 @@ if TYPE_CHECKING:
 
 KINDS = NAMES["kind of file"]
 """Available kinds of files, in the order in which they are made."""
-EFFORT = {"html": 4, "docx": 3, "pptx": 2, "whatif": 5}
+EFFORT = {"html": 4, "docx": 3, "pptx": 2, "pdf": 5, "whatif": 5}
 """Relative duration of a kind, including the charts that it draws first; the others take 1."""
 ENDINGS = {"whatif": "-what-if.html"}
 """File name endings that differ from the kind."""
+PRINTED = {"docx": ".pdf", "pptx": "-slides.pdf"}
+"""Kind of file -> ending of its PDF."""
+
+
+def kinds_made_here() -> tuple[str, ...]:
+    """Kinds of files that this machine can make: PDFs only with LibreOffice."""
+    return tuple(kind for kind in KINDS if kind != "pdf" or has_office())
 
 
 def file_stem(name: str) -> str:
@@ -35,7 +44,7 @@ def file_stem(name: str) -> str:
 
 def design_files(
     plan: Plan,
-    kinds: Sequence[str] = tuple(KINDS),
+    kinds: Sequence[str] | None = None,
     *,
     beside: Sequence[Plan] = (),
     solution: Mapping[str, Any] | None = None,
@@ -45,10 +54,11 @@ def design_files(
     docx_template: bytes | None = None,
     pptx_template: bytes | None = None,
     tell: Callable[[float, str], object] | None = None,
+    missed: Callable[[str], object] | None = None,
 ) -> dict[str, bytes]:
     """Return the files of a design by their paths, in the customer's version unless ``internal``; their names say so.
 
-    Documents, deck and workbook compare it with up to three designs ``beside`` it, tell the ``solution`` for its limits and the ``boards`` compared by the same work, as ``solution_dict`` and ``boards_dict`` give them, and look as the ``brand`` says, unless a template does. ``tell`` is called before each kind, and while one takes long, with the share that is done and what comes next. A template that cannot be used is a
+    Without ``kinds`` these are all; PDFs that cannot be made are then left out, and ``missed`` is called with the reason. A kind that was asked for is a `PdfError` instead. Documents, deck and workbook compare it with up to three designs ``beside`` it, tell the ``solution`` for its limits and the ``boards`` compared by the same work, as ``solution_dict`` and ``boards_dict`` give them, and look as the ``brand`` says, unless a template does. ``tell`` is called before each kind, and while one takes long, with the share that is done and what comes next. A template that cannot be used is a
     `TemplateError`; without the extra ``export`` there is a `ModuleNotFoundError`.
     """
     mark = "-internal" if internal else ""
@@ -57,7 +67,7 @@ def design_files(
     if not internal:
         plan, beside = _for_customer(plan), [_for_customer(other) for other in beside]
     compared = compare_plans([named(plan, THIS), *beside]) if beside else None
-    wanted = [kind for kind in KINDS if kind in kinds]
+    wanted = [kind for kind in KINDS if kinds is None or kind in kinds]
     effort = [EFFORT.get(kind, 1) for kind in wanted]
 
     def told(kind: str, part: float = 0.0) -> None:
@@ -71,11 +81,19 @@ def design_files(
     for kind in wanted:
         told(kind)
         if kind == "terraform":
-            for path, content in files.terraform().items():
+            for path, content in files.terraform.items():
                 folder, _, name = path.partition("/")
                 contents[f"{folder}{mark}/{name}"] = content
+        elif kind == "pdf":
+            try:
+                contents |= {stem + PRINTED[each]: content for each, content in files.pdf.items()}
+            except PdfError as error:
+                if kinds is not None:
+                    raise
+                if missed:
+                    missed(str(error))
         else:
-            contents[f"{stem}{ENDINGS.get(kind, f'.{kind}')}"] = getattr(files, kind)()
+            contents[f"{stem}{ENDINGS.get(kind, f'.{kind}')}"] = getattr(files, kind)
     return contents
 
 
@@ -106,37 +124,51 @@ class _Files:
 
         return design_document(self.plan, self.compared, summary=self.summary)
 
+    @cached_property
     def html(self) -> bytes:
         from gpuplan.deliver.document.html_file import html_text
 
         return html_text(self.document, brand=self.brand).encode()
 
+    @cached_property
     def docx(self) -> bytes:
         from gpuplan.deliver.document.docx_file import docx_bytes
 
         return docx_bytes(self.document, brand=self.brand, template=self.docx_template)
 
+    @cached_property
     def pptx(self) -> bytes:
         from gpuplan.deliver.pptx import pptx_bytes
 
         template = self.pptx_template
         return pptx_bytes(self.plan, self.summary, self.compared, brand=self.brand, template=template)
 
+    @cached_property
     def xlsx(self) -> bytes:
         from gpuplan.deliver.xlsx import xlsx_bytes
 
         return xlsx_bytes(self.plan, self.summary, self.compared, brand=self.brand)
 
+    @cached_property
     def whatif(self) -> bytes:
         from gpuplan.deliver.what_if import what_if, what_if_page
 
         answers = what_if(self.plan, lambda done, of: self.tell(done / of))
         return what_if_page(answers, brand=self.brand).encode()
 
+    @cached_property
     def yaml(self) -> bytes:
         """The scenario, as vSphere is set up."""
         return self.plan.set_up.to_yaml().encode()
 
+    @cached_property
+    def pdf(self) -> dict[str, bytes]:
+        """Kind of file -> its PDF."""
+        files = {f"{kind}.{kind}": getattr(self, kind) for kind in PRINTED}
+        pdfs = pdf_of(files, day=document_day(self.plan.scenario, self.plan.catalog))
+        return dict(zip(PRINTED, pdfs.values(), strict=True))
+
+    @cached_property
     def terraform(self) -> dict[str, bytes]:
         """Path -> file of the infrastructure code."""
         from gpuplan.deliver.infrastructure import infrastructure_files

@@ -14,11 +14,13 @@ import pytest
 from approved import has_approved
 from branding import ACME
 from random_cases import of_the_day
+from workbooks import libreoffice
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.analysis.customer import customer_scenario
 from gpuplan.catalog import Catalog
 from gpuplan.deliver import KINDS, bundle, design_files, file_stem, zipped
+from gpuplan.deliver.bundle import PRINTED
 from gpuplan.scenario import decode_scenario
 
 
@@ -30,11 +32,12 @@ def plan(catalog: Catalog) -> Plan:
 def test_every_kind_of_file_is_made_and_made_the_same_again(
     plan: Plan, example_files: Callable[[str], dict[str, bytes]]
 ) -> None:
+    libreoffice()
     told: list[float] = []
     files = design_files(plan, tell=lambda done, _step: told.append(done))
     assert told == sorted(told) and len(told) > len(KINDS) and max(told) < 1
-    kinds = KINDS.keys() - {"terraform", "whatif"}
-    single = {f"starter-example.{kind}" for kind in kinds} | {"starter-example-what-if.html"}
+    single = {f"starter-example.{kind}" for kind in KINDS.keys() - {"terraform", "whatif", "pdf"}}
+    single |= {f"starter-example{ending}" for ending in ("-what-if.html", *PRINTED.values())}
     assert single == {name for name in files if "/" not in name}
     assert {name.partition("/")[0] for name in files if "/" in name} == {"terraform"}
     assert "terraform/vsphere/main.tf" in files
@@ -114,13 +117,17 @@ def test_a_zip_holds_the_files_and_is_the_same_each_time() -> None:
 
 FOLDERS = {path.name for path in Path(bundle.__file__).parent.iterdir() if (path / "__init__.py").exists()}
 FOLDER_OF = {"html": "document", "docx": "document", "whatif": "what_if", "terraform": "infrastructure"}
+FOLDER_OF["pdf"] = "document pptx"
 """Kind of file -> the folder that makes it, where that has another name; none makes the scenario file."""
 LIBRARIES = {"docx": {"docx"}, "pptx": {"pptx", "xlsxwriter"}, "xlsx": {"xlsxwriter"}}
+LIBRARIES["pdf"] = LIBRARIES["docx"] | LIBRARIES["pptx"]
 """Kind of file -> what writes it; a chart of a slide has its numbers in a workbook."""
 
 
 @pytest.mark.parametrize("kind", of_the_day(list(KINDS), few=3))
 def test_a_file_is_written_without_what_makes_the_others(kind: str) -> None:
+    if kind == "pdf":
+        libreoffice()
     code = f"""if True:
         import sys
         from gpuplan import load_scenario, make_plan
@@ -134,5 +141,5 @@ def test_a_file_is_written_without_what_makes_the_others(kind: str) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     before, rooms, loaded = done.stdout.splitlines()
     assert before == "[]"
-    assert set(rooms.split()) & FOLDERS == {FOLDER_OF.get(kind, kind)} & FOLDERS
+    assert set(rooms.split()) & FOLDERS == set(FOLDER_OF.get(kind, kind).split()) & FOLDERS
     assert set(loaded.split()) & {"docx", "pptx", "xlsxwriter"} == LIBRARIES.get(kind, set())

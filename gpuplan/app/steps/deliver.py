@@ -9,7 +9,7 @@ from gpuplan.app.delivering import Order, Preview
 from gpuplan.app.forms import form
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import solve
-from gpuplan.deliver import KINDS
+from gpuplan.deliver import KINDS, kinds_made_here
 from gpuplan.deliver.executive import document_day
 from gpuplan.locales import written_day
 from gpuplan.report.table import Cell, Table, screen, tabulate
@@ -67,12 +67,15 @@ def _made_from(workbook: Workbook, kind: str) -> dict[str, Any]:
 def _files(workbook: Workbook, *, off: bool) -> Table:
 
     def download(kind: str) -> Cell:
-        acts = [] if off else [act("deliver", "Download", KINDS[kind], kind=kind)]
+        acts = [] if off or kind not in here else [act("deliver", "Download", KINDS[kind], kind=kind)]
         return Cell("", tone="do", more={"acts": acts})
 
+    here, missing = kinds_made_here(), said("screen.deliver.no office")
     own: dict[str, Any] = {
         "acts": download,
-        "file": lambda kind: Cell(KINDS[kind], tone="file", more={"note": HOLDS[kind]}),
+        "file": lambda kind: Cell(
+            KINDS[kind], tone="file", more={"note": HOLDS[kind] if kind in here else missing}
+        ),
     }
     made = {kind: _made_from(workbook, kind) for kind in KINDS}
     own["made"] = lambda kind: Cell("", tone="made", more=made[kind])
@@ -99,7 +102,7 @@ def _just_made(workbook: Workbook) -> str:
     last = workbook.delivering.order
     if workbook.delivering.runner.state != "done" or last is None or last.internal != is_internal(workbook):
         return ""
-    kinds = [last.kind] if last.kind else list(KINDS)
+    kinds = [last.kind] if last.kind else kinds_made_here()
     if any(_made_from(workbook, kind) != UP_TO_DATE for kind in kinds):
         return ""
     return KINDS[last.kind] if last.kind else said("screen.deliver.everything")

@@ -14,11 +14,13 @@ from gpuplan.app.delivering import Preview
 from gpuplan.app.events import EVENTS
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import deliver as step
-from gpuplan.deliver import KINDS
+from gpuplan.deliver import KINDS, bundle
 
 
 @pytest.fixture
-def book() -> Workbook:
+def book(monkeypatch: pytest.MonkeyPatch) -> Workbook:
+    """A design, where LibreOffice is installed."""
+    monkeypatch.setattr(bundle, "has_office", lambda: True)
     return Workbook(load_catalog(), load_scenario("starter"))
 
 
@@ -53,6 +55,15 @@ def test_each_file_can_be_downloaded(book: Workbook) -> None:
     ]
     (button,) = step.deliver_data(book)["buttons"]
     assert (button["event"], button["off"]) == ("deliver", False)
+
+
+def test_a_pdf_is_offered_only_where_libreoffice_is_installed(
+    book: Workbook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bundle, "has_office", lambda: False)
+    assert [act["rest"]["kind"] for act in acts(book)] == [kind for kind in KINDS if kind != "pdf"]
+    notes = [row[0]["note"] for row in step.deliver_data(book)["tables"][0]["rows"]]
+    assert is_approved(next(note for note in notes if "LibreOffice" in note))
 
 
 def test_one_at_a_time(book: Workbook) -> None:
@@ -117,7 +128,7 @@ def test_each_version_has_files_of_its_own(book: Workbook) -> None:
 def test_a_template_makes_its_kind_old_and_a_brand_all(book: Workbook) -> None:
     finish(book)
     book.delivering.templates["pptx"].remove()
-    assert [kind for kind, mark in marks(book).items() if mark == OLD] == ["pptx"]
+    assert [kind for kind, mark in marks(book).items() if mark == OLD] == ["pptx", "pdf"]
     content = b"name: ACME"
     book.delivering.templates["brand"].receive("acme.yaml", len(content), 0, content)
     assert set(marks(book).values()) == {OLD}
