@@ -76,7 +76,10 @@ def design_files(
             tell((sum(effort[:at]) + part * effort[at]) / sum(effort), KINDS[kind])
 
     found = {"solution": solution, "boards": boards}
-    files = _Files(plan, compared, found, brand, docx_template, pptx_template, partial(told, "whatif"))
+    printed = tuple(PRINTED) if "pdf" in wanted else ("docx",)
+    files = _Files(
+        plan, compared, found, brand, printed, docx_template, pptx_template, partial(told, "whatif")
+    )
     contents: dict[str, bytes] = {}
     for kind in wanted:
         told(kind)
@@ -106,6 +109,8 @@ class _Files:
     found: Mapping[str, Any]
     """What was found before, by its field of the summary."""
     brand: Brand
+    printed: Sequence[str]
+    """Kinds of files to print as PDF."""
     docx_template: bytes | None
     pptx_template: bytes | None
     tell: Callable[[float], object]
@@ -132,9 +137,18 @@ class _Files:
 
     @cached_property
     def docx(self) -> bytes:
+        """The document, with the page numbers of its PDF where that can be made."""
+        from gpuplan.deliver.document.docx_file import heading_pages
+
+        try:
+            return self._docx(heading_pages(self.pdf["docx"]))
+        except PdfError:
+            return self._docx({})
+
+    def _docx(self, pages: Mapping[str, int]) -> bytes:
         from gpuplan.deliver.document.docx_file import docx_bytes
 
-        return docx_bytes(self.document, brand=self.brand, template=self.docx_template)
+        return docx_bytes(self.document, brand=self.brand, template=self.docx_template, pages=pages)
 
     @cached_property
     def pptx(self) -> bytes:
@@ -163,10 +177,14 @@ class _Files:
 
     @cached_property
     def pdf(self) -> dict[str, bytes]:
-        """Kind of file -> its PDF."""
-        files = {f"{kind}.{kind}": getattr(self, kind) for kind in PRINTED}
-        pdfs = pdf_of(files, day=document_day(self.plan.scenario, self.plan.catalog))
-        return dict(zip(PRINTED, pdfs.values(), strict=True))
+        """Kind of file -> its PDF, all by one run of LibreOffice."""
+        from gpuplan.deliver.document.docx_file import FIRST_PAGES
+
+        files = {"docx": self._docx(FIRST_PAGES)} if "docx" in self.printed else {}
+        files |= {kind: getattr(self, kind) for kind in self.printed if kind != "docx"}
+        day = document_day(self.plan.scenario, self.plan.catalog)
+        pdfs = pdf_of({f"{kind}.{kind}": content for kind, content in files.items()}, day=day)
+        return dict(zip(files, pdfs.values(), strict=True))
 
     @cached_property
     def terraform(self) -> dict[str, bytes]:

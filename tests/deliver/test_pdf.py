@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import select
 import subprocess
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from workbooks import converted, libreoffice, poppler
 
 from gpuplan import Plan
 from gpuplan.deliver import bundle, design_files, pdf
+from gpuplan.deliver.document.docx_file import heading_pages
 from gpuplan.deliver.pdf import PdfError, has_office, pdf_of
 
 DOTS = 40
@@ -35,6 +38,18 @@ def points(path: Path) -> list[bytes]:
         [poppler("pdftoppm"), "-r", str(DOTS), "-gray", str(path), str(path.with_suffix(""))], check=True
     )
     return [picture.read_bytes() for picture in sorted(path.parent.glob(f"{path.stem}-*.pgm"))]
+
+
+@pytest.mark.slow
+def test_the_contents_of_the_document_have_the_pages_of_its_pdf(
+    example_files: Callable[[str], dict[str, bytes]],
+) -> None:
+    libreoffice()
+    files = example_files("starter")
+    with zipfile.ZipFile(io.BytesIO(files["starter-example.docx"])) as packed:
+        text = packed.read("word/document.xml").decode()
+    written = re.findall(r"PAGEREF (\w+) .*?<w:t>(\d+)</w:t>", text, re.DOTALL)
+    assert {mark: int(page) for mark, page in written} == heading_pages(files["starter-example.pdf"])
 
 
 @pytest.mark.slow

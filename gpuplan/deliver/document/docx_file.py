@@ -162,6 +162,8 @@ PIECES = re.compile("([\t\n\r])")
 
 BOOKMARK = "_Toc{:09}"
 """Name of the bookmark of a heading, by its place in the contents."""
+FIRST_PAGES = dict.fromkeys(map(BOOKMARK.format, range(1, 1000)), 1)
+"""Pages of a document that is printed to learn them: the printing program puts its own in their place."""
 
 
 def docx_bytes(
