@@ -5,7 +5,8 @@ Nothing here has a default for `basis` or `sources`: a number that cannot say wh
 
 import csv
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sized
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, fields
 from importlib.resources import files
 from pathlib import Path
@@ -32,6 +33,12 @@ FEW = 5
 """Names that a collection says in a console."""
 TRANSLATION: dict[str, dict[int, dict[str, str]]] = {}
 """Table of words -> row -> column -> its text in another language; ``gpuplan report --language`` fills it before texts are read."""
+FORMS = re.compile(r"(?:zero|one|two|few|many|other|\d+)=")
+"""Beginning of forms by number: ``one=# host is|other=# hosts are``."""
+PLURAL_RULES: list[Callable[[Any], str]] = [lambda value: "one" if 0 < value <= 1 else "other"]
+"""Rules for the category of a number, as CLDR names it: the English one, and that of the language chosen, which holds."""
+QUOTED: dict[tuple[str, str], dict[str, str]] = {}
+"""Table and column of the catalog, or ``models`` and ``text`` -> English text -> the text in another language."""
 
 
 class Several(tuple[T, ...], Carded):

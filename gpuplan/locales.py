@@ -7,7 +7,7 @@ import datetime
 import functools
 import re
 import string
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -147,38 +147,3 @@ def written_day(iso: str) -> str:
     except ValueError:
         return iso
     return SPOKEN.get().day.format(year=day.year, month=MONTHS[day.month - 1], number=day.month, day=day.day)
-
-
-def week_hours(quarters: Iterable[int], most: int = 3) -> str:
-    """Quarters of an hour of a week (0 is Monday, 00:00) as days and hours: ``Mon-Fri 09:00-18:00``."""
-    marked = set(quarters)
-    if len(marked) == 7 * 96:
-        return "always"
-    by_day: dict[tuple[tuple[int, int], ...], list[int]] = {}
-    for day in range(7):
-        edges = [
-            q
-            for q in range(97)
-            if (q < 96 and 96 * day + q in marked) != (q > 0 and 96 * day + q - 1 in marked)
-        ]
-        spans = tuple(zip(edges[::2], edges[1::2], strict=True))
-        if spans:
-            by_day.setdefault(spans, []).append(day)
-    parts = []
-    for spans, days in by_day.items():
-        clock = ", ".join(f"{a // 4:02}:{a % 4 * 15:02}-{b // 4:02}:{b % 4 * 15:02}" for a, b in spans)
-        parts.append(f"{_days(days)} {clock}")
-    more = f"; and {len(parts) - most} more" if len(parts) > most else ""
-    return "; ".join(parts[:most]) + more
-
-
-def moment(quarter: int) -> str:
-    """A quarter of an hour of a week (0 is Monday, 00:00): ``Wed 15:00``."""
-    day, at = divmod(quarter, 96)
-    return f"{DAY_NAMES[day]} {at // 4:02}:{at % 4 * 15:02}"
-
-
-def _days(days: list[int]) -> str:
-    if len(days) > 2 and days == list(range(days[0], days[-1] + 1)):
-        return f"{DAY_NAMES[days[0]]}-{DAY_NAMES[days[-1]]}"
-    return ", ".join(DAY_NAMES[day] for day in days)

@@ -7,8 +7,8 @@ from contextvars import ContextVar
 from numbers import Real
 from typing import Any
 
-from gpuplan.facts import own_rows
-from gpuplan.locales import SPOKEN, per_cent, written, written_day
+from gpuplan.facts import FORMS, PLURAL_RULES, own_rows
+from gpuplan.locales import DAY_NAMES, SPOKEN, per_cent, written, written_day
 from gpuplan.units import exact
 
 PAGE_WIDTH: ContextVar[int] = ContextVar("page width", default=100)
@@ -32,8 +32,8 @@ VERDICTS = NAMES["verdict"]
 LICENCE_NAMES = {path: NAMES[path] for path in ("cost.platform_licence", "cost.gpu_licence")}
 """Names of software licensing models, by their input."""
 
-PLURALS: Mapping[str, str] = NAMES["plural"]
-"""Units that take a plural, in it."""
+NOUNS: Mapping[str, str] = NAMES["noun"]
+"""Units that are nouns -> their forms by number."""
 
 
 def basis_word(basis: str) -> str:
@@ -41,12 +41,14 @@ def basis_word(basis: str) -> str:
     return BASIS_WORDS[basis]
 
 
+ANSWERS = NAMES["answer"]
+"""What no value, true and false are called."""
+
+
 def number(value: Any) -> str:
     """A number as it is shown: whole numbers with the locale's thousands, fractions of a GPU as fractions, others to three places, or three digits below 0.1."""
-    if value is None:
-        return "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
+    if value is None or isinstance(value, bool):
+        return ANSWERS[str(value)]
     if isinstance(value, str):
         return value
     if float(value).is_integer():
@@ -78,16 +80,27 @@ def amount(value: Any, unit: str) -> str:
         return text
     if unit == "s" and 0 < value < 1:
         text = three_digits(value)  # GPUs have fractions, seconds have decimals
-    return per_cent(f"{text} {unit_of(value, unit)}")
+    if unit == "%":
+        return per_cent(f"{text} %")
+    return said("wording.amount", number=text, unit=unit_of(value, unit))
 
 
 def unit_of(value: Any, unit: str) -> str:
-    """Return the unit beside a number: plural, unless the number is one or a part of one."""
-    if unit == "us":
-        return "\u00b5s"
-    if isinstance(value, Real) and 0 < float(value) <= 1:
-        return unit
-    return f"{unit}es" if unit.endswith("switch") else PLURALS.get(unit, unit)
+    """Return the unit beside a number, in its form for it; a text takes the plural."""
+    forms = NOUNS.get(unit, unit)
+    return form(forms, value if isinstance(value, Real) else 2) if FORMS.match(forms) else unit
+
+
+def form(forms: str, value: Any) -> str:
+    """Return the text for a number, from ``one=a host|other=# hosts``: that of the very number, or of its category in the language."""
+    texts = dict(each.split("=", 1) for each in forms.split("|"))
+    text = texts.get(f"{value:g}") or texts.get(category(value)) or texts["other"]
+    return text.replace("#", number(value))
+
+
+def category(value: Any) -> str:
+    """Return the plural category of a number, as CLDR names it for the language."""
+    return PLURAL_RULES[-1](value)
 
 
 def bare_amount(value: Any, unit: str) -> str:
@@ -97,7 +110,7 @@ def bare_amount(value: Any, unit: str) -> str:
 
 def counted(count: int, word: str) -> str:
     """A count with its noun: ``1 price``, ``no prices``, ``3 prices``."""
-    return f"{number(count) if count else 'no'} {word}{'s' * (count != 1)}"
+    return amount(count, word) if count else said("wording.no", unit=unit_of(0, word))
 
 
 COUNT_WORDS = tuple(NAMES["count in words"].values())
@@ -121,12 +134,19 @@ VERBS = {"are": "is", "have": "has", "carry": "carries", "do": "does"}
 def some_of(names: Sequence[str]) -> str:
     """A list of names; of many the first few, and the number of the others."""
     left = len(names) - MOST_NAMES
-    return ", ".join(names) if left < 2 else f"{', '.join(names[:MOST_NAMES])} and {number(left)} more"
+    return ", ".join(names) if left < 2 else and_more(names[:MOST_NAMES], left)
+
+
+def and_more(names: Sequence[str], left: int) -> str:
+    """Names, and how many others there are."""
+    return said("wording.and more", names=", ".join(names), left=left)
 
 
 def joined(names: Sequence[str]) -> str:
     """A list of names in a sentence, ``and`` before the last."""
-    return said("headline.and").join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+    if len(names) < 2:
+        return "".join(names)
+    return said("wording.and", names=", ".join(names[:-1]), last=names[-1])
 
 
 def is_currency(unit: str) -> bool:
@@ -152,8 +172,14 @@ def priced(text: str, currency: str) -> str:
 
 def headline_money(value: float, currency: str, ends: tuple[float, float] | None = None) -> str:
     """An amount of money for a headline, rounded, with its range: ``USD 2.4 M (2.0 to 3.1 M)``."""
-    said, low, high = rounded_money(value, ends)
-    return priced(said, currency) + (f" ({low} to {high})" if low else "")
+    shown, low, high = rounded_money(value, ends)
+    text = priced(shown, currency)
+    return said("wording.with range", value=text, range=spanned(low, high)) if low else text
+
+
+def spanned(low: str, high: str) -> str:
+    """Two ends of a range."""
+    return said("wording.range", low=low, high=high)
 
 
 def rounded_money(value: float, ends: tuple[float, float] | None = None) -> tuple[str, str, str]:
@@ -179,7 +205,7 @@ def rounded_money(value: float, ends: tuple[float, float] | None = None) -> tupl
     return value_said + letter, low_said, high_said + letter
 
 
-SIZES = ((1e9, " bn"), (1e6, " M"), (1e3, " k"))
+SIZES = tuple((float(size), f" {letter}") for size, letter in NAMES["large amount"].items())
 """Larger units for amounts, with their letters."""
 
 
@@ -208,9 +234,9 @@ def short_watts(value: float) -> str:
 def hours(value: float) -> str:
     """Hours a year for a reader: minutes and seconds where they are few, none where there are none."""
     if value == 0:
-        return "none"
+        return number(None)
     if value < 1 / 60:
-        return "less than 1 min"
+        return said("wording.less", value="1 min")
     if value < 1:
         return f"{value * 60:.0f} min"
     return f"{written(value, '.1f')} h" if value < 10 else f"{number(round(value))} h"
@@ -225,10 +251,10 @@ def wait_words(hours: float) -> str:
     """A wait for a reader: minutes, hours from two hours on, days from two days on."""
     minutes = 60 * hours
     if minutes < 1:
-        return "none" if minutes < 0.05 else "under 1 min"
+        return number(None) if minutes < 0.05 else said("wording.under", value="1 min")
     if minutes < 120:
         return f"{minutes:.0f} min"
-    return f"{written(hours, '.1f')} h" if hours < 48 else f"{number(round(hours / 24))} days"
+    return f"{written(hours, '.1f')} h" if hours < 48 else amount(round(hours / 24), "day")
 
 
 def rough(value: float) -> str:
@@ -238,7 +264,7 @@ def rough(value: float) -> str:
 
 def rough_range(low: float, high: float) -> str:
     """Return the range of a rough figure in words."""
-    return f"{rough(low)} to {rough(high)}"
+    return spanned(rough(low), rough(high))
 
 
 def percent(value: float) -> str:
@@ -246,9 +272,9 @@ def percent(value: float) -> str:
     if value in (0, 1):
         return whole_percent(value)
     if value < 0.0001:
-        return per_cent(f"under {written(0.01)} %")
+        return said("wording.under", value=per_cent(f"{written(0.01)} %"))
     if value > 0.9999:
-        return per_cent(f"over {written(99.99)} %")
+        return said("wording.over", value=per_cent(f"{written(99.99)} %"))
     digits = 0 if 0.1 <= value <= 0.99 else 1 if 0.01 <= value < 0.1 else 2
     return per_cent(f"{written(100 * value, f'.{digits}f')} %")
 
@@ -270,7 +296,8 @@ def share_words(share: float) -> str:
 
 def share_range(low: float, typical: float, high: float) -> str:
     """A part of a whole with its range: ``97 % (33 to 99 %)``."""
-    return f"{share_words(typical)} ({unsigned(share_words(low))} to {share_words(high)})"
+    span = spanned(unsigned(share_words(low)), share_words(high))
+    return said("wording.with range", value=share_words(typical), range=span)
 
 
 def kept_share(value: float) -> str:
@@ -280,7 +307,7 @@ def kept_share(value: float) -> str:
 
 def kept_range(low: float, high: float) -> str:
     """Return the range of a remaining share of speed in words."""
-    return f"{unsigned(kept_share(low))} to {kept_share(high)}"
+    return spanned(unsigned(kept_share(low)), kept_share(high))
 
 
 def three_digits(value: float) -> str:
@@ -316,9 +343,9 @@ def seconds(value: float) -> str:
 def run_words(numbers: Iterable[int], *, dash: str = "\u2013", most: int | None = None) -> str:
     """Numbers with ascending neighbours joined: ``1\u20133, 7``; runs beyond the most allowed are only counted."""
     spans = runs(numbers)
-    said = [f"{run[0]}{dash}{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in spans[:most]]
-    left = sum(map(len, spans[len(said) :]))
-    return ", ".join(said) + (f" and {number(left)} more" if left else "")
+    shown = [f"{run[0]}{dash}{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in spans[:most]]
+    left = sum(map(len, spans[len(shown) :]))
+    return and_more(shown, left) if left else ", ".join(shown)
 
 
 def runs(numbers: Iterable[int]) -> list[list[int]]:
@@ -377,13 +404,16 @@ class _Teller(string.Formatter):
 def worded(value: Any, spec: str) -> str:
     """A value by its format in a text.
 
-    ``host`` is its unit, ``~carry`` the verb of a count, ``words`` the count in words, ``words host`` both, ``no host`` a count that
-    may be none, ``@verdict`` a choice by its name, ``.2f`` a number in Python's format with the signs of the locale.
+    ``host`` is its unit, ``~carry`` the English verb of a count, ``words`` the count in words, ``words host`` both, ``no host`` a count
+    that may be none, ``one=# host is|other=# hosts are`` the form for the count, ``@verdict`` a choice by its name, ``.2f`` a number in
+    Python's format with the signs of the locale.
     """
     if not spec:
         return str(value)
     if spec in TOLD:
         return TOLD[spec](value)
+    if FORMS.match(spec):
+        return form(spec, value)
     if spec[0] == "~":
         return verb(value, spec[1:])
     if spec[0] == "@":
@@ -393,7 +423,8 @@ def worded(value: Any, spec: str) -> str:
     if spec.startswith("no "):
         return counted(value, spec[3:])
     if spec[1:5] == "ords":
-        text = f"{in_words(value)} {unit_of(value, spec[6:])}".rstrip()
+        text, unit = in_words(value), spec[6:]
+        text = said("wording.amount", number=text, unit=unit_of(value, unit)) if unit else text
         return capital(text) if spec[0] == "W" else text
     return amount(value, spec)
 
@@ -406,3 +437,38 @@ def said(key: str, /, **values: object) -> str:
 def told(text: str, values: Mapping[str, object]) -> str:
     """A text with values filled in, each by its format."""
     return _Teller().vformat(per_cent(text), (), values)
+
+
+def week_hours(quarters: Iterable[int], most: int = 3) -> str:
+    """Quarters of an hour of a week (0 is Monday, 00:00) as days and hours: ``Mon-Fri 09:00-18:00``."""
+    marked = set(quarters)
+    if len(marked) == 7 * 96:
+        return said("wording.always")
+    by_day: dict[tuple[tuple[int, int], ...], list[int]] = {}
+    for day in range(7):
+        edges = [
+            q
+            for q in range(97)
+            if (q < 96 and 96 * day + q in marked) != (q > 0 and 96 * day + q - 1 in marked)
+        ]
+        spans = tuple(zip(edges[::2], edges[1::2], strict=True))
+        if spans:
+            by_day.setdefault(spans, []).append(day)
+    parts = []
+    for spans, days in by_day.items():
+        clock = ", ".join(f"{a // 4:02}:{a % 4 * 15:02}-{b // 4:02}:{b % 4 * 15:02}" for a, b in spans)
+        parts.append(f"{_days(days)} {clock}")
+    shown, left = "; ".join(parts[:most]), len(parts) - most
+    return said("wording.and more times", times=shown, left=left) if left > 0 else shown
+
+
+def moment(quarter: int) -> str:
+    """A quarter of an hour of a week (0 is Monday, 00:00): ``Wed 15:00``."""
+    day, at = divmod(quarter, 96)
+    return f"{DAY_NAMES[day]} {at // 4:02}:{at % 4 * 15:02}"
+
+
+def _days(days: list[int]) -> str:
+    if len(days) > 2 and days == list(range(days[0], days[-1] + 1)):
+        return f"{DAY_NAMES[days[0]]}-{DAY_NAMES[days[-1]]}"
+    return ", ".join(DAY_NAMES[day] for day in days)

@@ -7,6 +7,7 @@ may hold, `parameters.csv` what every parameter of a fact table may hold.
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -15,7 +16,7 @@ from typing import Any
 from gpuplan.catalog.catalog import Catalog, Item, Row
 from gpuplan.catalog.layout import META, Layout, parse_line, read_layout
 from gpuplan.catalog.tables import CatalogError, Column, Line, NotAllowed, read_lines, short
-from gpuplan.facts import Fact, Named, Source, data_root, did_you_mean
+from gpuplan.facts import QUOTED, Fact, Named, Source, data_root, did_you_mean
 from gpuplan.wording import said
 
 _ANY = "any"
@@ -110,11 +111,22 @@ def _overlay(raw: _Raw, layout: Layout, files: Mapping[str, Path]) -> None:
             raw[table][key] = line
 
 
+def _put_into_language(raw: _Raw, layout: Layout) -> None:
+    """Replace the texts that the language chosen has."""
+    for (table, name), texts in QUOTED.items():
+        at = [column.name for column in layout.of(table)].index(name) if table in raw else 0
+        for key, line in raw.get(table, {}).items():
+            if text := texts.get(line.cells[at]):
+                raw[table][key] = replace(line, cells=(*line.cells[:at], text, *line.cells[at + 1 :]))
+
+
 def _build(files: _Files, layout: Layout, folders: tuple[Path, ...]) -> Catalog:
     of_facts, of_rows, later = (
         [table for table, kind in layout.kinds.items() if kind == of] for of in ("facts", "rows", "measured")
     )
     raw = _read(files, layout, [table for table in layout.kinds if table not in later])
+    digest = _digest(raw, layout)
+    _put_into_language(raw, layout)
     records: dict[str, _Records] = {
         table: [(line, parse_line(line, layout.of(table))) for line in lines.values()]
         for table, lines in raw.items()
@@ -126,7 +138,7 @@ def _build(files: _Files, layout: Layout, folders: tuple[Path, ...]) -> Catalog:
     rows = {table: _rows(table, records[table]) for table in of_rows}
     return Catalog(
         folders=folders,
-        digest=_digest(raw, layout),
+        digest=digest,
         sources=MappingProxyType({cells["id"]: _source(cells) for _, cells in records["sources"]}),
         titles=layout.titles,
         schema=columns,

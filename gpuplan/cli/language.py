@@ -1,14 +1,15 @@
 """``gpuplan words`` and ``gpuplan report --language FILE``: the texts of the files, for a translator and in another language."""
 
 import argparse
+import ast
 import csv
 import string
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from gpuplan.facts import TRANSLATION, did_you_mean, did_you_mean_file, own_rows
+from gpuplan.facts import FORMS, PLURAL_RULES, QUOTED, TRANSLATION, did_you_mean, did_you_mean_file, own_rows
 
 SHIPPED = "en"
 """The language of the texts in ``data/words``."""
@@ -19,7 +20,13 @@ TRANSLATED = {
     row["table"]: (row["keys"].split(), row["columns"].split()) for row in own_rows("words/translated")
 }
 """Table of texts -> the columns by which a row is known, and those that a reader sees."""
+MODELS = "models"
+"""Texts of the formulas: what each function of `gpuplan.models` returns."""
+CATALOG = {MODELS, *(table for table in TRANSLATED if "/" not in table and table != "inputs")}
+"""Tables in which the same English text is translated once; those of words are read as they are."""
 Address = tuple[str, str, str]
+LANGUAGE: Address = ("report.csv", "wording.language", "text")
+"""Address of the code of the language, whose plural forms its texts use."""
 
 
 class Text(NamedTuple):
@@ -35,10 +42,26 @@ def texts() -> dict[Address, Text]:
     """Return all texts of the files, by file, key and column."""
     found: dict[Address, Text] = {}
     for table, (keys, columns) in TRANSLATED.items():
+        quoted, seen = table in CATALOG, set[tuple[str, str]]()
         for at, row in enumerate(own_rows(table)):
             file, key = f"{table.rpartition('/')[2]}.csv", " | ".join(row[name] for name in keys if row[name])
-            found |= {(file, key, name): Text(table, at, name, row[name]) for name in columns if row[name]}
+            for name in columns:
+                if row[name] and not (quoted and (name, row[name]) in seen):
+                    found[file, key, name] = Text(table, at, name, row[name])
+                seen.add((name, row[name]))
+    for name, text in _formulas():
+        found[f"{MODELS}.csv", name, "text"] = Text(MODELS, 0, "text", text)
     return found
+
+
+def _formulas() -> Iterator[tuple[str, str]]:
+    """Yield the functions of the models, and the first sentence of each."""
+    root = Path(__file__).parents[1] / MODELS
+    for path in sorted(root.rglob("*.py")):
+        where = ".".join(path.relative_to(root).with_suffix("").parts)
+        for part in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(part, ast.FunctionDef) and part.name[0] != "_" and (doc := ast.get_docstring(part)):
+                yield f"{where}.{part.name}", " ".join(doc.split("\n\n", 1)[0].split())
 
 
 def run_words(args: argparse.Namespace) -> int:
@@ -58,13 +81,18 @@ def put_into_language(words: Sequence[str]) -> None:
         return
     path, english = Path(language), texts()
     translation = _translation(path, english)
+    rule = _plural_rule(translation.get(LANGUAGE, SHIPPED))
     if "gpuplan.wording" in sys.modules:
         wrong = ("--language", language, "a language for a command of its own; here texts are already read")
         raise _refusal([wrong])
+    PLURAL_RULES.append(rule)
     for address, translated in translation.items():
         text = english[address]
-        row = TRANSLATION.setdefault(text.table, {}).setdefault(text.row, {})
-        row[text.column] = text.english.replace(text.english.strip(), translated)  # in its spaces
+        in_spaces = text.english.replace(text.english.strip(), translated)
+        if text.table in CATALOG:
+            QUOTED.setdefault((text.table, text.column), {})[text.english] = in_spaces
+        else:
+            TRANSLATION.setdefault(text.table, {}).setdefault(text.row, {})[text.column] = in_spaces
     if left := len(english) - len(translation):
         print(f"{path.name} lacks {left} of {len(english)} texts; they stay English.", file=sys.stderr)
 
@@ -86,6 +114,19 @@ def _translation(path: Path, known: dict[Address, Text]) -> dict[Address, str]:
     if problems:
         raise _refusal(problems)
     return translated
+
+
+def _plural_rule(language: str) -> Callable[[Any], str]:
+    """Return the rule for the plural categories of a language, as CLDR has it."""
+    if language == SHIPPED:
+        return PLURAL_RULES[0]
+    from babel import Locale, UnknownLocaleError  # only for another language, by the extra export
+
+    try:
+        return Locale.parse(language, sep="-").plural_form
+    except (UnknownLocaleError, ValueError):
+        place = " / ".join(("language", *LANGUAGE))
+        raise _refusal([(place, repr(language[:80]), "a language of CLDR, such as de or pt-BR")]) from None
 
 
 def _rows(path: Path) -> Iterator[dict[str, str]]:
@@ -129,9 +170,14 @@ def _wrong(text: str, english: str) -> str:
         words = set(_placeholders(text))
     except ValueError as error:
         return f"words in braces closed and not nested ({error})"
-    meant = set(_placeholders(english))
-    bare = {(name, "") for name, _ in meant}
-    if not text or ({(name, "") for name, _ in words} == bare and words <= meant | bare):
+    if text and FORMS.match(english) and not (FORMS.match(text) and "other=" in text):
+        return f"forms by number, one of them other: {english}"
+    meant, forms = set(_placeholders(english)), {each for each in words if FORMS.match(each[1])}
+    names, needed = {name for name, _ in meant}, {name for name, form in meant if form[:1] != "~"}
+    if any("other=" not in form for _, form in forms):
+        return "forms by number, one of them other: {hosts:one=# host|other=# hosts}"
+    allowed = meant | {(name, "") for name in names}
+    if not text or (needed <= {name for name, _ in words} <= names and words - forms <= allowed):
         return ""
     return f"the words in braces of the English text: {', '.join(_braced(meant)) or 'none'}"
 

@@ -369,11 +369,11 @@ def _ways(kind: KindCounts, groups: Sequence[GroupPlan]) -> Iterator[Found]:
     if "vgpu" in taken:
         yield _by_vgpu(groups)
         if remote and "bitfusion" not in taken:
-            yield found("allocation, bitfusion on vgpu", groups=_names(remote))
+            yield found("allocation, bitfusion on vgpu", groups=joined(remote))
     if "bitfusion" in taken:
-        yield found("allocation, bitfusion", groups=_names(remote))
+        yield found("allocation, bitfusion", groups=joined(remote))
     if "passthrough" in taken:
-        yield found("allocation, passthrough", groups=_names(whole))
+        yield found("allocation, passthrough", groups=joined(whole))
 
 
 def _by_vgpu(groups: Sequence[GroupPlan]) -> Found:
@@ -384,7 +384,7 @@ def _by_vgpu(groups: Sequence[GroupPlan]) -> Found:
     if over:
         some = len(over) < len(local)
         case = "allocation, vgpu, some over the limit" if some else "allocation, vgpu, over the limit"
-    return found(case, over=_names(over))
+    return found(case, over=joined(over))
 
 
 def _power_on(starts: Mapping[str, PowerOn]) -> Iterator[Found]:
@@ -413,10 +413,6 @@ def _settings(start: PowerOn) -> str:
     """Name the settings of vSphere, and the order in which VMs are started if it matters."""
     named = ", ".join(settings_now(start)) or said("power on.keep settings")
     return capital(named if start.as_planned is start.now else f"{named}; {STEPS[LARGEST]}")
-
-
-def _names(names: Sequence[str]) -> str:
-    return "".join(names) if len(names) < 2 else ", ".join(names[:-1]) + " and " + names[-1]
 
 
 def _network(scenario: Scenario, groups: Sequence[GroupPlan]) -> Found:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, is_dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple, get_type_hints
 
-from gpuplan.facts import Fact, own_rows, weakest
+from gpuplan.facts import QUOTED, Fact, own_rows, weakest
 from gpuplan.plan.inputs import Input, label_of
 from gpuplan.showing import Carded
 
@@ -267,4 +267,4 @@ def _doc(function: Callable[..., Any]) -> tuple[str, tuple[str, ...]]:
     doc = inspect.getdoc(function) or ""
     first = " ".join(doc.split("\n\n", 1)[0].split())
     cited = CITED.findall(doc) or CITED.findall(sys.modules[function.__module__].__doc__ or "")
-    return first, tuple(cited)
+    return QUOTED.get(("models", "text"), {}).get(first, first), tuple(cited)

@@ -13,7 +13,7 @@ from gpuplan.analysis.silos import silo_costs, silos
 from gpuplan.analysis.simulation import PoolSimulation, simulation_dict
 from gpuplan.analysis.variants import standing
 from gpuplan.facts import BASES, Fact
-from gpuplan.locales import moment, spoken, week_hours, written_day
+from gpuplan.locales import spoken, written_day
 from gpuplan.plan import Plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.fabric import Cabling
@@ -34,7 +34,7 @@ from gpuplan.report.tables.models import token_costs
 from gpuplan.report.tables.network import curve_network, network_name
 from gpuplan.report.tables.purchases import growth_tables
 from gpuplan.report.text import Content, chapter, fitted, page, pairs
-from gpuplan.wording import AGGREGATION_NAMES, NAMES, RULE_NAMES, amount, basis_word, said
+from gpuplan.wording import AGGREGATION_NAMES, NAMES, RULE_NAMES, amount, basis_word, moment, said, week_hours
 
 
 def cost_dict(plan: Plan) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import re
 from decimal import Decimal, localcontext
 
 from gpuplan.locales import PLAIN, Locale
-from gpuplan.wording import PLURALS
+from gpuplan.wording import unit_of
 
 QUOTES = re.compile(r"[\u2019\u02bc']")
 GROUPED = r"(?P<whole>\d{1,3}(?:SIGN\d{3})+|\d{1,2}(?:SIGN\d{2})*SIGN\d{3})"
@@ -62,7 +62,7 @@ def plain_number(
 
 def _without_unit(given: str, unit: str, percent: bool, currency: str) -> tuple[str, int]:
     """(number without its unit, zeros by which it is to be moved)."""
-    zeros = dict.fromkeys((unit, f"{unit}s", PLURALS.get(unit, unit)), 0) if unit not in ("", "%") else {}
+    zeros = dict.fromkeys((unit, f"{unit}s", unit_of(2, unit)), 0) if unit not in ("", "%") else {}
     zeros |= OTHER_UNITS.get(unit, {})
     if unit in ("us", "\u00b5s"):
         zeros |= {"\u00b5s": 0, "\u03bcs": 0}

@@ -15,7 +15,7 @@ from gpuplan.analysis.compare import model_name
 from gpuplan.app.screen import PAGES
 from gpuplan.app.state import STEPS
 from gpuplan.catalog import Catalog
-from gpuplan.wording import PLURALS
+from gpuplan.wording import NOUNS, unit_of
 
 pytestmark = pytest.mark.browser
 SCREEN = {"width": 1280, "height": 800}
@@ -65,8 +65,8 @@ SEEN = """() => { const found = [], walk = document.createTreeWalker(document.qu
   return found.filter((text) => text.length > 1).map((text) => text.replaceAll("\u00a0", " ")); }"""
 """JavaScript: each text that can be read on a step's page, without lists of choices, letters of workloads and what is on hosts."""
 UNITS = (
-    *PLURALS,
-    *PLURALS.values(),
+    *NOUNS,
+    *(unit_of(2, noun) for noun in NOUNS),
     "[kM]",
     "bn",
     "%",

@@ -35,7 +35,6 @@ from gpuplan.app.forms import field_data, form
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.usecases import group_heads, group_rows, stated_data
 from gpuplan.audit.step import audit_data, audit_tables, week_rows
-from gpuplan.locales import moment, week_hours
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.demand import PoolDemand
 from gpuplan.plan.hosts import pool_names, whole_pools
@@ -55,8 +54,10 @@ from gpuplan.wording import (
     RULE_NAMES,
     headline_money,
     mean_gpus,
+    moment,
     said,
     stated_percent,
+    week_hours,
     whole,
 )
 

@@ -20,7 +20,7 @@ from gpuplan.report.llm_report import errors_again, read_words, replanned_table,
 from gpuplan.report.table import screen
 from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, ScenarioError, shown_name
 from gpuplan.widgets import contract
-from gpuplan.wording import NAMES, PLURALS, capital, kept_share, rough, said, share_words
+from gpuplan.wording import NAMES, capital, kept_share, rough, said, share_words, unit_of
 
 KINDS = {"model": ("generate",), "reranker": ("rerank",)}
 """Input that chooses a model -> the tasks of that model; in a search it makes embeddings."""
@@ -84,7 +84,7 @@ def model_field(workbook: Workbook, group: Group, name: str) -> contract.Field:
         field = field_data(workbook, path, shown, empty=empty)
     else:
         field = field_data(workbook, path, empty=empty)
-    return field | {"unit": PLURALS.get(field["unit"], field["unit"])}
+    return field | {"unit": unit_of(2, field["unit"])}
 
 
 def _serving(workbook: Workbook, made: Serving) -> contract.Results:

@@ -17,7 +17,7 @@ from gpuplan.report import number
 from gpuplan.report.workloads import KIND_NAMES, gets, gpus_words, kind_name, sentence
 from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, new_hosts
 from gpuplan.widgets import contract
-from gpuplan.wording import MODE_NAMES, NAMES, PLURALS, said, whole
+from gpuplan.wording import MODE_NAMES, NAMES, said, unit_of, whole
 
 T = TypeVar("T")
 PER_VM = NAMES["column of a VM"]
@@ -50,7 +50,7 @@ def workloads_data(workbook: Workbook) -> contract.Workloads:
         for row in workbook.catalog.rows("use_cases")
     ]
     return {
-        "sized_for": [field | {"unit": PLURALS.get(field["unit"], field["unit"])} for field in targets],
+        "sized_for": [field | {"unit": unit_of(2, field["unit"])} for field in targets],
         "per_host": said("screen.usecases.per host", gpus=workbook.seen.hardware.gpus_per_host),
         "fit": _fit(targets[1], workbook.seen.hardware.gpus_per_host),
         "rows": rows,

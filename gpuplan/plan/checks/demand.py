@@ -3,14 +3,23 @@
 from collections.abc import Iterator
 from typing import Any
 
-from gpuplan.locales import week_hours
 from gpuplan.plan.access import GroupPlan, RuledOut
 from gpuplan.plan.checks.message import Message, about, message
 from gpuplan.plan.hosts import pool_names
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.sizing_rule import Target, burst_fact, odds_of, peakedness_range
 from gpuplan.scenario import RISKS
-from gpuplan.wording import METHOD_NAMES, MODE_NAMES, counted, number, said, some_of, stated_percent, whole
+from gpuplan.wording import (
+    METHOD_NAMES,
+    MODE_NAMES,
+    counted,
+    number,
+    said,
+    some_of,
+    stated_percent,
+    week_hours,
+    whole,
+)
 
 WORTH_A_WORD_PCT = 10
 """Least chance of waiting that is worth a message."""

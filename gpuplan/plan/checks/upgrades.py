@@ -14,7 +14,7 @@ from gpuplan.plan.over_time.rules import is_open, lacks, sizing_orders
 from gpuplan.plan.over_time.tried import STEPS, steps_words
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.requests import spare_hosts
-from gpuplan.wording import amount, capital, priced, said, short_number, some_of, stated_percent
+from gpuplan.wording import amount, capital, joined, priced, said, short_number, some_of, stated_percent
 
 MOST_MORE = 2
 """As many hosts more are tried."""
@@ -67,7 +67,7 @@ def _by_settings(plan: Plan, now: Rehearsed) -> Iterator[tuple[str, str]]:
     for count in range(1, len(changes) + 1):
         for some in itertools.combinations(changes, count):
             changed = _changed(plan, now, some)
-            words = " and ".join(change.words for change in some)
+            words = joined([change.words for change in some])
             if changed.works_within(FEW_LOOKS):
                 yield some[0].path, words
             elif changed.by_hand:
@@ -128,7 +128,7 @@ def _by_hosts(plan: Plan, now: Rehearsed) -> Iterator[tuple[str, str]]:
         for some in ((), *((change,) for change in _changes(plan, now))):
             if _changed(plan, larger, some).works_within(FEW_LOOKS):
                 words = [said("check.add hosts", hosts=more), *(change.words for change in some)]
-                yield "availability.host_failures", " and ".join(words)
+                yield "availability.host_failures", joined(words)
 
 
 def orders(plan: Plan) -> Iterator[Message]:

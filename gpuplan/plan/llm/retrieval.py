@@ -15,7 +15,7 @@ from gpuplan.plan.llm.asks import Asks, as_vms
 from gpuplan.plan.llm.engine import gpu_shares
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import show, sites_people, vms_text
-from gpuplan.wording import rough, said
+from gpuplan.wording import joined, rough, said
 
 
 class Encoder(NamedTuple):
@@ -103,7 +103,7 @@ def retrieval_of(asks: Asks, here: Trail) -> Retrieval:
     inputs: dict[str, Fact | Line] = {"queries": queries, **planning.given("compute_share", "busy_share")}
     inputs |= asks.given("passage_tokens", "candidates")
     inputs["rate"] = catalog.gpus[asks.scenario.hardware.gpu].fact("fp16_tensor_tflops")
-    words = {"models": " and ".join(model.name for model in models)}
+    words = {"models": joined([model.name for model in models])}
     work = here.record("rag_gpus", retrieval.busy_gpus, busy, inputs, words=words)
     least = int(asks.value("least_replicas"))
     gpus = _share(asks, models, busy, least)

@@ -11,7 +11,6 @@ from gpuplan.analysis.demand import MethodAnswer, Methods, RuleAnswer, WeekDeman
 from gpuplan.analysis.rent_or_buy import Year
 from gpuplan.analysis.silos import Silos, left_out
 from gpuplan.analysis.variants import together
-from gpuplan.locales import moment, week_hours
 from gpuplan.models.demand import QUARTERS_PER_WEEK
 from gpuplan.plan import Plan
 from gpuplan.plan.demand import PoolDemand
@@ -20,7 +19,18 @@ from gpuplan.plan.working_week import Mix
 from gpuplan.report.table import Cell, Table, Worded, filled, tabulate
 from gpuplan.report.tables.cost import NONE, toned
 from gpuplan.report.tables.plan import group_names
-from gpuplan.wording import FORMULA_NAMES, METHOD_NAMES, NAMES, mean_gpus, number, percent, said, whole
+from gpuplan.wording import (
+    FORMULA_NAMES,
+    METHOD_NAMES,
+    NAMES,
+    mean_gpus,
+    moment,
+    number,
+    percent,
+    said,
+    week_hours,
+    whole,
+)
 
 ALONE, POOLED = said("table.silos.all"), said("table.silos.pooled")
 """Rows below the groups: statically partitioned, and pooled."""

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gpuplan.locales import moment
 from gpuplan.models.power_on.rehearsal import DOWN, MOVES, RESTARTS, STAYS
 from gpuplan.plan import Plan
 from gpuplan.plan.access import served_by
@@ -14,7 +13,7 @@ from gpuplan.plan.over_time.rehearsal import Failed, Lived, Rehearsed, Turn
 from gpuplan.report.kinds import between
 from gpuplan.report.table import Cell, Column, Table, columns, listed, tabulate
 from gpuplan.report.tables.plan import by_cluster, group_names
-from gpuplan.wording import amount, number, one_place, percent, run_words, said, some_of
+from gpuplan.wording import amount, moment, number, one_place, percent, run_words, said, some_of
 
 NOT_REHEARSED, TOO_LARGE = said("rehearsal.not rehearsed"), said("rehearsal.too large")
 

@@ -179,7 +179,7 @@ def refusal_words(request: Request, refusal: Refusal, rules: Rules) -> str:
 
 def _lacking(request: Request, refusal: Refusal, rules: Rules) -> str:
     if refusal.short_of:
-        return said("power on.short of", what=said("headline.and").join(refusal.short_of))
+        return said("power on.short of", what=joined(refusal.short_of))
     if request.family:
         key = "power on.no place" if request.shares == 1 else "power on.no places"
         return said(key, shares=request.shares, profile=request.profile or "it")
@@ -194,7 +194,7 @@ def _standing(request: Request, refusal: Refusal) -> str:
     parts = list[str]()
     for profiles, gpus in refusal.locked:
         key = "power on.more locked" if parts else "power on.locked"
-        parts.append(said(key, gpus=gpus, profiles=said("headline.and").join(profiles)))
+        parts.append(said(key, gpus=gpus, profiles=joined(profiles)))
     still_open = refusal.open - refusal.neutral if request.family else 0
     counts = {"power on.full": refusal.full, "power on.open": still_open}
     counts |= {"power on.whole": refusal.whole, "power on.neutral": refusal.neutral}

@@ -23,11 +23,10 @@ from gpuplan.app.state import Workbook
 from gpuplan.app.steps import demand as step
 from gpuplan.app.steps import methods
 from gpuplan.catalog import Catalog
-from gpuplan.locales import moment
 from gpuplan.plan.sizing_rule import target_words
 from gpuplan.report.tables.demand import believe_words
 from gpuplan.scenario import GROUP_RULES, RULES, from_dict
-from gpuplan.wording import stated_percent
+from gpuplan.wording import moment, stated_percent
 
 PARTS = (
     step.rules_data,
