@@ -20,6 +20,9 @@ Value = str | int | float | bool
 BASES = ("measured", "published", "quoted", "derived", "fitted", "assumed")
 """Bases of a value, strongest first."""
 
+TIERS = ("standard", "reviewed", "maker", "measured", "press", "practitioner")
+"""Tiers of sources, strongest first; what rests on the last alone is assumed."""
+
 SCENARIO_SOURCE = "scenario"
 """The source id of a fact that the customer's scenario states."""
 
@@ -177,7 +180,7 @@ class Source:
     url: str
     published: str
     accessed: str
-    kind: str
+    tier: str
     note: str = ""
 
 

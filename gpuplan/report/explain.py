@@ -4,14 +4,14 @@ import re
 from dataclasses import dataclass
 
 from gpuplan.analysis.variants import standing
-from gpuplan.facts import Brief
+from gpuplan.facts import TIERS, Brief, Source
 from gpuplan.locales import per_cent, quoted, spoken
 from gpuplan.plan import Plan, of_design
 from gpuplan.plan.inputs import Input
 from gpuplan.plan.trail import Line
-from gpuplan.wording import NAMES, amount, bare_amount, basis_word, number
+from gpuplan.wording import NAMES, amount, bare_amount, basis_word, number, said
 
-BASIS_TEXT = NAMES["weakest basis"]
+BASIS_TEXT, TIER_WORDS = NAMES["weakest basis"], NAMES["tier of a source"]
 WHOLE = ("totals.", "cost.", "pools.", "demand.", "power.", "postures.")
 """Beginnings of the keys of lines that count or price the whole design."""
 ALIKE = re.compile(r"(?<![^ ])([^ ]+)(?: \+ \1(?![^ ])){3,}")
@@ -104,4 +104,16 @@ def _source(plan: Plan, line: Line, source_id: str) -> SourceRow:
     if source_id == "scenario":
         return SourceRow("scenario", "This scenario", "", where)
     source = plan.catalog.sources[source_id]
-    return SourceRow(source.id, source.title, source.url, quoted(where))
+    tiers = {plan.catalog.sources[id].tier for id in line.sources if id in plan.catalog.sources}
+    weak = len(tiers) > 1 and source.tier == max(tiers, key=TIERS.index)
+    tier = said("source.weakest" if weak else "source.tier", tier=TIER_WORDS[source.tier])
+    return SourceRow(source.id, source.title, source.url, "; ".join(filter(None, (quoted(where), tier))))
+
+
+def source_words(source: Source) -> str:
+    """Cite a source by title, producer, year and tier; one without a date by the year in which it was read."""
+    year, tier = (
+        source.published[:4] or said("source.undated", year=source.accessed[:4]),
+        TIER_WORDS[source.tier],
+    )
+    return said("source.cited", title=source.title, producer=source.producer, year=year, tier=tier)

@@ -630,7 +630,7 @@ def test_app_opens_with_a_file_and_a_catalog_folder(
         "own-box,name,Our own box,,,,quoted,own-list,,\nown-box,vendor,Own,,,,quoted,own-list,,\n"
     )
     (folder / "sources.csv").write_text(
-        "id,title,producer,url,published,accessed,kind,note\nown-list,Our list,We,,,2026-11-20,vendor,\n"
+        "id,title,producer,url,published,accessed,tier,note\nown-list,Our list,We,,,2026-11-20,maker,\n"
     )
     own = tmp_path / "own.yaml"
     own.write_text(

@@ -34,7 +34,7 @@ def test_an_overlay_replaces_one_value_and_keeps_the_rest(own: Path) -> None:
 
 
 def test_an_overlay_adds_an_item_with_its_own_source(own: Path) -> None:
-    write(own, "sources.csv", SOURCES, "quote-17,Quote 17,A reseller,,2026-11-02,2026-11-03,vendor,")
+    write(own, "sources.csv", SOURCES, "quote-17,Quote 17,A reseller,,2026-11-02,2026-11-03,maker,")
     line = "my-server,{},{},,,{},quoted,quote-17,page 1,"
     write(own, "servers.csv", FACTS, line.format("name", "My server", ""), line.format("vendor", "Me", ""),
           line.format("rack_units_u", 2, "U"))  # fmt: skip

@@ -174,7 +174,7 @@ def write_own(folder: Path, factors: Mapping[str, Mapping[str, float]], runs: in
     """Write a customer's factors, by item of the assumptions, into a catalog folder; return the names of the files written."""
     folder.mkdir(parents=True, exist_ok=True)
     source = {"id": SOURCE, "title": said("own runs.title"), "producer": "Own", "url": ""}
-    source |= {"published": "", "accessed": _today(), "kind": "measurement", "note": ""}
+    source |= {"published": "", "accessed": _today(), "tier": "measured", "note": ""}
     _merge(folder / "sources.csv", list(source), [source], 1)
     head = ["item", "parameter", "value", "low", "high", "unit", "basis", "source", "locator", "note"]
     rows: list[list[str]] = []

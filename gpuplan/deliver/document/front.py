@@ -14,6 +14,7 @@ from gpuplan.plan.checks import check_plan
 from gpuplan.plan.known import inputs
 from gpuplan.plan.trail import Line
 from gpuplan.report.drawing import EDGE, INK, LINE, SIZE, SOFT, WIDTH, Area, Drawing, wrapped
+from gpuplan.report.explain import source_words
 from gpuplan.report.figures import sentences, what_to_do
 from gpuplan.report.table import Table, Worded, columns, filled, tabulate
 from gpuplan.wording import (
@@ -178,13 +179,8 @@ def _result(line: Line) -> str:
 
 def references(draft: Draft) -> list[Block]:
     """The sources by title, producer and year; of very many those that are cited first."""
-    cited = [(str(n), _titled(draft, id)) for id, n in draft.cite.numbers.items()]
+    known = draft.plan.catalog.sources
+    cited = [(str(n), source_words(known[id])) for id, n in draft.cite.numbers.items()]
     left = len(cited) - MOST_SOURCES
     more = [Paragraph(said("sources.more", count=left), "note")] if left > 0 else []
     return [References(tuple(cited[:MOST_SOURCES])), *more] if cited else [Paragraph(said("sources.none"))]
-
-
-def _titled(draft: Draft, id: str) -> str:
-    source = draft.plan.catalog.sources[id]
-    origin = ", ".join(filter(None, (source.producer, (source.published or "")[:4])))
-    return ". ".join(filter(None, (source.title, origin)))

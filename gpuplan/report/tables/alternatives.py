@@ -10,6 +10,7 @@ from gpuplan.analysis.alternatives import alternatives as compared
 from gpuplan.analysis.rent_or_buy import RentOrBuy, RentRow, no_rental, posture_costs, rent_terms
 from gpuplan.locales import written_day
 from gpuplan.plan import Plan
+from gpuplan.report.explain import source_words
 from gpuplan.report.table import NOTHING, Cell, Column, Table, columns, tabulate
 from gpuplan.wording import NAMES, money, number, rounded_money, said
 
@@ -131,14 +132,9 @@ def _rent_words(found: RentOrBuy) -> str:
 
 def _offers(plan: Plan, found: Sequence[RentOrBuy]) -> str:
     offers = [rental.row for rental in found if rental.row]
-    cited = ("; ".join(_source(plan, id) for id in offer.sources) for offer in offers)
+    cited = ("; ".join(source_words(plan.catalog.sources[id]) for id in offer.sources) for offer in offers)
     named = [f"{o.name}, {written_day(o.as_of)} ({c})" for o, c in zip(offers, cited, strict=True)]
     return said("table.offers are", offers="; ".join(named)) if named else said("table.the rent is stated")
-
-
-def _source(plan: Plan, id: str) -> str:
-    source = plan.catalog.sources[id]
-    return ", ".join(filter(None, (source.title, source.producer, source.published[:4])))
 
 
 def rent_by_year(found: Sequence[RentOrBuy], *, added_up: bool = False) -> Table:

@@ -16,7 +16,7 @@ from gpuplan.plan.hosts import Pool, pool_names
 from gpuplan.plan.limits import Within, limit_words
 from gpuplan.plan.sharing import sharing_modes
 from gpuplan.plan.trail import Line
-from gpuplan.report.explain import formula_text
+from gpuplan.report.explain import TIER_WORDS, formula_text
 from gpuplan.report.table import Cell, Column, Table, Worded, columns, filled, tabulate
 from gpuplan.scenario import OTHER_VMS, UNASSIGNED, other_vms
 from gpuplan.wording import MODE_NAMES, NAMES, amount, capital, joined, number, runs, said
@@ -309,7 +309,7 @@ def sources(plan: Plan, ids: Iterable[str]) -> Table:
         remarks.setdefault(note.source, []).append(text)
     cited = [s for id in ids if (s := plan.catalog.sources.get(id)) is not None]
     numbers = {source.id: at for at, source in enumerate(cited, 1)}
-    own: dict[str, Any] = {"number": lambda source: numbers[source.id]}
+    own: dict[str, Any] = {"number": lambda source: numbers[source.id], "tier": Worded(TIER_WORDS.get)}
     return tabulate("sources", cited, **own, remark=lambda source: " ".join(remarks.get(source.id, ())))
 
 
