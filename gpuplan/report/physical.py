@@ -194,6 +194,7 @@ def _networks_of(plan: Plan, site: str, *, first: bool) -> Iterator[Network]:
             key, count = key.replace(" ", "-"), math.ceil(int(row["addresses"]) * part)
             mtu = int(row["mtu"] or plan.scenario.network.mtu_bytes)
             full = f"{id}-{key}" if id else key
+            name = said("physical.network at", network=name, site=site) if id else name
             yield Network(key, site, full, name, count, prefix(count), mtu, row["dhcp"], row["owner"])
 
 

@@ -1,7 +1,7 @@
 """Tables for the delivery team: software, storage, VM classes, names, networks, racks, and the as-built record."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from gpuplan.plan import Plan
@@ -11,24 +11,18 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.plan.racks import Rack, host_name, racks
 from gpuplan.plan.sharing import whole_profile
 from gpuplan.report.physical import alike, all_servers, first_and_last, names, networks, server_memory_gib
+from gpuplan.report.site import site_value
 from gpuplan.report.table import Cell, Table, Worded, filled, tabulate
 from gpuplan.report.tables.platform import parts_of_hosts
 from gpuplan.wording import NAMES, amount, number, said
 
-TO_FILL = "fill"
-"""Tone of a cell that the delivery team fills in."""
 LICENCE_PARTS = ("Platform licences", "GPU software")
 MOST_BUILT = 32
 PARTS = NAMES["software"]
 
 
-def to_fill(what: str = "") -> Cell:
-    """Return a placeholder that is filled in while the cluster is built."""
-    return Cell("", words=f"\u2039{what or said('build.fill')}\u203a", tone=TO_FILL)
-
-
 def software(plan: Plan) -> Table:
-    """Tabulate versions, drivers and settings for the vSphere version; values without a source are to fill in."""
+    """Tabulate versions, drivers and settings for the vSphere version; the vendor's matrix has those without a source."""
     version = plan.scenario.platform.vsphere
     software = (row for row in plan.catalog.rows("software") if row["vsphere"] in (None, "", version))
     rows = {str(row["part"]): row for row in software}
@@ -38,7 +32,7 @@ def software(plan: Plan) -> Table:
         rows.pop("vgpu-guest", None)
 
     def value(part: str) -> Cell:
-        return Cell(rows[part]["value"]) if part in rows else to_fill(said("build.by matrix"))
+        return Cell(rows[part]["value"] if part in rows else said("build.by matrix"))
 
     own: dict[str, Any] = {"part": Worded(PARTS.get, lambda part: part), "value": value}
     own["basis"] = lambda part: rows[part].basis if part in rows else None
@@ -48,17 +42,24 @@ def software(plan: Plan) -> Table:
 
 
 def storage(plan: Plan) -> Table:
-    """Tabulate the shared storage of the workload domain: known values, and those that its owner fills in."""
+    """Tabulate the shared storage of the workload domain: known values, and those that its owner states."""
     bought = plan.scenario.cost.storage_tb
     kinds = dict.fromkeys(part.scenario.hardware.storage or "external" for part in plan.parts)
     kind = ", ".join(NAMES["storage in the document"][each] for each in kinds)
+    stated = {
+        name: _each(site_value(plan, f"cluster.{pool.id}.{name}") for pool in plan.pools)
+        for name in ("policy", "datastore")
+    }
     rows = (
         (said("storage.kind"), kind),
-        (said("storage.capacity"), Cell(f"{number(bought)} TB") if bought else to_fill()),
-        (said("storage.policy"), to_fill()),
-        (said("storage.datastore"), to_fill()),
+        (said("storage.capacity"), f"{number(bought)} TB" if bought else site_value(plan, "cost.storage_tb")),
+        *((said(f"storage.{name}"), value) for name, value in stated.items()),
     )
     return filled("storage", rows, title=said("storage.title"))
+
+
+def _each(values: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(values))
 
 
 def order_lines(plan: Plan) -> Table:
@@ -67,7 +68,7 @@ def order_lines(plan: Plan) -> Table:
         f"{said('table.host line of', hosts=name)} " * bool(name) + said("order.note", hosts=line.hosts)
         for name, line in plan.host_lines.items()
     )
-    own: dict[str, Any] = dict.fromkeys(("number", "lead"), lambda _: to_fill())
+    own: dict[str, Any] = dict.fromkeys(("number", "lead"), lambda _: "")
     return tabulate("order_lines", parts_of_hosts(plan), **own, notes=notes, title=said("order.title"))
 
 
@@ -81,21 +82,16 @@ class VmClass(NamedTuple):
 
     name: str
     group: str
-    vcpus: str | int | None
-    """None is filled in, a text is a least."""
-    memory: str | int | None
+    vcpus: str | int
+    """A text is a least, or the mark of what the customer states."""
+    memory: str | int
     gpus: str
     vms: int
 
 
 def vm_classes(plan: Plan) -> Table:
     """Tabulate processors, memory and GPUs of one VM of each workload and of each service."""
-    return tabulate(
-        "vm_classes",
-        list(_vm_classes(plan)),
-        vcpus=lambda each: each.vcpus or to_fill(),
-        memory=lambda each: each.memory or to_fill(),
-    )
+    return tabulate("vm_classes", list(_vm_classes(plan)))
 
 
 def _vm_classes(plan: Plan) -> Iterator[VmClass]:
@@ -103,8 +99,9 @@ def _vm_classes(plan: Plan) -> Iterator[VmClass]:
     for group in plan.groups:
         if group.vms:
             spec, what = sized[group.id], devices(plan, group)
-            name = class_name(group)
-            yield VmClass(name, group.name, spec.vcpus_each, spec.memory_gib_each, what, group.vms)
+            keys = ("vcpus_each", "memory_gib_each")
+            sizes = (getattr(spec, key) or site_value(plan, f"groups.{group.id}.{key}") for key in keys)
+            yield VmClass(class_name(group), group.name, *sizes, what, group.vms)
     for servers in all_servers(plan):
         counts = Counter(len(vm.gpus) for vm in servers.vms)
         for gpus, vms in counts.most_common():
@@ -151,16 +148,22 @@ def licences(plan: Plan) -> Table:
 
 def naming(plan: Plan) -> Table:
     """Tabulate the names of all parts of the design."""
-    own: dict[str, Any] = {"standard": lambda _: to_fill()}
-    own["names"] = lambda each: first_and_last(each.names)
+    own: dict[str, Any] = {"names": lambda each: first_and_last(each.names)}
+    own["standard"] = lambda each: first_and_last(
+        [site_value(plan, f"{each.kind}.{name}.name") for name in each.names]
+    )
     return tabulate("naming", list(names(plan)), **own, notes=(said("table.naming.note"),))
 
 
 def network_plan(plan: Plan) -> Table:
-    """Tabulate the networks of the GPU hosts, with the values that the customer's network team fills in."""
-    blanks: dict[str, Any] = {"vlan": lambda _: to_fill("VLAN"), "gateway": lambda _: to_fill("IP")}
-    blanks["subnet"] = lambda each: to_fill(f"{said('build.network')}/{each.prefix}")
-    return tabulate("network_plan", networks(plan), **blanks, notes=(said("table.network_plan.note"),))
+    """Tabulate the networks of each site, with the values that the customer's teams state."""
+    own: dict[str, Any] = {
+        name: lambda each, name=name: site_value(plan, f"network.{each.id}.{name}")
+        for name in ("vlan", "subnet", "gateway", "range")
+    }
+    own["dhcp"], own["owner"] = Worded(NAMES["dhcp"].get), Worded(NAMES["owner"].get)
+    own["addresses"] = lambda each: Cell(each.addresses, f"{number(each.addresses)} (/{each.prefix})")
+    return tabulate("network_plan", networks(plan), **own, notes=(said("table.network_plan.note"),))
 
 
 def rack_plan(plan: Plan) -> Table:
@@ -170,7 +173,10 @@ def rack_plan(plan: Plan) -> Table:
     }
     own |= {"site": lambda these: these[0].site, "leaves": _switches, "hosts": _hosts}
     own["kw"] = lambda these: round(these[0].peak_w / 1000, 1)
-    return tabulate("racks", alike(racks(plan)), **own, feeds=lambda _: to_fill(said("build.feeds")))
+    own["feeds"] = lambda these: _each(
+        site_value(plan, f"rack.rack-{rack.number:02}.feeds") for rack in these
+    )
+    return tabulate("racks", alike(racks(plan)), **own)
 
 
 def _switches(these: Sequence[Rack]) -> str:
@@ -184,8 +190,11 @@ def _hosts(these: Sequence[Rack]) -> str:
 
 
 def as_built(plan: Plan, most: int = MOST_BUILT) -> Table:
-    """Tabulate address and serial number of each host, to fill in during the build; of many hosts only the first."""
+    """Tabulate name, addresses and serial number of each host; of many hosts only the first."""
     hosts = [host_name(pool, number) for pool in plan.pools for number in range(1, pool.hosts + 1)]
     notes = (said("table.as_built.more", hosts=len(hosts) - most),) if len(hosts) > most else ()
-    empty: dict[str, Any] = dict.fromkeys(("name", "management", "bmc", "serial"), lambda _: to_fill())
-    return tabulate("as_built", hosts[:most], host=str, **empty, notes=notes)
+    own: dict[str, Any] = {
+        name: lambda host, name=name: site_value(plan, f"host.{host}.{name}")
+        for name in ("name", "management", "bmc", "serial")
+    }
+    return tabulate("as_built", hosts[:most], host=str, **own, notes=notes)

@@ -9,10 +9,20 @@ from approved import is_approved
 
 from gpuplan import Plan, make_plan
 from gpuplan.catalog import Catalog
+from gpuplan.report.site import site_value
 from gpuplan.report.table import Table
 from gpuplan.report.tables import build
 from gpuplan.scenario import from_dict
 from gpuplan.wording import said
+
+VM = ["groups.researchers.vcpus_each", "groups.researchers.memory_gib_each"]
+
+
+def unstated(plans: dict[str, Plan], keys: list[str]) -> list[str]:
+    """The marks of fields of the enterprise example."""
+    marks = [site_value(plans["enterprise"], key) for key in keys]
+    assert all(mark.startswith("\u2039C") for mark in marks)
+    return marks
 
 
 def shown(table: Table) -> list[list[Any]]:
@@ -20,12 +30,14 @@ def shown(table: Table) -> list[list[Any]]:
     return [[cell.words or cell.value for cell in row] for row in table.cells()]
 
 
-FILL = "\u2039to fill in\u203a"
-
-
 def test_vm_classes_say_what_a_vm_gets(plans: dict[str, Plan]) -> None:
     rows = {row[0]: row[1:] for row in shown(build.vm_classes(plans["enterprise"]))}
-    assert rows["gpu-researchers"] == ["High-performance researchers", FILL, FILL, "4 x V100D-32C", 3]
+    assert rows["gpu-researchers"] == [
+        "High-performance researchers",
+        *unstated(plans, VM),
+        "4 x V100D-32C",
+        3,
+    ]
     assert is_approved(rows["gpu-data-scientists"][3:], "1/2 GPU", "16")
     assert is_approved(rows["gpu-distributed"][3:], "1 GPU", "4")
     current = {row[0]: row[4] for row in shown(build.vm_classes(plans["current"]))}
@@ -47,13 +59,16 @@ def test_licences_are_those_of_the_bill(plans: dict[str, Plan]) -> None:
 
 def test_an_order_line_holds_what_one_host_has(plans: dict[str, Plan]) -> None:
     table = build.order_lines(plans["current"])
-    assert ["GPUs", "4 x H100 NVL 94GB", FILL, FILL] in shown(table)
+    assert ["GPUs", "4 x H100 NVL 94GB", "", ""] in shown(table)
     assert table.notes == (said("order.note", hosts=10),)
     assert build.order_lines(plans["current"].but(host_line=None)).notes == ()
 
 
 def test_storage_is_what_is_bought(plans: dict[str, Plan], catalog: Catalog) -> None:
-    assert [row[1] for row in shown(build.storage(plans["enterprise"]))][1:] == [FILL] * 3
+    assert [row[1] for row in shown(build.storage(plans["enterprise"]))][1:] == [
+        *unstated(plans, ["cost.storage_tb", "cluster.vgpu.policy"]),
+        "gpu-vgpu-ds01",
+    ]
     bought = make_plan(plans["enterprise"].scenario.with_value("cost.storage_tb", 12.5), catalog)
     assert shown(build.storage(bought))[1][1] == "12.5 TB"
 
@@ -61,12 +76,13 @@ def test_storage_is_what_is_bought(plans: dict[str, Plan], catalog: Catalog) -> 
 def test_names_and_networks_of_the_enterprise_example(plans: dict[str, Plan]) -> None:
     plan = plans["enterprise"]
     assert [row[1:] for row in shown(build.naming(plan))] == [
-        [8, "vgpu-01 \u2013 vgpu-08", FILL],
-        [2, "leaf-01a \u2013 leaf-01b", FILL],
-        [2, "rack-01 \u2013 rack-02", FILL],
+        [8, "vgpu-01 \u2013 vgpu-08", "vgpu-01 \u2013 vgpu-08"],
+        [2, "leaf-01a \u2013 leaf-01b", "leaf-01a \u2013 leaf-01b"],
+        [2, "rack-01 \u2013 rack-02", "rack-01 \u2013 rack-02"],
     ]
     rows = [row[1:] for row in shown(build.network_plan(plan))]
-    assert rows[0] == ["\u2039VLAN\u203a", "\u2039network/28\u203a", "\u2039IP\u203a", 8, 1500]
+    vlan, subnet = unstated(plans, ["network.management.vlan", "network.management.subnet"])
+    assert rows[0] == [vlan, subnet, subnet, subnet, 1500, "No", "8 (/28)", "Network team"]
     assert len(rows) == 8
 
 
@@ -95,6 +111,8 @@ def test_the_as_built_record_has_the_first_hosts_and_says_how_many_more(plans: d
     assert table.notes == (said("table.as_built.more", hosts=5),)
     whole = build.as_built(plans["enterprise"], 8)
     assert len(whole.rows) == 8 and not whole.notes
+    keys = [f"host.vgpu-08.{name}" for name in ("management", "bmc", "serial")]
+    assert shown(whole)[-1] == ["vgpu-08", "vgpu-08", *unstated(plans, keys)]
 
 
 def test_software_is_that_of_the_version_and_says_what_is_to_be_filled_in(plans: dict[str, Plan]) -> None:
@@ -106,5 +124,5 @@ def test_software_is_that_of_the_version_and_says_what_is_to_be_filled_in(plans:
 
     current, enterprise = parts(plans["current"]), parts(plans["enterprise"])
     assert current["hardware-version"] == "21" and "24280767" in current["esx"]
-    assert enterprise["hardware-version"] == "17" and enterprise["esx"].startswith("\u2039")
+    assert enterprise["hardware-version"] == "17" and enterprise["esx"] == said("build.by matrix")
     assert set(current) == set(enterprise)
