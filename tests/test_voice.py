@@ -58,7 +58,7 @@ SHOWN = {
     r"\bGPU hosts? to order\b": "host configuration",
     r"\bstated total\b": "customer-stated GPU count",
     r"\bnot in it\b": "excludes",
-    r"\bM, by prices\b": "from price uncertainty",
+    r"\bM, by prices\b": "range from price uncertainty",
 }
 """The same for what a customer reads: tables of words, scripts and files; code may name its functions so."""
 READ_BY_PEOPLE = ("app", "cli", "report", "plan/checks", "widgets", "analysis", "audit")

@@ -36,7 +36,6 @@ NOT_READ_IN_FILES = {
         "figures",
         "screen",
         "tiles",
-        "glossary",
         "estate_columns",
         "input_places",
         "kinds",

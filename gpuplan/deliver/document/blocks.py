@@ -155,6 +155,8 @@ class Draft(Figures):
     """A document in progress: a plan with its figures, its citations so far, its summary, and what it is compared with."""
 
     compared: Comparison | None = None
+    text: str = ""
+    """All that it says so far."""
 
     @cached_property
     def cite(self) -> Citations:

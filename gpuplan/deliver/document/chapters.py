@@ -1,10 +1,23 @@
 """The low-level design: its first page, its control and its chapters, as ``data/words/chapters.csv`` lays them out."""
 
 from collections.abc import Mapping
+from functools import partial
+from itertools import chain
+from types import SimpleNamespace
+from typing import Any
 
 from gpuplan.analysis.compare import Comparison
 from gpuplan.deliver.document import cost, front, physical, requirements, workloads
-from gpuplan.deliver.document.blocks import Block, Chapter, Content, Document, Draft, Section, blocks_of
+from gpuplan.deliver.document.blocks import (
+    Block,
+    Chapter,
+    Content,
+    Document,
+    Draft,
+    Figure,
+    Section,
+    blocks_of,
+)
 from gpuplan.deliver.executive import Executive, document_day
 from gpuplan.facts import own_rows
 from gpuplan.locales import spoken
@@ -35,11 +48,14 @@ TABLED = (
     tables.purchases,
     tables.solve,
 )
-REPORT = {
+REPORT: dict[str, Any] = {
     module.__name__.rpartition(".")[2]: module
     for module in (*DRAWN, *TABLED, tables.plan, tables.platform, acceptance, build)
 }
 """Name of a module -> where a row finds its content: functions of a draft, and of a plan."""
+REPORT["design_rows"] = SimpleNamespace(
+    **{name: partial(acceptance.design_rows, name) for name in acceptance.ROWS}
+)
 
 
 @spoken
@@ -70,6 +86,7 @@ def chapter_of(title: str, draft: Draft) -> Chapter:
     for row in ROWS[title]:
         if has(draft, row["needs"]):
             parts.setdefault(row["section"], []).extend(blocks_of(draft, row, _content(draft, row)))
+    draft.text += repr([part for part in chain(*parts.values()) if not isinstance(part, Figure)])
     own = tuple(parts.pop(""))
     sections = tuple(Section(said(key), tuple(part)) for key, part in parts.items() if part)
     return Chapter(said(title), own, sections)

@@ -1,21 +1,34 @@
 """The first page, for executives, with the cost drivers as a drawing; the control of the document; risks, decisions and sources."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.metadata import version
+from typing import Any
 
 from gpuplan.analysis.mending import mended
-from gpuplan.deliver.document.blocks import Block, DecisionBlock, Draft, KeyFigures, Paragraph, References
+from gpuplan.deliver.document.blocks import (
+    Block,
+    DecisionBlock,
+    Draft,
+    KeyFigures,
+    Paragraph,
+    References,
+    tabled,
+)
 from gpuplan.deliver.executive import MOST_ALTERNATIVES, MOST_DRIVERS, OWNERS, Driver, actions, due, edition
-from gpuplan.facts import BASES
+from gpuplan.facts import BASES, own_rows
 from gpuplan.locales import written_day
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.known import inputs
 from gpuplan.plan.trail import Line
+from gpuplan.plan.weighing import listed
 from gpuplan.report.drawing import EDGE, INK, LINE, SIZE, SOFT, WIDTH, Area, Drawing, wrapped
 from gpuplan.report.explain import source_words
 from gpuplan.report.figures import sentences, what_to_do
+from gpuplan.report.physical import first_and_last
+from gpuplan.report.site import SiteField, site_fields, site_value
+from gpuplan.report.site import checklist as site_checklist
 from gpuplan.report.table import Table, Worded, columns, filled, tabulate
 from gpuplan.wording import (
     BASIS_WORDS,
@@ -31,6 +44,8 @@ from gpuplan.wording import (
     watts,
 )
 
+SIGNS = ("document.author", "sign.firm", "document.approver", "sign.customer")
+"""Fields with the names of those who sign."""
 LABELS, ROW, BAR = 210.0, 40.0, 16.0
 """Width of the column of names, height of a row and of its bar."""
 LOW, HIGH = "#56b4e9", "#e69f00"
@@ -81,6 +96,31 @@ def control(draft: Draft) -> Table:
     return filled("document_control", (row[:2] for row in rows), title=said("document.control"))
 
 
+def history(draft: Draft) -> Table:
+    """The revision that this document is."""
+    paper, now = draft.plan.scenario.document, edition(draft.plan)
+    row = (now["version"], now["day"], paper.author or "", said("document.first change"))
+    return filled("revision_history", [row])
+
+
+def sign_off(draft: Draft) -> Table:
+    """Who signs, with room for signatures."""
+    names = {key: site_value(draft.plan, key) for key in SIGNS}
+    return filled("sign_off", ((said(f"document.sign.{key}"), name, "", "") for key, name in names.items()))
+
+
+def glossary(draft: Draft) -> Table:
+    """The terms of the field that occur in the document."""
+    rows = [
+        (row["term"], row["meaning"])
+        for row in own_rows("words/glossary")
+        if any(
+            term in draft.text or capital(term) in draft.text for term in (row["term"], *listed(row["also"]))
+        )
+    ]
+    return filled("glossary", rows)
+
+
 def made_with(plan: Plan) -> str:
     """Program and catalog."""
     return said("document.made", version=version("gpuplan"), catalog=plan.catalog.digest)
@@ -129,6 +169,8 @@ MOST_CITED = 4
 """Most sources named for a decision: its own, and the first behind its numbers, which the tables cite."""
 MOST_SOURCES = 140
 """Most sources, as two pages hold."""
+MOST_FIELDS = 200
+"""Most rows of an area of the checklist."""
 HEADLINE = ("demand.gpus", "power.typical", "power.peak", "cost.net_present")
 
 
@@ -184,3 +226,22 @@ def references(draft: Draft) -> list[Block]:
     left = len(cited) - MOST_SOURCES
     more = [Paragraph(said("sources.more", count=left), "note")] if left > 0 else []
     return [References(tuple(cited[:MOST_SOURCES])), *more] if cited else [Paragraph(said("sources.none"))]
+
+
+def checklist(draft: Draft) -> Iterator[Block]:
+    """All that the customer states, by area, with owner and due date; a row for many hosts or racks names the first and the last."""
+    rows = site_checklist(draft.plan)
+    names: dict[tuple[str, str], list[str]] = {}
+    for each in site_fields(draft.plan):
+        names.setdefault((each.number, each.what), []).append(each.of)
+
+    def what(of: SiteField) -> str:
+        name = first_and_last(names[of.number, of.what])
+        return said("checklist.of", name=name, what=of.what) if name else of.what
+
+    yield Paragraph(said("checklist.lead", count=len(rows)), "lead")
+    for area in dict.fromkeys(each.area for each in rows):
+        these = (each for each in rows if each.area == area)
+        own: dict[str, Any] = {"owner": Worded(OWNERS.get), "due": Worded(written_day), "what": what}
+        table = tabulate("checklist", these, title=area, **own)
+        yield from tabled(table, widths=(0.06, 0.36, 0.18, 0.14, 0.14, 0.12), most=MOST_FIELDS)

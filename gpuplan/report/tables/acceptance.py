@@ -1,10 +1,12 @@
 """Tables of the hand-over: settings of the clusters, the upgrade order, and the acceptance tests with their results."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections import UserDict
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 from gpuplan.facts import own_rows
 from gpuplan.models.access import holds
@@ -17,10 +19,11 @@ from gpuplan.plan.racks import host_name
 from gpuplan.plan.sharing import all_profiles_of, most_on_gpu
 from gpuplan.plan.verdict import WAYS
 from gpuplan.plan.weighing import listed, stun_limit_s
-from gpuplan.report.physical import clients, on_kubernetes
-from gpuplan.report.table import Table, tabulate
+from gpuplan.report.physical import clients, design_facts, first_and_last, on_kubernetes
+from gpuplan.report.site import site_fields, site_value
+from gpuplan.report.table import Cell, Table, tabulate
 from gpuplan.report.tables.over_time import rehearsals, upgrade_sentence
-from gpuplan.wording import said, told
+from gpuplan.wording import basis_word, said, told
 
 MOST_SENTENCES = 2
 """Sentences about upgrades that a test repeats; of more clusters it names the chapter that has them."""
@@ -30,55 +33,95 @@ RESTARTS = ("highest", "high", "medium", "low", "lowest")
 """Restart priorities of vSphere HA, from what restarts first."""
 
 
-class Ruled(NamedTuple):
-    """A row of words that holds for the design, filled in."""
-
-    area: str
-    what: str
-    value: str
-    why: str
-    sources: tuple[str, ...]
+ROWS: dict[str, list[dict[str, str]]] = {}
+"""Table of the low-level design -> its rows of texts, with what a design has where each holds."""
+for _row in own_rows("words/design_rows"):
+    ROWS.setdefault(_row["table"], []).append(_row)
+CELLS = "abcdefg"
+"""Columns of the texts; `columns.csv` names them."""
 
 
-def _holding(plan: Plan, table: str, columns: tuple[str, str, str], facts: Facts) -> Iterator[Ruled]:
-    for row in own_rows(f"words/{table}"):
-        if holds(listed(row["when"]), facts=_flags(facts)):
-            what, value, why = (told(row.get(name, ""), facts) for name in columns)
-            yield Ruled(row["area"], what, value, why, tuple(sources_of(plan.catalog, row["sources"])))
+def design_rows(name: str, plan: Plan, **more: Any) -> Table:
+    """Tabulate the rows of a table that hold for the design, numbered, with their sources."""
+    facts = _facts(plan)
+    flags = frozenset(key for key, value in facts.items() if value)
+    holding = [row for row in ROWS[name] if facts and holds(listed(row["when"]), facts=flags)]
+    rows = [
+        row | {key: told(row[key], facts) for key in CELLS} | {"number": str(at)}
+        for at, row in enumerate(holding, 1)
+    ]
+    return tabulate(name, rows, sources=partial(_evidence, plan), **more)
 
 
-def _flags(facts: Facts) -> frozenset[str]:
-    return frozenset(name for name, value in facts.items() if value)
-
-
-def cluster_settings(plan: Plan) -> Table:
-    """Tabulate the settings of clusters, hosts and VMs, with the reason for each."""
-    settings = _holding(plan, "cluster_settings", ("setting", "value", "why"), _facts(plan))
-    return tabulate("cluster_settings", settings)
-
-
-def upgrade_order(plan: Plan) -> Table:
-    """Tabulate the upgrade order of the platform's parts."""
-    facts = {name: value for name, value in _facts(plan).items() if name in ("always", "vgpu", "kubernetes")}
-    facts |= {"vcf": plan.scenario.cost.platform_licence == "vcf", "no-vgpu": not facts["vgpu"]}
-    flags = _flags(facts | {"vsan": plan.vsan})
-    rows = [row for row in own_rows("words/upgrade_order") if holds(listed(row["when"]), facts=flags)]
-    numbered = ({**row, "number": str(at)} for at, row in enumerate(rows, 1))
-    cited = partial(sources_of, plan.catalog)
-    return tabulate("upgrade_order", numbered, sources=lambda row: tuple(cited(row["sources"])))
+def _evidence(plan: Plan, row: Mapping[str, str]) -> Cell:
+    """Return the sources of a row; without any, whether it is assumed or follows from the plan."""
+    sources = tuple(sources_of(plan.catalog, row["sources"]))
+    known = said("build.this plan") if row["basis"] == "derived" else basis_word(row["basis"])
+    return Cell(sources, None if sources else known)
 
 
 def acceptance(plan: Plan) -> Table:
     """Tabulate the acceptance tests before hand-over, each with the result that the plan expects."""
-    tests = _holding(plan, "acceptance", ("test", "expected", "key"), _facts(plan))
-    numbered = ({**each._asdict(), "number": f"T{at}"} for at, each in enumerate(tests, 1))
-    return tabulate("acceptance", numbered, result=lambda _: "")
+    return design_rows("acceptance", plan, number=lambda row: f"T{row['number']}", result=lambda _: "")
 
 
 def _facts(plan: Plan) -> Facts:
-    parts = (_hardware, _gpus, _placement, _failures, _moves, _work)
+    if not plan.pools:
+        return {}
+    parts = (_site, _hardware, _gpus, _placement, _failures, _moves, _work)
     found = {name: fact for part in parts for name, fact in part(plan).items()}
-    return {"plan": plan, "always": bool(plan.pools)} | found
+    return {"plan": plan, "always": True} | dict.fromkeys(design_facts(plan), True) | found
+
+
+class _Site(UserDict[str, str]):
+    """Names and addresses of a design by their keys, as typed, as proposed, or as the checklist marks them."""
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__()
+        self.plan = plan
+
+    def __missing__(self, key: str) -> str:
+        return site_value(self.plan, key)
+
+
+def _site(plan: Plan) -> Facts:
+    """Ports by their names in ESX, appliances with their sizes, and who has rights on what."""
+    site, pods = _Site(plan), on_kubernetes(plan)
+    shared, rdma = (plan.cabling.ports.shared, plan.cabling.ports.rdma) if plan.cabling else (0, 0)
+    groups = {
+        kind: [site[each.key] for each in site_fields(plan) if re.fullmatch(rf"{kind}\..*\.group", each.key)]
+        for kind in ("tenant", "workload")
+    }
+    sizes = {
+        each.id: said("build.appliance", appliance=each)
+        for each in (plan.management.appliances if plan.management else ())
+    }
+    return {
+        "site": site,
+        "external": not plan.vsan,
+        "racks": plan.power and plan.power.racks,
+        "bitfusion": clients(plan),
+        "tenants": groups["tenant"],
+        "tenants apart": groups["tenant"] and plan.scenario.availability.tenants_apart != "none",
+        "tenant_groups": groups["tenant"],
+        "workload_groups": groups["workload"],
+        "pods": [group.name for group in pods],
+        "rdma ports": rdma,
+        "vmnics": _numbered("vmnic{}", 0, shared),
+        "rdma_vmnics": _numbered("vmnic{}", shared, rdma),
+        "rdma_switches": _numbered("rdma-{}", 1, rdma),
+        "rdma_groups": _numbered("rdma-{}-ports", 1, rdma),
+        "nsx_managers": sizes.get("domain-nsx-manager"),
+        "edge_nodes": sizes.get("nsx-edge"),
+        "supervisor": pods or "supervisor-control-plane" in sizes,
+        "supervisor size": "supervisor-control-plane" in sizes,
+        "supervisor_size": sizes.get("supervisor-control-plane"),
+        "spare_gpus": plan.totals.gpus - plan.totals.gpus_after_failure,
+    }
+
+
+def _numbered(name: str, first: int, many: int) -> str:
+    return first_and_last([name.format(first + at) for at in range(many)]) if many else ""
 
 
 def _hardware(plan: Plan) -> Facts:

@@ -35,14 +35,16 @@ def test_admission_control_keeps_no_less_than_the_hosts_that_may_fail(
 
 
 def test_the_share_stands_in_the_settings(plans: dict[str, Plan]) -> None:
-    rows = {row[1]: row[2] for row in shown(acceptance.cluster_settings(plans["enterprise"]))}
+    rows = {row[1]: row[2] for row in shown(acceptance.design_rows("cluster_settings", plans["enterprise"]))}
     assert rows["Admission control"].startswith("13 %")
 
 
 def test_the_platform_is_upgraded_from_the_top(plans: dict[str, Plan]) -> None:
-    parts = [row[1] for row in shown(acceptance.upgrade_order(plans["enterprise"]))]
+    parts = [row[1] for row in shown(acceptance.design_rows("upgrade_order", plans["enterprise"]))]
     assert parts.index("SDDC Manager") < parts.index("vCenter Server") < parts.index("NVIDIA guest drivers")
-    assert [row[0] for row in shown(acceptance.upgrade_order(plans["enterprise"]))] == list("123456")
+    assert [row[0] for row in shown(acceptance.design_rows("upgrade_order", plans["enterprise"]))] == list(
+        "123456"
+    )
 
 
 def test_acceptance_of_the_enterprise_example_by_hand(plans: dict[str, Plan]) -> None:
@@ -67,7 +69,7 @@ def test_many_clusters_do_not_repeat_the_chapter_on_upgrades(catalog: Catalog) -
 
 def test_settings_follow_the_design(plans: dict[str, Plan], catalog: Catalog) -> None:
     def settings(plan: Plan) -> dict[str, str]:
-        table = acceptance.cluster_settings(plan)
+        table = acceptance.design_rows("cluster_settings", plan)
         return {str(row[1]): str(row[2]) for row in table.rows}
 
     current = settings(plans["current"])
@@ -84,14 +86,14 @@ def test_the_policy_is_the_one_that_the_decision_names(catalog: Catalog, name: s
     assert plan.scenario.platform.gpu_policy == "spread"
     assert has_approved(decided)
     policy = "group VMs on a GPU until it is full"
-    rows = [[str(cell) for cell in row] for row in acceptance.cluster_settings(plan).rows]
+    rows = [[str(cell) for cell in row] for row in acceptance.design_rows("cluster_settings", plan).rows]
     assert any(row[1:3] == ["GPU assignment policy", policy] for row in rows)
     readme = next(
         text for file, text in infrastructure_files(plan).items() if file.endswith("vsphere/README.md")
     )
     assert has_approved(readme)
     kept = make_plan(load_scenario("enterprise"), catalog)  # all VMs start as it is
-    rows = acceptance.cluster_settings(kept).rows
+    rows = acceptance.design_rows("cluster_settings", kept).rows
     policies = [str(row[2]) for row in rows if str(row[1]) == "GPU assignment policy"]
     assert has_approved(policies)
 
