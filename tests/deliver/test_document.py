@@ -16,7 +16,7 @@ from gpuplan.deliver.document import chapters, design_document
 from gpuplan.deliver.document.blocks import (
     Bullets,
     Chapter,
-    DecisionBlock,
+    Decisions,
     Document,
     Draft,
     Figure,
@@ -114,7 +114,7 @@ def test_without_groups(catalog: Catalog, demand: dict[str, int]) -> None:
     assert len(document.chapters) == 15
     assert bool(plan.pools) is bool(demand)
     assert any(isinstance(b, Figure) for b in blocks(document)) is bool(demand)
-    assert any(isinstance(b, DecisionBlock) for b in blocks(document)) is bool(demand)
+    assert any(isinstance(b, Decisions) for b in blocks(document)) is bool(demand)
     assert document.day == newest_price(catalog)
 
 

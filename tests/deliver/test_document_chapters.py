@@ -18,7 +18,7 @@ from gpuplan.deliver.document.blocks import (
     Bullets,
     Chapter,
     Citations,
-    DecisionBlock,
+    Decisions,
     Document,
     Draft,
     Grid,
@@ -429,7 +429,8 @@ def test_growth_follows_the_cost(catalog: Catalog, summaries: dict[str, Executiv
 
 
 def test_every_decision_in_order(example: Plan, chapters: tuple[Chapter, ...]) -> None:
-    found = [b for b in of(chapters, "decisions").blocks if isinstance(b, DecisionBlock)]
+    (cards,) = (b for b in of(chapters, "decisions").blocks if isinstance(b, Decisions))
+    found = cards.items
     assert [(b.number, b.title, b.decision, b.justification) for b in found] == [
         (d.number, d.title, d.decision, d.justification) for d in example.decisions
     ]

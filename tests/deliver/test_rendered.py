@@ -42,7 +42,7 @@ DESIGNS = of_the_day((*EXAMPLES, "large", "hostile"), few=1)
 ENDINGS = ("docx", "pptx", "xlsx")
 NASTY = "=HYPERLINK(1) <script> & " + "Verylongname" * 2
 RTL = "מרכז נתונים للذكاء الاصطناعي"
-MOST_PAGES = {"docx": 35, "pptx": 36, "xlsx": 95}
+MOST_PAGES = {"docx": 48, "pptx": 36, "xlsx": 95}
 LEAST_INK = {"docx": 0.02, "pptx": 0.02, "xlsx": 0.005}
 """Share of a page that is not white; a page of the workbook may end a table with a row or two."""
 WHITE_FROM = 245
@@ -353,7 +353,7 @@ def test_the_figures_of_the_plan_are_where_one_looks_first(
 ) -> None:
     ending, name, found = file
     plan = design(name)
-    text = _plain(found.pages[1 if ending == "pptx" else 0].text)
+    text = _plain(found.pages[0 if ending == "xlsx" else 1].text)
     for figure in (number(plan.totals.hosts), number(plan.totals.gpus), *_net_present(plan)):
         assert re.search(rf"(?<![\d.]){re.escape(_plain(figure))}(?![\d.]*\d)", text), figure
 

@@ -26,7 +26,7 @@ class Paragraph:
 
     text: str
     tone: str = ""
-    """Empty, ``lead`` (the sentence that matters) or ``note`` (an aside)."""
+    """Empty, ``lead`` (the sentence that matters), ``note`` (an aside) or ``box`` (on what it is based)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,13 @@ class DecisionBlock:
 
 
 @dataclass(frozen=True, slots=True)
+class Decisions:
+    """Decisions as cards, side by side."""
+
+    items: tuple[DecisionBlock, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class References:
     """The sources by their numbers, set small in two columns."""
 
@@ -91,7 +98,7 @@ class References:
     """Number, and title with producer and year."""
 
 
-Block = Paragraph | Bullets | Grid | Figure | KeyFigures | DecisionBlock | References
+Block = Paragraph | Bullets | Grid | Figure | KeyFigures | Decisions | References
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +125,7 @@ class Document:
     title: str
     customer: str
     about: str
-    """Kind, version, status, day and author in a line."""
+    """Version, status, day and author in a line."""
     day: str
     made_with: str
     """Program and catalog that it was made with."""
@@ -130,6 +137,8 @@ class Document:
     locale: str = ""
     """In which it is written; empty: as international documents are."""
     paper: str = ""
+    cover: tuple[Block, ...] = ()
+    """What is planned, drawn for the cover."""
 
 
 class Citations:

@@ -65,7 +65,7 @@ def design_document(
     """The low-level design of a plan; one chapter more if it is compared with other designs, and one if something is internal."""
     draft = Draft(plan)
     draft.compared, draft.summary = compared, summary or draft.summary
-    front_page, control, *chapters = (chapter_of(title, draft) for title in ROWS)
+    cover, front_page, control, *chapters = (chapter_of(title, draft) for title in ROWS)
     return Document(
         title=plan.scenario.name,
         customer=plan.scenario.customer,
@@ -77,6 +77,7 @@ def design_document(
         chapters=tuple(chapter for chapter in chapters if chapter.blocks or chapter.sections),
         locale=plan.scenario.format.locale or "",
         paper=paper_of(plan),
+        cover=cover.blocks,
     )
 
 

@@ -17,20 +17,20 @@ from docx.enum.text import WD_TAB_ALIGNMENT
 from docx.opc.constants import RELATIONSHIP_TYPE
 from docx.opc.packuri import PackURI
 from docx.opc.part import Part
-from docx.oxml import OxmlElement, parse_xml
+from docx.oxml import parse_xml
 from docx.oxml.ns import qn
-from docx.shared import Mm, Pt, RGBColor
+from docx.shared import Mm, Pt
 from lxml import etree
 
 from gpuplan.deliver.brand import PLAIN, Brand
 from gpuplan.deliver.document.blocks import Document, Figure
 from gpuplan.deliver.html import FILLED, clean, one_line, templates
-from gpuplan.deliver.office import language as spoken_language
-from gpuplan.deliver.office import same_bytes, set_properties
+from gpuplan.deliver.office import language, same_bytes, set_properties
 from gpuplan.deliver.template import KEPT, checked_template, usable_template
 from gpuplan.facts import own_specs
 from gpuplan.locales import speaking
-from gpuplan.report.drawing import figure_png
+from gpuplan.report.drawing import SIZE, figure_png, text_width
+from gpuplan.wording import said
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -43,80 +43,41 @@ PAPERS = {"": (210, 297), "a4": (210, 297), "letter": (215.9, 279.4)}
 """Paper -> its width and height in mm; A4 where none is chosen."""
 
 
-def _give(
-    style: Any,
-    brand: Brand,
-    size: float,
-    colour: str,
-    before: float,
-    after: float,
-    spacing: float | None = None,
-    bold: bool | None = None,
-) -> None:
-    """Give a style a look; colour and weight are as they were where none is stated."""
-    style.font.size, form = Pt(size), style.paragraph_format
-    if colour:
-        style.font.color.rgb = RGBColor.from_string(getattr(brand, colour))
-    if bold is not None:
-        style.font.bold = bold
-    form.space_before, form.space_after, form.line_spacing = Pt(before), Pt(after), spacing
-
-
 def filled(template: str, **given: object) -> str:
     """Fill a template of the Word file."""
     return templates("document").get_template(template).render(given)
 
 
-def dress(word: Any, brand: Brand, paper: str) -> None:
+def dress(word: Any, document: Document, brand: Brand) -> None:
     """Give the usual file its page, styles and numbered headings."""
     section = word.sections[0]
-    section.page_width, section.page_height = map(Mm, PAPERS[paper])
-    section.left_margin = section.right_margin = Mm(22)
-    section.top_margin, section.bottom_margin = Mm(20), Mm(20)
-    for name, look in LOOKS["usual"].items():
-        style = word.styles[name]
-        _give(style, brand, *look)
-        heads = name.startswith(("Title", "Heading"))
-        style.font.name, style.font.italic = brand.headings if heads else brand.text, False
-        for theme in ("asciiTheme", "hAnsiTheme"):
-            style.element.rPr.rFonts.attrib.pop(qn(f"w:{theme}"), None)
-        for border in style.element.iter(qn("w:pBdr")):
-            border.getparent().remove(border)
-    _numbered_headings(word)
+    section.page_width, section.page_height = map(Mm, PAPERS[document.paper])
+    section.left_margin = section.right_margin = Mm(MARGIN)
+    section.top_margin, section.bottom_margin = Mm(24), Mm(20)
+    section.header_distance = section.footer_distance = Mm(11)
+    word.styles.element[:] = list(_styles(document, brand, "Normal"))
+    word.part.numbering_part.element[:] = list(parse_xml(filled("numbering.xml.j2", brand=brand)))
 
 
-def _numbered_headings(word: Any) -> None:
-    numbering, styles = word.part.numbering_part.element, word.styles
-    taken = [int(a.get(qn("w:abstractNumId"))) for a in numbering.iter(qn("w:abstractNum"))]
-    identity = max(taken, default=0) + 1
-    headings = [styles[f"Heading {level}"] for level in (1, 2)]
-    level_styles = [heading.style_id for heading in headings]
-    numbers = filled("numbering.xml.j2", identity=identity, styles=level_styles)
-    numbering.find(qn("w:num")).addprevious(parse_xml(numbers))
-    number = numbering.add_num(identity).numId
-    for level, heading in enumerate(headings):
-        properties = heading.element.get_or_add_pPr().get_or_add_numPr()
-        properties.get_or_add_ilvl().val = level
-        properties.get_or_add_numId().val = number
-    styles["TOC Heading"].element.get_or_add_pPr().get_or_add_numPr().get_or_add_numId().val = 0
+def _styles(document: Document, brand: Brand, normal: str) -> Any:
+    """The styles of the usual file; ``normal`` is the one that the others are based on."""
+    asian = document.locale if document.locale[:2] in LOOKS["east_asian"] else "ja-JP"
+    fonts = {"east_asian": LOOKS["east_asian"][asian[:2]], "right_to_left": LOOKS["right_to_left"]}
+    given = {"language": language(), "asian": asian, "gap": CELL_MARGINS}
+    return parse_xml(filled("styles.xml.j2", brand=brand, normal=normal, **fonts, **given))
 
 
-def add_styles(word: Any, brand: Brand, *, own: bool) -> None:
-    """Add the styles that a template lacks; those that it has stay as they are."""
+def add_styles(word: Any, document: Document, brand: Brand) -> None:
+    """Add the styles of ours that a template lacks; those that it has stay as they are."""
     present = {style.name for style in word.styles}
-    for name, look in LOOKS["added"].items():
-        if OWN_STYLES[name] not in present:
-            style = word.styles.add_style(OWN_STYLES[name], WD_STYLE_TYPE.PARAGRAPH)
-            style.base_style = word.styles.default(WD_STYLE_TYPE.PARAGRAPH)
-            _give(style, brand, *look)
-    for level, look in enumerate(LOOKS["contents"].values() if own else (), 1):
-        style = word.styles.add_style(f"toc {level}", WD_STYLE_TYPE.PARAGRAPH, builtin=True)
-        style.base_style = word.styles["Normal"]
-        form = style.paragraph_format
-        form.left_indent, form.line_spacing = Pt(18 * (level - 1)), 1.0
-        _give(style, brand, *look)
-    for language in word.styles.element.iter(qn("w:lang")):
-        language.set(qn("w:val"), spoken_language())
+    normal = word.styles.default(WD_STYLE_TYPE.PARAGRAPH).style_id
+    for style in _styles(document, brand, normal):
+        name = style.find(qn("w:name"))
+        named = "" if name is None else name.get(qn("w:val"))
+        if named in {*OWN_STYLES.values(), *LOOKS["grids"][:1]} - {""} - present:
+            word.styles.element.append(style)
+    for spoken in word.styles.element.iter(qn("w:lang")):
+        spoken.set(qn("w:val"), language())
 
 
 def emptied(word: Any) -> None:
@@ -149,14 +110,34 @@ def references(section: Any) -> list[Any]:
 
 
 EMU_PER_TWIP = 635
-LONGEST_KEPT = 14
-"""Characters of a word that a column keeps on one line."""
+MARGIN = 18
+"""Margin of a page at its left and right. [mm]"""
+LONGEST_KEPT = (24, 18, 14, 10)
+"""Characters of a word that a column keeps on one line: as many as there is room for."""
+LONGEST_LINE = 44
+"""Characters of a cell for which a column is made wide enough."""
 COLUMN_GAP = 254_000
 """Gap between two columns of text, in English Metric Units."""
-CHARACTER, CELL_MARGINS = 102, 230
-"""Widths in a table in twentieths of a point: a bold character of 9 points, and the margins of a cell."""
+CELL_MARGINS, CARD_GAP = 160, 260
+"""Widths in a table in twentieths of a point: the margin of a cell, and the gap between cards."""
+EM = 9.5 * 20 / SIZE
+"""Size of the text of tables in twentieths of a point, over that of drawings."""
+LETTERS = {"Calibri": 0.86}
+"""Font -> width of its letters over those of the fonts of drawings, where it is known to be narrower."""
+LEAST_BAND, BELOW_BAND = Mm(104), Mm(64)
+"""Height of the band of a cover, and of what is below it besides the drawing."""
+LEAST_DRAWN = 0.85
+"""Least share of its size to which a drawing is made smaller for the cover."""
+FROM_RIGHT = re.compile(
+    "([\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]+(?:[\\s\u00a0]+[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]+)*)"
+)
+"""Words of letters that are written from right to left."""
 TALLEST = 0.86
 """Share of a page that a drawing may take with its caption below; a lower one would make the text of a tall drawing too small."""
+LONGEST_EDGE = 60
+"""Characters of a name in the head or the foot of a page."""
+WORDS = re.compile("[ \\n-]")
+"""Where a line may be broken; spaces within numbers are others."""
 PIECES = re.compile("([\t\n\r])")
 
 
@@ -180,11 +161,14 @@ def docx_bytes(
     if template is None:
         word = docx.Document()
         _keep_parts(word)
-        dress(word, brand, document.paper)
+        with speaking(document.locale):
+            dress(word, document, brand)
         return _written(document, word, brand, pages or {}, own=True)
     with usable_template("docx"):
         word = docx.Document(BytesIO(checked_template(template, "docx").file))
         emptied(word)
+        with speaking(document.locale):
+            add_styles(word, document, brand)
         return _written(document, word, brand, pages or {}, own=False)
 
 
@@ -214,7 +198,6 @@ def _settle(settings: Any) -> None:
 def _written(document: Document, word: Any, brand: Brand, pages: Mapping[str, int], *, own: bool) -> bytes:
     _settle(word.settings.element)
     with speaking(document.locale):
-        add_styles(word, brand, own=own)
         about = {"title": document.title, "subject": document.customer, "author": brand.name}
         properties, related = word.core_properties, word.part.package.rels
         set_properties(properties, related, **about, comments=document.made_with, day=document.day)
@@ -231,7 +214,7 @@ class _Writer:
         self.word, self.brand, self.own = word, brand, own
         self.counts = Counter[str]()
         self.known = {s.name: s.style_id for s in word.styles if s.type == WD_STYLE_TYPE.PARAGRAPH}
-        grid = None if own or "Table Grid" not in {s.name for s in word.styles} else "Table Grid"
+        grid = next(name for name in LOOKS["grids"][:: 1 if own else -1] if name in word.styles)
         page, margin = word.sections[-1], Mm(24)
         across = (page.left_margin or margin) + (page.right_margin or margin)
         along = (page.top_margin or margin) + (page.bottom_margin or margin)
@@ -246,80 +229,133 @@ class _Writer:
             "filled": lambda text: [
                 (part, bool(FILLED.fullmatch(part))) for part in FILLED.split(clean(text)) if part
             ],
+            "is_later": lambda text: bool(FILLED.fullmatch(text)),
+            "directed": lambda text: [
+                (part, at % 2 == 1) for at, part in enumerate(FROM_RIGHT.split(clean(text))) if part
+            ],
+            "own": own,
             "one_line": one_line,
             "bookmark": BOOKMARK.format,
             "pages": pages,
             "count": self._count,
             "twips": self._twips,
-            "equal": lambda columns: [int(self.width / EMU_PER_TWIP / columns)] * columns,
+            "beside": self._beside,
             "picture": self._figure,
         }
 
     def write(self, document: Document) -> None:
-        self._footer(document.title)
+        self._edges(document)
         body, last = self.word.element.body, self.word.sections[-1]._sectPr
-        below = (document.customer, document.about)
         parts = self._parts(
             "document.xml.j2",
             **{field.name: getattr(document, field.name) for field in fields(document)},
             logo=self._logo() if self.brand.logo and self.own else None,
-            below="  \u00b7  ".join(one_line(text) for text in below if text),
-            numbered=self.own,
+            page=self._cover(document),
             tab=round((self.width - COLUMN_GAP) / 2 / EMU_PER_TWIP),
         )
         for part in parts:
             last.addprevious(part)
-        for at, mark in enumerate(body.findall("/".join(map(qn, ("w:p", "w:pPr", "w:sectPr"))))):
-            mark.getparent().replace(mark, last.clone())
-            for reference in references(last):
-                last.remove(reference)
-            self.word.sections[-1].start_type = WD_SECTION.CONTINUOUS
-            columns = last.find(qn("w:cols"))
-            if columns is None:
-                columns = OxmlElement("w:cols")
-                last.append(columns)
-            columns.set(qn("w:num"), str(1 if at % 2 else 2))
-            columns.set(qn("w:space"), str(COLUMN_GAP // EMU_PER_TWIP))
+        for mark in body.findall("/".join(map(qn, ("w:p", "w:pPr", "w:sectPr")))):
+            self._end_section(mark, last)
+
+    def _cover(self, document: Document) -> dict[str, int]:
+        """Sizes of the cover, in twentieths of a point: the band takes what the drawing leaves, if there is room for one."""
+        page = self.word.sections[-1]
+        room = page.page_height - BELOW_BAND
+        drawn = sum(int(self.width * _height(block)) for block in document.cover if isinstance(block, Figure))
+        drawn = min(drawn, room - LEAST_BAND) if drawn * LEAST_DRAWN <= room - LEAST_BAND else 0
+        sizes = {
+            "wide": page.page_width,
+            "margin": Mm(MARGIN),
+            "band": min(room - drawn, page.page_height // 2),
+        }
+        return {name: size // EMU_PER_TWIP for name, size in sizes.items()} | {"drawing": drawn}
+
+    def _end_section(self, mark: Any, last: Any) -> None:
+        """Make a section of what is before a mark: the cover, without margin and head, or so many columns of text."""
+        columns = mark.find(qn("w:cols"))
+        section = last.clone()
+        mark.getparent().replace(mark, section)
+        if columns is None:
+            section.pgMar.top = section.pgMar.header = 0
+            section.remove(section.find(qn("w:headerReference")))
+            return
+        for present in section.findall(qn("w:cols")):
+            section.remove(present)
+        section.insert_element_before(columns, *LOOKS["after_columns"])
+        columns.set(qn("w:space"), str(COLUMN_GAP // EMU_PER_TWIP))
+        for reference in references(last):
+            last.remove(reference)
+        self.word.sections[-1].start_type = WD_SECTION.CONTINUOUS
 
     def _parts(self, template: str, **given: Any) -> list[Any]:
         return list(parse_xml(filled(template, **self.shown, **given)))
 
-    def _footer(self, title: str) -> None:
-        """Add page numbers, unless the template has its own footer."""
-        footer = self.word.sections[-1].footer
+    def _edges(self, document: Document) -> None:
+        """Head and foot of the pages; a template has its own head, and a foot if nothing is in it."""
+        section, title = self.word.sections[-1], _short(document.title)
+        if self.own:
+            about = (_short(document.customer), title), (said("document.kind"), _short(document.about))
+            left, right = (" \u00b7 ".join(filter(None, part)) for part in about)
+            self._edge(section.header, f"{left}\t{right}", numbered=False)
+        footer = section.footer
         used = any(p.text.strip() for p in footer.paragraphs) or any(
             footer._element.find(f".//{qn(f'w:{tag}')}") is not None for tag in LOOKS["footers"]
         )
-        if used and not footer.is_linked_to_previous:
-            return
-        paragraph = footer.paragraphs[0] if footer.paragraphs else footer.add_paragraph()
-        paragraph.style = self.word.styles[OWN_STYLES["note"]]
+        if not used or footer.is_linked_to_previous:
+            named = (self.brand.footer or self.brand.name, "" if self.own else title)
+            self._edge(footer, " \u00b7 ".join(filter(None, named)) + "\t", numbered=True)
+
+    def _edge(self, edge: Any, text: str, *, numbered: bool) -> None:
+        paragraph = edge.paragraphs[0] if edge.paragraphs else edge.add_paragraph()
+        if not self.own:
+            paragraph.style = self.word.styles[OWN_STYLES["note"]]
         paragraph.paragraph_format.tab_stops.add_tab_stop(self.width, WD_TAB_ALIGNMENT.RIGHT)
-        name = one_line(title)
-        named = (self.brand.footer, name if len(name) <= 60 else name[:59] + "\u2026")
-        paragraph._p.extend(self._parts("footer.xml.j2", left="  \u00b7  ".join(filter(None, named)) + "\t"))
+        paragraph._p.extend(self._parts("edge.xml.j2", text=text, numbered=numbered))
 
     def _count(self, kind: str) -> int:
         self.counts[kind] += 1
         return self.counts[kind]
 
-    def _twips(self, cells: Sequence[Sequence[str]], shares: Sequence[float]) -> list[int]:
-        """Widths of a table's columns in twentieths of a point; empty without a column."""
-        columns = max((len(row) for row in cells), default=0)
-        shares = shares if len(shares) == columns else ()
-        return _widths(cells, shares, int(self.width / EMU_PER_TWIP)) if columns else []
+    def _twips(self, cells: Sequence[Sequence[str]], shares: Sequence[float], head: bool) -> list[int]:
+        """Widths of a table's columns in twentieths of a point: each as wide as its longest word, the rest as stated or by the text."""
+        width, letter = int(self.width / EMU_PER_TWIP), EM * LETTERS.get(self.brand.text, 1.0)
+        columns = list(zip_longest(*cells, fillvalue=""))
+
+        def room(text: str) -> int:
+            return CELL_MARGINS + round(letter * text_width(text, bold=True))
+
+        for most in LONGEST_KEPT:
+            kept = ([word[:most] for text in texts[head:] for word in WORDS.split(text)] for texts in columns)
+            heads = (WORDS.split(texts[0]) if head else [] for texts in columns)
+            least = [
+                max(map(room, [*some, *whole]), default=0) for some, whole in zip(kept, heads, strict=True)
+            ]
+            if sum(least) <= width:
+                break
+        if len(shares) == len(columns):
+            wished = [int(width * share / sum(shares)) for share in shares]
+        else:
+            wished = [max(map(room, (text[:LONGEST_LINE] for text in texts)), default=0) for texts in columns]
+        return _shared(least, wished, width) if columns else []
+
+    def _beside(self, count: int) -> list[int]:
+        """Widths of cards side by side and of the gaps between them."""
+        gaps = CARD_GAP * (count - 1)
+        wide = (int(self.width / EMU_PER_TWIP) - gaps) // count
+        return [wide, *[CARD_GAP, wide] * (count - 1)]
 
     def _logo(self) -> Markup:
         picture = self._picture(self.brand.logo, self.brand.name, height=Pt(28))
         _shrink(picture, int(self.width * 0.4), picture.extent.cy)
         return _serialised(picture)
 
-    def _figure(self, figure: Figure) -> Markup:
-        """A drawing as SVG, and as PNG for programs without it."""
+    def _figure(self, figure: Figure, high: int = 0) -> Markup:
+        """A drawing as SVG, and as PNG for programs without it; not higher than a page, or than stated."""
         wide = int(self.width * min(1.0, figure.width))
         picture = self._picture(figure_png(clean(figure.svg)), clean(figure.alt), width=wide)
-        _shrink(picture, picture.extent.cx, int(TALLEST * self.height))
-        at = self.counts["Figure"] + 1
+        _shrink(picture, picture.extent.cx, high or int(TALLEST * self.height))
+        at = self._count("drawing")
         picture.docPr.set("name", f"Figure {at}")
         name, svg = PackURI(f"/word/media/drawing{at}.svg"), clean(figure.svg).encode()
         drawing = Part(name, "image/svg+xml", svg, self.word.part.package)
@@ -351,20 +387,22 @@ def _serialised(picture: Any) -> Markup:
     return Markup(f"<w:r><w:drawing>{etree.tostring(picture, encoding='unicode')}</w:drawing></w:r>")
 
 
-def _widths(cells: Sequence[Sequence[str]], shares: Sequence[float], width: int) -> list[int]:
-    """Widths of columns in twentieths of a point: each as wide as its longest word, the rest as stated or by the text."""
-    columns = list(zip_longest(*cells, fillvalue=""))
-    words = [max(map(len, " ".join(texts).split()), default=1) for texts in columns]
-    least = [CELL_MARGINS + CHARACTER * min(word, LONGEST_KEPT) for word in words]
-    wished = [CELL_MARGINS + CHARACTER * min(max(map(len, texts)), 44) for texts in columns]
-    if shares:
-        wished = [int(width * share / sum(shares)) for share in shares]
-    elif sum(wished) < width:
-        return [int(width * size / sum(wished)) for size in wished]
+def _shared(least: Sequence[int], wished: Sequence[int], width: int) -> list[int]:
+    """Divide a width: each column its least, and what is left as they wish for more."""
     if sum(least) >= width:
-        return [int(width * size / sum(least)) for size in least]
-    more = [max(0, wish - size) for wish, size in zip(wished, least, strict=True)]
+        return [width * size // sum(least) for size in least]
+    more = [max(1, wish - size) for wish, size in zip(wished, least, strict=True)]
     free = width - sum(least)
-    if not sum(more):
-        return [size + free // len(columns) for size in least]
-    return [size + int(free * extra / sum(more)) for size, extra in zip(least, more, strict=True)]
+    return [size + free * extra // sum(more) for size, extra in zip(least, more, strict=True)]
+
+
+def _short(text: str) -> str:
+    """A text on one line, short enough for half of one."""
+    text = one_line(text)
+    return text if len(text) <= LONGEST_EDGE else text[: LONGEST_EDGE - 1] + "\u2026"
+
+
+def _height(figure: Figure) -> float:
+    """Height of a drawing over its width."""
+    drawn = etree.fromstring(clean(figure.svg).encode()).attrib
+    return float(drawn["height"]) / float(drawn["width"])

@@ -9,6 +9,7 @@ from gpuplan.analysis.mending import mended
 from gpuplan.deliver.document.blocks import (
     Block,
     DecisionBlock,
+    Decisions,
     Draft,
     KeyFigures,
     Paragraph,
@@ -192,11 +193,11 @@ def risks(draft: Draft) -> Table:
 
 def all_decisions(draft: Draft) -> list[Block]:
     """The design decisions in full."""
-    blocks = list[Block]()
+    cards = []
     for d in draft.plan.decisions:
         implication = d.implication + draft.cite(d.sources[:MOST_CITED])
-        blocks.append(DecisionBlock(d.number, d.title, d.decision, d.justification, implication))
-    return blocks or [Paragraph(said("decisions.nothing"))]
+        cards.append(DecisionBlock(d.number, d.title, d.decision, d.justification, implication))
+    return [Decisions(tuple(cards))] if cards else [Paragraph(said("decisions.nothing"))]
 
 
 def bases(draft: Draft) -> Table:

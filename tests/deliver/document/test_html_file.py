@@ -16,6 +16,7 @@ from gpuplan.deliver.document.blocks import (
     Bullets,
     Chapter,
     DecisionBlock,
+    Decisions,
     Document,
     Figure,
     Grid,
@@ -91,7 +92,7 @@ def small(text: str) -> Document:
                         (
                             Figure(SVG, text, text, 0.5),
                             KeyFigures(((text, text, text),)),
-                            DecisionBlock(1, text, text, text, text),
+                            Decisions((DecisionBlock(1, text, text, text, text),)),
                             References((("7", text),)),
                         ),
                     ),
@@ -122,7 +123,7 @@ def test_names_are_harmless(text: str) -> None:
     page.encode()
     assert found.lines.count(clean) >= 10
     assert "@import" not in page.partition("<style>")[2].partition("</style>")[0]
-    assert found.count("b") == 4  # table, figure, justification, implication
+    assert found.count("b") == 2  # table, figure
 
 
 def test_landmarks_headings_and_names() -> None:
@@ -201,9 +202,10 @@ def test_the_examples(example: Plan) -> None:
                 for row in block.rows:
                     for cell in filter(None, row):
                         at = lines.index(cell, at)
-            elif isinstance(block, DecisionBlock):
-                at = lines.index(f"({block.number}){block.title}", at)
-                assert lines[at + 1] == block.decision
+            elif isinstance(block, Decisions):
+                for each in block.items:
+                    at = lines.index(f"{each.number}{each.title}", at)
+                    assert lines[at + 2] == each.decision
             elif isinstance(block, Figure):
                 at = next(i for i in range(at, len(lines)) if lines[i].endswith(block.caption))
     images = [a["src"] for tag, a in found.tags if tag == "img"]
