@@ -189,17 +189,23 @@ def _places(plan: Plan, use: PowerUse | None, switches: Switches | None) -> Iter
     for pool in plan.pools:
         for at, share in enumerate(pool.shares):
             clusters[share.pool] = pool, sum(len(one.laid.hosts) for one in pool.shares[:at])
+    for of, hosts in _apart(plan):
+        per_rack = use.kinds[of].per_rack if use else 0
+        for at, (mine, number) in enumerate(hosts):
+            rack += bool(per_rack) and at % per_rack == 0
+            peak_w, pair = use.host_peaks_w[mine.id][number - 1] if use else 0.0, next(pairs, (0, 0))
+            pool, before = clusters.get(mine.id, (mine, 0))
+            number += before
+            yield Place(host_name(pool, number), pool.id, number, peak_w, rack, *pair, of)
+
+
+def _apart(plan: Plan) -> Iterator[tuple[str, list[tuple[Pool, int]]]]:
+    """Yield the hosts that share no rack with others: a kind of them at a site, each with its number in its cluster."""
     for site in dict.fromkeys(pool.site for pool in plan.pools):
         for part in plan.by_kind:
-            of, pools = part.scenario.hardware.of, [pool for pool in part.pools if pool.site == site]
+            pools = [pool for pool in part.pools if pool.site == site]
             hosts = [(pool, number) for pool in pools for number in range(1, pool.hosts + 1)]
-            for at, (mine, number) in enumerate(hosts):
-                per_rack = use.kinds[of].per_rack if use else 0
-                rack += bool(per_rack) and at % per_rack == 0
-                peak_w, pair = use.host_peaks_w[mine.id][number - 1] if use else 0.0, next(pairs, (0, 0))
-                pool, before = clusters.get(mine.id, (mine, 0))
-                number += before
-                yield Place(host_name(pool, number), pool.id, number, peak_w, rack, *pair, of)
+            yield part.scenario.hardware.of, hosts
 
 
 def _pairs(fabrics: Sequence[Fabric]) -> Iterator[tuple[int, int]]:

@@ -1,38 +1,41 @@
-"""The logical and the physical design as drawings: domains, clusters and networks; racks with hosts and switches; the fabric."""
+"""The logical and the physical design as drawings: domains, clusters and networks; racks with hosts and switches."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple
 
 from gpuplan.plan import Plan
-from gpuplan.plan.fabric import Cabling, Ports
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.racks import Rack, racks
-from gpuplan.plan.switches import Kind, Switches
 from gpuplan.report.drawing import (
+    ACCENT,
     EDGE,
-    INK,
     LINE,
-    OKABE_ITO,
+    PAGE,
     PALE,
     SIZE,
     SOFT,
+    TINT,
     WHITE,
     WIDTH,
     Area,
     Drawing,
+    Sheet,
+    numbered,
     text_width,
     wrapped,
 )
-from gpuplan.report.figures import sentences
-from gpuplan.report.physical import alike, first_and_last, on_kubernetes
+from gpuplan.report.physical import alike, on_kubernetes
 from gpuplan.report.tables.plan import equipment
-from gpuplan.wording import MODE_NAMES, NAMES, amount, capital, said
+from gpuplan.wording import MODE_NAMES, NAMES, amount, said
 
-MOST_BOXES, MOST_RACKS, ACROSS = 3, 8, 4
-"""Most clusters, and most kinds of racks, that are drawn; racks side by side."""
-UNIT, UNKNOWN_U = 5.0, 2
-"""Height of a rack unit in the drawing, and assumed rack units of a host of unknown height."""
-ACCENT, TINT = "#0b5cad", "#e7eff8"
+MOST_BOXES, ACROSS = 3, 4
+"""Most clusters that are drawn, and racks side by side."""
+UNIT, RAIL = 13.5, 54
+"""Height of a rack unit in the drawing, and room for its number."""
+WIDEST, LEAST_FREE = 220, 4
+"""Greatest width of a rack, and the rack units as which free ones are drawn."""
 PAD, GAP = 10, 12
 
 
@@ -128,214 +131,92 @@ def _arrow(drawing: Drawing, y: float) -> float:
     return y + 20
 
 
-def racks_svg(plan: Plan) -> str | None:
-    """Draw the racks with hosts and leaf switches, identical racks once; None without racks."""
-    all_racks = racks(plan)
-    if not all_racks:
-        return None
-    drawing, kinds = Drawing(), alike(all_racks)
-    units = int(plan.catalog.row("factors", "rack_units_u")["value"])
-    heights, wide = [_host_units(plan, these[0]) for these in kinds], _wide(WIDTH, ACROSS, 0)
-    high = LINE + 4 + units * UNIT + (3 + any(rack.site for rack in all_racks)) * LINE
-    y = 0.0
-    for at, these in enumerate(kinds[:MOST_RACKS]):
-        if at and at % ACROSS == 0:
-            y += high + GAP
-        _rack(drawing, these, Area(at % ACROSS * (wide + GAP), y, wide, high), units, heights[at])
-    y += high + 8
-    drawing.box(Area(0, y, 22, 12), fill=ACCENT, stroke=ACCENT, rx=1)
-    drawing.text(28, y + 11, said("physical.leaf"), fill=SOFT)
-    drawing.box(Area(130, y, 22, 12), fill=WHITE, rx=1)
-    drawing.text(158, y + 11, said("physical.host"), fill=SOFT)
-    note = said("physical.scale", units=units) if all(heights) else said("physical.no scale")
-    if (left := len(kinds) - MOST_RACKS) > 0:
-        note = f"{said('physical.more racks', count=sum(map(len, kinds[-left:])))} {note}"
-    for line in wrapped(note, WIDTH):
+def rack_sheets(plan: Plan) -> list[Sheet]:
+    """Draw the racks with each device at its height, identical racks once; empty without racks."""
+    kinds = alike(racks(plan))
+    if not kinds or plan.power is None:
+        return []
+    need = max(text_width(device.name) for these in kinds for device in these[0].devices) + PAD
+    across = max(1, min(ACROSS, len(kinds), int((WIDTH + GAP) / (need + RAIL + GAP))))
+    wide = min(WIDEST, _wide(WIDTH, across, 0))
+    known = all(kind.part.rack_units_u is not None for kind in plan.power.kinds.values())
+    notes = " ".join([said("physical.scale")] + ([] if known else [said("physical.no scale")]))
+    pages, rows = [(Drawing(), 0.0)], [kinds[at : at + across] for at in range(0, len(kinds), across)]
+    for row in rows:
+        drawing, y = pages[-1]
+        if y and y + _rack_row(Drawing(), 0, row, wide) > PAGE - 3 * LINE:
+            pages.append((drawing := Drawing(), y := 0.0))
+        pages[-1] = drawing, _rack_row(drawing, y, row, wide)
+    about = said("physical.about", racks=sum(map(len, kinds)))
+    return numbered(((drawing, _written(drawing, y, notes)) for drawing, y in pages), about)
+
+
+def _written(drawing: Drawing, y: float, text: str) -> float:
+    for line in wrapped(text, WIDTH):
         y += LINE
-        drawing.text(0, y + SIZE, line, fill=SOFT)
-    return drawing.svg(y + LINE, said("physical.about", racks=len(all_racks)))
+        drawing.text(0, y, line, fill=SOFT)
+    return y + 4
 
 
-def _host_units(plan: Plan, rack: Rack) -> float:
-    """Return the height of a host of a rack in rack units; 0 where it is unknown."""
-    part = plan.power.kinds[rack.hosts[0].of].part if plan.power else None
-    return part.rack_units_u / part.count if part and part.rack_units_u and part.count else 0.0
+def _rack_row(drawing: Drawing, y: float, row: Sequence[Sequence[Rack]], wide: float) -> float:
+    """Draw racks side by side from a height on, the height that is free in all of them shorter; return where they end."""
+    heads, feet = [_rack_head(these, wide) for these in row], [_rack_names(these, wide) for these in row]
+    top = y + LINE * max(map(len, heads)) + 4
+    hosts, switches = (max(_taken(these[0])[at] for these in row) for at in (0, 1))
+    high = UNIT * min(hosts + switches + LEAST_FREE, *(these[0].units for these in row))
+    for at, (these, head, foot) in enumerate(zip(row, heads, feet, strict=True)):
+        x = at * (wide + GAP)
+        for line, text in enumerate(head):
+            drawing.text(x, y + SIZE + LINE * line, text, bold=not line)
+        _rack(drawing, these[0], Area(x + RAIL, top, wide - RAIL, high))
+        for line, text in enumerate(foot, 1):
+            drawing.text(x, top + high + LINE * line, text, fill=SOFT)
+    return top + high + LINE * max(map(len, feet)) + PAD + GAP
 
 
-def _rack(drawing: Drawing, these: Sequence[Rack], area: Area, units: int, host_u: float) -> None:
-    """Draw one rack, or one for all identical ones, with the names of its contents below."""
+def _taken(rack: Rack) -> tuple[float, float]:
+    """Rack units that hosts and switches take."""
+    hosts = sum(device.height_u for device in rack.devices if device.what == "host")
+    return hosts, rack.units - rack.free_u - hosts
+
+
+def _rack_head(these: Sequence[Rack], wide: float) -> list[str]:
+    """Name, number and site of identical racks, and the power of one."""
     first, last = these[0], these[-1]
-    x, y, wide, _ = area
-    run = "physical.rack" if first is last else "physical.rack run"
-    drawing.text(x, y + SIZE, said(run, first=first.number, last=last.number), bold=True, room=wide)
-    top = y + LINE + 2
-    drawing.box(Area(x, top, wide, units * UNIT), fill=PALE, rx=2)
-    for at in range(len(first.leaves)):
-        drawing.box(Area(x + 3, top + 2 + at * (UNIT + 1), wide - 6, UNIT), fill=ACCENT, stroke=ACCENT, rx=1)
-    bottom, high = top + units * UNIT - 2, (host_u or UNKNOWN_U) * UNIT
-    for at in range(len(first.hosts)):
-        drawing.box(Area(x + 3, bottom - (at + 1) * high, wide - 6, high - 1), fill=WHITE, rx=1)
-    lines = [first.site] if first.site else []
-    lines += wrapped(first_and_last([place.name for place in (*first.hosts, *last.hosts)]), wide)
-    leaves = [leaf for rack in these for leaf in rack.leaves]
-    lines += [first_and_last(leaves)] if leaves else []
-    for row, line in enumerate(lines, 1):
-        drawing.text(x, top + units * UNIT + LINE * row - 2, line, room=wide, fill=INK)
+    texts = [first.name if first is last else said("drawing.span", first=first.name, last=last.name)]
+    texts += [said("physical.alike", count=len(these))] if these[1:] else []
+    texts += [first.site] if first.site else []
+    texts.append(said("physical.power", peak=first.peak_w / 1000, most=first.limit_w / 1000))
+    return [line for text in texts for line in wrapped(text, wide / 1.1)]
 
 
-MOST_SWITCHES = 6
-"""Most spines, and most leaves, that are drawn individually."""
-MOST_FABRICS = 4
-SIDE = 192
+def _rack_names(these: Sequence[Rack], wide: float) -> list[str]:
+    """The devices of identical racks from first to last; of a single one they are in the drawing."""
+    if len(these) == 1:
+        return []
+    hosts = groupby((host for rack in these for host in rack.hosts), key=lambda host: host.pool)
+    kinds = [[host.name for host in run] for _, run in hosts]
+    kinds += [
+        [name for rack in these for name in of(rack)] for of in (attrgetter("leaves"), attrgetter("spines"))
+    ]
+    spans = [said("drawing.span", first=names[0], last=names[-1]) for names in kinds if names]
+    return [line for text in spans for line in wrapped(text, wide)]
 
 
-def fabric_svg(plan: Plan) -> str | None:
-    """Spines, leaves and hosts with the links between them, fabric by fabric; None where there are no hosts or no switches."""
-    cabling = plan.cabling
-    if cabling is None or cabling.switches is None:
-        return None
-    switches, drawing, y = cabling.switches, Drawing(), 0.0
-    infiniband = plan.scenario.network.transport == "infiniband"
-    kinds = switches.kinds
-    for kind in kinds[:MOST_FABRICS]:
-        y = _Fabric(drawing, cabling, switches, kind, infiniband=infiniband).drawn(y)
-    y = _key(drawing, cabling, y, infiniband=infiniband)
-    if left := sum(kind.fabrics for kind in kinds[MOST_FABRICS:]):
-        drawing.text(0, y + 14, said("drawing.fabric.more", fabrics=left), fill=SOFT)
-        y += LINE
-    total, hosts = switches.total, cabling.gpu_hosts
-    leaves = said("drawing.fabric.leaves", leaves=total.leaves, where=switches.where)
-    key = "drawing.fabric.about" if total.spines else "drawing.fabric.about without spines"
-    return drawing.svg(y, said(key, spines=total.spines, leaves=leaves, hosts=hosts))
-
-
-class _Fabric:
-    """A fabric in three rows, each labelled at its left: spines, leaves in pairs, hosts."""
-
-    def __init__(
-        self, drawing: Drawing, found: Cabling, switches: Switches, kind: Kind, *, infiniband: bool
-    ) -> None:
-        self.drawing, self.found, self.switches = drawing, found, switches
-        self.kind, self.hosts, self.shape = kind, kind.fabric.hosts, kind.fabric.shape
-        self.rdma = 0 if infiniband else found.ports.rdma
-        pairs = min(self.shape.leaves, MOST_SWITCHES) // 2
-        self.spine_x = _spread(min(self.shape.spines, MOST_SWITCHES - 2))
-        self.pair_x = _spread(pairs)
-        self.cell = (WIDTH - SIDE) / pairs
-        self.gap = min(120.0, self.cell / 4)
-        self.one_pair = self.shape.leaves == 2
-
-    def drawn(self, y: float) -> float:
-        """Draw the fabric from a height on; return the height at which it ends."""
-        shape, hosts = self.shape, amount(self.hosts.gpu_hosts, "GPU host")
-        if self.kind.name:
-            over = said("drawing.fabric.named", fabric=capital(self.kind.name), shape=shape)
-            self.drawing.text(0, y + 14, over, bold=True, room=WIDTH)
-            y += LINE + 8
-        spine_y = leaf_y = y + 4.0
-        if shape.spines:
-            head = _head(amount(shape.spines, "spine"), shape.spines - len(self.spine_x))
-            leaf_y = max(self._words(spine_y, head, sentences("fabric spines", self)) + 12, spine_y + 110)
-        alone = shape.leaves - 2 * len(self.pair_x)
-        head = _head(said("drawing.fabric.leaves", leaves=shape.leaves, where=""), alone)
-        host_y = max(self._words(leaf_y, head, sentences("fabric leaves", self)) + 12, leaf_y + 110)
-        self._links(spine_y, leaf_y, host_y)
-        self._switches(spine_y, leaf_y)
-        for x in self.pair_x:
-            self._hosts(x, host_y)
-        return max(self._words(host_y, hosts, sentences("fabric hosts", self)), host_y + 60) + 8
-
-    def _words(self, y: float, head: str, told: Iterable[str]) -> float:
-        """Write the labels at the left of a row, from a height on; return the height at which they end."""
-        self.drawing.text(0, y + 14, head, bold=True, room=SIDE - 8)
-        lines = [line for text in told for line in wrapped(text, SIDE - 8)]
-        for at, line in enumerate(lines, 1):
-            self.drawing.text(0, y + 14 + LINE * at, line, room=SIDE - 8, fill=SOFT)
-        return y + 14 + LINE * len(lines) + 4
-
-    def _links(self, spine_y: float, leaf_y: float, host_y: float) -> None:
-        """Links between switches, and from both leaves of a pair to its hosts; wider the more there are."""
-        shape, blue, orange = self.shape, OKABE_ITO[0], OKABE_ITO[5]
-        link = self.drawing.line
-        for x in self.pair_x:
-            left, right = x - self.gap, x + self.gap
-            for leaf in (left, right):
-                for spine in self.spine_x:
-                    link(spine, spine_y + 34, leaf, leaf_y, stroke=SOFT, width=_width(shape.links_per_spine))
-            if not shape.spines:
-                peer = leaf_y + 17
-                link(left, peer, right, peer, stroke=SOFT, width=_width(self.shape.peer_cables))
-            for middle, ports in self._host_places(x):
-                rdma = ports.rdma if self.rdma else 0
-                for side, leaf in ((-1, left), (1, right)):
-                    link(middle + side * 30, host_y, leaf, leaf_y + 34, stroke=blue, width=_width(1))
-                    if rdma > 1 or (rdma and side < 0):
-                        end = leaf - side * 22
-                        link(
-                            middle + side * 10, host_y, end, leaf_y + 34, stroke=orange, width=2, dashes="6 3"
-                        )
-
-    def _switches(self, spine_y: float, leaf_y: float) -> None:
-        for at, x in enumerate(self.spine_x, 1):
-            wide = min(120, (WIDTH - SIDE) / len(self.spine_x) - 8)
-            self._named_box(x, spine_y, wide, said("drawing.fabric.spine", number=at), fill="#e8e4f3")
-        for at, x in enumerate(self.pair_x, 1):
-            pair = "" if self.one_pair else str(at)
-            for twin, leaf in (("A", x - self.gap), ("B", x + self.gap)):
-                name = said("drawing.fabric.leaf", letter=f"{pair}{twin}")
-                self._named_box(leaf, leaf_y, min(120, self.cell / 2 - 8), name, fill="#dfe9f2")
-
-    def _named_box(self, x: float, y: float, wide: float, text: str, *, fill: str) -> None:
-        self.drawing.box(Area(x - wide / 2, y, wide, 34), fill=fill, stroke=SOFT)
-        self.drawing.text(x, y + 21.5, text, anchor="middle", room=wide - 4)
-
-    def _host_places(self, x: float) -> list[tuple[float, Ports]]:
-        """(middle of the box, ports of a host) for the hosts on a pair of leaves: of a single pair compute hosts are apart."""
-        if self.one_pair and self.found.compute_ports:
-            quarter = min(self.cell - 10, 400.0) / 4
-            return [(x - quarter, self.found.ports), (x + quarter, self.found.compute_ports)]
-        return [(x, self.found.ports)]
-
-    def _hosts(self, x: float, y: float) -> None:
-        places = self._host_places(x)
-        wide = min(self.cell - 10, 400.0) / len(places)
-        on_it, per_pair = self.hosts, self.shape.hosts_per_pair
-        kinds = ((on_it.gpu_hosts, "GPU host", PALE), (on_it.compute_hosts, "compute host", "#fdf3e1"))
-        for (middle, _), (count, what, fill) in zip(places, kinds, strict=False):
-            left = middle - wide / 2 + 2
-            for behind in (8, 4, 0) if (count if self.one_pair else per_pair) > 1 else (0,):
-                area = Area(left + behind / 2, y + behind, wide - behind - 4, 44)
-                self.drawing.box(area, fill=fill, stroke=SOFT)
-            text = amount(count, what) if self.one_pair else said("drawing.fabric.up to", hosts=per_pair)
-            self.drawing.text(middle, y + 26, text, anchor="middle", room=wide - 10, bold=True)
-
-
-def _key(drawing: Drawing, found: Cabling, y: float, *, infiniband: bool) -> float:
-    """Explain the lines and the oversubscription; return the height at which that ends."""
-    assert found.switches is not None
-    rdma, x = found.ports.rdma, 0.0
-    keys = [(OKABE_ITO[0], "", said("drawing.fabric.shared key"))]
-    if rdma and not infiniband:
-        keys.append((OKABE_ITO[5], "6 3", said("drawing.fabric.rdma key")))
-    for stroke, dashes, text in keys:
-        drawing.line(x, y + 9, x + 34, y + 9, stroke=stroke, width=2, dashes=dashes)
-        drawing.text(x + 42, y + 14, text, fill=SOFT)
-        x += 42 + text_width(text) + 24
-    notes = [said("drawing.fabric.infiniband", ports=rdma)] if rdma and infiniband else []
-    worst = {"shape": found.switches.busiest.shape, "where": found.switches.highest}
-    notes.append(said("drawing.fabric.oversubscription", **worst, most=found.max_oversubscription))
-    for at, line in enumerate(notes, 1):
-        drawing.text(0, y + LINE * at + 14, line, fill=SOFT)
-    return y + LINE * (len(notes) + 1) + 4
-
-
-def _spread(count: int) -> list[float]:
-    return [SIDE + (WIDTH - SIDE) * (at + 0.5) / count for at in range(count)]
-
-
-def _head(text: str, left_out: int) -> str:
-    return said("drawing.fabric.not drawn", switches=text, left=left_out) if left_out else text
-
-
-def _width(links: int) -> float:
-    return min(6.0, 1.5 + links.bit_length() / 2)
+def _rack(drawing: Drawing, rack: Rack, area: Area) -> None:
+    """Draw a rack with the rack units of each device at its left, and the free ones."""
+    x, y, wide, high = area
+    drawing.box(area, fill=PALE, rx=2)
+    for device in rack.devices:
+        tall, host = device.height_u * UNIT, device.what == "host"
+        below = device.bottom_u * UNIT if host else high - (rack.units - device.bottom_u) * UNIT
+        top = y + high - below - tall
+        fill, edge = (WHITE, EDGE) if host else (TINT, ACCENT)
+        drawing.box(Area(x + 2, top, wide - 4, tall), fill=fill, stroke=edge, rx=1)
+        drawing.text(x + wide / 2, top + tall / 2 + 4.5, device.name, anchor="middle")
+        drawing.text(x - 4, top + tall / 2 + 4.5, device.units, anchor="end", fill=SOFT)
+    if rack.free_u:
+        hosts, switches = _taken(rack)
+        middle = y + (high + (switches - hosts) * UNIT) / 2 + 4.5
+        text = said("physical.free", units=rack.free_u)
+        drawing.text(x + wide / 2, middle, text, anchor="middle", fill=SOFT)

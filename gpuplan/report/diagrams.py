@@ -1,33 +1,35 @@
 """Drawing of the hosts with their workloads; the load of each GPU, what may join it, and the look of a workload in all drawings."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from gpuplan.models.placement import Family, Host, Load, Room
+from gpuplan.models.placement import Family, Host, Load
 from gpuplan.plan import UNASSIGNED, Plan
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.sharing import more_that_fit, starts_of
 from gpuplan.report.drawing import (
-    EDGE,
     INK,
     LINE,
     OKABE_ITO,
-    PALE,
+    PAGE,
     SIZE,
     SOFT,
     WHITE,
     WIDTH,
     Area,
     Drawing,
+    Sheet,
+    numbered,
     pen_on,
     text_width,
+    wrapped,
 )
 from gpuplan.report.tables import group_names, host_kinds
 from gpuplan.report.tables.plan import clusters_alike, equipment, unassigned_words
 from gpuplan.units import MIB_PER_GIB
-from gpuplan.wording import MODE_NAMES, amount, joined, number, said
+from gpuplan.wording import MODE_NAMES, amount, joined, number, run_words, said
 
 SHOWN_PLACES = 8
 """Most places on a GPU that are listed; of more, the first and the last."""
@@ -90,15 +92,13 @@ def places_words(numbers: Sequence[int]) -> str:
 
 
 OTHER = "#b9c0ca"
-MOST_HOSTS = 24
-MOST_CLUSTERS = 5
-"""Most clusters that are drawn, so that the text stays legible on paper; the tables cover the others."""
+MOST_HOSTS, MOST_KINDS = 12, 24
+"""Most hosts of a design that are drawn one by one, and most kinds of hosts of a cluster where they are not."""
 MOST_PIECES = 8
-"""Most parts of one group on a GPU that are separated by lines."""
-MOST_LISTED = 24
-"""Most groups in the legend; beyond them only those drawn."""
-COLUMNS, GAP, PAD = 4, 12, 6
-TILE = (WIDTH - (COLUMNS - 1) * GAP) / COLUMNS
+"""Most parts of one group on a GPU that are separated by ticks."""
+GAP, PAD, BETWEEN = 12, 6, 3
+LEAST_PIECE = 13.0
+"""Width of a part of a GPU that has room for a letter."""
 
 
 class Symbol(NamedTuple):
@@ -120,151 +120,193 @@ def group_symbols(plan: Plan) -> dict[str, Symbol]:
     return symbols
 
 
-def hosts_svg(plan: Plan) -> str:
-    """Draw the hosts with the workloads on their GPUs, and a legend; many hosts are drawn once per identical load."""
-    drawing = Drawing()
+def hosts_sheets(plan: Plan) -> list[Sheet]:
+    """Draw the hosts with the workloads on their GPUs, and a legend on each page; of many hosts, those filled alike once."""
     if not plan.pools:
-        drawing.text(0, 20, said("drawing.hosts.none"))
-        return drawing.svg(32, said("drawing.hosts.none about"))
-    y = 0.0
-    drawn: set[str] = set()
-    clusters = clusters_alike(plan)
-    most = MOST_HOSTS // min(len(clusters), MOST_CLUSTERS)
-    for pool in clusters[:MOST_CLUSTERS]:
-        hosts = _Hosts(drawing, plan, pool)
-        y = hosts.draw(y, most)
-        drawn |= hosts.drawn
-    if (left := len(clusters) - MOST_CLUSTERS) > 0:
-        drawing.text(0, y + SIZE, said("drawing.hosts.more clusters", clusters=left), fill=SOFT)
-        y += LINE + 6
-    y = _legend(drawing, plan, drawn, y)
-    return drawing.svg(y, said("drawing.hosts.about", hosts=plan.totals.hosts, gpus=plan.totals.gpus))
+        return []
+    pages, symbols = [_Page()], group_symbols(plan)
+    for pool in clusters_alike(plan):
+        hosts = _Hosts(plan, pool, symbols)
+        for row in hosts.rows():
+            groups, trial = hosts.groups(row), _Page()
+            high = hosts.draw(trial, row)
+            legend = _legend(Drawing(), plan, pages[-1].drawn | groups, 0)
+            if pages[-1].y and pages[-1].y + high + legend > PAGE:
+                pages.append(_Page())
+            pages[-1].drawn |= groups
+            hosts.draw(pages[-1], row)
+        if hosts.left:
+            pages[-1].say(hosts.left, GAP)
+    undrawn = {g.id for g in plan.groups if g.vms_placed}.difference(*(page.drawn for page in pages))
+    for page in pages:
+        page.y = _legend(page.drawing, plan, page.drawn, page.y)
+    if undrawn:
+        pages[-1].say(said("drawing.hosts.more groups", groups=len(undrawn)))
+    if missing := plan.totals.unplaced_vms:
+        pages[-1].say(said("drawing.hosts.not drawn", vms=missing))
+    about = said("drawing.hosts.about", hosts=plan.totals.hosts, gpus=plan.totals.gpus)
+    return numbered(((page.drawing, page.y + 4) for page in pages), about)
+
+
+class _Page:
+    """A page in progress, the height at which it goes on, and the groups that are on it."""
+
+    def __init__(self) -> None:
+        self.drawing, self.y, self.drawn, self.head = Drawing(), 0.0, set[str](), ""
+
+    def say(self, text: str, below: float = 0) -> None:
+        """Add a line of text."""
+        self.drawing.text(0, self.y + SIZE, text, fill=SOFT)
+        self.y += LINE + below
 
 
 class _Hosts:
-    def __init__(self, drawing: Drawing, plan: Plan, pool: Pool) -> None:
-        self.drawing, self.plan, self.pool = drawing, plan, pool
-        self.symbols = group_symbols(plan)
-        self.shares = Shares(plan, pool)
+    """The hosts of a cluster, in rows of tiles."""
+
+    def __init__(self, plan: Plan, pool: Pool, symbols: Mapping[str, Symbol]) -> None:
+        self.plan, self.pool, self.symbols, self.shares = plan, pool, symbols, Shares(plan, pool)
+        most = max((room.gpus for room in pool.rooms), default=1)
+        self.columns, self.across = (5, 2) if most <= 4 else (4, 4) if most <= 8 else (3, 6)
+        self.wide = (WIDTH - (self.columns - 1) * GAP) / self.columns
+        self.gpu = (
+            (self.wide - 2 * PAD - (self.across - 1) * BETWEEN) / self.across,
+            46.0 if most <= 4 else 34.0,
+        )
         self.numbered = {g.id for g in plan.groups if g.vms_placed < 100}
         """Groups whose VMs are drawn with their numbers: there is room for two digits."""
-        self.drawn: set[str] = set()
-        """Groups that are on a host drawn so far."""
+        each = plan.totals.hosts <= MOST_HOSTS
+        kinds = [[index] for index in range(pool.hosts)] if each else host_kinds(pool)
+        self.shown, left = sorted(kinds[:MOST_KINDS]), kinds[MOST_KINDS:]
+        key = "drawing.hosts.other ways" if left[1:] else "drawing.hosts.another way"
+        self.left = said(key, hosts=sum(map(len, left)), ways=len(left)) if left else ""
+        """About the hosts that are not drawn."""
 
-    def draw(self, y: float, most: int) -> float:
-        """Draw the hosts from a height on, at most ``most`` of them; return the height at which they end."""
-        pool, plan = self.pool, self.plan
-        self.drawing.text(0, y + 16, pool.name, bold=True)
-        self.drawing.text(0, y + 16 + LINE, equipment(plan, pool), fill=SOFT)
-        y += 16 + LINE + 10
-        every = plan.totals.hosts <= MOST_HOSTS or pool.hosts <= most
-        kinds = [[index] for index in range(pool.hosts)] if every else host_kinds(pool)
-        shown = kinds if every else sorted(kinds[:most])
-        for first in range(0, len(shown), COLUMNS):
-            row = shown[first : first + COLUMNS]
-            high = max(_tile_height(pool.rooms[alike[0]], len(alike) > 1) for alike in row)
-            for column, alike in enumerate(row):
-                self._tile(alike, Area(column * (TILE + GAP), y, TILE, high))
-            y += high + GAP
-        if left := sum(map(len, kinds[len(shown) :])):
-            others = len(kinds) - len(shown)
-            key = "drawing.hosts.other ways" if others > 1 else "drawing.hosts.another way"
-            self.drawing.text(0, y + SIZE, said(key, hosts=left, ways=others), fill=SOFT)
-            y += LINE + 6
-        return y + 6
+    def rows(self) -> Iterator[list[list[int]]]:
+        """Yield the tiles that stand side by side, each with the numbers of its hosts from 0."""
+        for first in range(0, len(self.shown), self.columns):
+            yield self.shown[first : first + self.columns]
 
-    def _tile(self, alike: Sequence[int], area: Area) -> None:
-        """Draw one host, or one for all with identical load."""
-        first, drawing = alike[0], self.drawing
-        loads, room = self.pool.placement[first], self.pool.rooms[first]
-        self.drawn.update(slot.group for load in loads for slot in load.slots)
-        name = f"{self.pool.id}-{first + 1}"
-        drawing.box(area, fill=PALE if loads else WHITE, dashed=not loads, id=f"host-{name}")
-        inside = area.x + PAD, area.x + TILE - PAD, TILE - 2 * PAD
-        key = "drawing.hosts.used" if loads else "drawing.hosts.spare"
+    def groups(self, row: Sequence[Sequence[int]]) -> set[str]:
+        """The groups on some tiles."""
+        return {slot.group for alike in row for load in self.pool.placement[alike[0]] for slot in load.slots}
+
+    def draw(self, page: _Page, row: Sequence[Sequence[int]]) -> float:
+        """Add a row of tiles to a page, below the name of the cluster where this is not there yet; return its height."""
+        start = page.y
+        if page.head != self.pool.id:
+            page.head = self.pool.id
+            page.drawing.text(0, page.y + 16, self.pool.name, bold=True)
+            page.y += 16 + 10
+            for line in wrapped(equipment(self.plan, self.pool), WIDTH):
+                page.drawing.text(0, page.y + 7, line, fill=SOFT)
+                page.y += LINE
+        heads = [self._head(alike) for alike in row]
+        top = 6 + LINE * max(map(len, heads))
+        lines = max(-(-self.pool.rooms[alike[0]].gpus // self.across) for alike in row)
+        high = top + lines * (self.gpu[1] + BETWEEN) + PAD
+        for column, (alike, head) in enumerate(zip(row, heads, strict=True)):
+            area = Area(column * (self.wide + GAP), page.y, self.wide, high)
+            self._tile(page.drawing, alike, area, head, area.y + top)
+        page.y += high + GAP
+        return page.y - start
+
+    def _head(self, alike: Sequence[int]) -> list[tuple[str, str]]:
+        """The numbers of identical hosts and the GPUs in use, in lines: (at the left, at the right)."""
+        loads, room, inside = self.pool.placement[alike[0]], self.pool.rooms[alike[0]], self.wide - 2 * PAD
+        several, key = len(alike) > 1, "drawing.hosts.used" if loads else "drawing.hosts.spare"
+        name = "drawing.hosts.numbers" if several else "drawing.hosts.host"
+        texts = [said(name, numbers=run_words([at + 1 for at in alike]), number=alike[0] + 1)]
+        texts += [said("drawing.hosts.count", hosts=len(alike))] if several else []
+        lines = [line for text in texts for line in wrapped(text, inside / 1.1)]
         word = said(key, used=sum(load.gpus for load in loads), gpus=room.gpus)
-        host = said("drawing.hosts.host", number=first + 1)
-        drawing.text(inside[0], area.y + 16, host, bold=True, room=inside[2])
-        drawing.text(inside[1], area.y + 16, word, anchor="end", fill=SOFT)
-        across, wide, high = _grid(room.gpus)
-        for at, load in enumerate(on_each_gpu(loads, room.gpus)):
-            row, column = divmod(at, across)
-            place = Area(inside[0] + column * (wide + 3), area.y + 22 + row * (high + 3), wide, high)
-            no_edge = load is not None and load.family is None
-            edge = WHITE if no_edge else EDGE
-            drawing.box(place, stroke=edge, dashed=True, rx=2, id=f"gpu-{name}-{at + 1}")
-            if load and load.family is None:
-                self._whole_gpu(load, place, numbered=len(alike) == 1 and across == 4)
-            elif load:
-                self._shared_gpu(load, place)
-        if len(alike) > 1:
-            more = said("drawing.hosts.more alike", more=len(alike) - 1)
-            drawing.text(inside[0], area.y + area.high - PAD, more, room=inside[2], fill=SOFT)
+        fits = text_width(f"{lines[-1]}  {word}", bold=True) <= inside
+        return [(line, "") for line in lines[:-1]] + (
+            [(lines[-1], word)] if fits else [(lines[-1], ""), ("", word)]
+        )
 
-    def _whole_gpu(self, load: Load, area: Area, *, numbered: bool) -> None:
+    def _tile(
+        self, drawing: Drawing, alike: Sequence[int], area: Area, head: Sequence[tuple[str, str]], top: float
+    ) -> None:
+        """Draw one host, or one for all with identical load."""
+        first = alike[0]
+        loads, room, name = self.pool.placement[first], self.pool.rooms[first], f"{self.pool.id}-{first + 1}"
+        drawing.box(area, dashed=not loads, id=f"host-{name}")
+        left, right = area.x + PAD, area.x + self.wide - PAD
+        for line, (start, end) in enumerate(head):
+            drawing.text(left, area.y + 16 + LINE * line, start, bold=not line)
+            drawing.text(right, area.y + 16 + LINE * line, end, anchor="end", fill=SOFT)
+        wide, high = self.gpu
+        for at, load in enumerate(on_each_gpu(loads, room.gpus)):
+            row, column = divmod(at, self.across)
+            x, y = left + column * (wide + BETWEEN), top + row * (high + BETWEEN)
+            place = Area(x, y, wide, high)
+            drawing.box(place, rx=2, id=f"gpu-{name}-{at + 1}")
+            if load and load.family is None:
+                self._whole_gpu(drawing, load, place, numbered=len(alike) == 1 and wide >= 30)
+            else:
+                self._shared_gpu(drawing, load, place)
+
+    def _whole_gpu(self, drawing: Drawing, load: Load, area: Area, *, numbered: bool) -> None:
         slot = load.slots[0]
         symbol = self.symbols[slot.group]
         with_number = numbered and slot.group in self.numbered and symbol.letter.isalpha()
-        self._band(symbol, area, [f"{symbol.letter}{slot.vm}" if with_number else symbol.letter])
+        _piece(drawing, symbol, area, [f"{symbol.letter}{slot.vm}" if with_number else symbol.letter])
 
-    def _shared_gpu(self, load: Load, area: Area) -> None:
-        shares = sorted(self.shares.of(load).items(), key=lambda each: -each[1].mb)
-        bands = [(self.symbols[group], *share) for group, share in shares]
-        if len(bands) > 3:  # no room for more letters: the largest two, and a count of the others
-            others = Symbol(f"+{len(bands) - 2}", OTHER, INK)
-            bands = [*bands[:2], (others, 1, sum(weight for _, _, weight in bands[2:]))]
-        whole = max(self.shares.gpu_mb, sum(mb for *_, mb in bands))
-        heights = [max(area.high / 3, area.high * weight / whole) for _, _, weight in bands]
-        if (over := sum(heights) - area.high) > 0:
-            heights[heights.index(max(heights))] -= over
-        y = area.y
-        for (symbol, count, _), high in zip(bands, heights, strict=True):
-            texts = [f"{symbol.letter}\u00d7{count}"] if count > 1 else []
-            self._band(symbol, Area(area.x, y, area.wide, high), [*texts, symbol.letter], count)
-            y += high
-
-    def _band(self, symbol: Symbol, area: Area, texts: Sequence[str], pieces: int = 1) -> None:
-        """The part of a GPU that a group takes, with the longest of its texts that fits."""
-        x, y, wide, high = area
-        self.drawing.box(area, fill=symbol.colour, stroke=WHITE, rx=2)
-        if 1 < pieces <= MOST_PIECES and high >= 24:
-            for piece in range(1, pieces):
-                at = x + wide * piece / pieces
-                self.drawing.line(at, y + high - 5, at, y + high - 1, stroke=symbol.pen)
-        text = next((t for t in texts if text_width(t, bold=True) <= wide), texts[-1])
-        self.drawing.text(x + wide / 2, y + high / 2 + 4.5, text, anchor="middle", fill=symbol.pen, bold=True)
+    def _shared_gpu(self, drawing: Drawing, load: Load | None, area: Area) -> None:
+        """Draw the VMs on a GPU side by side, each as wide as its part, and hatch what is free."""
+        shares = sorted(self.shares.of(load).items(), key=lambda each: -each[1].mb) if load else []
+        parts = [(self.symbols[group], *share) for group, share in shares]
+        if len(parts) > 3:  # no room for more letters: the largest two, and a count of the others
+            others = Symbol(f"+{len(parts) - 2}", OTHER, INK)
+            parts = [*parts[:2], (others, 1, sum(weight for _, _, weight in parts[2:]))]
+        whole = max(self.shares.gpu_mb, sum(mb for *_, mb in parts))
+        least = min(LEAST_PIECE, area.wide / max(1, len(parts)))
+        widths = [max(least, area.wide * weight / whole) for *_, weight in parts]
+        if (over := sum(widths) - area.wide) > 0:
+            widths[widths.index(max(widths))] -= over
+        x = area.x
+        for (symbol, count, _), wide in zip(parts, widths, strict=True):
+            apart = count if wide / count >= LEAST_PIECE else 1
+            for at in range(apart):
+                piece = Area(x + at * wide / apart, area.y, wide / apart, area.high)
+                texts = [f"{symbol.letter}\u00d7{count}"] if count > apart else []
+                _piece(drawing, symbol, piece, [*texts, symbol.letter], count if apart == 1 else 1)
+            x += wide
+        drawing.hatch(area._replace(x=x, wide=area.x + area.wide - x))
 
 
-def _grid(gpus: int) -> tuple[int, float, float]:
-    """(GPUs side by side in a host, width and height of one)."""
-    across = 4 if gpus <= 8 else 6
-    return across, (TILE - 2 * PAD - (across - 1) * 3) / across, 46 if gpus <= 4 else 34
+def _piece(drawing: Drawing, symbol: Symbol, area: Area, texts: Sequence[str], pieces: int = 1) -> None:
+    """The part of a GPU that a VM takes, or several with ticks between them, with the longest of its texts that fits."""
+    x, y, wide, high = area
+    drawing.box(area, fill=symbol.colour, stroke=WHITE, rx=2)
+    if 1 < pieces <= MOST_PIECES:
+        for piece in range(1, pieces):
+            at = x + wide * piece / pieces
+            for end in (y + 1, y + high - 5):
+                drawing.line(at, end, at, end + 4, stroke=symbol.pen)
+    text = next((t for t in texts if text_width(t, bold=True) <= wide), texts[-1])
+    drawing.text(x + wide / 2, y + high / 2 + 4.5, text, anchor="middle", fill=symbol.pen, bold=True)
 
 
-def _tile_height(room: Room, several: bool) -> float:
-    across, _, high = _grid(room.gpus)
-    return 22 + -(-room.gpus // across) * (high + 3) + PAD + LINE * several
-
-
-def _legend(drawing: Drawing, plan: Plan, drawn: set[str], y: float) -> float:
-    placed = [g for g in plan.groups if g.vms_placed]
-    listed = placed if len(placed) <= MOST_LISTED else [g for g in placed if g.id in drawn][:MOST_LISTED]
+def _legend(drawing: Drawing, plan: Plan, drawn: Collection[str], y: float) -> float:
+    """Explain the letters of some groups, in two columns; return the height at which that ends."""
+    listed, wide = [g for g in plan.groups if g.id in drawn], (WIDTH - GAP) / 2
     entries = _legend_entries(plan, listed)
-    wide = (WIDTH - GAP) / 2
-    for at, (symbol, name, about) in enumerate(entries):
-        x, top = at % 2 * (wide + GAP), y + at // 2 * 40
-        drawing.box(Area(x, top, 30, 32), fill=symbol.colour, dashed=not symbol.letter, rx=2)
-        drawing.text(x + 15, top + 20.5, symbol.letter, anchor="middle", fill=symbol.pen, bold=True)
-        drawing.text(x + 38, top + 13, name, bold=True, room=wide - 38)
-        drawing.text(x + 38, top + 13 + LINE, about, room=wide - 38, fill=SOFT)
-    y += -(-len(entries) // 2) * 40
-    if left := len(placed) - len(listed):
-        drawing.text(0, y + SIZE, said("drawing.hosts.more groups", groups=left), fill=SOFT)
-        y += LINE
-    if missing := plan.totals.unplaced_vms:
-        drawing.text(0, y + SIZE, said("drawing.hosts.not drawn", vms=missing), bold=True)
-        y += LINE
-    return y + 4
+    for at in range(0, len(entries), 2):
+        high = 0.0
+        for column, (symbol, name, about) in enumerate(entries[at : at + 2]):
+            x, box = column * (wide + GAP), Area(column * (wide + GAP), y + 1, 20, 20)
+            drawing.box(box, fill=symbol.colour, rx=2)
+            if not symbol.letter:
+                drawing.hatch(box)
+            drawing.text(x + 10, y + 15.5, symbol.letter, anchor="middle", fill=symbol.pen, bold=True)
+            heads, texts = wrapped(name, (wide - 28) / 1.1), wrapped(about, wide - 28)
+            for line, text in enumerate([*heads, *texts]):
+                bold = line < len(heads)
+                drawing.text(x + 28, y + SIZE + LINE * line, text, bold=bold, fill=INK if bold else SOFT)
+            high = max(high, LINE * len([*heads, *texts]) + 6)
+        y += high
+    return y
 
 
 def _legend_entries(plan: Plan, listed: Iterable[GroupPlan]) -> list[tuple[Symbol, str, str]]:

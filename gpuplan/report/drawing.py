@@ -1,12 +1,14 @@
 """Shapes and text as SVG, 640 units wide (on 16 cm, text of 13 units is 9 points high), and the colours of all charts and drawings."""
 
 import unicodedata
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
 from gpuplan.facts import own_rows
+from gpuplan.wording import said
 
 OKABE_ITO = ("#0072b2", "#56b4e9", "#009e73", "#e69f00", "#cc79a7", "#d55e00", "#f0e442", "#9b8cd6")
 """Colours of groups in their order; each has a letter beside it, because they repeat after eight."""
@@ -16,13 +18,19 @@ PARTS = {row["part"]: (row["letter"], int(row["colour"])) for row in own_rows("w
 """Part of the cost -> its letter, one of its name that no other part has, and the number of its colour; parts that belong together are alike."""
 
 
-WIDTH = 640
-FONT = "Arial, Helvetica, DejaVu Sans, sans-serif"
+WIDTH, PAGE = 640, 720
+"""Width of a drawing, and its greatest height that a page of any paper has room for."""
+FONT = "Calibri, Carlito, Arial, Helvetica, DejaVu Sans, sans-serif"
 SIZE = 13
 """Size of text, in units of the drawing."""
 LINE = 17
 """Distance between two lines of text."""
-INK, SOFT, EDGE, PALE, WHITE = "#1a2230", "#4a5566", "#8b94a3", "#f4f6f8", "#ffffff"
+INK, SOFT, EDGE, PALE, WHITE = "#1a2230", "#525d6d", "#8b94a3", "#f3f5f8", "#ffffff"
+ACCENT, TINT, ORANGE, GREEN = "#0b5cad", "#e8f0f9", "#e69f00", "#009e73"
+
+
+HATCH = 7
+"""Distance of the lines that mark what is free."""
 
 
 def clean_text(text: str) -> str:
@@ -69,14 +77,18 @@ def shortened(text: str, width: float, *, bold: bool = False) -> str:
 
 
 def wrapped(text: str, width: float) -> list[str]:
-    """A text in lines that fit into a width."""
+    """A text in lines that fit into a width; a word that is longer than a line is broken."""
     lines: list[str] = []
     for word in clean_text(text).split(" "):
         longer = f"{lines[-1]} {word}" if lines else word
         if lines and text_width(longer) <= width:
             lines[-1] = longer
-        else:
-            lines.append(shortened(word, width))
+            continue
+        lines.append("")
+        for letter in word:
+            if lines[-1] and text_width(lines[-1] + letter) > width:
+                lines.append("")
+            lines[-1] += letter
     return lines
 
 
@@ -92,6 +104,21 @@ def figure_png(svg: str, *, width_px: int = 1600) -> bytes:
 
     wide = float(ElementTree.fromstring(svg).attrib["width"])
     return bytes(vl_convert.svg_to_png(svg, scale=width_px / wide))
+
+
+class Sheet(NamedTuple):
+    """A drawing on a page, and what it shows."""
+
+    svg: str
+    about: str
+
+
+def numbered(pages: Iterable[tuple["Drawing", float]], about: str) -> list[Sheet]:
+    """Drawings with their heights as sheets, numbered where there are several."""
+    drawn = list(pages)
+    words = [said("drawing.page", about=about, page=at, pages=len(drawn)) for at in range(1, len(drawn) + 1)]
+    named = zip(drawn, words if drawn[1:] else [about], strict=True)
+    return [Sheet(drawing.svg(high, text), text) for (drawing, high), text in named]
 
 
 class Area(NamedTuple):
@@ -139,7 +166,9 @@ class Drawing:
         fill: str = INK,
         bold: bool = False,
     ) -> None:
-        """A line of text, cut where it needs more room."""
+        """A line of text, cut where it needs more room; nothing for an empty one."""
+        if not text:
+            return
         weight = ' font-weight="bold"' if bold else ""
         self.shapes.append(
             f'<text x="{_n(x)}" y="{_n(y)}" font-family="{FONT}" font-size="{SIZE}"{weight} text-anchor="{anchor}" '
@@ -154,6 +183,28 @@ class Drawing:
             f'<line x1="{_n(x1)}" y1="{_n(y1)}" x2="{_n(x2)}" y2="{_n(y2)}" stroke="{stroke}" stroke-width="{_n(width)}"'
             f"{_dashes(dashes)}/>"
         )
+
+    def path(
+        self, points: Sequence[tuple[float, float]], *, stroke: str, width: float = 1, dashes: str = ""
+    ) -> None:
+        """A line through several points."""
+        way = " ".join(f"{_n(x)},{_n(y)}" for x, y in points)
+        self.shapes.append(
+            f'<polyline points="{way}" fill="none" stroke="{stroke}" stroke-width="{_n(width)}"{_dashes(dashes)}/>'
+        )
+
+    def hatch(self, area: Area) -> None:
+        """Fill a rectangle with slanted lines: it is free; one too narrow for a line stays empty."""
+        x, y, wide, high = area
+        starts = (HATCH * at - high for at in range(1, int((wide + high) / HATCH) + 1))
+        ends = ((at, max(0.0, -at), min(high, wide - at)) for at in starts)
+        lines = (
+            f"M{_n(x + at + a)} {_n(y + high - a)}L{_n(x + at + b)} {_n(y + high - b)}"
+            for at, a, b in ends
+            if b > a
+        )
+        if wide >= HATCH and (way := "".join(lines)):
+            self.shapes.append(f'<path d="{way}" fill="none" stroke="{EDGE}" stroke-width="0.7"/>')
 
     def svg(self, height: float, about: str) -> str:
         """The file; ``about`` is its title."""

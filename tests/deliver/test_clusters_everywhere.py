@@ -18,8 +18,8 @@ from gpuplan.deliver.document.html_file import html_text
 from gpuplan.deliver.infrastructure import infrastructure_files
 from gpuplan.deliver.pptx import pptx_bytes
 from gpuplan.report import cost_text, network_text, plan_dict, plan_text
-from gpuplan.report.architecture import fabric_svg
-from gpuplan.report.diagrams import hosts_svg
+from gpuplan.report.diagrams import hosts_sheets
+from gpuplan.report.fabrics import fabric_sheets
 from gpuplan.report.tables import TABLES
 from gpuplan.scenario import from_dict, load_scenario
 
@@ -82,13 +82,13 @@ def test_every_text_has_the_same_hosts(large: Plan) -> None:
         html_text(document),
         packed(docx_bytes(document)),
         without_pictures(packed(pptx_bytes(large, summary_of(large)))),
-        hosts_svg(large),
+        *(sheet.svg for sheet in hosts_sheets(large)),
         *(text for path, text in infrastructure_files(large).items() if path.endswith("README.md")),
     ):
         found = counts(text)
         assert found <= allowed and (565 in found or not found), found
     assert 565 in counts(plan_text(large)) and 565 in counts(html_text(document))
-    assert (fabric_svg(large) is None) == (large.cabling is None or large.cabling.switches is None)
+    assert bool(fabric_sheets(large)) == bool(large.cabling and large.cabling.switches)
 
 
 def test_every_list_of_hosts_has_all_of_them(large: Plan) -> None:

@@ -19,7 +19,7 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.plan.network import NetworkUse
 from gpuplan.plan.switches import Fabric, Switches
 from gpuplan.plan.trail import Trail
-from gpuplan.report.architecture import fabric_svg
+from gpuplan.report.fabrics import fabric_sheets
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, from_dict
 
 LINKS = FIELD_BY_PATH["network.link_gbit_s"].choices
@@ -388,8 +388,9 @@ def test_each_site_has_switches_of_its_own(catalog: Catalog, compute: int) -> No
     assert has_approved(decision.implication)
     fabric = next(d.decision for d in plan.decisions if d.title == "Fabric")
     assert has_approved(fabric, f"{bangalore.shape.peer_cables} links", "100 Gbit/s")
-    drawn = fabric_svg(plan)
-    assert drawn is not None and "4 leaves in 2 fabrics" in drawn and drawn.count(">Leaf B<") == 2
+    drawn = [sheet.svg for sheet in fabric_sheets(plan)]
+    assert [">leaf-01b<" in svg for svg in drawn] == [True, False]
+    assert [">leaf-02b<" in svg for svg in drawn] == [False, True]
     together = make_plan(plan.scenario.with_value("availability.split", "few-large"), catalog).cabling
     assert together is not None and together.switches is not None and together.switches.total.leaves == 2
 

@@ -1,24 +1,19 @@
-"""Drawings of the logical design, the racks and the fabric."""
+"""Drawings of the logical design and of the racks."""
 
 from __future__ import annotations
 
-import re
 from xml.etree import ElementTree
 
 import pytest
-from drawn_designs import NAMESPACE, OTHERS, parsed, texts
-from random_cases import cases
-from site_designs import two_sites
+from drawn_designs import texts
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.plan.racks import racks
-from gpuplan.report.architecture import ACCENT, ACROSS, MOST_RACKS, UNIT, fabric_svg, logical_svg, racks_svg
-from gpuplan.report.drawing import SOFT, WIDTH, text_width
+from gpuplan.report.architecture import UNIT, logical_svg, rack_sheets
+from gpuplan.report.drawing import ACCENT, TINT, WIDTH, text_width
 from gpuplan.report.physical import alike
-from gpuplan.report.tables.network import cabling, fabric_words
-from gpuplan.scenario import from_dict
-from gpuplan.wording import amount, capital, said
+from gpuplan.wording import amount, said
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -48,12 +43,13 @@ def test_the_enterprise_example_by_hand(plans: dict[str, Plan]) -> None:
 
 def test_every_text_of_a_drawing_stands_inside(example: Plan, large: Plan) -> None:
     for plan in (example, large):
-        for svg in (logical_svg(plan), racks_svg(plan)):
-            assert svg is not None
+        for svg in (logical_svg(plan), *(sheet.svg for sheet in rack_sheets(plan))):
             root = ElementTree.fromstring(svg)
             for node in root.iter(f"{SVG}text"):
                 bold = node.get("font-weight") == "bold"
-                assert float(node.attrib["x"]) + text_width(node.text or "", bold=bold) <= WIDTH + 1
+                before = {"start": 0.0, "middle": 0.5, "end": 1.0}[node.attrib["text-anchor"]]
+                wide = text_width(node.text or "", bold=bold)
+                assert float(node.attrib["x"]) + wide * (1 - before) <= WIDTH + 1
                 assert float(node.attrib["y"]) <= float(root.attrib["height"])
 
 
@@ -62,36 +58,40 @@ def test_clusters_that_are_alike_are_one_box_and_the_others_are_counted(large: P
     assert len(large.pools) > 3
     drawn = [line for line in said_of if line.endswith(" GPUs") and line[0].isdigit()]
     assert 1 <= len(drawn) <= 3
-    assert racks_svg(large) is not None
 
 
 def test_racks_of_the_enterprise_example_by_hand(plans: dict[str, Plan]) -> None:
-    """Two racks; a leaf in each, and a box of the same colour in the legend."""
-    svg = racks_svg(plans["enterprise"])
-    assert svg is not None
-    said_of = texts(svg)
-    assert (
-        said("physical.rack", first=1, last=1) in said_of
-        and said("physical.rack", first=2, last=2) in said_of
-    )
-    assert "leaf-01a" in said_of and "leaf-01b" in said_of
-    assert "vgpu-01 \u2013 vgpu-05" in said_of and "vgpu-06 \u2013 vgpu-08" in said_of
-    leaves = [box for box in boxes(svg, fill=ACCENT) if float(box["height"]) == UNIT]
-    assert len(leaves) == 2
+    """Two racks with a leaf each at the top; hosts of 1 U from the bottom, power against the limit, what is free."""
+    (sheet,) = rack_sheets(plans["enterprise"])
+    shown = texts(sheet.svg)
+    first, second = racks(plans["enterprise"])
+    for rack in (first, second):
+        assert rack.name in shown
+        assert {device.name for device in rack.devices} | {device.units for device in rack.devices} <= {
+            *shown
+        }
+        assert said("physical.free", units=rack.free_u) in shown
+        assert said("physical.power", peak=rack.peak_w / 1000, most=8) in shown
+    leaves = boxes(sheet.svg, fill=TINT, stroke=ACCENT)
+    assert [float(box["height"]) for box in leaves] == [UNIT, UNIT]
+    tops = {float(box["y"]) for box in leaves}
+    assert len(tops) == 1
 
 
-def test_one_drawing_for_racks_that_are_alike(large: Plan) -> None:
-    svg, kinds = racks_svg(large), alike(racks(large))
-    assert svg is not None and len(kinds) > ACROSS
-    heads = [line for line in texts(svg) if line.startswith("Rack")]
-    assert len(heads) == min(len(kinds), MOST_RACKS)
-    if left := kinds[MOST_RACKS:]:
-        count = sum(map(len, left))
-        assert any(str(count) in line for line in texts(svg)[-3:])
+def test_every_device_of_each_kind_of_rack_is_drawn(large: Plan) -> None:
+    kinds, shown = alike(racks(large)), [text for sheet in rack_sheets(large) for text in texts(sheet.svg)]
+    for these in kinds:
+        first, last = these[0].name, these[-1].name
+        head = first if first == last else said("drawing.span", first=first, last=last)
+        assert head in " ".join(shown)
+        for device in these[0].devices:
+            assert shown.count(device.name) >= 1
+    counts = [text for text in shown if text.endswith(", alike")]
+    assert sum(int(text.split()[0]) - 1 for text in counts) + len(kinds) == len(racks(large))
 
 
 def test_without_power_there_is_no_rack(plans: dict[str, Plan]) -> None:
-    assert racks_svg(plans["enterprise"].but(power=None)) is None
+    assert rack_sheets(plans["enterprise"].but(power=None)) == []
 
 
 def test_hostile_names_are_text(plans: dict[str, Plan], catalog: Catalog) -> None:
@@ -100,70 +100,3 @@ def test_hostile_names_are_text(plans: dict[str, Plan], catalog: Catalog) -> Non
     svg = logical_svg(make_plan(named, catalog))
     assert "<script>" not in svg
     assert any(line.startswith("<script>&") for line in texts(svg))
-
-
-@pytest.fixture(scope="module")
-def others(catalog: Catalog) -> dict[str, Plan]:
-    return {name: make_plan(from_dict(data), catalog) for name, data in OTHERS.items()}
-
-
-@pytest.fixture(params=("starter", "enterprise", "current", *OTHERS))
-def plan(request: pytest.FixtureRequest, plans: dict[str, Plan], others: dict[str, Plan]) -> Plan:
-    return {**plans, **others}[request.param]
-
-
-def test_the_fabric_has_its_switches_and_speeds(plan: Plan) -> None:
-    found = plan.cabling
-    assert found is not None
-    assert found.switches is not None
-    svg = fabric_svg(plan)
-    assert svg is not None
-    shown = texts(svg)
-    (fabric,) = found.switches.fabrics
-    shape, said = fabric.shape, " ".join(shown)
-    assert len([t for t in shown if re.fullmatch(r"Leaf \d*[AB]", t)]) == min(shape.leaves, 6)
-    assert len([t for t in shown if re.fullmatch(r"Spine \d+", t)]) == min(shape.spines, 4)
-    assert found.switches.leaf_name in said
-    assert f"{found.ports.shared} shared ports" in said
-    assert f"x {found.switches.up_gbit_s:g} Gbit/s" in said
-    assert (f"{found.gpu_hosts} GPU hosts" if found.gpu_hosts > 1 else "1 GPU host") in shown
-    if found.compute_hosts:
-        assert f"{found.compute_hosts} compute hosts" in said
-    dashed = [node for node in parsed(svg) if node.tag == f"{NAMESPACE}line" and node.get("stroke-dasharray")]
-    assert bool(dashed) is bool(found.ports.rdma)
-
-
-def test_each_fabric_is_drawn_with_its_own_switches_and_links(catalog: Catalog) -> None:
-    """No leaf is joined to the spine of another fabric, and none by no link."""
-    for rng in cases(62, 60, few=8):
-        network = {"link_gbit_s": 100, "other_gbit_s": rng.choice([10, 150])}
-        plan = make_plan(two_sites(rng.randint(1, 320), rng.randint(1, 320), network=network), catalog)
-        assert plan.cabling is not None and plan.cabling.switches is not None
-        switches, svg = plan.cabling.switches, fabric_svg(plan)
-        assert svg is not None
-        told = [
-            *texts(svg),
-            fabric_words(plan.cabling),
-            *(str(cell) for row in cabling(plan.cabling).rows for cell in row),
-        ]
-        told += [decision.decision for decision in plan.decisions]
-        assert not [text for text in told if re.search(r"\b0 x \d|\bnone of\b", text)]
-        shapes = [kind.fabric.shape for kind in switches.kinds]
-        per_pair = [min(shape.leaves, 6) * min(shape.spines, 4) for shape in shapes]
-        drawn = [
-            node for node in parsed(svg) if node.tag == f"{NAMESPACE}line" and node.get("stroke") == SOFT
-        ]
-        assert len(drawn) == sum(per_pair) + sum(not shape.spines for shape in shapes)
-        for kind in switches.kinds:
-            assert any(text.startswith(capital(kind.name)) for text in texts(svg))
-            assert (
-                f"{kind.fabric.hosts.gpu_hosts} GPU host{'s' * (kind.fabric.hosts.gpu_hosts > 1)}"
-                in texts(svg)
-            )
-
-
-def test_identical_fabrics_are_drawn_once(catalog: Catalog) -> None:
-    plan = make_plan(two_sites(40, 40), catalog)
-    svg = fabric_svg(plan)
-    assert svg is not None and texts(svg).count("Leaf A") == 1
-    assert any("1, 2" in text and "Berlin, Austin" in text for text in texts(svg))

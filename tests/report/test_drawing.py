@@ -51,9 +51,25 @@ def test_shapes_and_texts_are_drawn_in_order_and_names_are_harmless() -> None:
     assert (root.get("width"), root.get("height")) == ("644", "104")
 
 
-def test_lines_are_broken_between_words_and_long_words_cut() -> None:
+def test_lines_are_broken_between_words_and_long_words_in_them() -> None:
     assert wrapped("one two three", text_width("one two")) == ["one two", "three"]
-    assert wrapped("W" * 40, 80)[0].endswith("\u2026")
+    for text in ("W" * 40, "\u6f22" * 30, "a " + "b" * 50):
+        lines = wrapped(text, 80)
+        assert "".join(lines) == text.replace(" ", "") and all(text_width(line) <= 80 for line in lines)
+
+
+def test_a_hatch_stays_in_its_area() -> None:
+    for area in (Area(3, 4, 50, 20), Area(3, 4, 8, 90), Area(3, 4, 2, 9)):
+        drawing = Drawing()
+        drawing.hatch(area)
+        ends = [
+            float(n)
+            for shape in drawing.shapes
+            for n in re.findall(r"[ML ](-?[\d.]+)", shape.split('d="')[1].split('"')[0])
+        ]
+        assert bool(ends) is (area.wide > 7)
+        assert all(area.x <= x <= area.x + area.wide for x in ends[::2])
+        assert all(area.y <= y <= area.y + area.high for y in ends[1::2])
 
 
 def test_the_picture_is_as_wide_as_asked_for() -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from gpuplan.analysis.compare import Comparison
 from gpuplan.analysis.customer import earnings
@@ -11,6 +12,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.deliver.executive import Executive, executive
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.hosts import Pool
+from gpuplan.report.drawing import Sheet
 from gpuplan.report.figures import Figures
 from gpuplan.report.table import Cell, Column, Table, heads, numeric, texts
 from gpuplan.report.tables.plan import clusters_alike
@@ -224,8 +226,8 @@ class Draft(Figures):
         return money(self.costs.total, self.costs.currency)
 
 
-Content = Table | str | Iterable[Block | str] | None
-"""Content of a row of a chapter: a table, a text or several, or blocks as they are."""
+Content = Table | str | Iterable[Block | str] | Sequence[Sheet] | None
+"""Content of a row of a chapter: a table, a text or several, drawings, or blocks as they are."""
 
 
 def blocks_of(draft: Draft, row: Mapping[str, str], content: Content) -> Iterator[Block]:
@@ -235,15 +237,23 @@ def blocks_of(draft: Draft, row: Mapping[str, str], content: Content) -> Iterato
         cite, widths = draft.cite if style == "cited" else None, _shares(row["widths"], content)
         most, small = int(row["most"] or MOST_ROWS), style == "small"
         yield from tabled(content, cite, caption=caption, widths=widths, most=most, small=small)
-    elif isinstance(content, str) and row["alt"]:
-        yield Figure(content, caption, draft.said(row["alt"]), float(row["widths"] or 1))
+    elif row["alt"]:
+        yield from _figures(draft, row, caption, content)
     else:
-        given: Iterable[Block | str] = [content] if isinstance(content, str) else content or ()
+        given: Iterable[Any] = [content] if isinstance(content, str) else content or ()
         parts: list[Block | str] = list(filter(None, given))
         if parts and style == "list":
             parts = [Bullets(tuple(map(str, parts)))]
         for part in parts:
             yield Paragraph(part, style) if isinstance(part, str) else part
+
+
+def _figures(draft: Draft, row: Mapping[str, str], caption: str, content: Any) -> Iterator[Block]:
+    """Set a drawing, or several on pages of their own that say what each shows."""
+    sheets = [Sheet(content, "")] if isinstance(content, str) else [*(content or ())]
+    for sheet in sheets:
+        alt = f"{draft.said(row['alt'])} {sheet.about}" if sheets[1:] else draft.said(row["alt"])
+        yield Figure(sheet.svg, sheet.about or caption, alt, float(row["widths"] or 1))
 
 
 def _shares(stated: str, table: Table) -> list[float]:

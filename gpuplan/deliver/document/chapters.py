@@ -22,7 +22,7 @@ from gpuplan.deliver.executive import Executive, document_day
 from gpuplan.facts import own_rows
 from gpuplan.locales import spoken
 from gpuplan.plan import Plan
-from gpuplan.report import architecture, charts, diagrams, figures, limits, solve_report, tables
+from gpuplan.report import architecture, charts, diagrams, fabrics, figures, limits, solve_report, tables
 from gpuplan.report.figures import has, paper_of
 from gpuplan.report.table import Table
 from gpuplan.report.tables import acceptance, build
@@ -35,7 +35,7 @@ for _row in own_rows("words/chapters"):
 MODULES = {
     module.__name__.rpartition(".")[2]: module for module in (cost, front, physical, requirements, workloads)
 }
-DRAWN = (architecture, charts, diagrams, figures, limits, solve_report)
+DRAWN = (architecture, charts, diagrams, fabrics, figures, limits, solve_report)
 TABLED = (
     tables.alternatives,
     tables.availability,

@@ -368,6 +368,8 @@ class _Writer:
         picture = self.word.part.new_pic_inline(BytesIO(content), **size)
         picture.docPr.set("id", str(self._count("picture")))
         picture.docPr.set("descr", about)
+        for side in "TBLR":
+            picture.set(f"dist{side}", "0")  # unset, LibreOffice moves the picture by 3 mm
         return picture
 
 

@@ -18,7 +18,7 @@ from gpuplan.plan.cash_flow import RESIDUAL
 from gpuplan.report.charts import day_svg, waiting_svg, years_svg
 from gpuplan.report.charts.demand import LEAST_CHANCE
 from gpuplan.report.charts.paper import _above_floor, _between
-from gpuplan.report.drawing import COLOURS, OKABE_ITO, PARTS, figure_png
+from gpuplan.report.drawing import COLOURS, FONT, OKABE_ITO, PARTS, figure_png
 from gpuplan.scenario import from_dict
 from gpuplan.wording import number, short_number
 
@@ -61,7 +61,7 @@ def test_plain_shapes_and_text_of_nine_points(chart: Callable[[Plan], str | None
         assert not any(name.startswith("aria") for name in node.attrib)
         if node.tag == f"{NAMESPACE}text":
             assert float(node.attrib["font-size"].removesuffix("px")) * CM_16_IN_POINTS / 640 >= 9
-            assert node.attrib["font-family"] == "Arial, Helvetica, DejaVu Sans, sans-serif"
+            assert node.attrib["font-family"] == FONT
     assert "NaN" not in svg
     assert "Infinity" not in svg
     assert "http" not in svg.replace("http://www.w3.org/2000/svg", "")
