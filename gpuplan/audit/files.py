@@ -208,6 +208,10 @@ class Workbook:
 
     def sheets(self) -> Iterator[tuple[str, Iterator[list[str]]]]:
         """Yield the name and the rows of each sheet with cells; what a row has left of its first cell is empty."""
+        yield from ((name, (values for _, values in rows)) for name, rows in self.numbered())
+
+    def numbered(self) -> Iterator[tuple[str, Iterator[tuple[int, list[str]]]]]:
+        """Yield the same with the number of each row, as the sheet shows it."""
         links = self._items("Relationship", "_rels/workbook.xml.rels")
         targets = {link.get("Id"): link.get("Target", "") for link in links}
         for sheet in self._items("sheet", "workbook"):
@@ -216,10 +220,11 @@ class Workbook:
             if f"xl/{target}" in self._parts:
                 yield sheet.get("name", ""), self._rows(target)
 
-    def _rows(self, target: str) -> Iterator[list[str]]:
-        cells = 0
+    def _rows(self, target: str) -> Iterator[tuple[int, list[str]]]:
+        cells = number = 0
         for row in self._items("row", target):
-            values: list[str] = []
+            values, at_row = list[str](), row.get("r", "")
+            number = int(at_row) if re.fullmatch("[0-9]{1,7}", at_row) else number + 1
             for cell in row:
                 at = _column(cell.get("r", ""), len(values))
                 cells += 1
@@ -227,7 +232,7 @@ class Workbook:
                     raise refusal("audit.file.cells", columns=MAX_COLUMNS, cells=f"{MAX_CELLS:,}")
                 values += [""] * (at - len(values))
                 values.append(self._value(cell))
-            yield values
+            yield number, values
 
     def _value(self, cell: Any) -> str:
         kind, value = cell.get("t", "n"), next(_named(cell, "v"), None)

@@ -31,6 +31,7 @@ KINDS: Mapping[str, Mapping[str, Any]] = {
     "paths": {"type": Path, "nargs": "*"},
     "whole": {"type": int},
     "text": {"default": ""},
+    "required text": {"required": True},
     "optional": {"nargs": "?"},
     "optional text": {"nargs": "?", "default": ""},
     "several": {"nargs": "+"},

@@ -10,7 +10,16 @@ from typing import Any
 from gpuplan.analysis.compare import MOST
 from gpuplan.analysis.same_work import same_work
 from gpuplan.analysis.solve import frontier, quantity_of, solve
-from gpuplan.cli.options import catalog_of, path_text, plan_of, refusal, tell_progress, with_configs
+from gpuplan.analysis.variants import changed_inputs
+from gpuplan.cli.options import (
+    catalog_of,
+    path_text,
+    plan_of,
+    read_scenario,
+    refusal,
+    tell_progress,
+    with_configs,
+)
 from gpuplan.cli.terminal import clear_bar
 from gpuplan.deliver import KINDS, design_files, zipped
 from gpuplan.deliver.brand import PLAIN, Brand, load_brand
@@ -86,6 +95,28 @@ def run_validate(args: argparse.Namespace) -> int:
     except OSError as error:
         raise refusal(said("kit.no file", path=path_text(args.to), why=error.strerror)) from None
     print(args.to)
+    return 0
+
+
+def run_site(args: argparse.Namespace) -> int:
+    from gpuplan.report.typed_site import with_typed
+
+    scenario, file = read_scenario(getattr(args, "for")), path_text(args.workbook)
+    plan = make_plan(scenario, catalog_of(args))
+    try:
+        with args.workbook.open("rb") as content:
+            typed = make_plan(with_typed(content, plan, scenario), plan.catalog).scenario
+    except OSError as error:
+        raise refusal(said("file.unreadable", path=file, why=error.strerror, meant="")) from None
+    if args.to is None:
+        print(typed.to_yaml(), end="")
+    else:
+        try:
+            args.to.write_text(typed.to_yaml(), encoding="utf-8")
+        except OSError as error:
+            raise refusal(said("kit.no file", path=path_text(args.to), why=error.strerror)) from None
+    cells = len(list(changed_inputs([scenario, typed])))
+    print(said("site.taken", cells=cells, file=file), file=sys.stderr)
     return 0
 
 

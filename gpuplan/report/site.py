@@ -17,6 +17,8 @@ from gpuplan.wording import told
 
 MANY = ("host", "switch", "rack")
 """Things that share a number of the checklist: each is listed in the workbook and the app."""
+MOST = 500
+"""Things of a kind that are listed one by one."""
 FROM_NETWORK = "@"
 """Begins what is proposed from the subnet of a network."""
 
@@ -63,14 +65,16 @@ def site_value(plan: Plan, key: str) -> str:
 
 
 def site_fields(plan: Plan) -> tuple[SiteField, ...]:
-    """Every name and address that a design needs, in the order of its checklist."""
-    return tuple(_fields(plan).values())
+    """Every name and address that a design needs, in the order of its checklist; of more than `MOST` things alike none is typed."""
+    fields = _fields(plan).values()
+    alike = Counter((each.area, each.what) for each in fields)
+    return tuple(each for each in fields if alike[each.area, each.what] <= MOST)
 
 
 def checklist(plan: Plan) -> tuple[SiteField, ...]:
     """The rows of the checklist: the first field of each number."""
     rows: dict[str, SiteField] = {}
-    for each in site_fields(plan):
+    for each in _fields(plan).values():
         rows.setdefault(each.number, each)
     return tuple(rows.values())
 

@@ -9,6 +9,7 @@ from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from zipfile import ZipFile
 
+import openpyxl
 import pytest
 from approved import has_approved
 from command_line import run
@@ -130,3 +131,31 @@ def test_validate_refuses_a_design_without_a_model_and_a_place_that_cannot_be_wr
     assert code == 2 and "starter" in err and not (tmp_path / "kit.zip").exists()
     code, _, err = run(capsys, "validate", "assistant", "--to", str(tmp_path / "none" / "kit.zip"))
     assert code == 2 and "kit.zip" in err
+
+
+def test_site_takes_what_is_typed_in_a_workbook(
+    capsys: pytest.CaptureFixture[str], mine: Path, tmp_path: Path
+) -> None:
+    assert run(capsys, "report", str(mine), "--to", str(tmp_path), "--only", "xlsx")[0] == 0
+    book, new = tmp_path / "mine.xlsx", tmp_path / "new.yaml"
+    content = openpyxl.load_workbook(book)
+    sheet = content["Names and addresses"]
+    cells = {row[8].value: row[4] for row in sheet.iter_rows(min_row=5)}
+    cells["site.dns.domain"].value = "gpu.example.com"
+    content.save(book)
+    code, out, err = run(capsys, "site", str(book), "--for", str(mine), "--to", str(new))
+    assert (code, out) == (0, "") and "1" in err
+    assert load_scenario(str(new)).site == (("dns.domain", "gpu.example.com"),)
+    code, out, _ = run(capsys, "site", str(book), "--for", str(mine))
+    assert code == 0 and decode_scenario(out.encode()) == load_scenario(str(new))
+    cells["site.dns.domain"].value = "not a name"
+    content.save(book)
+    code, out, err = run(capsys, "site", str(book), "--for", str(mine))
+    assert (code, out) == (2, "") and err.startswith(
+        f"Names and addresses!{cells['site.dns.domain'].coordinate}: "
+    )
+    for workbook, to in ((tmp_path / "none", new), (book, tmp_path)):
+        cells["site.dns.domain"].value = None
+        content.save(book)
+        code, out, err = run(capsys, "site", str(workbook), "--for", str(mine), "--to", str(to))
+        assert (code, out) == (2, "") and "cannot" in err

@@ -25,11 +25,11 @@ from gpuplan.scenario import Scenario, from_dict
 
 SHEETS = [
     "Overview", "Own prices", "Bill of materials", "Cost by year", "Factors", "Decisions", "Workloads", "Demand", "Hosts",
-    "Availability", "Network", "Network performance", "Platform", "Power", "Inputs", "Prices", "Messages", "Trail", "Sources",
+    "Availability", "Network", "Network performance", "Platform", "Power", "Names and addresses", "Inputs", "Prices", "Messages", "Trail", "Sources",
     "Names",
 ]  # fmt: skip
 """Sheets of a design without alternatives."""
-LIVE = {"Overview", "Own prices", "Bill of materials", "Cost by year", "Workloads", "Names"}
+LIVE = {"Overview", "Own prices", "Bill of materials", "Cost by year", "Workloads", "Hosts", "Names"}
 """Sheets with formulas."""
 TWO_POOLS = {
     "groups": [

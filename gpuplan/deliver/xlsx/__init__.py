@@ -43,6 +43,7 @@ def xlsx_bytes(
     sheets.network_sheet(book, plan)
     sheets.plain_sheet(book, plan, "platform")
     sheets.power_sheet(book, plan)
+    sheets.site_sheet(book, plan)
     sheets.inputs_sheet(book, plan)
     if money is not None:
         prices.prices_sheet(book, money)

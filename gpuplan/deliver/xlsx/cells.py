@@ -30,7 +30,7 @@ SPECS: Mapping[str, str] = {
 """Kinds of numbers and their longest printed form."""
 NUMBERS = tuple(SPECS)
 COLOURS = ("accent", "ink", "quiet", "shade", "line")
-MAX_TEXT = 32_767
+MAX_TEXT, MOST_PROMPT = 32_767, 255
 DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 """Marks that turn the direction of the text after them."""
 EXACT = 1000
@@ -92,10 +92,12 @@ class Live(NamedTuple):
 class Editable(NamedTuple):
     """A value that readers may change, within limits; None where it is unknown."""
 
-    value: float | None
+    value: float | str | None
     kind: str = ""
     low: float = 0
     high: float | None = None
+    allowed: str = ""
+    """What a text may be."""
 
 
 def cleaned(text: str) -> str:
@@ -129,7 +131,9 @@ def digits(value: float, kind: str) -> int:
 
 
 def limits(value: Editable) -> dict[str, Any]:
-    """Return the validation of an editable cell: a number within its limits."""
+    """Return the validation of an editable cell: a number within its limits; a text is told what it may be."""
+    if value.allowed:
+        return {"validate": "any", "input_message": value.allowed[:MOST_PROMPT]}
     low, high = value.low, value.high
     if high is None:
         least = said("sheet.at least", low=written(low, "g"))

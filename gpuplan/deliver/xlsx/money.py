@@ -216,7 +216,7 @@ class Row(NamedTuple):
     def summed(self) -> "Row":
         """The row with the sum of all years."""
         values = [cell.value if isinstance(cell, Live | Editable) else cell for cell in self.cells]
-        in_all = cost.total_cost(*(value or 0.0 for value in values))
+        in_all = cost.total_cost(*(float(value or 0) for value in values))
         return self._replace(total=Live(sum_of([self.at], range(2, 2 + len(self.cells))), in_all))
 
 

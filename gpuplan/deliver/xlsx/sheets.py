@@ -1,5 +1,6 @@
 """The sheets about the design: groups, hosts, demand, availability, network, power, inputs, trail, sources, decisions, names."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -7,13 +8,14 @@ from typing import Any
 from gpuplan.analysis.compare import Comparison
 from gpuplan.catalog import Catalog
 from gpuplan.deliver.executive import OWNERS, Executive
-from gpuplan.deliver.xlsx.book import HEAD, Block, Book, column_of, ordered, worded
-from gpuplan.deliver.xlsx.cells import TABS, Live, address
+from gpuplan.deliver.xlsx.book import HEAD, Block, Book, at_column, column_of, ordered, worded
+from gpuplan.deliver.xlsx.cells import TABS, Editable, Live, address
 from gpuplan.deliver.xlsx.choices import Shown
 from gpuplan.deliver.xlsx.money import Money
 from gpuplan.plan import Plan
 from gpuplan.plan.llm import INPUTS
 from gpuplan.report.charts.design import capacity_rows
+from gpuplan.report.site import site_fields
 from gpuplan.report.table import Cell, Table, Worded, columns, tabulate
 from gpuplan.report.tables import availability, cost, demand, network, platform, power_on
 from gpuplan.report.tables import plan as topics
@@ -21,11 +23,14 @@ from gpuplan.report.tables.explore import compared, same_boards, same_works
 from gpuplan.report.tables.known import assumption_log
 from gpuplan.report.tables.plan import catalog_name
 from gpuplan.report.tables.purchases import purchase_steps, purchases
+from gpuplan.report.tables.site import names_and_addresses
 from gpuplan.scenario import FIELDS, GROUP_FIELDS, field_of, table_path
 from gpuplan.wording import NAMES, TRANSPORT_NAMES, number, said, stated_percent
 
 MAX_HOST_ROWS = 500
 """Most host rows; beyond them a row covers all hosts of a kind."""
+HOST_NAME = re.compile(r"host\.[^.]+\.name")
+"""Key of the name of a host."""
 FIGURES = ("label", "value", "unit", "formula", "basis")
 """Columns of a topic's figures; the others are on Trail."""
 OF_BOARDS = ("name", "hosts", "gpus", "net_present", "low", "high", "peak_w", "racks", "valid", "remarks")
@@ -76,10 +81,31 @@ def _with_cost(book: Book, plan: Plan, money: Money, block: Block) -> Block:
 
 
 def hosts_sheet(book: Book, plan: Plan) -> None:
-    """Write the load of each host."""
+    """Write the load of each host, by the name that is typed for it."""
     count = sum(len(pool.placement) for pool in plan.pools)
     note = said("sheet.hosts.alike", count=count) if count > MAX_HOST_ROWS else said("sheet.hosts.note")
-    book.topic(TABS["hosts"], note, book.block(topics.hosts(plan, plan.pools, MAX_HOST_ROWS)))
+    named = [_name(plan, at) for at, each in enumerate(site_fields(plan)) if HOST_NAME.fullmatch(each.key)]
+    live = {"host": named} if count <= MAX_HOST_ROWS else {}
+    book.topic(TABS["hosts"], note, book.block(topics.hosts(plan, plan.pools, MAX_HOST_ROWS), live))
+
+
+def _name(plan: Plan, at: int) -> Live:
+    """The name of a thing: as typed on the sheet of names and addresses, else as proposed there."""
+    each = site_fields(plan)[at]
+    typed, proposed = (
+        address(HEAD + 1 + at, at_column("site", key), TABS["site"]) for key in ("value", "proposed")
+    )
+    return Live(f'IF({typed}="",{proposed},{typed})', each.value or each.proposed, "text")
+
+
+def site_sheet(book: Book, plan: Plan) -> None:
+    """Write every name and address with a cell to type it in."""
+    fields = site_fields(plan)
+    cells = [Editable(each.value, "typed", allowed=field_of(each.path).allowed()) for each in fields]
+    block = book.block(names_and_addresses(plan), {"value": cells})
+    page = book.topic(TABS["site"], said("sheet.site.note"), block)
+    if page is not None:
+        page.sheet.ignore_errors({"number_stored_as_text": f"A1:I{HEAD + 1 + len(fields)}"})
 
 
 def _figures(plan: Plan, title: str, *starts: str) -> Table:

@@ -100,8 +100,10 @@ def _vm_classes(plan: Plan) -> Iterator[VmClass]:
         if group.vms:
             spec, what = sized[group.id], devices(plan, group)
             keys = ("vcpus_each", "memory_gib_each")
-            sizes = (getattr(spec, key) or site_value(plan, f"groups.{group.id}.{key}") for key in keys)
-            yield VmClass(class_name(group), group.name, *sizes, what, group.vms)
+            vcpus, memory = (
+                getattr(spec, key) or site_value(plan, f"groups.{group.id}.{key}") for key in keys
+            )
+            yield VmClass(class_name(group), group.name, vcpus, memory, what, group.vms)
     for servers in all_servers(plan):
         counts = Counter(len(vm.gpus) for vm in servers.vms)
         for gpus, vms in counts.most_common():
