@@ -148,6 +148,11 @@ def hosts_sheets(plan: Plan) -> list[Sheet]:
     return numbered(((page.drawing, page.y + 4) for page in pages), about)
 
 
+def first_hosts_svg(plan: Plan) -> str | None:
+    """Draw the first page of the hosts, for a cover; None without hosts."""
+    return next((sheet.svg for sheet in hosts_sheets(plan)), None)
+
+
 class _Page:
     """A page in progress, the height at which it goes on, and the groups that are on it."""
 
