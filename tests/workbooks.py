@@ -22,7 +22,7 @@ from gpuplan.deliver.executive import Executive, decisions, recommendation
 from gpuplan.deliver.xlsx import xlsx_bytes
 
 LIVE = (
-    "Overview", "Own prices", "Bill of materials", "Cost by year", "Factors", "Alternatives", "Workloads", "Prices", "Names",
+    "Overview", "Own prices", "Bill of materials", "Cost by year", "Factors", "Alternatives", "Alternative costs", "Workloads", "Prices", "Names",
 )  # fmt: skip
 """Sheets with formulas, and that of the planning prices which they read."""
 KEYS = {"Bill of materials": 2}
@@ -169,9 +169,12 @@ class Formulas:
         with _quiet():
             self._model = formulas.ExcelModel().loads(str(path)).finish()
 
-    def calculated(self, edits: Edits | None = None) -> Recalculated:
-        """All cells after some were changed."""
+    def calculated(
+        self, edits: Edits | None = None, cells: Mapping[tuple[str, str], float] | None = None
+    ) -> Recalculated:
+        """All cells after some were changed, by their labels or by their addresses."""
         inputs = {_node(name, cell): value for name, cell, value in cells_of(self.file, edits or {})}
+        inputs |= {_node(name, cell): value for (name, cell), value in (cells or {}).items()}
         with _quiet():
             return Recalculated(self.file, self._model.calculate(inputs=inputs))
 

@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
+from typing import NamedTuple
 
 from gpuplan.analysis.candidates import asked, default_space, unfit
 from gpuplan.analysis.compare import design_name, short_names
@@ -52,17 +53,23 @@ class Alternative:
         return IN_SHORT.get(self.key, self.name)
 
 
-Planned = tuple[Alternative, Plan | None]
-"""An alternative and its plan; None where it is none of its own, as with silos and rented GPUs."""
+class Planned(NamedTuple):
+    """An alternative and what its cost is the sum of."""
+
+    alternative: Alternative
+    designs: tuple[tuple[Plan, float], ...] = ()
+    """Designs, each with the factor of its cost."""
+    rent: RentOrBuy | None = None
+    """GPU-hours that are rented instead."""
 
 
 def alternatives(plan: Plan) -> tuple[Alternative, ...]:
     """The plan and its alternatives with the same demand, prices and years, the plan first; none without hosts."""
-    return tuple(option for option, _ in planned_alternatives(plan))
+    return tuple(option.alternative for option in planned_alternatives(plan))
 
 
 def planned_alternatives(plan: Plan) -> tuple[Planned, ...]:
-    """Return the plan and its alternatives, each with its plan."""
+    """Return the plan and its alternatives, each with its designs."""
     return plan.once("alternatives", lambda: tuple(_planned(plan)))
 
 
@@ -78,11 +85,11 @@ def _planned(plan: Plan) -> Iterator[Planned]:
     if costs is None:
         return
     name = said("alternative.plan", failures=plan.scenario.availability.host_failures)
-    yield _priced(plan, costs, "plan", name, ""), plan
+    yield Planned(_priced(plan, costs, "plan", name, ""), ((plan, 1.0),))
     for variant in (*_postures(plan), *_orders(plan), *_other_board(plan)):
         yield from _chosen(variant, plan, costs)
-    for alternative in (*_silos(plan, costs), *_rented(plan, costs)):
-        yield alternative, None
+    yield from _silos(plan, costs)
+    yield from _rented(plan, costs)
     if costs.hosts[-1] != costs.hosts[0] or costs.used_gpu_hours[0] != costs.used_gpu_hours[-1]:
         yield from _chosen(_without_growth(plan), plan, costs)
 
@@ -91,7 +98,7 @@ def _chosen(variant: Variant, plan: Plan, of: Costs) -> Iterator[Planned]:
     """Yield a variant with its plan, if it can be planned and serves its purpose."""
     other = outcome(variant.scenario, plan.catalog, check=plan.check).plan
     if other and other.costs and (reason := variant.reason(other)) is not None:
-        yield _priced(other, of, variant.key, variant.label, reason), other
+        yield Planned(_priced(other, of, variant.key, variant.label, reason), ((other, 1.0),))
 
 
 def _priced(plan: Plan, of: Costs, key: str, name: str, gives_up: str) -> Alternative:
@@ -173,7 +180,7 @@ def against(plan: Plan, other: Plan) -> str:
     return more[0] if more else said("executive.why not cheaper")
 
 
-def _silos(plan: Plan, of: Costs) -> Iterator[Alternative]:
+def _silos(plan: Plan, of: Costs) -> Iterator[Planned]:
     """Yield each group with hosts of its own; shared items count once for all, switches cost the same per host."""
     if len(plan.groups) < 2:
         return
@@ -196,10 +203,11 @@ def _silos(plan: Plan, of: Costs) -> Iterator[Alternative]:
     stands = together(standing(silo, ()) for silo in priced.alone.values())._replace(low=low, high=high)
     name, drawback = said("alternative.silos"), _beside(stands, said("alternative.silos give up"))
     cost = of.net_present + more
-    yield Alternative("silos", name, hosts, gpus, cost, low, high, more, drawback, excludes, stands)
+    silos = Alternative("silos", name, hosts, gpus, cost, low, high, more, drawback, excludes, stands)
+    yield Planned(silos, ((plan, 1.0), *priced.differences()))
 
 
-def _rented(plan: Plan, of: Costs) -> Iterator[Alternative]:
+def _rented(plan: Plan, of: Costs) -> Iterator[Planned]:
     for rental in rent_terms(plan):
         more = rental.rent_net_present - of.net_present
         gpus = tuple(gpus - rental.spare_gpus for gpus in of.gpus)
@@ -214,7 +222,9 @@ def _rented(plan: Plan, of: Costs) -> Iterator[Alternative]:
         name = said("alternative.rent from", term=term, provider=offer.provider) if offer else name
         stands, cost = standing(plan)._replace(low=low, high=high), rental.rent_net_present
         drawback = _beside(stands, drawback)
-        yield Alternative(key, name, (), gpus, cost, low, high, more, drawback, (), stands)
+        yield Planned(
+            Alternative(key, name, (), gpus, cost, low, high, more, drawback, (), stands), rent=rental
+        )
 
 
 def _between_offers(found: RentOrBuy) -> tuple[float | None, float | None]:

@@ -1,7 +1,7 @@
 """Silos: each group on its own hosts compared with all on shared ones, in hosts, GPUs and cost, at the same target."""
 
 import math
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -17,6 +17,8 @@ from gpuplan.plan.sizing_rule import poisson_peakedness
 from gpuplan.scenario import FIELD_BY_PATH, Group, Scenario, ScenarioError, views
 from gpuplan.wording import said
 
+JOINED = ("switches/", "cable-")
+"""Beginnings of the prices of what joins the hosts of all silos."""
 PEAKEDNESS = FIELD_BY_PATH["demand.peakedness"]
 
 
@@ -177,6 +179,17 @@ class PricedSilos:
         """Return the cost of all silos together."""
         return cost.total_cost(*(self.cost(group, what) for group in self.alone))
 
+    def differences(self) -> Iterator[tuple[Plan, float]]:
+        """Yield the designs, each with the factor of its cost, that sum up to the cost of all silos less the pool's."""
+        hosts, (in_pool,) = (
+            [design.costs.hosts[-1] if design.costs else 0 for design in designs]
+            for designs in (self.alone.values(), [self.pool])
+        )
+        share = sum(hosts) / max(1, in_pool)
+        yield from ((silo, 1.0) for silo in self.alone.values())
+        yield self.pool, share - 1
+        yield self.unjoined, -share
+
 
 def paid(plan: Plan, what: str) -> float:
     """Return the ``total`` or ``net_present`` cost of a plan, or ``low`` or ``high`` of the latter; 0 without hosts."""
@@ -191,7 +204,7 @@ def priced_silos(plan: Plan) -> PricedSilos:
     inputs = plan.scenario.cost
     bare = replace(inputs, storage_tb=0, management_hosts=0, compute_hosts_bought=False, spare_gpus=0)
     pool = plan if bare == inputs else plan.with_scenario(replace(plan.scenario, cost=bare))
-    free = {key: 0.0 for key in price_keys(plan.catalog) if key.startswith(("switches/", "cable-"))}
+    free = {key: 0.0 for key in price_keys(plan.catalog) if key.startswith(JOINED)}
     prices = tuple(sorted((dict(pool.scenario.prices) | free).items()))
     ranges = tuple(entry for entry in pool.scenario.ranges if entry[0] not in free)
     scenario = replace(pool.scenario, prices=prices, ranges=ranges)

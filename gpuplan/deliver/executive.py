@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from gpuplan.analysis.alternatives import Alternative, planned_alternatives, with_cheapest_rent
 from gpuplan.analysis.sensitivity import Bar, tornado
-from gpuplan.deliver.priced_items import PricedItems
+from gpuplan.deliver.priced_items import Quantity, quantities_of
 from gpuplan.locales import spoken, written_day
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
@@ -28,11 +28,10 @@ STANDING_CODE = "decide-"
 
 
 class Priced(NamedTuple):
-    """An alternative, and the quantities that its cost follows when prices change."""
+    """An alternative, and the quantities that its cost follows when prices or factors change."""
 
     alternative: Alternative
-    quantities: Mapping[str, float] | None
-    """The discounted quantity behind each price; none where GPUs are rented, None where it is unknown."""
+    quantities: tuple[Quantity, ...]
 
 
 class Driver(NamedTuple):
@@ -98,7 +97,9 @@ class Executive:
 @spoken
 def executive(plan: Plan) -> Executive:
     """Summarise a plan for an executive."""
-    candidates, figures = tuple(_priced(plan)), Figures(plan)
+    figures, stated = Figures(plan), plan.scenario.cost.utilisation
+    found = planned_alternatives(plan)
+    candidates = tuple(Priced(option.alternative, quantities_of(option, stated)) for option in found)
     texts = {message.code: message.text for message in check_plan(plan) if message.code in OUT_OF_SUPPORT}
     remote = sum(group.demand_gpus for group in plan.groups if group.mode == "bitfusion")
     if remote and OUT_OF_SUPPORT[0] in texts:
@@ -163,15 +164,6 @@ def _money_about(plan: Plan) -> str:
             names = said("executive.money excludes more", names=names, more=more)
         text += " " + said("executive.money excludes", names=names)
     return text
-
-
-def _priced(plan: Plan) -> Iterator[Priced]:
-    for alternative, planned in planned_alternatives(plan):
-        if planned is None:
-            yield Priced(alternative, None if alternative.hosts else {})
-            continue
-        items = PricedItems(planned)
-        yield Priced(alternative, {key: items.discounted(key) for key in items.prices})
 
 
 def choices(plan: Plan, alternatives: Sequence[Alternative]) -> Iterator[Alternative]:

@@ -4,10 +4,17 @@ The cost is linear in each price: price times its quantity of every year, discou
 be priced with other prices without planning it again. The workbook lays the same quantities out as formulas.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import replace
 from functools import partial
+from itertools import zip_longest
 from typing import NamedTuple
 
+from gpuplan.analysis.alternatives import Planned
+from gpuplan.analysis.rent_or_buy import USED
+from gpuplan.analysis.silos import JOINED
 from gpuplan.facts import Fact
 from gpuplan.models import power
 from gpuplan.models.cost import later_price, net_present_cost
@@ -42,6 +49,42 @@ class Item(NamedTuple):
     """Indices of the lots paid for at the start and at the end of each year."""
     times: int = 1
     """Years of a subscription that are paid at once; the price is for one year."""
+
+
+class Quantity(NamedTuple):
+    """What an alternative pays for at a price, from the start on."""
+
+    key: str
+    name: str
+    value: float
+    """The planning price, which a design may have other than another for the same key; 0 where it is unknown."""
+    kind: str
+    """What discounts it: ``hardware``, ``licence``, ``running``, ``energy``, ``loaded``, ``used``, or a switch."""
+    amounts: Sequence[float]
+
+
+def quantities_of(option: Planned, stated: float | None) -> tuple[Quantity, ...]:
+    """Return the quantities behind the cost of an alternative, those of all its designs; ``stated`` utilisation is a factor."""
+    found: dict[tuple[str, str, float], Quantity] = {}
+    for design, times in option.designs:
+        if design.costs is None:
+            continue
+        items, names = PricedItems(design), {price.key: price.name for price in design.costs.prices}
+        names |= {item.key: item.name for item in design.costs.unknown}
+        for (key, kind), amounts in items.yearly().items():
+            value = items.value[key]
+            if key.startswith(JOINED) and not value:
+                continue  # silos share the switches of the pool
+            known = found.get((key, kind, value), Quantity(key, names[key], value, kind, ()))
+            pairs = zip_longest(known.amounts, amounts, fillvalue=0.0)
+            found[key, kind, value] = known._replace(amounts=[had + times * more for had, more in pairs])
+    if (rent := option.rent) and rent.gpu_hour_price:
+        share = stated if stated and rent.term in USED else 1.0
+        hours = [paid / rent.gpu_hour_price / share for paid in rent.rent_cash]
+        kind = "used" if stated and rent.term in USED else "running"
+        name = said("sheet.quantities.rent")
+        found["", kind, 0.0] = Quantity(f"rent/{rent.term}", name, rent.gpu_hour_price, kind, hours)
+    return tuple(found.values())
 
 
 class PricedItems:
@@ -179,6 +222,50 @@ class PricedItems:
             if key == RUNNING["Administration"]:
                 quantities[year] += self.costs.hosts[year - 1] + self.counts.management_hosts
         return quantities
+
+    def yearly(self) -> dict[tuple[str, str], list[float]]:
+        """Return the quantities of each price from the start on by what discounts them: before all factors of the cost."""
+        found: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0.0] * (self.last + 1))
+        for item in filter(lambda item: item.price, self.items):
+            lots = self.items[item.units].lots
+            amounts = found[item.price, "hardware" if item.part in HARDWARE else "licence"]
+            for year, paid in enumerate(item.paid):
+                amounts[year] += item.times * sum(lots[lot] for lot in paid)
+        scenario, idle = self.plan.scenario, copy(self.flows)
+        stated = scenario.cost.utilisation
+        idle.scenario = replace(scenario, cost=replace(scenario.cost, utilisation=0.0))
+        for year in range(1, self.last + 1):
+            kwh = still = self.kwh(year)
+            if stated is not None:
+                still = power.energy_kwh(idle.typical_w(year))
+                found[RUNNING["Power"], "loaded"][year] = (kwh - still) / stated
+            found[RUNNING["Power"], "energy"][year] = still
+            for name in (name for name, watts in self.drawn.items() if not watts):
+                found[RUNNING["Power"], name][year] = self.flows.held[year - 1][name]
+            found[RUNNING["Space"], "running"][year] = self.racks(year)
+            people = self.costs.hosts[year - 1] + self.counts.management_hosts
+            found[RUNNING["Administration"], "running"][year] = people
+        return {of: amounts for of, amounts in found.items() if of[0] in self.prices and any(amounts)}
+
+    def weights(self, kind: str) -> list[float]:
+        """Return the present value of one of a kind in `Quantity` that is paid for at the start and in each year."""
+        of, years = self.factor, range(self.last + 1)
+        present = [(1 + of("discount_rate")) ** -year for year in years]
+        if kind == "hardware":
+            last, share, change = present[-1], 1 - of("hardware_discount"), 1 + of("hardware_price_change")
+            due = [
+                sum(present[n] for n in years[year:-1] if n - year >= of("warranty_years")) for year in years
+            ]
+            held = [
+                now + of("support_share") * due[n] - of("residual_share") * last
+                for n, now in enumerate(present)
+            ]
+            return [share * change**year * each for year, each in enumerate(held)]
+        if kind == "licence":
+            return [now * (1 - of("licence_discount")) for now in present]
+        pue = of("power_usage_effectiveness") if kind in ("energy", "loaded") else 1.0
+        use = of("stated_utilisation") if kind in ("loaded", "used") else float(kind not in self.drawn)
+        return [now * pue * use for now in present]
 
     def discounted(self, key: str) -> float:
         """Return the discounted quantity behind a price: the change of the net present cost per unit of the price."""

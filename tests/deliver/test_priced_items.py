@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from gpuplan import Plan, make_plan
+from gpuplan.analysis.alternatives import planned_alternatives
 from gpuplan.catalog import Catalog
-from gpuplan.deliver.priced_items import PricedItems
+from gpuplan.deliver.priced_items import PricedItems, quantities_of
+from gpuplan.deliver.xlsx.quantities import sumprod
 
 
 def net_present(items: PricedItems, **other: float) -> float:
@@ -21,6 +23,27 @@ def net_present(items: PricedItems, **other: float) -> float:
 def test_prices_times_quantities_are_the_net_present_cost(example: Plan) -> None:
     assert example.costs is not None
     assert net_present(PricedItems(example)) == pytest.approx(example.costs.net_present, rel=1e-9)
+
+
+def test_quantities_by_their_weights_are_the_cost_of_each_alternative(plans: dict[str, Plan]) -> None:
+    """Discounts, support, residual value and cooling are weights of a year; silos are sums and differences of designs."""
+    plan = changed(
+        plans["enterprise"], hardware_discount=0.1, licence_discount=0.2, residual_share=0.05, utilisation=0.6
+    )
+    items, options = PricedItems(plan), planned_alternatives(plan)
+    assert {option.alternative.key for option in options} >= {"plan", "n0", "n2", "board", "silos"}
+    for option in options:
+        paid = quantities_of(option, plan.scenario.cost.utilisation)
+        weights = {each.kind: items.weights(each.kind) for each in paid}
+        total = sum(each.value * sumprod(each.amounts, weights[each.kind]) for each in paid)
+        assert total == pytest.approx(option.alternative.net_present), option.alternative.key
+
+
+def changed(plan: Plan, **cost: float) -> Plan:
+    scenario = plan.scenario
+    for name, value in cost.items():
+        scenario = scenario.with_value(f"cost.{name}", value)
+    return plan.with_scenario(scenario)
 
 
 def test_items_of_a_part_sum_to_its_cost(example: Plan) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -288,32 +289,102 @@ def test_each_price_changed_alone_changes_the_cost_as_in_the_plan(
     model.calculated(together).agrees(make_plan(changed(plan.scenario, halved), catalog))
 
 
-def test_alternatives_follow_own_prices_and_nothing_else(
-    current: Formulas, summary: Executive, plans: dict[str, Plan], catalog: Catalog
+FACTORS = {
+    "Discount rate a year": ("cost.discount_rate", 0, 0.2),
+    "Discount on hardware": ("cost.hardware_discount", 0, 0.5),
+    "Discount on licences": ("cost.licence_discount", 0, 0.5),
+    "Hardware support a year, share of the hardware": ("cost.support_share", 0, 0.3),
+    "Years of warranty, free of support": ("cost.warranty_years", 0, 5),
+    "Price change of hardware a year": ("cost.later_price_change", -0.3, 0.3),
+    "Residual value at the end, share of the hardware": ("cost.residual_share", 0, 0.3),
+    "PUE: power of the building over that of the machines": ("cost.pue", 1, 2.5),
+    "GPU-hours used, share of those installed": ("cost.utilisation", 0.01, 1),
+}
+"""Factors that may be typed: the input that says the same, and its limits."""
+
+
+def random_edits(plan: Plan, file: Any, seed: int) -> tuple[Edits, dict[str, Any]]:
+    """A value in every cell of a price or a factor, and the inputs of a design that say the same."""
+    draw, edits, values = random.Random(seed), dict[tuple[str, str, str], float | None](), dict[str, Any]()
+    assert plan.costs is not None
+    labels = {file["Factors"].cell(row, 1).value for row in range(5, file["Factors"].max_row + 1)}
+    for label, (path, low, high) in FACTORS.items():
+        if label in labels:
+            value: float = round(draw.uniform(low, high), 4)
+            value = draw.randint(0, 5) if path == "cost.warranty_years" else value
+            edits["Factors", label, "Value"] = values[path] = value
+    for price in plan.costs.prices:
+        value = round(price.value * draw.uniform(0.3, 2), 4)
+        edits["Own prices", price.name, "Own price"] = values[f"prices.{price.key}"] = value
+    return edits, values
+
+
+def alternatives_agree(found: Calculated, summary: Executive, plan: Plan) -> None:
+    """Cost and difference now are those of the alternatives of a plan, where gpuplan still offers the same."""
+    expected, same = {each.key: each for each in alternatives(plan)}, 0
+    made = {each.alternative.key: each.alternative for each in summary.priced}
+    for row, key in enumerate((each.key for each in summary.choices), start=7):
+        if (
+            key not in expected
+            or made[key].hosts != expected[key].hosts
+            or made[key].name != expected[key].name
+        ):
+            continue
+        same += 1
+        cost, difference = (found.value("Alternatives", row, column) for column in (7, 8))
+        assert cost == pytest.approx(expected[key].net_present, abs=0.01), key
+        assert difference == pytest.approx(expected[key].difference, abs=0.01), key
+    assert same > len(summary.choices) / 2
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_alternatives_follow_every_price_and_factor(
+    name: str, current: Formulas, summary: Executive, plans: dict[str, Plan], catalog: Catalog
 ) -> None:
-    edits, values = CHANGES["own prices"]
-    dearer = make_plan(changed(plans["current"].scenario, values), catalog)
-    expected = {each.key: each for each in alternatives(dearer)}
-    kept = {each.alternative.key: each.alternative for each in summary.priced}
-    found, before = current.calculated(edits), current.calculated()
-    other = current.calculated(CHANGES["discounts"][0])
-    sheet = current.file["Alternatives"]
-    order = [each.key for each in summary.choices]
-    for row, key in enumerate(order, start=7):
-        planned = kept[key].net_present
-        assert before.value("Alternatives", row, 7) == pytest.approx(planned)
-        assert before.value("Alternatives", row, 8) == pytest.approx(kept[key].difference, abs=0.01)
-        assert other.value("Alternatives", row, 7) == "inputs changed"
-        assert other.value("Alternatives", row, 8) == ""
-        if key == "silos":
-            assert found.value("Alternatives", row, 7) == "inputs changed"
-        elif key == "board":
-            assert found.value("Alternatives", row, 7) > planned  # dearer electricity
-        else:
-            now = expected[key]
-            assert found.value("Alternatives", row, 7) == pytest.approx(now.net_present, abs=0.01), key
-            assert found.value("Alternatives", row, 8) == pytest.approx(now.difference, abs=0.01), key
-    assert sheet.cell(6, 1).value == "This design" and {"n0", "n2", "board", "silos"} <= set(order)
+    edits, values = CHANGES[name]
+    changed_plan = make_plan(changed(plans["current"].scenario, values), catalog)
+    alternatives_agree(current.calculated(edits), summary, changed_plan)
+    assert {"n0", "n2", "board", "silos"} <= {each.key for each in summary.choices}
+
+
+@pytest.mark.parametrize("seed", of_the_day(list(range(12)), few=2))
+def test_random_values_in_every_cell_of_a_price_or_a_factor(
+    seed: int, current: Formulas, summary: Executive, plans: dict[str, Plan], catalog: Catalog
+) -> None:
+    """Parts, years, results and alternatives are those of the plan with the same inputs."""
+    edits, values = random_edits(plans["current"], current.file, seed)
+    plan, found = make_plan(changed(plans["current"].scenario, values), catalog), current.calculated(edits)
+    found.agrees(plan)
+    alternatives_agree(found, summary, plan)
+
+
+def test_a_stated_utilisation_and_rents_move_alternatives(catalog: Catalog, tmp_path: Path) -> None:
+    """GPU-hours in use and the power of their GPUs, and the price of what only an alternative has."""
+    scenario = load_scenario("assistant").with_value("cost.utilisation", 0.4)
+    plan = make_plan(scenario, catalog)
+    summary, shown = executive(plan), {"rent-on-demand"}
+    model = Formulas(tmp_path, plan, summary)
+    edits, values = random_edits(plan, model.file, 7)
+    assert "cost.utilisation" in values and shown <= {each.key for each in summary.choices}
+    alternatives_agree(model.calculated(edits), summary, make_plan(changed(scenario, values), catalog))
+    sheet, before = model.file["Alternative costs"], model.calculated()
+    row = next(r for r in range(8, sheet.max_row + 1) if str(sheet.cell(r, 2).value).startswith("Rent"))
+    rent = next(n for n, each in enumerate(summary.choices, start=7) if each.key == "rent-on-demand")
+    paid = sheet.cell(row, 4)
+    assert not paid.protection.locked
+    twice = model.calculated(cells={("Alternative costs", paid.coordinate): 2 * paid.value})
+    assert twice.value("Alternatives", rent, 7) == pytest.approx(2 * before.value("Alternatives", rent, 7))
+
+
+def test_no_two_cells_ask_for_the_same(current: Formulas) -> None:
+    """Every input is one cell: prices and factors by their label, quantities by item and year."""
+    asked = []
+    for sheet in current.file:
+        for row in sheet.iter_rows():
+            cells = [cell for cell in row if not cell.protection.locked]
+            about = tuple(str(cell.value) for cell in row[:3])
+            asked += [(sheet.title in ("Own prices", "Factors"), about, cell.column) for cell in cells]
+    assert len(asked) == len(set(asked)) > 20
 
 
 def test_a_quantity_changes_money_and_gpu_hours(enterprise: Formulas, plans: dict[str, Plan]) -> None:

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from gpuplan.analysis.alternatives import Alternative
 from gpuplan.deliver.brand import Brand
 from gpuplan.deliver.executive import Driver, Executive, Priced
-from gpuplan.deliver.xlsx.book import HEAD, Block, Book, SheetColumn, at_column, worded
+from gpuplan.deliver.xlsx.book import HEAD, Book, at_column, worded
 from gpuplan.deliver.xlsx.cells import SIZE, TABS, Live, address, area, cleaned
 from gpuplan.deliver.xlsx.money import Money
 from gpuplan.deliver.xlsx.page import middle_cut
+from gpuplan.deliver.xlsx.quantities import Quantities
 from gpuplan.facts import own_specs
 from gpuplan.plan import Plan
 from gpuplan.report.charts.look import filled_in
@@ -18,8 +20,6 @@ from gpuplan.report.tables.alternatives import count_over_years
 from gpuplan.wording import said, stated_percent
 
 LABEL = 30.0
-SAME = 0.5
-"""Amounts of money that differ by less count as equal."""
 MOST_BARS = 8
 MILLIONS, THOUSANDS = ("#,##0.0,,", "M"), ("#,##0,", "k")
 """Formats of the amounts on an axis, and the letter of their unit."""
@@ -43,7 +43,7 @@ class Shown(NamedTuple):
 
 
 def alternatives_sheet(book: Book, summary: Executive, money: Money | None) -> Shown | None:
-    """Write the plan and its alternatives priced alike, as planned and with one's own prices; return the rows."""
+    """Write the plan and its alternatives priced alike, as planned and with every input as it is now; return the rows."""
     if money is None or len(summary.priced) < 2:
         return None
     order = {choice.key: at for at, choice in enumerate(summary.choices)}
@@ -54,22 +54,21 @@ def alternatives_sheet(book: Book, summary: Executive, money: Money | None) -> S
 
     options = sorted(summary.priced, key=rank)
     why = {choice.key: choice.gives_up for choice in summary.choices}
-    matrix = HEAD + len(options) + 4
-    rows = [_row(money, priced, why, at, matrix) for at, priced in enumerate(options)]
+    paid = Quantities(money, [option for option in options if not option.alternative.chosen])
+    rows = [_row(paid, option.alternative, why, at) for at, option in enumerate(options, start=HEAD + 2)]
     block = worded("priced_alternatives", rows, money.costs.currency)
     rate = stated_percent(money.costs.discount_rate)
     basis = said("sheet.alternatives.basis", years=money.costs.years, rate=rate)
     titled = block._replace(title=said("sheet.alternatives.title"))
-    blocks = [titled, _quantities(money, options)._replace(notes=(basis,))]
-    book.topics(TABS["alternatives"], said("sheet.alternatives.note"), blocks)
+    book.topics(TABS["alternatives"], f"{said('sheet.alternatives.note')} {basis}", [titled])
+    book.topics(TABS["quantities"], said("sheet.quantities.note"), paid.blocks())
     return Shown(TABS["alternatives"], HEAD + 2, HEAD + 1 + len(options))
 
 
-def _row(money: Money, priced: Priced, why: dict[str, str], at: int, matrix: int) -> dict[str, Any]:
-    """The row of an alternative; its live cost follows one's own prices where the quantities behind it are known."""
-    option = priced.alternative
-    live = address(HEAD + 2 + at, at_column("priced_alternatives", "live"))
-    change = Live(f'IF(ISNUMBER({live}),{live}-net_present_cost,"")', option.difference)
+def _row(paid: Quantities, option: Alternative, why: dict[str, str], at: int) -> dict[str, Any]:
+    """The row of an alternative, whose cost now is the sum of what it pays for."""
+    live = address(at, at_column("priced_alternatives", "live"))
+    cost = "net_present_cost" if option.chosen else paid.total(option.key)
     return {
         "name": option.short_name,
         "hosts": count_over_years(option.hosts) if option.hosts else NOTHING,
@@ -77,44 +76,10 @@ def _row(money: Money, priced: Priced, why: dict[str, str], at: int, matrix: int
         "planned": option.net_present,
         "low": option.low,
         "high": option.high,
-        "live": Live(_live(money, priced, at, matrix), option.net_present),
-        "difference": None if option.chosen else change,
+        "live": Live(cost, option.net_present),
+        "difference": None if option.chosen else Live(f"{live}-net_present_cost", option.difference),
         "why": why.get(option.key, option.gives_up),
     }
-
-
-def _live(money: Money, priced: Priced, at: int, matrix: int) -> str:
-    """Return an alternative's cost at the prices in use: a word where other inputs changed, which it ignores."""
-    option, quantities = priced
-    if option.chosen:
-        return "net_present_cost"
-    cost = here = address(HEAD + 2 + at, at_column("priced_alternatives", "planned"))
-    now = money.costs.net_present
-    word = said("sheet.alternatives.not comparable")
-    if quantities is None:
-        return f'IF(ABS(net_present_cost-{now!r})<{SAME},{here},"{word}")'
-    if quantities:
-        rows = area(matrix + 1, 1 + at, matrix + len(money.prices), 1 + at)
-        own = at_column("own_prices", "change")
-        changes = area(HEAD + 1, own, HEAD + len(money.prices), own, TABS["own"])
-        cost = f"{here}+SUMPRODUCT({changes},{rows})"
-    return f'IF(ABS(net_present_cost-own_price_difference-{now!r})<{SAME},{cost},"{word}")'
-
-
-def _quantities(money: Money, found: Sequence[Priced]) -> Block:
-    """The discounted quantity behind each price in each alternative."""
-
-    def cell(key: str, priced: Priced) -> Any:
-        if priced.alternative.chosen:
-            return Live(money.weight_at(key), money.discounted(key))
-        return priced.quantities.get(key, 0.0) if priced.quantities else None
-
-    names = [*(price.name for price in money.costs.prices), *(item.name for item in money.costs.unknown)]
-    pairs = zip(names, money.prices, strict=True)
-    rows = [[name, *(cell(key, other) for other in found)] for name, key in pairs]
-    heads = [SheetColumn(other.short_name, "num") for other, _ in found]
-    title = said("sheet.alternatives.quantities")
-    return Block(title, [SheetColumn(said("sheet.alternatives.price")), *heads], rows)
 
 
 def drivers_sheet(book: Book, plan: Plan, summary: Executive) -> Shown | None:
