@@ -96,7 +96,7 @@ MOST_HOSTS, MOST_KINDS = 12, 24
 """Most hosts of a design that are drawn one by one, and most kinds of hosts of a cluster where they are not."""
 MOST_PIECES = 8
 """Most parts of one group on a GPU that are separated by ticks."""
-GAP, PAD, BETWEEN = 12, 6, 3
+GAP, PAD, BETWEEN = 8, 6, 3
 LEAST_PIECE = 13.0
 """Width of a part of a GPU that has room for a letter."""
 
@@ -224,7 +224,7 @@ class _Hosts:
         texts += [said("drawing.hosts.count", hosts=len(alike))] if several else []
         lines = [line for text in texts for line in wrapped(text, inside / 1.1)]
         word = said(key, used=sum(load.gpus for load in loads), gpus=room.gpus)
-        fits = text_width(f"{lines[-1]}  {word}", bold=True) <= inside
+        fits = 0.93 * (text_width(lines[-1], bold=True) + text_width(word)) + 2 <= inside
         return [(line, "") for line in lines[:-1]] + (
             [(lines[-1], word)] if fits else [(lines[-1], ""), ("", word)]
         )

@@ -1,7 +1,7 @@
 """Drawings of the fabrics, each on pages of its own: switches, hosts and cables, every one by its whole name."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -38,7 +38,7 @@ SPINES_ACROSS, PAIRS_ACROSS, MESH = 7, 4, 32
 """Spines and pairs of leaves side by side; most links between them that are drawn, of more one line stands for all."""
 GAP, PORT, LANE, BOX, SWITCH = 12, 10, 6, 190, 44
 """Distance of boxes, side of a port, distance of cables side by side, width and height of a switch."""
-CABLES = {"a": (ACCENT, ""), "b": (ORANGE, "7 4"), "rdma": (GREEN, "2 3")}
+CABLES = {"a": (ACCENT, ""), "b": (ORANGE, "7 4"), "rdma": (GREEN, "2 3"), "out": (SOFT, "")}
 """Kind of a cable -> its colour and its dashes, so that it is known in grey print, too."""
 
 
@@ -87,14 +87,18 @@ def fabric_sheets(plan: Plan) -> list[Sheet]:
         drawn = _Drawn(switches, fabric, names, where, hosts.on_pairs(fabric, shared_only=apart))
         key = "drawing.fabric.about" if fabric.shape.spines else "drawing.fabric.about a pair"
         about, name = said(key, hosts=fabric.hosts.total, shape=fabric.shape), switches.name(number)
-        sheets += numbered(
-            drawn.pages(), said("drawing.fabric.named", fabric=capital(name), about=about) if name else about
-        )
+        fabric_name = capital(name) if name else said("drawing.fabric.only")
+        sheets += numbered(drawn.pages(), said("drawing.fabric.named", fabric=fabric_name, about=about))
     sites = {pool.id: pool.site for pool in plan.pools}
-    if apart and cabling.ports.rdma:
-        for site, these in groupby(every, key=lambda place: sites[place.pool]):
-            about = said("drawing.fabric.infiniband at" if site else "drawing.fabric.infiniband", site=site)
-            sheets += numbered([_infiniband(_Hosts(cabling, list(these), where), switches)], about)
+    for site, these in groupby(every, key=lambda place: sites[place.pool]):
+        hosts, at = _Hosts(cabling, list(these), where), " at" * bool(site)
+        if apart and cabling.ports.rdma:
+            ports = sum(cabling.ports_of(place.of).rdma for place in hosts.places)
+            name = said("drawing.fabric.infiniband switches", ports=ports, switches=switches)
+            about = said("drawing.fabric.infiniband" + at, site=site)
+            sheets += numbered([_one_switch(name, hosts.nodes(hosts.places, _rdma))], about)
+        name, nodes = _management(hosts, {place.fabric for place in hosts.places}, switch_names(switches))
+        sheets += numbered([_one_switch(name, nodes)], said("drawing.fabric.out of band" + at, site=site))
     return sheets
 
 
@@ -133,6 +137,23 @@ class _Hosts:
                 head, lines = amount(len(hosts), "host"), [_span(list(ends)), *lines]
             found.append(_Node(head, tuple(lines), cables(self.cabling.ports_of(of))))
         return found
+
+
+def _management(
+    hosts: _Hosts, fabrics: Collection[int], names: Sequence[FabricNames]
+) -> tuple[str, list[_Node]]:
+    """The switch for out-of-band management, and what is cabled to it: the BMC of each host, and each switch."""
+    nodes = hosts.nodes(hosts.places, lambda _: (_Cables(0, said("drawing.fabric.bmc"), "out"),))
+    kinds = [[leaf for number in fabrics for both in names[number - 1].pairs.values() for leaf in both]]
+    kinds.append([spine for number in fabrics for spine in names[number - 1].spines])
+    cables, count = (_Cables(0, said("drawing.fabric.management"), "out"),), len(hosts.places)
+    for switches in filter(None, kinds):
+        count += len(switches)
+        runs = [[name] for name in switches] if hosts.each else [switches]
+        for run in runs:
+            stand = tuple(hosts.where[name] for name in run if name in hosts.where and hosts.each)
+            nodes.append(_Node(_span([*dict.fromkeys((run[0], run[-1]))]), stand, cables))
+    return said("drawing.fabric.management switch", ports=count), nodes
 
 
 def _span(names: Sequence[str]) -> str:
@@ -305,19 +326,14 @@ def _switch(drawing: Drawing, area: Area, switch: _Switch, fill: str) -> None:
         drawing.text(middle, head + LINE, switch.where, anchor="middle", fill=SOFT)
 
 
-def _infiniband(hosts: _Hosts, switches: Switches) -> tuple[Drawing, float]:
-    """Draw the InfiniBand ports of the hosts of a site, which lead to switches that the plan does not choose."""
-    drawing, nodes = Drawing(), hosts.nodes(hosts.places, _one_switch)
-    ports = sum(hosts.cabling.ports_of(place.of).rdma for place in hosts.places)
-    name = said("drawing.fabric.infiniband switches", ports=ports, switches=switches)
-    box = Area(0, 0, WIDTH, SWITCH)
+def _one_switch(name: str, nodes: Sequence[_Node]) -> tuple[Drawing, float]:
+    """Draw cables to switches that the plan does not choose."""
+    drawing, box = Drawing(), Area(0, 0, WIDTH, SWITCH)
     _switch(drawing, box, _Switch(name, said("drawing.fabric.not chosen"), known=False), WHITE)
-    y = _cabled(drawing, box, [box], nodes) + GAP
-    _legend(drawing, 0, y, "rdma", said("drawing.fabric.rdma"))
-    return drawing, y + LINE
+    return drawing, _cabled(drawing, box, [box], nodes) + 4
 
 
-def _one_switch(ports: Ports) -> tuple[_Cables, ...]:
+def _rdma(ports: Ports) -> tuple[_Cables, ...]:
     return (_Cables(0, _label([f"R{at}" for at in range(1, ports.rdma + 1)]), "rdma"),) if ports.rdma else ()
 
 
