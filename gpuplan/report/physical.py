@@ -224,7 +224,7 @@ def design_facts(plan: Plan) -> frozenset[str]:
         "kubernetes": pods,
         "rdma": plan.cabling and plan.cabling.ports.rdma,
         "vgpu": any(pool.gpu_mode == "vgpu" for pool in plan.pools),
-        "pinned": any(group.mode == "passthrough" for group in plan.groups),
+        "pinned": any(group.mode in ("passthrough", "bitfusion") for group in plan.groups),
         "vms": len(pods) < len(plan.groups),
     }
     return frozenset(name for name, value in facts.items() if value)

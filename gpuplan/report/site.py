@@ -60,8 +60,13 @@ class SiteField:
 
 def site_value(plan: Plan, key: str) -> str:
     """Return a name or an address: as typed, else as proposed, else the mark with its number in the checklist."""
-    found = _fields(plan)[key]
-    return found.value or found.proposed or found.mark
+    return known_value(plan, key) or _fields(plan)[key].mark
+
+
+def known_value(plan: Plan, key: str) -> str:
+    """Return a name or an address as typed, else as proposed; empty if neither, or if the design has no such field."""
+    found = _fields(plan).get(key)
+    return found.value or found.proposed if found else ""
 
 
 def site_fields(plan: Plan) -> tuple[SiteField, ...]:

@@ -8,10 +8,11 @@ vGPU to a VM (pull request 2113 of its repository was closed), so the profile is
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from ipaddress import ip_network
 from typing import Any
 
 from gpuplan.deliver.infrastructure.vms import Vms, all_vms, sizes
-from gpuplan.deliver.infrastructure.writing import one_line, written
+from gpuplan.deliver.infrastructure.writing import in_quotes, one_line, written
 from gpuplan.plan import UNASSIGNED, Plan
 from gpuplan.plan.hardware import vsphere_profile
 from gpuplan.plan.hosts import Pool
@@ -19,6 +20,7 @@ from gpuplan.plan.management import release
 from gpuplan.plan.profiles import vgpus_named
 from gpuplan.plan.racks import host_name
 from gpuplan.report.physical import cluster_id, gpus_of, networks, on_kubernetes, prefix, site_ids
+from gpuplan.report.site import known_value
 from gpuplan.report.tables.plan import gpus_by_host
 from gpuplan.scenario import other_vms
 from gpuplan.units import MIB_PER_GIB
@@ -120,7 +122,7 @@ class Site:
         return f"{self.id}_{what}" if self.id else what
 
     def title(self, what: str) -> str:
-        """A name of this site, as vSphere shows it."""
+        """A name of this site, as vSphere shows it, and as the key of a network has it."""
         return self.named(what).replace("_", "-")
 
     @property
@@ -134,6 +136,36 @@ class Site:
         return f" at {one_line(self.name)}" if self.id else ""
 
 
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """Names and addresses for the quotes of HCL: as the customer states them, else as an example."""
+
+    plan: Plan
+
+    def __call__(self, key: str, example: object = "") -> str:
+        """Return the value of a key."""
+        return in_quotes(known_value(self.plan, key) or str(example))
+
+    def full(self, key: str, example: str = "") -> str:
+        """Return a name with its domain."""
+        name = self(key, example)
+        return name if "." in name else f"{name}.{self('dns.domain', 'example.com')}"
+
+    def short(self, key: str, example: str = "") -> str:
+        """Return a name without its domain."""
+        return self(key, example).partition(".")[0]
+
+    def ends(self, network: str) -> tuple[str, str]:
+        """Return the first and the last address of the range of a network; empty where none is stated."""
+        first, _, last = self(f"network.{network}.range").partition("-")
+        return first, last
+
+    def mask(self, network: str, example: str) -> str:
+        """Return the mask of the subnet of a network."""
+        subnet = self(f"network.{network}.subnet")
+        return str(ip_network(subnet).netmask) if subnet else example
+
+
 def shown(plan: Plan) -> dict[str, Any]:
     """Return the data for every template."""
     vms = tuple(all_vms(plan))
@@ -144,6 +176,7 @@ def shown(plan: Plan) -> dict[str, Any]:
     rdma = plan.cabling.ports.rdma if plan.scenario.network.transport == "pvrdma" else 0
     return {
         "plan": plan,
+        "stated": Stated(plan),
         "port_groups": PORT_GROUPS,
         "distributed_switches": plan.cabling.distributed_switches * len(sites),
         "rdma_switches": rdma,

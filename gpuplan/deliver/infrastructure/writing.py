@@ -31,7 +31,7 @@ def written(template: str, shown: Mapping[str, Any]) -> str:
 @cache  # reading them takes 0.1 s, filling them 3 ms
 def _templates() -> Environment:
     filled = environment("infrastructure")
-    filled.filters |= {"hcl": _in_quotes, "line": one_line, "markdown": _markdown, "yaml": _in_yaml}
+    filled.filters |= {"hcl": in_quotes, "line": one_line, "markdown": _markdown, "yaml": _in_yaml}
     filled.filters |= {"amount": amount, "names": some_of, "number": number}
     filled.filters["vgpus"] = lambda vms: vgpus_named(vms.profile, vms.vgpus)
     return filled
@@ -42,7 +42,7 @@ def one_line(text: str) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
-def _in_quotes(text: str) -> str:
+def in_quotes(text: str) -> str:
     """A text for between the quotes of HCL, where it means itself."""
     quoted = one_line(text).replace("\\", "\\\\").replace('"', '\\"')
     return quoted.replace("${", "$${").replace("%{", "%%{")

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from infrastructure_designs import VERSIONS, design
+from dataclasses import replace
+from fnmatch import fnmatch
 
-from gpuplan import Plan
+import pytest
+from infrastructure_code import parse
+from infrastructure_designs import VERSIONS, design
+from site_values import all_typed
+
+from gpuplan import Plan, make_plan
+from gpuplan.deliver.infrastructure import infrastructure_files
 from gpuplan.deliver.infrastructure.terraform import (
     VCF_FILES,
     VSPHERE_FILES,
@@ -13,6 +20,7 @@ from gpuplan.deliver.infrastructure.terraform import (
     subnets,
     terraform_files,
 )
+from gpuplan.report.site import site_fields
 
 
 def files(plan: Plan) -> dict[str, str]:
@@ -80,3 +88,46 @@ def test_subnets_of_the_enterprise_example_by_hand(plans: dict[str, Plan]) -> No
         "vm": 26,
         "rdma": 28,
     }
+
+
+BOTH = ("host.*.name", "vcenter.name", "datacenter.name", "cluster.*.datastore")
+VALUES = {
+    "vsphere": (*BOTH, "role.automation", "network.*management.vlan", "network.*vmotion.vlan"),
+    "vcf": (
+        *(BOTH[:3]),
+        *("sddc.*", "domain.name", "vcenter.*", "nsx.*", "manager.*", "network.*vm-management.gateway"),
+        *("network.*vmotion.*", "network.*storage.*", "network.*-overlay.*", "network.overlay.*"),
+    ),
+}
+"""Flavour -> keys of the names and addresses that its variables take."""
+
+
+@pytest.mark.parametrize("name", ["current", "sites", "vsan", "mig"])
+def test_what_is_stated_is_in_the_values_of_terraform(name: str) -> None:
+    plan = design(name)
+    full = make_plan(all_typed(plan), plan.catalog)
+    found = infrastructure_files(full)
+    for flavour, keys in VALUES.items():
+        text = found[f"terraform/{flavour}/terraform.tfvars.example"]
+        assert parse(text)
+        for each in site_fields(full):
+            if any(fnmatch(each.key, key) for key in keys) and not each.key.endswith("vm-management.vlan"):
+                ends = each.value.split("-") if each.key.endswith(".range") else [each.value]
+                assert all(end in text for end in ends), each.key
+        assert [line for line in text.splitlines() if ".example.com" in line and "server-" not in line] == []
+        assert "00000000" not in text
+
+
+def test_a_stated_text_is_no_code_of_terraform() -> None:
+    plan = design("current")
+    pool = plan.pools[0].id
+    site = {f"cluster.{pool}.datastore": '${file("/etc/passwd")}" }', "role.automation": 'a\\b"%{if true}'}
+    stated = make_plan(replace(plan.scenario, site=tuple(site.items())), plan.catalog)
+    for path, text in infrastructure_files(stated).items():
+        if path.endswith("vsphere/terraform.tfvars.example"):
+            found = parse(text)
+            assert (
+                "$${file" in text
+                and found["vsphere_user"]
+                and "/etc/passwd" in str(found[f"{pool}_datastore"])
+            )

@@ -8,9 +8,9 @@ import pytest
 
 from gpuplan.deliver.infrastructure.writing import (
     _aligned,
-    _in_quotes,
     _in_yaml,
     _markdown,
+    in_quotes,
     one_line,
 )
 
@@ -29,7 +29,7 @@ def test_a_text_is_on_one_line() -> None:
     ],
 )
 def test_a_text_in_quotes_of_hcl_means_itself(text: str, quoted: str) -> None:
-    assert _in_quotes(text) == quoted
+    assert in_quotes(text) == quoted
 
 
 def test_a_text_in_yaml_is_a_quoted_scalar_without_variables() -> None:
