@@ -232,17 +232,25 @@ def references(draft: Draft) -> list[Block]:
 def checklist(draft: Draft) -> Iterator[Block]:
     """All that the customer states, by area, with owner and due date; a row for many hosts or racks names the first and the last."""
     rows = site_checklist(draft.plan)
-    names: dict[tuple[str, str], list[str]] = {}
+    alike: dict[tuple[str, str], list[SiteField]] = {}
     for each in site_fields(draft.plan):
-        names.setdefault((each.number, each.what), []).append(each.of)
+        alike.setdefault((each.number, each.what), []).append(each)
 
     def what(of: SiteField) -> str:
-        name = first_and_last(names[of.number, of.what])
+        name = first_and_last([each.of for each in alike.get((of.number, of.what), [of])])
         return said("checklist.of", name=name, what=of.what) if name else of.what
+
+    def proposed(of: SiteField) -> str:
+        return first_and_last([each.proposed for each in alike.get((of.number, of.what), [of])])
 
     yield Paragraph(said("checklist.lead", count=len(rows)), "lead")
     for area in dict.fromkeys(each.area for each in rows):
         these = (each for each in rows if each.area == area)
-        own: dict[str, Any] = {"owner": Worded(OWNERS.get), "due": Worded(written_day), "what": what}
+        own: dict[str, Any] = {
+            "owner": Worded(OWNERS.get),
+            "due": Worded(written_day),
+            "what": what,
+            "proposed": proposed,
+        }
         table = tabulate("checklist", these, title=area, **own)
         yield from tabled(table, widths=(0.06, 0.36, 0.18, 0.14, 0.14, 0.12), most=MOST_FIELDS)

@@ -1,7 +1,6 @@
 """Tables of the hand-over: settings of the clusters, the upgrade order, and the acceptance tests with their results."""
 
 import math
-import re
 from collections import UserDict
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -88,34 +87,32 @@ def _site(plan: Plan) -> Facts:
     """Ports by their names in ESX, appliances with their sizes, and who has rights on what."""
     site, pods = _Site(plan), on_kubernetes(plan)
     shared, rdma = (plan.cabling.ports.shared, plan.cabling.ports.rdma) if plan.cabling else (0, 0)
-    groups = {
-        kind: [site[each.key] for each in site_fields(plan) if re.fullmatch(rf"{kind}\..*\.group", each.key)]
-        for kind in ("tenant", "workload")
-    }
+    named: dict[str, list[str]] = {}
+    for each in site_fields(plan):
+        kind, _, rest = each.key.partition(".")
+        named.setdefault(f"{kind} {rest.rpartition('.')[2]}", []).append(site[each.key])
     sizes = {
         each.id: said("build.appliance", appliance=each)
         for each in (plan.management.appliances if plan.management else ())
     }
     return {
         "site": site,
+        "own vms": "vms" in design_facts(plan),
         "external": not plan.vsan,
         "racks": plan.power and plan.power.racks,
         "bitfusion": clients(plan),
-        "tenants": groups["tenant"],
-        "tenants apart": groups["tenant"] and plan.scenario.availability.tenants_apart != "none",
-        "tenant_groups": groups["tenant"],
-        "workload_groups": groups["workload"],
+        "named": named,
+        "tenants": named.get("tenant group"),
+        "tenants apart": named.get("tenant group") and plan.scenario.availability.tenants_apart != "none",
         "pods": [group.name for group in pods],
         "rdma ports": rdma,
         "vmnics": _numbered("vmnic{}", 0, shared),
         "rdma_vmnics": _numbered("vmnic{}", shared, rdma),
         "rdma_switches": _numbered("rdma-{}", 1, rdma),
         "rdma_groups": _numbered("rdma-{}-ports", 1, rdma),
-        "nsx_managers": sizes.get("domain-nsx-manager"),
-        "edge_nodes": sizes.get("nsx-edge"),
+        "sizes": sizes,
         "supervisor": pods or "supervisor-control-plane" in sizes,
         "supervisor size": "supervisor-control-plane" in sizes,
-        "supervisor_size": sizes.get("supervisor-control-plane"),
         "spare_gpus": plan.totals.gpus - plan.totals.gpus_after_failure,
     }
 

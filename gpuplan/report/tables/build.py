@@ -19,6 +19,8 @@ from gpuplan.wording import NAMES, amount, number, said
 LICENCE_PARTS = ("Platform licences", "GPU software")
 MOST_BUILT = 32
 PARTS = NAMES["software"]
+UNKNOWN = "by-matrix"
+"""Stands for all parts whose versions follow from the vendors' matrices."""
 
 
 def software(plan: Plan) -> Table:
@@ -31,14 +33,14 @@ def software(plan: Plan) -> Table:
         rows["vgpu-host"] = rows["vgpu-host-crx"]
         rows.pop("vgpu-guest", None)
 
-    def value(part: str) -> Cell:
-        return Cell(rows[part]["value"] if part in rows else said("build.by matrix"))
-
-    own: dict[str, Any] = {"part": Worded(PARTS.get, lambda part: part), "value": value}
+    unknown = ", ".join(name for part, name in PARTS.items() if part not in rows)
+    parts = [*(part for part in PARTS if part in rows), *[UNKNOWN] * bool(unknown)]
+    own: dict[str, Any] = {"part": Worded(lambda part: PARTS.get(part, unknown), lambda part: part)}
+    own["value"] = lambda part: rows[part]["value"] if part in rows else said("build.by matrix")
     own["basis"] = lambda part: rows[part].basis if part in rows else None
     own["sources"] = lambda part: rows[part].sources if part in rows else ()
     title = said("table.software", version=plan.catalog.vsphere[version].name)
-    return tabulate("software", list(PARTS), **own, notes=(said("table.software.note"),), title=title)
+    return tabulate("software", parts, **own, notes=(said("table.software.note"),), title=title)
 
 
 def storage(plan: Plan) -> Table:

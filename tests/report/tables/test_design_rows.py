@@ -42,7 +42,7 @@ NEEDS = {
     "NSX|overlay|SDDC": "vcf",
     "Edge|BGP|edges": "edges",
     "Supervisor|Kubernetes": "supervisor",
-    "namespace|GPU Operator|pods? ": "kubernetes",
+    "namespace|GPU Operator|(?<!VMs and )pods? ": "kubernetes",
     "Bitfusion": "bitfusion",
     "vGPU|licence server": "vgpu",
     "RDMA|RoCE": "rdma",
@@ -85,9 +85,7 @@ def test_every_row_has_a_source_or_says_how_it_is_known() -> None:
 
 
 def test_conditions_and_fields_are_facts_of_a_design() -> None:
-    facts = (
-        {"no fact": None} | dict.fromkeys(("vcf", "vsan", "edges", "vms")) | dict(_facts(plan_of("all-pods")))
-    )
+    facts = {"no fact": None} | dict.fromkeys(("vcf", "vsan", "edges")) | dict(_facts(plan_of("all-pods")))
     for row in own_rows("words/design_rows"):
         assert {name.removeprefix("not ") for name in listed(row["when"])} <= facts.keys(), row
         fields = (field for key in CELLS for _, field, _, _ in Formatter().parse(row[key]) if field)
