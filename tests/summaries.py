@@ -14,7 +14,7 @@ from gpuplan.report.tables import alternatives
 def summary_of(plan: Plan) -> Executive:
     """The recommendation, the money and the decisions of a plan; no alternatives, and nothing that moves the cost."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_priced", lambda plan: ())
+        patch.setattr(module, "planned_alternatives", lambda plan: ())
         patch.setattr(module, "tornado", lambda plan: ())
         return executive(plan)
 

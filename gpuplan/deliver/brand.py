@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuplan.facts import did_you_mean
+from gpuplan.report.drawing import ACCENT, FONT, TINT
 from gpuplan.scenario import FileLimits, Problem, Scenario, ScenarioError, read_data, show
 from gpuplan.wording import said
 
@@ -59,6 +60,13 @@ class Brand:
     """Currency of costs where the scenario states none."""
     paper: str = ""
     """Paper, ``a4`` or ``letter``, where the scenario states none."""
+
+    def drawn(self, svg: str) -> str:
+        """Return a drawing in the fonts and colours of the firm."""
+        ours = {FONT: f"{self.text}, {FONT}", ACCENT: f"#{self.accent.lower()}", TINT: f"#{self.shade}"}
+        for plain, own in ours.items():
+            svg = svg.replace(plain, own)
+        return svg
 
     @property
     def logo_kind(self) -> str:

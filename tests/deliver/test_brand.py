@@ -29,6 +29,7 @@ from gpuplan.deliver.brand import (
     contrast_on_white,
     load_brand,
 )
+from gpuplan.report.drawing import ACCENT, TINT, Area, Drawing
 from gpuplan.scenario import Problem, ScenarioError
 
 
@@ -259,3 +260,13 @@ def test_currency_and_paper_hold_where_the_scenario_states_none() -> None:
 
 def test_the_example_is_a_brand_file() -> None:
     assert set(yaml.safe_load(TEXT)) == {"name", "logo", "colours", "fonts", "footer", "currency", "paper"}
+
+
+def test_drawings_have_the_fonts_and_the_accent_of_the_firm() -> None:
+    drawing = Drawing()
+    drawing.box(Area(0, 0, 10, 10), fill=TINT, stroke=ACCENT)
+    drawing.text(0, 0, "A")
+    plain = drawing.svg(10, "About")
+    own = Brand(accent="123456", text="Own Sans").drawn(plain)
+    assert "#123456" in own and "Own Sans, Calibri" in own and ACCENT not in own and TINT not in own
+    assert PLAIN.drawn(plain).count(ACCENT) == plain.count(ACCENT)

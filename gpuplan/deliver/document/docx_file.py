@@ -353,12 +353,13 @@ class _Writer:
     def _figure(self, figure: Figure, high: int = 0) -> Markup:
         """A drawing as SVG, and as PNG for programs without it; not higher than a page, or than stated."""
         wide = int(self.width * min(1.0, figure.width))
-        picture = self._picture(figure_png(clean(figure.svg)), clean(figure.alt), width=wide)
+        drawn = clean(self.brand.drawn(figure.svg))
+        picture = self._picture(figure_png(drawn), clean(figure.alt), width=wide)
         _shrink(picture, picture.extent.cx, high or int(TALLEST * self.height))
         at = self._count("drawing")
         picture.docPr.set("name", f"Figure {at}")
-        name, svg = PackURI(f"/word/media/drawing{at}.svg"), clean(figure.svg).encode()
-        drawing = Part(name, "image/svg+xml", svg, self.word.part.package)
+        name = PackURI(f"/word/media/drawing{at}.svg")
+        drawing = Part(name, "image/svg+xml", drawn.encode(), self.word.part.package)
         relation = self.word.part.relate_to(drawing, RELATIONSHIP_TYPE.IMAGE)
         blip = picture.graphic.graphicData.pic.blipFill.blip
         blip.append(parse_xml(filled("svg.xml.j2", relation=relation)))
