@@ -229,7 +229,7 @@ def test_any_design_is_told_without_contradiction(data: dict[str, object]) -> No
 
 def tile(plan: Plan) -> str:
     """What the deck says of availability on its second slide, without a presentation."""
-    return Figures(plan).tiles("deck")[2][2]
+    return Figures(plan).said("deck.executive.long without cost")
 
 
 def position_of(plan: Plan) -> dict[str, str]:

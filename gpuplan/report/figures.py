@@ -153,6 +153,11 @@ class Figures(NamedTuple):
         return len(self.plan.groups)
 
     @property
+    def assumptions(self) -> int:
+        """Number of inputs that the customer has yet to confirm."""
+        return len(unconfirmed(self.plan))
+
+    @property
     def down(self) -> int:
         """Hosts lost where figures after a failure are given."""
         return max(1, self.plan.scenario.availability.host_failures)

@@ -1,8 +1,7 @@
 """The slides: how many, how large, how few words; they say what the plan says, take a brand, and a user's template wins.
 
 What is counted. *Words of a slide* are those of its text boxes (key figures too), set apart by spaces and with a letter or digit in them; the
-title, the footer and the picture do not count. The *picture* is one table, chart or drawing. A table of a main slide has its words counted
-apart. *Main slides* are those before the divider of the appendix.
+title, the subtitle, the bar, the footer and the picture do not count. *Main slides* are those before the divider of the appendix.
 """
 
 from __future__ import annotations
@@ -28,17 +27,18 @@ from summaries import summary_of
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.analysis.alternatives import Alternative
 from gpuplan.analysis.compare import THIS, compare_plans, named
+from gpuplan.analysis.demand import week_demand
 from gpuplan.catalog import Catalog
 from gpuplan.deliver.brand import Brand
 from gpuplan.deliver.executive import OWNERS, Driver, Executive, actions, executive
 from gpuplan.deliver.pptx import pptx_bytes
 from gpuplan.deliver.pptx.blocks import render
-from gpuplan.deliver.pptx.measure import LINE_HEIGHT, POINT, Box, cut, first_of, text_lines, text_width
-from gpuplan.deliver.pptx.money import cost_series, signed
-from gpuplan.deliver.pptx.opening import why_not
+from gpuplan.deliver.pptx.measure import LINE_HEIGHT, POINT, Box, cut, first_of, text_lines
+from gpuplan.deliver.pptx.money import cost_series, signed, why_not
 from gpuplan.plan.failures import fail_hosts
+from gpuplan.plan.known import unconfirmed
 from gpuplan.scenario import from_dict
-from gpuplan.wording import NAMES, number, rounded_money, said, short_number
+from gpuplan.wording import NAMES, RULE_NAMES, number, rounded_money, said, short_number, watts
 
 NASTY = "=HYPERLINK(1) <script> & " + "Verylongname" * 2
 RTL = "מרכז נתונים للذكاء الاصطناعي"
@@ -187,16 +187,18 @@ def shown(request: pytest.FixtureRequest, made: Made) -> tuple[Plan, Any]:
 # How many, how large, how few words
 
 
-def test_there_are_10_to_14_main_slides(written: tuple[Plan, Any]) -> None:
+def test_there_are_7_to_12_main_slides(written: tuple[Plan, Any]) -> None:
     plan, show = written
     if plan.pools:
-        assert 10 <= len(main_slides(show)) <= 14 + bool(plan.within)
+        assert 6 + (plan.costs is not None) <= len(main_slides(show)) <= 12
     else:  # no design: what to find out first
         assert 3 <= len(main_slides(show)) <= 5
 
 
-def test_examples_have_14_main_slides(shown: tuple[Plan, Any]) -> None:
-    assert len(main_slides(shown[1])) == 14
+def test_examples_have_the_ten_main_slides_and_those_of_their_hours(shown: tuple[Plan, Any]) -> None:
+    plan, show = shown
+    assert len(main_slides(show)) == 10 + (not week_demand(plan)[0].steady)
+    assert len(show.slides) <= 26
 
 
 def sizes(element: Any) -> Iterator[int]:
@@ -227,31 +229,70 @@ def words(texts: Iterator[str]) -> int:
     return len([word for text in texts for word in text.split() if re.search(r"\w", word)])
 
 
-def test_a_main_slide_has_one_picture_and_at_most_40_words(written: tuple[Plan, Any]) -> None:
-    for slide in main_slides(written[1]):
+def bar(slide: Any) -> str:
+    """What follows from a slide, at its foot."""
+    places = [p.text for p in slide.placeholders if p.placeholder_format.idx == 14]
+    return "".join(places)
+
+
+def test_a_main_slide_has_one_message_a_picture_and_what_follows(written: tuple[Plan, Any]) -> None:
+    for slide in main_slides(written[1])[1:]:
         pictures = [s for s in slide.shapes if s.has_chart or s.has_table or s.shape_type == 6]
-        assert len(pictures) <= 1, slide.shapes.title.text
+        assert len(pictures) <= 2, slide.shapes.title.text
         boxes = [s for s in slide.shapes if s.has_text_frame and not s.is_placeholder]
-        assert words(s.text_frame.text for s in boxes) <= 40, slide.shapes.title.text
+        assert words(s.text_frame.text for s in boxes) <= 60, slide.shapes.title.text
+        assert bar(slide) or not written[0].pools, slide.shapes.title.text
         for shape in slide.shapes:
             if shape.has_table:
                 cells = (cell.text for row in list(shape.table.rows)[1:] for cell in row.cells)
-                assert words(cells) <= 66, slide.shapes.title.text
+                assert words(cells) <= 150, slide.shapes.title.text
 
 
-def test_titles_take_two_lines_and_none_comes_twice(written: tuple[Plan, Any]) -> None:
+def test_titles_take_a_line_of_64_characters_and_none_comes_twice(written: tuple[Plan, Any]) -> None:
     show = written[1]
     found = titles(show)
     assert all(found) and len(set(found)) == len(found)
     for slide in list(show.slides)[1:]:
-        if slide.slide_layout.name == "Title Only":
+        if slide.slide_layout.name in ("Title Only", "Message"):
             title = slide.shapes.title
-            assert title.text_frame.paragraphs[0].runs[0].font.size.pt == 28
-            assert text_lines(title.text, 28, title.width / POINT, bold=True) <= 2, title.text
+            assert len(title.text) <= 64
+            size = title.text_frame.paragraphs[0].runs[0].font.size.pt
+            assert 20 <= size <= 28
+            assert text_lines(title.text, size, title.width / POINT / 0.84, bold=True) == 1, title.text
 
 
-def high(shape: Any) -> float:
-    """Height that a shape takes in the widest font, in points."""
+def test_every_place_of_a_layout_is_filled_and_the_title_is_read_first(written: tuple[Plan, Any]) -> None:
+    for slide in written[1].slides:
+        assert all(place.text for place in slide.placeholders if place.placeholder_format.type != 13)
+        order = [shape.placeholder_format.type for shape in slide.shapes if shape.is_placeholder]
+        assert slide.shapes[0] == slide.shapes.title and order
+
+
+def test_tables_mark_their_head_and_pictures_say_what_they_show(written: tuple[Plan, Any]) -> None:
+    for slide in written[1].slides:
+        for shape in slide.shapes:
+            if shape.has_table:
+                assert shape.table.first_row, slide.shapes.title.text
+            if shape.has_table or shape.has_chart or shape.shape_type == 6:
+                about = shape._element.xpath(".//p:cNvPr[1]/@descr")
+                assert about and about[0], slide.shapes.title.text
+
+
+def filled(slide: Any) -> float:
+    """Share of the height between title and footer from the first to the last shape that is no place of the layout."""
+    boxes = [s for s in slide.shapes if not s.is_placeholder]
+    top, low = min(s.top for s in boxes) / POINT, max(s.top / POINT + high(s) for s in boxes)
+    return float(low - top) / 400
+
+
+def test_no_slide_is_half_empty(shown: tuple[Plan, Any]) -> None:
+    for slide in list(shown[1].slides)[1:]:
+        if slide.slide_layout.name != "Section Header":
+            assert filled(slide) >= 0.5, slide.shapes.title.text
+
+
+def high(shape: Any, loose: float = 0.88) -> float:
+    """Height that a shape takes in most fonts, in points."""
     if shape.has_table:
         columns = [column.width / POINT for column in shape.table.columns]
         tall = 0.0
@@ -261,7 +302,7 @@ def high(shape: Any) -> float:
                 for run in cell.text_frame.paragraphs[0].runs:
                     size = run.font.size.pt
                     room = wide - (cell.margin_left + cell.margin_right) / POINT
-                    lines = text_lines(cell.text, size, room + 0.1, bold=bool(run.font.bold))
+                    lines = text_lines(cell.text, size, room / loose + 0.1, bold=bool(run.font.bold))
                     each.append(lines * size * LINE_HEIGHT + (cell.margin_top + cell.margin_bottom) / POINT)
             tall += max(each)
         return tall
@@ -284,7 +325,7 @@ def test_everything_is_on_the_slide_and_nothing_lies_on_anything_else(written: t
 
 
 def test_text_boxes_hold_their_text(written: tuple[Plan, Any]) -> None:
-    narrow = 1 if 'typeface="Verdana"' in theme(written[1]) else 0.84
+    narrow = 1.07 if 'typeface="Verdana"' in theme(written[1]) else 0.84
     for slide in written[1].slides:
         for shape in slide.shapes:
             if not shape.has_text_frame or shape.is_placeholder:
@@ -310,14 +351,17 @@ def test_drawings_stay_in_their_place(written: tuple[Plan, Any]) -> None:
                 assert shape.top + shape.height <= bottom + POINT, shape.name
 
 
-def test_words_of_drawings_are_no_wider_than_their_place(written: tuple[Plan, Any]) -> None:
-    loose = 1 if 'typeface="Verdana"' in theme(written[1]) else 0.88
+def test_words_of_drawings_fit_their_place(written: tuple[Plan, Any]) -> None:
+    loose = 1.07 if 'typeface="Verdana"' in theme(written[1]) else 0.88
     for slide in written[1].slides:
         for group in (shape for shape in slide.shapes if shape.shape_type == 6):
             for shape in (each for each in group.shapes if each.name.startswith("Text ")):
                 (run,) = shape.text_frame.paragraphs[0].runs
-                wide = text_width(run.text, run.font.size.pt, bold=bool(run.font.bold))
-                assert wide * loose <= shape.width / POINT + 0.1, run.text
+                size, bold = run.font.size.pt, bool(run.font.bold)
+                lines = text_lines(run.text, size, shape.width / POINT / loose + 0.1, bold=bold)
+                assert lines * size * LINE_HEIGHT <= max(shape.height / POINT, size * LINE_HEIGHT) + 0.5, (
+                    run.text
+                )
 
 
 # What the slides say
@@ -326,20 +370,7 @@ def test_words_of_drawings_are_no_wider_than_their_place(written: tuple[Plan, An
 def test_titles_of_the_enterprise_example(made: Made) -> None:
     found = titles(opened(made("enterprise")[2]))
     assert is_approved(
-        found[:8],
-        "Enterprise example",
-        "8 hosts",
-        "32 GPUs",
-        "Tesla V100 PCIe 32GB",
-        "28 GPUs",
-        "28 GPUs",
-        "28 GPUs",
-        "28",
-        "32 GPUs",
-        "1 host",
-        "28 GPUs",
-        "100 Gbit/s",
-        "4 VMs",
+        found[:6], "8 hosts", "USD 2.5 M", "28 GPUs", "28", "32 GPUs", "1 host", "28 GPUs", "5 years"
     )
 
 
@@ -365,7 +396,8 @@ def test_the_title_names_customer_author_version_and_day(made: Made, catalog: Ca
         "2026-12-01",
     ):
         assert part in text
-    assert {row[2] for row in table(slide_of(show, "decisions from you by 2026-12-20"))[1:]} == {"2026-12-20"}
+    cards = drawn_words(slide_of(show, "decisions from you by 2026-12-20"))
+    assert {text for text in cards if re.fullmatch(r"\d{4}-\d\d-\d\d", text)} == {"2026-12-20"}
 
 
 def test_key_figures_and_alternatives_are_those_of_the_executive(made: Made) -> None:
@@ -373,16 +405,28 @@ def test_key_figures_and_alternatives_are_those_of_the_executive(made: Made) -> 
     slide = opened(file).slides[1]
     figures = [s.text_frame.text.split("\n") for s in slide.shapes if s.name.startswith("Figure: ")]
     totals = plan.totals
-    assert is_approved(figures[:3], "28 GPUs", "41 VMs", f"{totals.hosts} hosts", "7", "1", "N+1")
-    shown = summary.money.replace(" (", "|").rstrip(")").split("|")
-    assert figures[3:] == [["5-year cost (NPV)", *shown]] or figures[3][2].startswith(
-        summary.money.partition(" (")[2].rstrip(")")
-    )
-    rows = table(slide)[1:]
-    assert [row[0] for row in rows] == [each.name for each in summary.choices[:3]]
-    assert [row[2] for row in rows] == [rounded_money(each.net_present)[0] for each in summary.choices[:3]]
-    assert [row[3] for row in rows] == [signed(each.difference) for each in summary.choices[:3]]
-    assert all(row[4] for row in rows)
+    built, cost, after, to_confirm = figures
+    assert is_approved(built, f"{totals.hosts} hosts", f"{totals.gpus} GPUs", "7", "1")
+    price, _, span = summary.money.partition(" (")
+    assert cost[1] == price and cost[2].endswith(span.rstrip(")"))
+    assert after[1] == f"{totals.gpus_after_failure} GPUs"
+    assert to_confirm[1] == f"{len(unconfirmed(plan))} assumptions"
+    rows = table(slide_of(opened(file), "All alternatives"))[1:]
+    assert [row[0] for row in rows] == [each.name for each in summary.choices]
+    assert [row[2] for row in rows] == [rounded_money(each.net_present)[0] for each in summary.choices]
+    assert [row[4] for row in rows] == [signed(each.difference) for each in summary.choices]
+    assert all(row[5] for row in rows)
+
+
+def test_the_answer_says_what_holds_and_on_which_condition(made: Made) -> None:
+    for name in ("enterprise", "assistant", "no spare host"):
+        plan, _, file = made(name)
+        cards = " ".join(drawn_words(opened(file).slides[1]))
+        verdict = plan.verdict
+        for sentence in (verdict.fit_sentence, verdict.start_sentence, verdict.restart_sentence):
+            assert sentence in cards
+        states = {"green": "Holds", "amber": "With a condition", "red": "Does not hold"}
+        assert states[verdict.state] in cards
 
 
 def test_why_not_is_short_for_every_alternative(made: Made) -> None:
@@ -398,24 +442,36 @@ def test_why_not_is_short_for_every_alternative(made: Made) -> None:
     assert is_approved(why_not(deck, summary.choices[0]), "182 h", "2.2 h")
 
 
-def test_the_chart_of_workloads_has_their_gpus_in_their_colours(shown: tuple[Plan, Any]) -> None:
+def test_workloads_have_their_gpus_as_a_number_and_as_squares(shown: tuple[Plan, Any]) -> None:
     plan, show = shown
     slide = main_slides(show)[2]
-    (found,) = numbers(slide)
-    assert sum(found.values()) == pytest.approx(float(sum(group.demand_gpus for group in plan.groups)))
-    assert {name.split()[0]: value for name, value in found.items()} == pytest.approx(
-        {group.letter: float(group.demand_gpus) for group in plan.groups}
-    )
-    colours = {each.get("val") for each in chart(slide)._chartSpace.iter(f"{A}srgbClr")}
-    assert len(colours) > len(plan.groups)
+    rows = table(slide)[1:]
+    assert {row[0].split()[0]: row[3] for row in rows} == {
+        group.letter: number(round(float(group.demand_gpus), 2)) for group in plan.groups
+    }
+    assert all(row[2] for row in rows)
+    unit = int(re.findall(r"\d+", drawn_words(slide)[0])[0])
+    least = sum(float(group.demand_gpus) / unit for group in plan.groups)
+    assert least <= drawn(slide).count("Unit") <= least + 2 * len(plan.groups)
 
 
 def test_hours_are_stacked_where_they_are_stated_else_rules_are_compared(made: Made) -> None:
     hours = main_slides(opened(made("current")[2]))[3]
     assert len(numbers(hours)) == 5 and len(numbers(hours)[0]) == 24
-    rules = main_slides(opened(made("enterprise")[2]))[3]
-    assert numbers(rules)[0]["Everyone at peak (this design)"] == 28
+    rules = table(slide_of(opened(made("enterprise")[2]), "sizing rule"))
+    assert [row[1] for row in rules if row[0].startswith(RULE_NAMES["sum"])] == ["28"]
     assert "a total" and all("peak at once" not in title for title in titles(opened(made("a total")[2])))
+
+
+def drawn_words(slide: Any) -> list[str]:
+    """The words of the drawings on a slide."""
+    groups = [shape for shape in slide.shapes if shape.shape_type == 6]
+    return [
+        each.text_frame.text
+        for group in groups
+        for each in group.shapes
+        if each.has_text_frame and each.text_frame.text
+    ]
 
 
 def drawn(slide: Any) -> list[str]:
@@ -427,7 +483,7 @@ def drawn(slide: Any) -> list[str]:
 def test_every_host_and_gpu_is_drawn(made: Made) -> None:
     for name in ("starter", "enterprise", "current"):
         plan, _, file = made(name)
-        found = drawn(slide_of(opened(file), "are allocated at the peak"))
+        found = drawn(slide_of(opened(file), "allocated at the peak"))
         assert [each for each in found if each.startswith("Host ")] == [
             f"Host {n}" for n in range(1, plan.totals.hosts + 1)
         ]
@@ -438,7 +494,7 @@ def test_every_host_and_gpu_is_drawn(made: Made) -> None:
 def test_many_hosts_are_drawn_once_for_all_that_are_alike(made: Made) -> None:
     plan, _, file = made("many hosts")
     assert plan.totals.hosts > 400
-    found = drawn(slide_of(opened(file), "are allocated at the peak"))
+    found = drawn(slide_of(opened(file), "allocated at the peak"))
     tiles = [each for each in found if re.fullmatch(r"\d+ hosts?", each)]
     assert sum(int(each.split()[0]) for each in tiles) == plan.totals.hosts
     assert len(tiles) < 12
@@ -448,7 +504,9 @@ def test_the_picture_of_a_failure_shows_where_vms_restart(made: Made) -> None:
     plan, _, file = made("enterprise")
     slide = slide_of(opened(file), "Host failures: N+1")
     text = next(
-        s.text_frame.text for s in slide.shapes if s.has_text_frame and s.text_frame.text.startswith("Shown")
+        s.text_frame.text
+        for s in slide.shapes
+        if s.has_text_frame and s.text_frame.text.startswith("Worst case")
     )
     host = int(re.findall(r"host (\d+)", text)[0])
     outcome = fail_hosts(plan, plan.pools[0].id, [host])
@@ -465,8 +523,7 @@ def test_a_failure_that_leaves_vms_without_a_gpu_says_so(made: Made) -> None:
     plan, _, file = made("no spare host")
     show = opened(file)
     assert has_approved(slide_of(show, "worst host failure").shapes.title.text, f"{plan.placed.lost} VMs")
-    figures = [s.text_frame.text for s in show.slides[1].shapes if s.name.startswith("Figure: ")]
-    assert has_approved([each for each in figures if "N+0" in each], f"{plan.placed.lost} VMs")
+    assert has_approved(drawn_words(show.slides[1]), f"{plan.placed.lost} VMs")
     assert has_approved(titles(opened(made("two failures")[2])))
 
 
@@ -474,7 +531,7 @@ def test_costs_by_year_are_those_of_the_plan(shown: tuple[Plan, Any]) -> None:
     plan, show = shown
     costs = plan.costs
     assert costs is not None
-    slide = slide_of(show, "The design costs")
+    slide = slide_of(show, "of it upfront")
     *parts, paid = numbers(slide)
     assert list(paid) == ["Start", *(f"Year {n}" for n in range(1, costs.years + 1))]
     assert [sum(part[year] for part in parts) for year in paid] == pytest.approx(costs.cash)
@@ -482,16 +539,15 @@ def test_costs_by_year_are_those_of_the_plan(shown: tuple[Plan, Any]) -> None:
     assert [short_number(each) for each in costs.cash] == labels(slide)[-len(costs.cash) :]
     book = load_workbook(BytesIO(chart(slide).part.chart_workbook.xlsx_part.blob))
     assert [sum(row[1:-1]) for row in list(book.active.values)[1:]] == pytest.approx(costs.cash)
-    letters = {series.name.split()[0] for series in chart(slide).plots[0].series}
-    assert len(letters) == len(parts), "a letter beside every colour"
+    assert len(parts) <= 4, "told apart at a glance"
 
 
-def test_series_of_many_parts_sum_to_what_is_paid(made: Made) -> None:
-    costs = made("enterprise")[0].costs
+def test_kinds_of_parts_sum_to_what_is_paid(shown: tuple[Plan, Any]) -> None:
+    costs = shown[0].costs
     assert costs is not None
-    shown = cost_series(replace(costs, parts=(*costs.parts, *costs.parts)))
-    assert shown[-1].name == "Other parts"
-    assert sum(part.total for part in shown) == pytest.approx(2 * costs.total)
+    kinds = cost_series(costs)
+    assert len({part.name for part in kinds}) == len(kinds)
+    assert sum(part.total for part in kinds) == pytest.approx(costs.total)
 
 
 def test_a_value_that_is_left_is_below_zero_and_off_the_sum(made: Made) -> None:
@@ -501,21 +557,20 @@ def test_a_value_that_is_left_is_below_zero_and_off_the_sum(made: Made) -> None:
     left = replace(costs.parts[0], name="Value left", yearly=(0.0,) * costs.years + (-50_000.0,))
     cash = (*costs.cash[:-1], costs.cash[-1] - 50_000)
     worth = plan.but(costs=replace(costs, parts=(*costs.parts, left), cash=cash))
-    slide = slide_of(opened(pptx_bytes(worth, summary)), "The design costs")
+    slide = slide_of(opened(pptx_bytes(worth, summary)), "of it upfront")
     assert labels(slide)[-1] == short_number(cash[-1])
 
 
 def test_alternatives_and_drivers_are_those_of_the_executive(made: Made) -> None:
     plan, summary, file = made("enterprise")
-    assert plan.costs is not None
+    assert plan.costs is not None and plan.cost_ranges is not None
     show = opened(file)
-    slide = slide_of(show, "Sharing saves")
-    (bars,) = numbers(slide)
-    assert bars.pop("This design") == pytest.approx(plan.costs.net_present)
-    assert sorted(bars.values()) == pytest.approx(sorted(each.net_present for each in summary.choices))
-    for each in summary.choices:
-        assert f"{rounded_money(each.net_present)[0]} ({signed(each.difference)})" in labels(slide)
-    low, high = numbers(slide_of(show, "is the largest cost driver"))
+    cards = drawn_words(slide_of(show, "Sharing saves"))
+    for each in summary.choices[:3]:
+        assert {each.name, signed(each.difference) + " USD"} <= set(cards)
+        assert f"USD {rounded_money(each.net_present, (each.low, each.high))[0]}" in cards
+    assert f"USD {rounded_money(plan.costs.net_present, plan.cost_ranges.net_present)[0]}" in cards
+    low, high = numbers(slide_of(show, "moves the cost most"))
     now = plan.costs.net_present
     assert len(low) == min(6, len(summary.drivers))
     for each in summary.drivers[:6]:
@@ -523,29 +578,44 @@ def test_alternatives_and_drivers_are_those_of_the_executive(made: Made) -> None
         assert (low[name], high[name]) == pytest.approx((each.at_low - now, each.at_high - now))
 
 
-def test_growth_or_power_by_what_the_plan_does(made: Made) -> None:
-    plan, _, file = made("current")
+def test_the_roadmap_has_the_hosts_of_each_year_and_all_that_is_due(shown: tuple[Plan, Any]) -> None:
+    plan, show = shown
     assert plan.costs is not None
-    hosts, gpus = numbers(slide_of(opened(file), "Growth takes the design"))
-    assert tuple(hosts.values()) == plan.costs.hosts and tuple(gpus.values()) == plan.costs.gpus
+    slide = slide_of(show, "Roadmap")
+    words = drawn_words(slide)
+    assert [text for text in words if re.fullmatch(r"\d+ hosts?", text)] == [
+        f"{count} hosts" for count in plan.costs.hosts
+    ]
+    rows = table(slide)[1:]
+    assert sum(int(row[2]) for row in rows) == len(actions(plan))
+    assert [row[0] for row in rows] == sorted(row[0] for row in rows)
+
+
+def test_power_is_that_of_the_plan(made: Made) -> None:
     still, _, file = made("enterprise")
     assert still.power is not None
-    (power,) = numbers(slide_of(opened(file), "The design draws"))
-    kw = [still.power.facility_w / 1000, still.power.peak_w / 1000, still.power.typical_w / 1000]
-    assert list(power.values()) == pytest.approx(kw, abs=0.001)
+    totals = table(slide_of(opened(file), "The design draws"))[-1]
+    assert {watts(still.power.typical_w), watts(still.power.peak_w)} <= set(totals)
 
 
-def test_decisions_and_steps_have_an_owner_and_a_day(shown: tuple[Plan, Any]) -> None:
+def test_decisions_are_on_one_slide_each_with_an_owner_and_a_day(shown: tuple[Plan, Any]) -> None:
     plan, show = shown
-    decided, steps = (table(slide)[1:] for slide in main_slides(show)[-2:])
-    assert 3 <= len(decided) <= 5 and 1 <= len(steps) <= 6
-    for row in (*decided, *steps):
+    (slide,) = [slide for slide in main_slides(show) if "decisions from you" in slide.shapes.title.text]
+    cards, steps = drawn_words(slide), table(slide)[1:]
+    decided = summary_of(plan).first_decisions
+    assert 3 <= len(decided) <= 5 and 1 <= len(steps) <= 4
+    assert [text for text in cards if text in OWNERS.values()] == [OWNERS[each.owner] for each in decided]
+    assert [text for text in cards if re.fullmatch(r"\d{4}-\d\d-\d\d", text)] == [
+        each.due for each in decided
+    ]
+    for each in decided:
+        assert any(text.startswith(each.what[:20]) for text in cards)
+    for row in steps:
         assert row[1] in OWNERS.values() and re.fullmatch(r"\d{4}-\d\d-\d\d", row[2])
     rest = [
         row for slide in show.slides if "More steps" in slide.shapes.title.text for row in table(slide)[1:]
     ]
-    on_slide = len(summary_of(plan).first_decisions) - 3
-    assert len(steps) + len(rest) + on_slide == len(actions(plan))
+    assert len(steps) + len(rest) + len(decided) - 3 == len(actions(plan))
     assert not {row[0] for row in steps} & {row[0] for row in rest}
 
 
@@ -562,8 +632,7 @@ def test_titles_of_a_stated_total_that_is_too_small(catalog: Catalog) -> None:
     asked = load_scenario("enterprise").with_value("groups.data-scientists.people", 64)
     plan = make_plan(asked.with_value("demand.rule", "stated"), catalog)
     show = opened(pptx_bytes(plan, summary_of(plan)))
-    figures = [s.text_frame.text for s in show.slides[1].shapes if s.name.startswith("Figure: ")]
-    assert has_approved(figures, "22", "57 planned VMs")
+    assert has_approved(drawn_words(show.slides[1]), "22", "57 planned VMs")
     assert not any("without a GPU" in title for title in titles(show))
 
 
@@ -594,13 +663,12 @@ def test_the_appendix_has_every_decision_and_what_is_to_confirm(shown: tuple[Pla
     ]
     found = titles(show)
     for part in (
-        "Bill of materials", "Configuration of a GPU host", "Ports, switches and cables", "ssumptions to confirm", "Risks", "Sources of the figures",
+        "Bill of materials", "A GPU host", "ssumptions to confirm", "Risks", "Sources of the figures",
     ):  # fmt: skip
         assert any(part in title for title in found), part
-    assert found[-1] == "About this document"
-    sources = [row for s in show.slides if "Sources of" in s.shapes.title.text for row in table(s)[1:]]
-    paper = ["Sharing GPUs in Machine Learning Environments: Reference Architecture", "VMware", "2020"]
-    assert paper in sources or any(row[0].startswith("A Proof for the Queuing Formula") for row in sources)
+    (sources,) = [table(s)[1:] for s in show.slides if "Sources of" in s.shapes.title.text]
+    assert len(sources) == 5 and all(row[0] and row[1] for row in sources)
+    assert found[-1] == "Sources of the figures on the slides"
 
 
 def test_rows_that_do_not_fit_go_to_the_next_slide(made: Made) -> None:
@@ -612,7 +680,7 @@ def test_rows_that_do_not_fit_go_to_the_next_slide(made: Made) -> None:
     heads = {tuple(table(slide)[0]) for slide in pages}
     assert len(heads) == 1
     asked = main_slides(show)[2]
-    assert "15 more workloads" in numbers(asked)[0]
+    assert "18 more workloads" in [row[0] for row in table(asked)]
 
 
 def test_designs_beside_this_one_stand_in_the_appendix(plans: dict[str, Plan]) -> None:
@@ -662,14 +730,14 @@ def test_hostile_names_are_text(made: Made) -> None:
     assert RTL in show.slides[0].placeholders[1].text
     assert show.core_properties.title == plan.scenario.name
     pools = opened(made("two pools")[2])
-    assert any(RTL.split()[0] in name for name in numbers(main_slides(pools)[2])[0])
+    assert any(RTL.split()[0] in row[0] for row in table(main_slides(pools)[2]))
 
 
 def test_numbers_are_written_as_the_locale_has_it(catalog: Catalog) -> None:
     scenario = load_scenario("starter").with_value("format.locale", "de-DE")
     plan = make_plan(scenario, catalog)
     show = opened(pptx_bytes(plan, summary_of(plan)))
-    assert "1,5 M" in slide_of(show, "The design costs").shapes.title.text
+    assert "1,5 M" in slide_of(show, "of it upfront").shapes.title.text
 
 
 # Brand and template
@@ -693,12 +761,12 @@ def test_a_brand_gives_colours_fonts_logo_and_footer(made: Made) -> None:
         assert re.search(rf'<a:{kind}>\s*<a:latin typeface="{font}"', found), kind
     logos = {each.name: [s for s in each.shapes if s.name == "Logo"] for each in show.slide_layouts}
     assert {name: len(found) for name, found in logos.items()} == {
-        "Title Slide": 1, "Section Header": 0, "Title Only": 1, "Closing": 1,
+        "Title Slide": 1, "Section Header": 0, "Title Only": 1, "Message": 1,
     }  # fmt: skip
-    for slide in list(show.slides)[1:14]:
+    for slide in main_slides(show)[1:]:
         footer = next(s for s in slide.placeholders if s.placeholder_format.type == 15)
         assert is_approved(footer.text)
-    own = chart(slide_of(show, "Sharing saves"))._chartSpace
+    own = chart(slide_of(show, "of it upfront"))._chartSpace
     assert "7A1E5C" in {each.get("val") for each in own.iter(f"{A}srgbClr")}
     assert b"0B5CAD" not in b"".join(
         etree.tostring(page.element) for page in (show.slide_master, *show.slides)
@@ -729,13 +797,13 @@ def test_a_template_keeps_its_looks_and_loses_its_slides(made: Made) -> None:
     show = opened(file)
     assert (show.slide_width, show.slide_height) == (Inches(10), Inches(7.5))
     assert "Old text of the template" not in titles(show)
-    assert len(main_slides(show)) == 14
+    assert len(main_slides(show)) == 10
     layouts = {slide.slide_layout.name for slide in list(show.slides)[1:]}
     assert layouts == {"ACME title only", "Section Header"}
     assert "7A1E5C" not in theme(show) and "Georgia" not in theme(show)
-    own = chart(slide_of(show, "Sharing saves"))._chartSpace
+    own = chart(slide_of(show, "of it upfront"))._chartSpace
     assert "7A1E5C" in {each.get("val") for each in own.iter(f"{A}srgbClr")}, "the brand colours charts"
-    costs = [cell for row in table(show.slides[1])[1:] for cell in row[1:4]]
+    costs = [cell for row in table(slide_of(show, "All alternatives"))[1:] for cell in row[1:5]]
     said = [s.text_frame.text for slide in main_slides(show) for s in slide.shapes if s.has_text_frame]
     assert not any("…" in text for text in (*costs, *said)), "numbers and sentences are whole"
     for slide in show.slides:

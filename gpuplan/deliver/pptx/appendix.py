@@ -1,81 +1,42 @@
-"""The last slides: decisions and next steps with owners and due dates, and the appendix: details for questions in the room, table by table, over as many slides as necessary."""
+"""The appendix: details for questions in the room, table by table, over as many slides as necessary."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
-from gpuplan.deliver.executive import OWNERS, Action, actions, due
-from gpuplan.deliver.pptx.blocks import Words
+from gpuplan.analysis.demand import rule_answers
+from gpuplan.deliver.executive import OWNERS, due, edition
+from gpuplan.deliver.pptx.blocks import Tile, Tiles, Words
 from gpuplan.deliver.pptx.deck import Deck, Slide
-from gpuplan.deliver.pptx.measure import BODY, SMALL
+from gpuplan.deliver.pptx.measure import BODY, LEAD, SMALL
+from gpuplan.deliver.pptx.money import signed, why_not
 from gpuplan.deliver.pptx.paging import Listing
+from gpuplan.deliver.pptx.roadmap import WIDTHS, next_steps, step_reasons, steps_table
 from gpuplan.locales import written_day
+from gpuplan.plan.known import unconfirmed
 from gpuplan.plan.link_verdicts import link_verdicts
-from gpuplan.report.figures import what_to_do
-from gpuplan.report.table import Table, Worded, columns, tabulate, texts
-from gpuplan.report.tables.availability import failures, postures
+from gpuplan.report.figures import sentences, what_to_do
+from gpuplan.report.headlines import HEADLINES
+from gpuplan.report.table import Table, columns, filled, tabulate, texts
+from gpuplan.report.tables.availability import failures
 from gpuplan.report.tables.cost import bill_of_materials
+from gpuplan.report.tables.demand import rules as sizing_rules
 from gpuplan.report.tables.explore import compared as designs_beside
 from gpuplan.report.tables.known import planning_values
-from gpuplan.report.tables.network import cabling, speed_kept
+from gpuplan.report.tables.network import cabling, fabric_words, network_name, part_failures, speed_kept
 from gpuplan.report.tables.plan import decisions as decided
 from gpuplan.report.tables.platform import host_line
-from gpuplan.wording import NAMES, said
+from gpuplan.report.tables.platform import power as power_parts
+from gpuplan.wording import NAMES, number, rounded_money, said, spanned, watts
 
-MOST_STEPS, STEPS = 6, NAMES["step of the deck"]
-"""Most steps of the slide, and actions in a few words by the code of their message."""
-WIDTHS = (7, 2.1, 2.3)
-MOST_ROWS = 40
+MOST_ROWS, LEAST_VALUES, MOST_VALUES, MOST_SOURCES = 40, 4, 12, 5
 MOST_FAILURES, MOST_MATERIALS = 10, 24
+TIERS = NAMES["tier of a source"]
 LEADING = (
     "totals.hosts", "totals.gpus", "totals.gpus_after_failure", "short_h", "kept", "power.typical", "cost.net_present",
     "cost.gpu_hour_used",
 )  # fmt: skip
-
-
-def next_steps(deck: Deck) -> tuple[list[Action], list[Action]]:
-    """(the steps of the slide, all others): the first due first, one that is on the slide of decisions not again."""
-    decided = {action.code for action in deck.summary.first_decisions}
-    steps = [action for action in actions(deck.plan, deck.messages) if action.code not in decided]
-    levels = {message.code: message.level for message in deck.messages}
-    weight = {"stop": 0, "warn": 1, "note": 2}
-    ranked = sorted(steps, key=lambda each: (weight[levels[each.code]], each.due))
-    first = sorted(ranked[:MOST_STEPS], key=lambda each: each.due)
-    return first, [action for action in steps if action not in first]
-
-
-def steps_table(name: str, title: str, steps: Sequence[Action]) -> Table:
-    """Actions in a few words, or in their own where there are none, with owner and day."""
-
-    def in_short(step: Action) -> str:
-        return STEPS.get(step.code) or step.what.removesuffix(".")
-
-    return tabulate(name, steps, what=in_short, owner=Worded(OWNERS.get), title=title)
-
-
-def step_reasons(steps: Sequence[Action]) -> list[str]:
-    """Actions in whole sentences, and why they are necessary."""
-    return [f"{step.what} {step.why}" for step in steps]
-
-
-def decisions_slide(deck: Deck) -> Iterator[Slide]:
-    """The customer's decisions, with due dates."""
-    if needed := deck.summary.first_decisions:
-        by = max(action.due for action in needed)
-        title = said("deck.decisions.title", count=len(needed), day=written_day(by))
-        table = steps_table("decisions_needed", title, needed)
-        yield Slide([title], Listing(table, WIDTHS), more=step_reasons(needed))
-
-
-def next_steps_slide(deck: Deck) -> Iterator[Slide]:
-    """The next steps, at most six."""
-    first, others = next_steps(deck)
-    if not first:
-        yield Slide([said("deck.steps.none")], Words([said("deck.steps.quotation")]))
-        return
-    key = "deck.steps.title first" if others else "deck.steps.title"
-    title = said(key, count=len(first), more=len(others))
-    table = steps_table("next_steps", title, first)
-    yield Slide([title], Listing(table, WIDTHS), more=step_reasons(first))
 
 
 def details(
@@ -87,10 +48,11 @@ def details(
     most: int = 1000,
     sources: Sequence[str] = (),
     more: Sequence[str] = (),
+    scope: str = "",
 ) -> Slide:
     """A table over as many slides as it takes; larger where one slide holds it so."""
-    body = Listing(table.shown(), widths, (BODY, SMALL), most, lines=6, paged=True)
-    return Slide([title], body, keys, sources, more)
+    body = Listing(table.shown(), widths, (LEAD, BODY, SMALL), most, lines=6, paged=True)
+    return Slide([title], body, scope, (), keys, sources, more)
 
 
 def designs(deck: Deck) -> Iterator[Slide]:
@@ -100,7 +62,13 @@ def designs(deck: Deck) -> Iterator[Slide]:
         table = designs_beside(replace(comparison, rows=rows), deck.plan.catalog).without("differs")
         widths = (3.6, *(10 / len(comparison.names) for _ in comparison.names))
         notes = [*comparison.notes, *(difference.sentence for difference in comparison.differences)]
-        yield details(said("deck.appendix.compared"), table, widths, more=notes)
+        yield details(
+            said("deck.appendix.compared"),
+            table,
+            widths,
+            more=notes,
+            scope=said("deck.appendix.compared scope"),
+        )
 
 
 def decisions(deck: Deck) -> Iterator[Slide]:
@@ -109,21 +77,50 @@ def decisions(deck: Deck) -> Iterator[Slide]:
     sources = [source for decision in taken for source in decision.sources]
     reasons = [f"{decision.title}: {decision.justification}" for decision in taken]
     title = said("deck.appendix.decisions", count=len(taken))
-    yield details(title, table, (0.7, 3, 8.8), sources=sources, more=reasons)
+    yield details(
+        title,
+        table,
+        (0.7, 3, 8.8),
+        sources=sources,
+        more=reasons,
+        scope=said("deck.appendix.decisions scope"),
+    )
+
+
+def alternatives(deck: Deck) -> Iterator[Slide]:
+    """All alternatives, with range and difference, and why not."""
+    if not (costs := deck.plan.costs) or not deck.summary.choices:
+        return
+    own: dict[str, Any] = {"hosts": lambda each: number(each.hosts[0]) if each.hosts else "\u2013"}
+    own["cost"] = lambda each: rounded_money(each.net_present)[0]
+    own["range"] = lambda each: (
+        spanned(*(rounded_money(end)[0] for end in (each.low, each.high)))
+        if each.low is not None and each.high is not None
+        else ""
+    )
+    own |= {"difference": lambda each: signed(each.difference), "why": partial(why_not, deck)}
+    table = tabulate("choices", deck.summary.choices, costs.currency, **own, title="")
+    scope = said("deck.choices.alike")
+    yield details(
+        said("deck.appendix.choices"), table, (3.4, 0.9, 1.5, 2.2, 1.5, 5), ("cost.net_present",), scope=scope
+    )
 
 
 def availability(deck: Deck) -> Iterator[Slide]:
-    """Numbers of hosts for failures, and what each failure costs."""
-    table, keys = postures(deck.plan), ("totals.hosts_for_failures",)
-    shares = (1.8, 0.9, 0.9, 2.2, 3.2, 3.2)
-    yield details(said("deck.appendix.postures"), table, shares, keys, more=table.notes)
-    lost = failures(deck.plan).without("gpus_not_placed", "proven").keyless()
+    """What each failure of a host costs."""
+    if not deck.plan.pools:
+        return
+    table = failures(deck.plan)
+    lost = table.without("gpus_not_placed", "proven").keyless()
     rows = sorted(lost.cells(), key=lambda row: (-row[5].value, -row[3].value, -row[4].value))
     lost = replace(lost, rows=tuple(rows))
     if len(deck.plan.pools) == 1:
         lost = lost.without("pool")
-    widths = (2.6, 1.5, 1.8, 2, 2.6, 2)[-len(lost.columns) :]
-    yield details(said("deck.appendix.failures"), lost, widths, keys, most=MOST_FAILURES, more=table.notes)
+    widths, keys = (2.6, 1.5, 1.8, 2, 2.6, 2)[-len(lost.columns) :], ("totals.hosts_for_failures",)
+    scope = said("deck.appendix.failures scope")
+    yield details(
+        said("deck.appendix.failures"), lost, widths, keys, most=MOST_FAILURES, more=table.notes, scope=scope
+    )
 
 
 def materials(deck: Deck) -> Iterator[Slide]:
@@ -132,29 +129,101 @@ def materials(deck: Deck) -> Iterator[Slide]:
     bought = [row for row in table.cells() if row[1].value]
     rows = sorted(bought, key=lambda row: -abs(float(row[3].value or 0)))
     table, title = replace(table, rows=tuple(rows)), said("deck.appendix.materials")
-    yield details(title, table, (6.4, 1.9, 2, 2.4), ("cost.total",), most=MOST_MATERIALS, more=table.notes)
+    yield details(
+        title,
+        table,
+        (6.4, 1.9, 2, 2.4),
+        ("cost.total",),
+        most=MOST_MATERIALS,
+        more=table.notes,
+        scope=said("deck.appendix.materials scope"),
+    )
 
 
 def host(deck: Deck) -> Iterator[Slide]:
-    """The parts of a host; the rules behind them, in the notes."""
-    table = host_line(deck.plan)
+    """The parts of a host beside the ports, switches and cables; the rules behind them, in the notes."""
+    table, fabric = host_line(deck.plan), deck.plan.cabling
     rules = [f"{part}: {rule}" for part, rule in texts(table.only("part", "rule"))]
-    yield details(said("deck.appendix.host"), table.only("part", "size", "basis"), (3, 6, 2.4), more=rules)
+    if table.rows:
+        parts = Listing(table.only("part", "size", "basis"), (3, 5, 2), (BODY, SMALL))
+        ports = Listing(cabling(fabric), (3, 5), (BODY, SMALL)) if fabric else None
+        keys, title = ("network.ports.shared",) * bool(fabric), said("deck.appendix.host")
+        yield Slide(
+            [title], parts, said("deck.appendix.host scope"), (), keys, more=rules, side=ports, share=0.5
+        )
 
 
 def network(deck: Deck) -> Iterator[Slide]:
-    """State the speed of workloads over the network, and its ports."""
-    if deck.plan.pools and any(verdict.use for verdict in link_verdicts(deck.plan)):
-        yield details(said("deck.appendix.network"), speed_kept(deck.plan).keyless(), (3, 4.4, 2.8, 1.8))
-    if fabric := deck.plan.cabling:
-        yield details(said("deck.appendix.cabling"), cabling(fabric), (3, 9), ("network.ports.shared",))
+    """The speed that workloads keep over the network, or what a failed part leaves; with the link and its switches."""
+    plan, fabric = deck.plan, deck.plan.cabling
+    if not plan.pools:
+        return
+    table, scope = speed_kept(plan).keyless(), said("deck.network.about")
+    verdicts = link_verdicts(plan)
+    if fabric and fabric.failures and not any(verdict.use for verdict in verdicts):
+        table, scope = part_failures(fabric).only("part", "left"), said("deck.network.failures")
+    link, title = (
+        network_name(plan.scenario.network.link_gbit_s, plan.scenario.network.transport),
+        HEADLINES["network"](plan).sentence,
+    )
+    tiles = Tiles([Tile(*tile) for tile in deck.figures.tiles("network")])
+    keys = (
+        "network.ports.shared",
+        "network.ports.rdma",
+        "network.fabric.leaves",
+        "network.fabric.oversubscription",
+    )
+    sources = [source for verdict in verdicts if verdict.use for source in verdict.use.sources]
+    more = [fabric_words(fabric) if fabric else "", *(f"{each.name}: {each.words}" for each in verdicts)]
+    body = Listing(table, (3, 4.4, 2.8, 1.8)[: len(table.columns)], (BODY, SMALL))
+    yield Slide(
+        [title, said("deck.network.title", link=link)], body, scope, [title], keys, sources, more, top=tiles
+    )
+
+
+def power(deck: Deck) -> Iterator[Slide]:
+    """What draws power and fills the racks."""
+    if (use := deck.plan.power) is None:
+        return
+    title = said("deck.power.title" if use.racks else "deck.power.title beyond", use=use)
+    excluded = [said("deck.cost.excludes", names="; ".join(use.excludes))] if use.excludes else []
+    keys = ("power.typical", "power.peak", "power.facility", "power.racks")
+    peaks = sorted(kind.peak_w for kind in use.kinds.values())
+    each, host = said("deck.power.each", use=use), watts(peaks[0])
+    if peaks[1:]:
+        each = said("deck.power.kinds apart")
+        host = said("deck.power.host of kinds", low=watts(peaks[0]), high=watts(peaks[-1]))
+    racks = number(use.racks) if use.racks else "\u2013"
+    tiles = Tiles([Tile(*tile) for tile in deck.figures.tiles("power", racks=racks, each=each, host=host)])
+    body = Listing(power_parts(use), (4, 2, 2, 2, 2), (BODY, SMALL))
+    yield Slide(
+        [title, said("deck.power.short", use=use)], body, said("deck.power.about"), excluded, keys, top=tiles
+    )
+
+
+def rules(deck: Deck) -> Iterator[Slide]:
+    """GPUs by sizing rule."""
+    if deck.plan.groups:
+        table, why = sizing_rules(rule_answers(deck.plan)), said("deck.when.rules why")
+        yield details(said("deck.when.rules"), table, (6, 2), ("demand.gpus",), scope=why)
 
 
 def values(deck: Deck) -> Iterator[Slide]:
-    """The planning values, with their ranges."""
-    table = planning_values(deck.plan).only("name", "shown", "range")
-    title, why = said("deck.appendix.values", count=len(table.rows)), said("deck.appendix.values why")
-    yield details(title, table, (6.4, 2.8, 2.8), most=MOST_ROWS, more=[why])
+    """The assumptions that move the cost most, else the first; the others are in the workbook."""
+    count, strongest = len(unconfirmed(deck.plan)), deck.summary.drivers[:MOST_VALUES]
+    if not count:
+        return
+    table, widths = (
+        planning_values(deck.plan).only("name", "shown", "range").top(MOST_VALUES),
+        [6.4, 2.8, 2.8],
+    )
+    if len(strongest) >= LEAST_VALUES and (costs := deck.plan.costs):
+        ends = ((rounded_money(each.at_low)[0], rounded_money(each.at_high)[0]) for each in strongest)
+        rows = [(each.label, each.low, each.high, *at) for each, at in zip(strongest, ends, strict=True)]
+        table, widths = filled("slide_drivers", rows, costs.currency, title=""), [5.4, 1.6, 1.6, 1.7, 1.7]
+    title, why = said("deck.appendix.values", count=count), said("deck.appendix.values why")
+    scope = said("deck.appendix.values scope", shown=len(table.rows))
+    yield details(title, table, widths, more=[why], scope=scope)
 
 
 def risks(deck: Deck) -> Iterator[Slide]:
@@ -163,22 +232,58 @@ def risks(deck: Deck) -> Iterator[Slide]:
     days = [due(deck.plan, message.days, decided=message.owner == "customer") for message in messages]
     rows = tuple((m.text, OWNERS[m.owner], written_day(day)) for m, day in zip(messages, days, strict=True))
     table, more = Table("risks", columns("risks"), rows, title=""), list(map(what_to_do, messages))
-    yield details(said("deck.appendix.risks"), table, WIDTHS, most=MOST_ROWS, more=more)
+    if messages:
+        yield details(
+            said("deck.appendix.risks"),
+            table,
+            WIDTHS,
+            most=MOST_ROWS,
+            more=more,
+            scope=said("deck.appendix.risks scope"),
+        )
 
 
 def more_steps(deck: Deck) -> Iterator[Slide]:
     """The steps that the main slides leave out."""
     _, others = next_steps(deck)
     title, more = said("deck.appendix.steps"), step_reasons(others)
-    yield details(title, steps_table("next_steps", "", others), WIDTHS, most=MOST_ROWS, more=more)
+    if others:
+        scope = said("deck.appendix.steps scope", count=len(others))
+        yield details(
+            title, steps_table("next_steps", "", others), WIDTHS, most=MOST_ROWS, more=more, scope=scope
+        )
 
 
 def sources(deck: Deck) -> Iterator[Slide]:
-    """The sources of the slides' statements, by title and producer."""
-    in_catalog = [deck.plan.catalog.sources[item] for item in deck.cited]
-    cited = sorted({(item.title, item.producer, item.published[:4]) for item in in_catalog})
-    table = Table("slide_sources", columns("slide_sources"), tuple(cited), title="")
-    yield details(said("deck.appendix.sources"), table, (7.4, 4, 1), most=MOST_ROWS)
+    """The sources that most slides rest on, and which edition this is."""
+    catalog = deck.plan.catalog.sources
+    others = [catalog[item] for item, _ in deck.cited.most_common() if catalog[item].producer != "gpuplan"]
+    first = others[:MOST_SOURCES]
+    rows = [(item.title, item.producer, item.published[:4], TIERS[item.tier]) for item in first]
+    left = len(others) - len(rows)
+    paper = {**edition(deck.plan), "digest": deck.plan.catalog.digest}
+    words = Words(sentences("end of the deck", deck.plan.scenario.document, **paper), SMALL, quiet=True)
+    table, notes = (
+        filled("slide_sources", rows, title=said("deck.appendix.sources")),
+        [said("deck.closing.notes")],
+    )
+    scope = said("deck.appendix.sources scope", more=left)
+    body = Listing(table, (6, 3, 1, 3), (BODY, SMALL)) if rows else None
+    yield Slide([said("deck.appendix.sources")], body, scope, more=notes, foot=words)
 
 
-APPENDIX = (designs, decisions, availability, materials, host, network, values, risks, more_steps, sources)
+APPENDIX = (
+    rules,
+    designs,
+    decisions,
+    alternatives,
+    availability,
+    materials,
+    host,
+    network,
+    power,
+    values,
+    risks,
+    more_steps,
+    sources,
+)

@@ -1,7 +1,7 @@
 """Blocks of slides: words, key figures, charts whose numbers can be edited, pictures of shapes; and text in the placeholders of a layout."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
@@ -12,6 +12,7 @@ from pptx.util import Pt
 from gpuplan.deliver.html import one_line, templates
 from gpuplan.deliver.pptx.measure import (
     BODY,
+    KEY,
     LEAD,
     LINE_HEIGHT,
     SMALL,
@@ -21,17 +22,45 @@ from gpuplan.deliver.pptx.measure import (
     box_of,
     cut,
     emu,
+    text_height,
     text_lines,
     text_width,
 )
 
 GAP = 16
-TILE, TILE_INSET = 96, 12
+TILE, TILE_INSET = 104, 14
 """Height of a tile, and the margin at its sides."""
 AFTER_PARAGRAPH = 0.28
 """Room below a paragraph, in lines."""
 SCALES = ((1e9, "#,##0.0,,,", "bn"), (1e6, "#,##0.0,,", "M"), (1e4, "#,##0,", "k"))
 """Thresholds of the multiples in which numbers are shown, with their formats."""
+
+
+CARD, HIGH_CARD, CARD_PAD, CARD_GAP = 150, 240, 12, 14
+"""Least width of a card, least height where they are in rows, the margin in it, and the room between cards."""
+EDGE = "B9C1CC"
+
+
+class Block(Protocol):
+    """Something that is put into a place on a slide."""
+
+    def put(self, deck: Any, slide: Any, box: Box) -> None:
+        """Draw it."""
+
+
+class Shown(NamedTuple):
+    """A block of a certain height, above or below the body of a slide."""
+
+    block: Block
+    tall: float
+
+    def height(self, _width: float) -> float:
+        """Return its height."""
+        return self.tall
+
+    def put(self, deck: Any, slide: Any, box: Box) -> None:
+        """Draw it."""
+        self.block.put(deck, slide, box)
 
 
 def render(template: str, /, **values: object) -> Any:
@@ -79,32 +108,44 @@ class Tile(NamedTuple):
 
 
 class Tiles(NamedTuple):
-    """Key figures beside each other, in several rows if there are many."""
+    """Key figures beside each other, or below each other over the whole height."""
 
     tiles: Sequence[Tile]
-    columns: int = 0
-    """Number in a row; 0 for all."""
+    upright: bool = False
 
     def height(self, _width: float) -> float:
-        """Return the height of all rows."""
-        return -(-len(self.tiles) // (self.columns or len(self.tiles))) * (TILE + GAP) - GAP
+        """Return the height of a row."""
+        return TILE
 
     def put(self, deck: Grid, slide: Any, box: Box) -> None:
         """Draw them, with all values in the same size."""
-        columns = self.columns or len(self.tiles)
-        wide = (box.width - (columns - 1) * GAP) / columns
+        columns = 1 if self.upright else len(self.tiles)
+        rows = len(self.tiles) // columns
+        wide, high = (box.width - (columns - 1) * GAP) / columns, (box.height - (rows - 1) * GAP) / rows
         room = wide - 2 * TILE_INSET
         typical = room / deck.narrow
-        values = [tile.value for tile in self.tiles]
-        large = (s for s in (TITLE, LEAD) if all(text_width(v, s, bold=True) <= typical for v in values))
-        size = next(large, BODY)
+
+        def lines(size: int) -> int:
+            return min(4, int((high - (size + SMALL) * LINE_HEIGHT) / (SMALL * LINE_HEIGHT)))
+
+        def holds(tile: Tile, size: int) -> bool:
+            whole = text_lines(tile.note, SMALL, room) <= lines(size)
+            return text_width(tile.value, size, bold=True) <= typical and whole
+
+        sizes = (KEY, TITLE, LEAD)
+        size = next((size for size in sizes if all(holds(tile, size) for tile in self.tiles)), BODY)
         for at, tile in enumerate(self.tiles):
             parts = (
                 (cut(tile.label, SMALL, typical), SMALL, False, "tx2"),
                 (cut(tile.value, size, typical, bold=True), size, True, "accent1"),
-                (cut(tile.note, SMALL, room, 2) if tile.note else None, SMALL, False, "tx1"),
+                (
+                    cut(tile.note, SMALL, room, max(1, lines(size))) if tile.note else None,
+                    SMALL,
+                    False,
+                    "tx1",
+                ),
             )
-            name, place = one_line(f"Figure: {tile.label}"), box.cell(at, columns, wide, TILE, GAP)
+            name, place = one_line(f"Figure: {tile.label}"), box.cell(at, columns, wide, high, GAP)
             look = {"ground": "bg2", "inset": TILE_INSET, "anchor": "ctr", "spaced": False}
             add(slide, "words", name=name, box=place, paragraphs=parts, **look)
 
@@ -176,8 +217,8 @@ class Chart(NamedTuple):
 
 
 def piled(about: str, names: Sequence[str], series: Sequence[Series], axis: str, gap: int) -> Chart:
-    """Columns of several parts, with their key at the right and an axis."""
-    return Chart(about, names, series, kind="COLUMN_STACKED", gap=gap, overlap=100, legend="r", axis=axis)
+    """Columns of several parts, with their key below and an axis."""
+    return Chart(about, names, series, kind="COLUMN_STACKED", gap=gap, overlap=100, legend="b", axis=axis)
 
 
 def scale_of(most: float) -> tuple[str, str]:
@@ -203,19 +244,39 @@ class Sketch:
         width: float = 0.75,
         dashed: bool = False,
         round_by: float = 3,
+        form: str = "",
         text: str = "",
         pen: str = "tx1",
+        size: int = SMALL,
         name: str = "Box",
     ) -> None:
-        """A rectangle with rounded corners, and a bold word in its middle if there is one; an empty colour leaves its area or its edge clear."""
-        curve = min(50_000, round(100_000 * round_by / max(1, min(area.width, area.height))))
-        look = {"curve": curve, "fill": fill, "line": line, "width": width, "dashed": dashed}
-        self._add("rect", name, area, **look, text=text, pen=pen, bold=True, align="ctr")
+        """A rectangle with rounded corners, or another form, and a bold word in its middle if there is one; an empty colour leaves its area or its edge clear."""
+        curve = 0 if form else min(50_000, round(100_000 * round_by / max(1, min(area.width, area.height))))
+        look = {"curve": curve, "form": form or "roundRect", "fill": fill, "line": line, "width": width}
+        self._add(
+            "rect", name, area, **look, dashed=dashed, text=text, pen=pen, size=size, bold=True, align="ctr"
+        )
 
-    def text(self, box: Box, text: str, *, bold: bool = False, colour: str = "tx1", align: str = "l") -> None:
-        """A line of text in the middle of an area's height, cut where the area is too narrow for it."""
-        shown = cut(text, SMALL, box.width / self.loose, bold=bold)
-        self._add("text", "Text", box, text=shown, pen=colour, bold=bold, align=align)
+    def text(
+        self,
+        box: Box,
+        text: str,
+        *,
+        bold: bool = False,
+        colour: str = "tx1",
+        align: str = "l",
+        size: int = SMALL,
+        lines: int = 1,
+    ) -> Box:
+        """A line of text in the middle of an area's height, or several from its top, cut where they are too long; return the place below."""
+        room = box.width / self.loose
+        shown = cut(text, size, room, lines, bold=bold)
+        high = text_height(shown, size, room, bold=bold) if lines > 1 else box.height
+        area = box.above(high)
+        if shown:
+            look = {"pen": colour, "bold": bold, "align": align, "size": size, "wrap": lines > 1}
+            self._add("text", "Text", area, text=shown, **look)
+        return box.down(high)._replace(height=box.height - high)
 
     def arrow(self, x: float, top: float, bottom: float, colour: str, width: float) -> None:
         """An upright line with heads at both ends."""
@@ -223,7 +284,96 @@ class Sketch:
 
     def _add(self, kind: str, name: str, area: Box, **look: object) -> None:
         place = area._replace(left=area.left + self.box.left, top=area.top + self.box.top)
-        self.shapes.append({"kind": kind, "name": name, "box": place, **look})
+        self.shapes.append({"kind": kind, "name": name, "box": place, "size": SMALL, "wrap": False, **look})
+
+
+class Card(NamedTuple):
+    """One of several things of a kind: a name, some words, and what belongs to it at the foot."""
+
+    head: str
+    text: str
+    foot: Sequence[str] = ()
+    """Lines at the foot, the last one bold."""
+    tone: str = "accent1"
+    """Colour of its edge and of its mark."""
+    ground: str = "FFFFFF"
+    """Colour of its ground, and of its foot where it has a mark."""
+    mark: str = ""
+    """A sign of its state."""
+    shorter: str = ""
+    """Its words where there is no room for all."""
+    draw: Callable[[Sketch, Box], float] | None = None
+    """Draws between head and text, and returns the height that it takes."""
+
+
+def cards(shown: Sequence[Card], sketch: Sketch) -> None:
+    """Draw cards beside each other, in rows where they would be too narrow."""
+    box = sketch.box
+    across = max(1, int((box.width + CARD_GAP) / (CARD + CARD_GAP)))
+    rows = min(-(-len(shown) // across), max(1, int(box.height / HIGH_CARD)))
+    columns = -(-len(shown) // rows)
+    wide = (box.width - (columns - 1) * CARD_GAP) / columns
+    high = (box.height - (rows - 1) * CARD_GAP) / rows
+    room = (wide - 2 * CARD_PAD - 34 * bool(shown[0].mark)) / sketch.loose
+    lines = {
+        size: max(text_lines(card.head, size, room, bold=True) for card in shown)
+        for size in (18, BODY, SMALL)
+    }
+    size = 18 if lines[18] == 1 else BODY if lines[BODY] <= 2 else SMALL
+    for at, card in enumerate(shown):
+        place = Box(0, 0, box.width, box.height).cell(at, columns, wide, high, CARD_GAP)
+        _card(sketch, card, place, size, min(3, lines[size]))
+
+
+def _card(sketch: Sketch, card: Card, area: Box, size: int, lines: int) -> None:
+    marked, line = bool(card.mark), SMALL * LINE_HEIGHT + 2
+    sketch.rect(area, fill="FFFFFF" if marked else card.ground, line=EDGE, form="rect", name="Card")
+    sketch.rect(area.above(4), fill=card.tone, form="rect", name="Edge")
+    inside = Box(area.left + CARD_PAD, area.top + 14, area.width - 2 * CARD_PAD, area.height - 14 - CARD_PAD)
+    head = inside.above(max(26.0, lines * size * LINE_HEIGHT + 1))
+    place = inside.below(head.height + 8)
+    if marked:
+        state = head._replace(width=26, height=26)
+        sketch.rect(state, fill=card.tone, form="ellipse", text=card.mark, pen="FFFFFF", name="State")
+        head = head.right(34)
+    tone = card.tone if marked else "tx1"
+    sketch.text(head, card.head, bold=True, size=size, colour=tone, lines=lines)
+    if card.draw:
+        place = place.below(card.draw(sketch, place))
+    low = len(card.foot) * line + 8 * bool(card.foot)
+    foot = inside.below(inside.height - low)
+    room = place._replace(height=foot.top - place.top)
+    choices = ((text, size) for text in (card.text, card.shorter or card.text) for size in (18, BODY, SMALL))
+    held = (c for c in choices if text_height(*c, room.width / sketch.loose) <= room.height)
+    text, size = next(held, (card.shorter or card.text, SMALL))
+    sketch.text(room, text, size=size, lines=max(2, int(room.height / (size * LINE_HEIGHT))))
+    if card.foot:
+        rule = foot.above(0.75) if not marked else foot.down(6).above(low - 6)
+        sketch.rect(rule, fill=card.ground if marked else EDGE, form="rect", name="Rule")
+    for at, words in enumerate(card.foot, 1):
+        last = at == len(card.foot)
+        below = foot.down(6 + (at - 1) * line).above(line)
+        sketch.text(below.right(6 * marked), words, bold=last, colour=tone if last else "tx2")
+
+
+def unit_of_squares(most: float, places: float) -> int:
+    """Return what a square stands for, so that there are no more than so many."""
+    return next(n for n in (1, 2, 5, 10, 20, 50, 100, 500, 10**4, 10**6) if most / n <= places)
+
+
+def squares(
+    sketch: Sketch, box: Box, count: float, unit: float, colour: str, *, new: float = 0, side: float = 18
+) -> None:
+    """A square for each unit in rows, the last one filled in part; what is new has a bold edge."""
+    across, most = max(1, int((box.width + 4) / (side + 4))), int(-(-count // unit))
+    for at in range(most):
+        place = box.cell(at, across, side, side, 4)
+        part = min(1.0, count / unit - at)
+        sketch.rect(place._replace(width=max(1.5, side * part)), fill=colour, form="rect", name="Unit")
+        if new and (at + 1) * unit > count - new:
+            sketch.rect(place, line="1A2230", width=2, form="rect", name="Unit")
+        elif part < 1:
+            sketch.rect(place, line=colour, width=1, form="rect", name="Unit")
 
 
 class Picture(NamedTuple):

@@ -1,8 +1,9 @@
 """The deck in progress: slides as data, and the one renderer that puts their words, figures, tables and charts on the grid."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from copy import deepcopy
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from pptx.opc.constants import RELATIONSHIP_TYPE
 from pptx.oxml import parse_xml
@@ -13,8 +14,20 @@ from gpuplan.deliver.brand import Brand
 from gpuplan.deliver.executive import Executive, document_day
 from gpuplan.deliver.html import clean, one_line
 from gpuplan.deliver.office import set_properties
-from gpuplan.deliver.pptx.blocks import Tiles, Words, put
-from gpuplan.deliver.pptx.measure import POINT, SMALL, Box, box_of, cut, fit_title, text_widths
+from gpuplan.deliver.pptx.blocks import Block, Shown, Tiles, Words, add, put
+from gpuplan.deliver.pptx.measure import (
+    BODY,
+    INSET,
+    LEAD,
+    POINT,
+    SMALL,
+    TITLE,
+    Box,
+    box_of,
+    cut,
+    fitted,
+    text_widths,
+)
 from gpuplan.deliver.pptx.paging import Listing
 from gpuplan.deliver.untrusted import TemplateError
 from gpuplan.plan import Plan
@@ -27,34 +40,38 @@ MOST_SOURCES = 8
 """Sources that the notes of a slide name; all are in the design document."""
 SMALL_PLACES = {13, 15, 16}
 """Placeholder types of slide number, footer and date."""
-SIDE, SIDE_GAP = 0.68, 28
-"""Share of the width that a picture takes beside key figures, and the room between them."""
-
-
-class Block(Protocol):
-    """Something that is put into a place on a slide."""
-
-    def put(self, deck: "Deck", slide: Any, box: Box) -> None:
-        """Draw it."""
+SIDE, SIDE_GAP, LEAST_SIDE = 0.72, 28, 230
+"""Share of the width that a picture takes beside key figures, the room between them, and their least width."""
+SUBTITLE, BAR = 13, 14
+"""Indexes of the places for what belongs to the message: its scope, and what follows from it."""
+TITLES = (TITLE, 24, LEAD)
+LONGEST_TITLE = 64
+BAR_HEIGHT, BAR_GAP = 42, 12
 
 
 class Slide(NamedTuple):
     """A slide: its message, what stands below it, and what its notes say."""
 
     titles: Sequence[str]
-    """The message in one wording or several; the first that two lines hold is shown."""
+    """The message in one wording or several; the first that a line holds is shown."""
     body: Block | None = None
+    subtitle: str = ""
+    """Scope, unit and period of what is shown."""
+    follows: Sequence[str] = ()
+    """What follows from it, in the bar at the foot; the first wording that it holds."""
     keys: Sequence[str] = ()
     """Of the lines of the plan behind its figures."""
     sources: Sequence[str] = ()
     more: Sequence[str] = ()
     first: str = ""
     """What the presenter says first, if not the first of the titles."""
-    top: Tiles | None = None
-    side: Tiles | None = None
-    """Key figures above the body, and at its right."""
-    foot: Words | Tiles | None = None
-    gap: float = 10
+    top: Tiles | Shown | None = None
+    side: Block | None = None
+    """Key figures above the body, and what is at its right."""
+    share: float = SIDE
+    """Share of the width that the body takes beside that."""
+    foot: Words | Tiles | Shown | None = None
+    gap: float = 14
     """Room between the body and what is above or below it."""
 
 
@@ -68,12 +85,17 @@ class Deck:
         self.messages, self.figures = check_plan(plan), Figures(plan)
         self.day = document_day(plan)
         self.layouts = [layout for master in show.slide_masters for layout in master.slide_layouts]
+        places = {
+            layout.name: {p.placeholder_format.idx for p in layout.placeholders} for layout in self.layouts
+        }
+        self.own = BAR in places.get("Message", ()) and SUBTITLE in places.get("Title Only", ())
         self.layout, self.title_box = self._content_layout()
-        self.loose, self.narrow = text_widths(_font_of(show))
-        self.cited: dict[str, None] = {}
-        bottom = show.slide_height / POINT - 44
-        top = self.title_box.top + self.title_box.height + 8
-        self.box = Box(self.title_box.left, top, self.title_box.width, bottom - top)
+        self.loose, self.narrow = text_widths(*_fonts_of(show))
+        box, bottom = self.title_box, show.slide_height / POINT - 44
+        self.subtitle_box = Box(box.left, box.top + box.height, box.width, 24 if self.own else 36)
+        top = self.subtitle_box.top + self.subtitle_box.height + 14
+        self.box = Box(box.left, top, box.width, bottom - top)
+        self.cited = Counter[str]()
         core, related, scenario = show.core_properties, show.part.package._rels, plan.scenario
         about = {"title": scenario.name, "subject": scenario.customer, "author": brand.name}
         set_properties(core, related, **about, day=self.day)
@@ -87,11 +109,12 @@ class Deck:
         return None
 
     def _content_layout(self) -> tuple[Any, Box]:
-        """Return the layout for all slides with content: a title at the top, and no placeholder below it."""
+        """Return the layout for all slides with content: a title at the top, and no placeholder below it but the deck's own."""
         for layout in sorted(self.layouts, key=lambda each: each.name.strip().casefold() != "title only"):
             kinds = {int(p.placeholder_format.type or 0): p for p in layout.placeholders}
             title = kinds.get(1) or kinds.get(3)
-            if title is None or title.width is None or set(kinds) - SMALL_PLACES - {1, 3}:
+            others = set(kinds) - SMALL_PLACES - {1, 3} - ({2} if self.own else set())
+            if title is None or title.width is None or others:
                 continue
             box = box_of(title)
             if self._has_room(box):
@@ -101,15 +124,9 @@ class Deck:
     def _has_room(self, title: Box) -> bool:
         """True if a title is on the slide, large enough, and has room below it."""
         wide, high = self.show.slide_width / POINT, self.show.slide_height / POINT
-        large = title.width > 0.6 * wide and title.height > 36
+        large = title.width > 0.6 * wide and title.height > 35
         inside = title.left >= 0 and title.left + title.width <= wide
         return large and inside and high - title.top - title.height > 0.55 * high
-
-    @property
-    def own(self) -> bool:
-        """True if the layouts are the deck's own."""
-        ruled = any(shape.name == "Accent rule" for shape in self.layout.shapes)
-        return self.layout.name == "Title Only" and ruled
 
     def add(self, slides: Iterable[Slide]) -> None:
         """Draw slides, each before the next one is made; a table of the appendix takes as many as it needs."""
@@ -117,36 +134,85 @@ class Deck:
             if not isinstance(slide.body, Listing) or not slide.body.paged:
                 self._draw(slide)
                 continue
-            (title,), pages = slide.titles, slide.body.pages(self.box)
+            (title,), pages = slide.titles, slide.body.pages(self.box, self.loose)
             for at, page in enumerate(pages, 1):
                 name = said("deck.appendix.page", title=title, number=at, of=len(pages))
                 name = name if len(pages) > 1 else title
                 self._draw(slide._replace(titles=[name], body=page._replace(about=name), first=title))
 
     def _draw(self, content: Slide) -> None:
-        """Draw a slide: its message, its footer and its notes, then what it shows."""
-        slide = self.show.slides.add_slide(self.layout)
+        """Draw a slide: its message, what it shows and what follows, then its footer and its notes."""
+        layout = next((each for each in self.layouts if each.name == "Message"), None)
+        slide = self.show.slides.add_slide(layout if self.own and content.follows else self.layout)
         self.title(slide.shapes.title, [title.removesuffix(".") for title in content.titles])
-        self.finish(slide, content)
+        self._line(slide, SUBTITLE, [content.subtitle], self.subtitle_box, (BODY, SMALL))
         box = self.box
+        if content.follows:
+            low = box.below(box.height - BAR_HEIGHT)
+            box = box.above(box.height - BAR_HEIGHT - BAR_GAP)
         if content.top:
-            content.top.put(self, slide, box)
-            box = box.below(content.top.height(box.width) + content.gap)
-        whole = box
-        if content.foot:
-            box = whole.above(whole.height - content.foot.height(whole.width) - content.gap)
-        left, right = box.sides(box.width * SIDE, SIDE_GAP)
+            high = content.top.height(box.width)
+            content.top.put(self, slide, box.above(high))
+            box = box.below(high + content.gap)
+        if content.foot and content.foot[0]:  # some words or figures
+            tall = content.foot.height(box.width)
+            content.foot.put(self, slide, box.below(box.height - tall))
+            box = box.above(box.height - tall - content.gap)
+        left, right = box.sides(min(box.width * content.share, box.width - SIDE_GAP - LEAST_SIDE), SIDE_GAP)
         if content.body:
             content.body.put(self, slide, left if content.side else box)
         if content.side:
             content.side.put(self, slide, right)
-        if content.foot and content.foot[0]:  # some words or figures
-            content.foot.put(self, slide, whole.below(whole.height - content.foot.height(whole.width)))
+        if content.follows:
+            self._line(slide, BAR, content.follows, low, (18, BODY, SMALL), ground="bg2", inset=16)
+        self.finish(slide, content)
 
     def title(self, shape: Any, wordings: Sequence[str]) -> None:
-        """The message of a slide, on two lines at most; smaller only where the title of a template has no room for it."""
-        text, size = fit_title(wordings, self.title_box, own=self.own)
+        """The message of a slide, on one line; smaller only where its place has no room for it."""
+        room = self.title_box._replace(
+            width=(self.title_box.width - (0 if self.own else 2 * INSET)) / self.narrow
+        )
+        short = [text for text in wordings if len(text) <= LONGEST_TITLE] or [
+            f"{wordings[-1][: LONGEST_TITLE - 1]}\u2026"
+        ]
+        text, size = fitted(short, room, TITLES if self.own else (*TITLES, BODY, SMALL), bold=True)
         put(shape, text, size, bold=True)
+
+    def _line(
+        self,
+        slide: Any,
+        index: int,
+        wordings: Sequence[str],
+        box: Box,
+        sizes: Sequence[int],
+        *,
+        ground: str = "",
+        inset: int = 0,
+    ) -> None:
+        """Put a text into its place in the layout, after what has been drawn; else into a box of its own."""
+        place = next((p for p in slide.placeholders if self.own and p.placeholder_format.idx == index), None)
+        room = box._replace(width=(box.width - 2 * inset) / self.narrow)
+        choices = (fitted([text], room, sizes) for text in wordings)
+        whole = (choice for choice in choices if not choice[0].endswith("\u2026"))
+        text, size = next(whole, None) or fitted(wordings[-1:], room, sizes)
+        if place is not None:
+            slide.shapes._spTree.append(place._element) if text else place._element.getparent().remove(
+                place._element
+            )
+            put(place, text, size)
+        elif text:
+            shown = [(text, size, False, "tx1" if ground else "tx2")]
+            add(
+                slide,
+                "words",
+                name="",
+                box=box,
+                ground=ground,
+                inset=inset,
+                anchor="ctr",
+                paragraphs=shown,
+                spaced=False,
+            )
 
     def finish(self, slide: Any, content: Slide) -> None:
         """Footer, number and notes of a slide."""
@@ -156,17 +222,19 @@ class Deck:
             kind = int(place.placeholder_format.type or 0)
             if kind != 13 and not (kind == 15 and self.own):
                 continue
-            slide.shapes._spTree.append(deepcopy(place._element))
+            tree, copied = slide.shapes._spTree, deepcopy(place._element)
+            copied.nvSpPr.cNvPr.set("id", str(tree.max_shape_id + 1))
+            tree.append(copied)
             if kind == 15:
                 put(slide.shapes[-1], cut(footer, SMALL, box_of(place).width), 0)
-        self.cited |= dict.fromkeys(sources_of(self.plan, content)[:MOST_SOURCES])
+        self.cited.update(sources_of(self.plan, content)[:MOST_SOURCES])
         slide.notes_slide.notes_text_frame.text = told(self.plan, content)
 
 
-def _font_of(show: Any) -> str:
+def _fonts_of(show: Any) -> list[str]:
     theme = parse_xml(show.slide_masters[0].part.part_related_by(RELATIONSHIP_TYPE.THEME).blob)
-    font = theme.find(f".//{qn('a:minorFont')}/{qn('a:latin')}")
-    return "" if font is None else str(font.get("typeface", ""))
+    fonts = (theme.find(f".//{qn(f'a:{kind}')}/{qn('a:latin')}") for kind in ("majorFont", "minorFont"))
+    return [str(font.get("typeface", "")) for font in fonts if font is not None]
 
 
 def told(plan: Plan, content: Slide) -> str:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from math import log
 from typing import NamedTuple
 
 from gpuplan.deliver.pptx.blocks import Sketch
@@ -21,12 +22,14 @@ LINE = SMALL * LINE_HEIGHT
 GAP, PAD = 12.0, 7.0
 HEAD, FOOT = LINE + 6, LINE + 2
 """Height of the name of a cluster, and of the text below its hosts."""
-KEY, KEY_GAP = 272.0, 28.0
-"""Width of the key at the right of the hosts, and the room before it."""
-WIDE_TILE, LEAST_TILE = 170.0, 128.0
-"""Width of a host with room for its name and a note, and the smallest with room for four GPUs."""
-LOWEST, HIGHEST = 30.0, 96.0
-"""Least and most height of a GPU; it is as high as all hosts allow."""
+KEY_GAP = 16.0
+"""Room between the hosts and the key below them."""
+KEY_WIDTH, LONGEST_KEY, MOST_KEY_ROWS = 160.0, 280.0, 3
+"""Least and most width of an entry of the key, and most rows of them."""
+LEAST_TILE = 128.0
+"""Width of the smallest host, with room for four GPUs."""
+LOWEST, HIGHEST = 30.0, 250.0
+"""Least height of a GPU; most of a host, which is as high as all hosts allow."""
 MOST_CLUSTERS = 3
 """Most clusters that are drawn individually; of more, those of a pool share a section."""
 BAD, FREE, GREY = "B3261E", "8B94A3", "D9DDE3"
@@ -63,10 +66,16 @@ def hosts_sketch(plan: Plan, sketch: Sketch) -> None:
     for pool in plan.pools:
         together.setdefault(pool.kind if len(plan.pools) > MOST_CLUSTERS else pool.id, []).append(pool)
     parts, left = list(together.values())[:MOST_CLUSTERS], list(together.values())[MOST_CLUSTERS:]
-    picture = _Picture(plan, sketch, parts)
+    picture = _Picture(plan, sketch, len(parts), plan.pools)
     *sections, last = [_section(plan, pools, picture.most) for pools in parts]
     others = said("deck.hosts.other clusters", count=sum(map(len, left))) if left else ""
     picture.draw([*sections, last._replace(rest="; ".join(filter(None, (last.rest, others))))])
+
+
+def strip_sketch(plan: Plan, sketch: Sketch) -> None:
+    """Draw the hosts of all clusters in one row, alike ones once."""
+    picture = _Picture(plan, sketch, 1, plan.pools, rows=1)
+    picture.draw([_section(plan, plan.pools, picture.most)._replace(titles=(), rest="")])
 
 
 def _section(plan: Plan, pools: Sequence[Pool], most: int) -> Section:
@@ -123,7 +132,7 @@ def failed_sketch(plan: Plan, failed: Failed, sketch: Sketch) -> None:
     pool, outcome = failed.pool, failed.outcome
     gone = {host - 1 for host in failed.hosts}
     restarts = Counter(host - 1 for _, _, host in outcome.restarted)
-    picture = _Picture(plan, sketch, [[pool]])
+    picture = _Picture(plan, sketch, 1, [pool], failure=True)
     touched = [*sorted(gone), *sorted(set(restarts) - gone)]
     others = (at for at in range(pool.hosts) if at not in touched)
     shown = sorted([*touched, *others][: picture.most])
@@ -141,7 +150,7 @@ def failed_sketch(plan: Plan, failed: Failed, sketch: Sketch) -> None:
     if others_untouched := len(plan.pools) - 1:
         rest.append(said("deck.failure.other clusters", count=others_untouched))
     marked = frozenset((group, vm) for group, vm, _ in outcome.restarted)
-    picture.draw([Section(_titles(plan, pool), tiles, "; ".join(rest), marked)], failure=True)
+    picture.draw([Section(_titles(plan, pool), tiles, "; ".join(rest), marked)])
 
 
 def _titles(plan: Plan, pool: Pool) -> Sequence[str]:
@@ -152,47 +161,63 @@ def _titles(plan: Plan, pool: Pool) -> Sequence[str]:
 
 
 class _Picture:
-    """Hosts at the left, the key to the groups at the right."""
+    """Hosts in rows, and below them the key to the groups."""
 
-    def __init__(self, plan: Plan, sketch: Sketch, parts: Sequence[Sequence[Pool]]) -> None:
-        self.plan, self.sketch = plan, sketch
+    def __init__(
+        self,
+        plan: Plan,
+        sketch: Sketch,
+        parts: int,
+        pools: Sequence[Pool],
+        *,
+        failure: bool = False,
+        rows: int = 0,
+    ) -> None:
+        self.plan, self.sketch, self.failure = plan, sketch, failure
         self.symbols = group_symbols(plan)
-        self.groups: set[str] = set()
-        """Groups on the hosts drawn so far."""
-        self.wide = sketch.box.width - KEY - KEY_GAP
-        hosts = [sum(pool.hosts for pool in pools) for pools in parts]
-        gpu_rows = [_gpu_rows(max(room.gpus for pool in pools for room in pool.rooms)) for pools in parts]
-        room = sketch.box.height / len(hosts) - HEAD - FOOT
-        most_rows = max(1, int((room + GAP) / (self._tile_height(max(gpu_rows), LOWEST) + GAP)))
-        for least in (WIDE_TILE, LEAST_TILE):
-            self.across = max(2, int((self.wide + GAP) / (least + GAP)))
-            rows = min(-(-max(hosts) // self.across), most_rows)
-            if rows * self.across >= max(hosts):
-                break
-        self.tile = (self.wide - (self.across - 1) * GAP) / self.across
-        bare = sum(self._tile_height(count, 0) for count in gpu_rows)
-        spare = (((room + GAP) / rows - GAP) * len(hosts) - bare) / sum(gpu_rows)
-        self.high = min(HIGHEST / max(gpu_rows) ** 0.5, max(LINE, spare))
-        self.most = rows * self.across
+        kinds = {pool.kind for pool in pools}
+        names = [group.name for group in plan.groups if group.pool in kinds]
+        longest = 40 + sketch.loose * max((text_width(name, SMALL, bold=True) for name in names), default=0)
+        columns = int((sketch.box.width + GAP) / (GAP + min(LONGEST_KEY, max(KEY_WIDTH, longest))))
+        self.columns, groups = columns, len(names) + failure
+        self.key = min(MOST_KEY_ROWS, -(-max(1, groups) // columns))
+        """Rows of the key; its words are on two lines where there are few."""
+        self.key_line = 2 * LINE + 6 if self.key < MOST_KEY_ROWS and not (rows or failure) else LINE + 8
+        self.room = sketch.box.height - self.key * self.key_line - KEY_GAP
+        gpus = max(room.gpus for pool in pools for room in pool.rooms)
+        least = LINE + 6 + -(-gpus // (4 if gpus <= 8 else 8)) * (LOWEST + 3) + PAD
+        self.widest = max(2, int((sketch.box.width + GAP) / (LEAST_TILE + GAP)))
+        fitting = int((self.room / parts - HEAD - FOOT + GAP) / (least + GAP))
+        self.most = (rows or max(1, fitting)) * self.widest
 
-    def _tile_height(self, gpu_rows: int, high: float) -> float:
-        return LINE + 6 + gpu_rows * (high + 3) + PAD
-
-    def draw(self, sections: Sequence[Section], *, failure: bool = False) -> None:
-        place = Box(0, 0, self.wide, LINE)
-        for section in sections:
-            tall = self._tile_height(max(_gpu_rows(tile.gpus) for tile in section.tiles), self.high)
-            wide = place.width / self.sketch.loose
-            fitting = (text for text in section.titles if text_width(text, SMALL, bold=True) <= wide)
-            self.sketch.text(place, next(fitting, section.titles[-1]), bold=True)
-            place = place.down(HEAD)
+    def draw(self, sections: Sequence[Section]) -> None:
+        across = self._across(max(len(section.tiles) for section in sections))
+        lines = [-(-len(section.tiles) // across) for section in sections]
+        words = sum(HEAD * bool(section.titles) + FOOT * bool(section.rest) for section in sections)
+        tall = min(HIGHEST, (self.room - words) / sum(lines) - GAP)
+        place = Box(0, 0, self.sketch.box.width, LINE)
+        wide = (place.width - (across - 1) * GAP) / across
+        for section, rows in zip(sections, lines, strict=True):
+            if section.titles:
+                room = place.width / self.sketch.loose
+                fitting = (text for text in section.titles if text_width(text, SMALL, bold=True) <= room)
+                self.sketch.text(place, next(fitting, section.titles[-1]), bold=True)
+                place = place.down(HEAD)
             for at, tile in enumerate(section.tiles):
-                self._tile(section, tile, place.cell(at, self.across, self.tile, tall, GAP))
-            place = place.down(-(-len(section.tiles) // self.across) * (tall + GAP))
+                self._tile(section, tile, place.cell(at, across, wide, tall, GAP))
+            place = place.down(rows * (tall + GAP))
             if section.rest:
-                self.sketch.text(place.down(2 - GAP), section.rest, colour="tx2")
-            place = place.down(FOOT - GAP)
-        self._key(failure)
+                self.sketch.text(place.down(4 - GAP), section.rest, colour="tx2")
+                place = place.down(FOOT)
+        drawn = {
+            slot.group for s in sections for tile in s.tiles for load in tile.loads for slot in load.slots
+        }
+        self._key(drawn, place.top - GAP + KEY_GAP)
+
+    def _across(self, tiles: int) -> int:
+        """Hosts in a row, all rows about as long."""
+        rows = -(-tiles // self.widest)
+        return max(2, -(-tiles // rows))
 
     def _tile(self, section: Section, tile: Tile, place: Box) -> None:
         strong = tile.failed or tile.landing
@@ -208,17 +233,15 @@ class _Picture:
             area = top._replace(left=top.left + long, width=inside - long)
             tone = BAD if tile.failed else "accent1" if tile.landing else "tx2"
             self.sketch.text(area, tile.note, colour=tone, align="r", bold=strong)
-        across = _across(tile.gpus)
-        wide = (inside - (across - 1) * 3) / across
+        area = Box(place.left + PAD, place.top + LINE + 6, inside, place.height - LINE - 6 - PAD)
+        across, wide, high = _grid(tile.gpus, area)
         for at, load in enumerate(on_each_gpu(tile.loads, tile.gpus)):
-            row, column = divmod(at, across)
-            left, upper = place.left + PAD + column * (wide + 3), place.top + LINE + 6 + row * (self.high + 3)
-            self._gpu(section, tile, load, Box(left, upper, wide, self.high))
+            self._gpu(section, tile, load, area.cell(at, across, wide, high, 3))
 
     def _gpu(self, section: Section, tile: Tile, load: Load | None, area: Box) -> None:
         bands = _bands(self.plan, tile.pool, load, area.height) if load else []
         if sum(high for *_, high in bands) < 0.97 * area.height:
-            self.sketch.rect(area, line=FREE, dashed=True, round_by=2, name="Free")
+            self.sketch.rect(area, fill="free", line=FREE, round_by=2, name="Free")
         top = area.top
         for group, count, high in bands:
             self._band(tile, group, count, area._replace(top=top, height=high))
@@ -230,39 +253,39 @@ class _Picture:
     def _band(self, tile: Tile, group: str, count: int, area: Box) -> None:
         symbol = self.symbols.get(group)
         letter, colour, pen = symbol or (group, OTHER, "#1A2230")
-        if symbol:
-            self.groups.add(group)
         fill, pen = (GREY, "5A6576") if tile.failed else (colour, pen)
         text = f"{letter}\u00d7{count}" if count > 1 else letter
         text = text if text_width(text, SMALL, bold=True) <= 1.15 * area.width else letter
         name = said("deck.gpu of", letter=letter)
         self.sketch.rect(area, fill=fill, line="FFFFFF", round_by=2, text=text, pen=pen, name=name)
 
-    def _key(self, failure: bool) -> None:
+    def _key(self, drawn: set[str], top: float) -> None:
         names = group_names(self.plan)
-        entries = [(self.symbols[g.id], g.name, _about(g)) for g in self.plan.groups if g.id in self.groups]
-        if UNASSIGNED in self.groups:
+        entries = [(self.symbols[g.id], g.name, _about(g)) for g in self.plan.groups if g.id in drawn]
+        if UNASSIGNED in drawn:
             entries.append((self.symbols[UNASSIGNED], names[UNASSIGNED], ""))
-        room = self.sketch.box.height - (LINE + 8) * failure
-        with_words = len(entries) * (2 * LINE + 8) <= room
-        step = 2 * LINE + 8 if with_words else LINE + 7
-        shown, rest = first_of(entries, int(room / step))
-        place, words = Box(self.sketch.box.width - KEY, 0, KEY, LINE), 34
-        for symbol, name, about in shown:
-            key_swatch(self.sketch, place._replace(width=26, height=LINE + 3), symbol)
-            beside = place.down(1).right(words)
-            self.sketch.text(beside, name)
-            if with_words and about:
+        columns = self.columns
+        shown, rest = first_of(entries, columns * self.key - self.failure)
+        columns = min(columns, len(shown) + bool(rest) + self.failure)
+        wide = (self.sketch.box.width - (columns - 1) * GAP) / max(1, columns)
+        whole = Box(0, top, self.sketch.box.width, LINE)
+        cells = [whole.cell(at, columns, wide, self.key_line - GAP, GAP) for at in range(columns * self.key)]
+        two = self.key_line > 2 * LINE
+        for (symbol, name, about), cell in zip(shown, cells, strict=False):
+            key_swatch(self.sketch, cell._replace(width=26, height=LINE + 3), symbol)
+            beside = cell.down(1).right(34)._replace(height=LINE)
+            self.sketch.text(beside, name, bold=two)
+            if two and about:
                 self.sketch.text(beside.down(LINE), about, colour="tx2")
-            place = place.down(step)
         if rest:
-            self.sketch.text(place, said("deck.hosts.other groups", count=len(rest)), colour="tx2")
-            place = place.down(step)
-        if failure:
-            place = place.down(2)
-            swatch = place._replace(width=26)
+            more = cells[len(shown)]._replace(height=LINE)
+            self.sketch.text(more, said("deck.hosts.other groups", count=len(rest)), colour="tx2")
+        if self.failure:
+            cell = cells[len(shown) + bool(rest)]
+            swatch = cell._replace(width=26, height=LINE + 3)
             self.sketch.rect(swatch, line="1A2230", width=2.25, round_by=2, name="Key: restarts")
-            self.sketch.text(place.right(words), said("deck.failure.key"))
+            words = cell.down(1).right(34)._replace(width=whole.width - cell.left - 34, height=LINE)
+            self.sketch.text(words, said("deck.failure.key"))
 
 
 def key_swatch(sketch: Sketch, area: Box, symbol: tuple[str, str, str]) -> None:
@@ -275,12 +298,15 @@ def _about(group: GroupPlan) -> str:
     return f"{number(group.vms_placed)} \u00d7 {amount(group.gpus_each, 'GPU')}, {MODE_NAMES[group.mode]}"
 
 
-def _across(gpus: int) -> int:
-    return 4 if gpus <= 8 else 8
+def _grid(gpus: int, area: Box) -> tuple[int, float, float]:
+    """(GPUs in a row, width, height), each GPU about as wide as high."""
 
+    def cell(across: int) -> tuple[int, float, float]:
+        rows = -(-gpus // across)
+        return across, (area.width - (across - 1) * 3) / across, (area.height - (rows - 1) * 3) / rows
 
-def _gpu_rows(gpus: int) -> int:
-    return -(-gpus // _across(gpus))
+    whole = [cell(across) for across in (1, 2, 4, 8, 16) if across <= max(1, gpus)]
+    return min(whole, key=lambda grid: abs(log(max(1.0, grid[1]) / max(1.0, grid[2]))))
 
 
 def _bands(plan: Plan, pool: Pool, load: Load, high: float) -> list[tuple[str, int, float]]:

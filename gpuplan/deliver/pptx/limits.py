@@ -29,7 +29,10 @@ def limits_slide(deck: Deck) -> Iterator[Slide]:
     words = Words([said("limits.key"), *_in_words(plan)], SMALL, quiet=True)
     keys = [each.line for each in plan.within if each.line]
     more = [f"{each.name}: {each.why}" for each in plan.within if each.why]
-    yield Slide(_titles(deck), _chart(plan, bars) if bars else None, keys, more=more, foot=words)
+    body = _chart(plan, bars) if bars else None
+    yield Slide(
+        _titles(deck), body, said("limits.figure alt"), [_titles(deck)[0]], keys, more=more, foot=words
+    )
 
 
 def _chart(plan: Plan, bars: Sequence[Within]) -> Chart:
@@ -72,8 +75,9 @@ def solution_slide(deck: Deck) -> Iterator[Slide]:
     chart = _designs(deck, found) if best else None
     more = [*certificate, *(best["conditions"] if best else ()), *found["scope"]]
     key = [said("deck.solved.key", currency=found["currency"])] if chart else []
-    words = Words([*key, *certificate[:MOST_WORDS]], SMALL, quiet=True)
-    yield Slide(_solved_titles(found), chart, ("cost.net_present",), more=more, foot=words)
+    words = Words(certificate[1:MOST_WORDS], SMALL, quiet=True)
+    titles, follows = _solved_titles(found), certificate[:1]
+    yield Slide(titles, chart, "".join(key), follows, ("cost.net_present",), more=more, foot=words)
 
 
 def _designs(deck: Deck, found: Mapping[str, Any]) -> Chart:

@@ -8,10 +8,10 @@ from gpuplan.deliver.html import one_line
 
 POINT = 12_700
 """English Metric Units in a point."""
-COVER, TITLE, LEAD, BODY, SMALL = 40, 28, 20, 16, 14
+COVER, KEY, TITLE, LEAD, BODY, SMALL = 44, 34, 28, 20, 16, 14
 """The type scale of all slides, in points: nothing is smaller than the last."""
 LINE_HEIGHT = 1.2
-BOLD = 1.15
+BOLD = 1.08
 NARROW, LOOSE = 0.84, 0.88
 """Text width in the narrowest of the usual fonts relative to the widest; and in most of them."""
 WIDE = {"verdana", "dejavu sans", "lucida sans", "lucida sans unicode", "century gothic", "courier new"}
@@ -95,9 +95,9 @@ def _character_width(character: str) -> float:
     return 0.72 if character.isupper() else 0.58
 
 
-def text_widths(font: str) -> tuple[float, float]:
-    """Return (upper bound, typical) of the width of text in a font, relative to the widest."""
-    return (1.0, 1.0) if font.casefold() in WIDE else (LOOSE, NARROW)
+def text_widths(*fonts: str) -> tuple[float, float]:
+    """Return (upper bound, typical) of the width of text in some fonts, relative to the widest."""
+    return (1.07, 1.07) if WIDE & {font.casefold() for font in fonts} else (LOOSE, NARROW)
 
 
 def text_lines(text: str, size: float, width: float, *, bold: bool = False) -> int:
@@ -134,15 +134,15 @@ def cut(text: str, size: float, width: float, lines: int = 1, *, bold: bool = Fa
     return text[:most].rstrip(" ,;:") + "\u2026"
 
 
-def fit_title(wordings: Sequence[str], box: Box, *, own: bool) -> tuple[str, int]:
-    """Return the first wording that fits on two lines, and its size: a smaller one only in the place of a template."""
-    width = box.width - (0 if own else 2 * INSET)
-    for size in (TITLE,) if own else (TITLE, LEAD, BODY, SMALL):
+def fitted(wordings: Sequence[str], box: Box, sizes: Sequence[int], *, bold: bool = False) -> tuple[str, int]:
+    """Return the first wording that a place holds on two lines at most, and its size, the largest of some."""
+    lines = 1
+    for size in sizes:
         lines = min(2, max(1, int(box.height / (size * LINE_HEIGHT))))
         for text in map(one_line, wordings):
-            if text_lines(text, size, width, bold=True) <= lines:
+            if text_lines(text, size, box.width, bold=bold) <= lines:
                 return text, size
-    return cut(wordings[-1], size, width, lines, bold=True), size
+    return cut(wordings[-1], sizes[-1], box.width, lines, bold=bold), sizes[-1]
 
 
 def first_of(things: Sequence[Thing], most: int) -> tuple[Sequence[Thing], Sequence[Thing]]:

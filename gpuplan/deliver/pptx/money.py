@@ -1,39 +1,69 @@
-"""Cost slides: by year, against the alternatives, with the strongest drivers and the growth; else power and space."""
+"""Cost slides: by year, against the alternatives, and what moves it."""
 
 from collections.abc import Iterator
+from functools import partial
 
-from gpuplan.deliver.pptx.blocks import Chart, Label, Series, Tile, Tiles, Words, piled, scale_of
+from gpuplan.analysis.alternatives import Alternative
+from gpuplan.deliver.pptx.blocks import (
+    Card,
+    Chart,
+    Label,
+    Picture,
+    Series,
+    Sketch,
+    Tile,
+    Tiles,
+    cards,
+    piled,
+    scale_of,
+    squares,
+    unit_of_squares,
+)
 from gpuplan.deliver.pptx.deck import Deck, Slide
-from gpuplan.deliver.pptx.measure import SMALL, cut, text_width
-from gpuplan.plan.cash_flow import CostPart
+from gpuplan.deliver.pptx.measure import LEAD, SMALL, Box, cut, text_width
+from gpuplan.plan.cash_flow import HARDWARE, CostPart
 from gpuplan.plan.cost import Costs
 from gpuplan.report.charts.design import year_names
-from gpuplan.report.drawing import COLOURS, OKABE_ITO, PARTS, pen_on
-from gpuplan.report.tables.purchases import purchases
-from gpuplan.wording import headline_money, number, rounded_money, said, short_number, watts
+from gpuplan.report.drawing import COLOURS, OKABE_ITO
+from gpuplan.report.headlines import to_confirm
+from gpuplan.wording import (
+    TEXTS,
+    headline_money,
+    hours,
+    rounded_money,
+    said,
+    short_number,
+    spanned,
+)
 
-SERIES = 7
-LETTER_SHARE = 0.07
-"""Share of the tallest column from which a part has room for its letter."""
-MOST_DRIVERS, MOST_CHOICES, NAME_WIDTH = 6, 7, 400
+LICENCES = ("Platform licences", "GPU software", "Hardware support")
+"""Parts that are licences and support; others that are no hardware are paid to run it."""
+LABEL_SHARE = 0.07
+"""Share of the tallest column from which a part has room for its number."""
+MOST_DRIVERS, MOST_CARDS, NAME_WIDTH = 6, 4, 400
 LOW, HIGH = OKABE_ITO[0], OKABE_ITO[3]
-OTHER = COLOURS[0]
+OTHER, PALE = COLOURS[0], "E5E8EC"
 
 
 def cost_series(costs: Costs) -> tuple[CostPart, ...]:
-    """Return the parts of the cost for a chart: the largest, and the others combined; they sum to the payments."""
-    ranked = sorted(costs.parts, key=lambda part: -sum(abs(value) for value in part.yearly))
-    if len(ranked) <= SERIES + 1:
-        return tuple(costs.parts)
-    shown = {part.name for part in ranked[:SERIES]}
-    others = [part for part in costs.parts if part.name not in shown]
-    rest = tuple(sum(values) for values in zip(*(part.yearly for part in others), strict=True))
-    largest = (part for part in costs.parts if part.name in shown)
-    return *largest, CostPart(said("deck.cost.others"), rest, "")
+    """Return the payments for hardware, for licences, for running it, and what is left at the end; they sum to the payments."""
+    kinds: dict[str, list[CostPart]] = {}
+    for part in costs.parts:
+        kind = "hardware" if part.name in HARDWARE else "licences" if part.name in LICENCES else "running"
+        kinds.setdefault("residual" if min(part.yearly) < 0 else kind, []).append(part)
+    return tuple(
+        CostPart(
+            said(f"deck.cost.{kind}"),
+            tuple(sum(paid) for paid in zip(*(p.yearly for p in kinds[kind]), strict=True)),
+            "",
+        )
+        for kind in ("hardware", "licences", "running", "residual")
+        if kind in kinds
+    )
 
 
 def cost_slide(deck: Deck) -> Iterator[Slide]:
-    """Payments at the start and in each year, by part, with totals."""
+    """Payments at the start and in each year, by kind, with totals."""
     costs, figures = deck.plan.costs, deck.figures
     if costs is None:
         return
@@ -43,17 +73,24 @@ def cost_slide(deck: Deck) -> Iterator[Slide]:
     pairs = zip(costs.cash, tops, strict=True)
     sums = [Label(short_number(paid)) if paid or top else None for paid, top in pairs]
     total = Series(said("deck.cost.total"), OTHER, tops, pattern, labels=sums, at="t")
-    series = [*(_part_series(part, max(tops)) for part in parts), total]
-    axis = said("deck.cost.axis", currency=costs.currency, letter=letter).strip()
+    colours = (deck.brand.accent, "85ADD6", "CBD1DA", OTHER)
+    series = [
+        _part_series(part, ink, deck.brand.accent, max(tops))
+        for part, ink in zip(parts, colours, strict=False)
+    ]
+    scope = figures.said("deck.cost.axis", currency=costs.currency, letter=letter)
     start = None if min(costs.cash) < 0 else 0
-    chart = piled(said("deck.cost.about"), year_names(costs), series, axis, gap=55)
+    chart = piled(said("deck.cost.about"), year_names(costs), [*series, total], "", gap=50)
     chart = chart._replace(pattern=pattern, start=start, summed=True)
     keys = ("cost.net_present", "cost.total", "cost.years.0")
     more = [f"{figures.money} {figures.cost_about}", _largest(costs)]
-    left_out = said("deck.cost.excludes", names="; ".join(costs.excludes))
-    notes = [cut(left_out, SMALL, deck.box.width, 2)] if costs.excludes else []
+    excluded = {"names": "; ".join(costs.excludes), "count": len(costs.excludes)}
+    without = (
+        ("deck.cost.excludes", "deck.cost.excludes count") if costs.excludes else ("deck.cost.complete",)
+    )
     titles = [figures.said("deck.cost.title"), figures.said("deck.cost.short")]
-    yield Slide(titles, chart, keys, more=more, foot=Words(notes, SMALL, quiet=True))
+    side = Tiles([Tile(*tile) for tile in figures.tiles("deck cost")], upright=True)
+    yield Slide(titles, chart, scope, [said(key, **excluded) for key in without], keys, more=more, side=side)
 
 
 def _largest(costs: Costs) -> str:
@@ -64,12 +101,13 @@ def _largest(costs: Costs) -> str:
     return said("deck.cost.largest", part=largest.name, money=money, share=largest.total / costs.total)
 
 
-def _part_series(part: CostPart, tallest: float) -> Series:
-    """Return the payments for a part, with its letter in each column that has room for it."""
-    letter, colour = PARTS.get(part.name, ("\u00b7", 0))
-    label = Label(letter, colour=pen_on(COLOURS[colour]))
-    labels = [label if abs(value) > LETTER_SHARE * tallest else None for value in part.yearly]
-    return Series(f"{letter}  {part.name}", COLOURS[colour], part.yearly, labels=labels, at="ctr")
+def _part_series(part: CostPart, colour: str, brand: str, tallest: float) -> Series:
+    """Return the payments for a part, with its number in each column that has room for it."""
+    pen = "FFFFFF" if colour == brand else "1A2230"
+    tall = (abs(value) > LABEL_SHARE * tallest for value in part.yearly)
+    pairs = zip(part.yearly, tall, strict=True)
+    labels = [Label(short_number(value), bold=False, colour=pen) if high else None for value, high in pairs]
+    return Series(part.name, colour, part.yearly, labels=labels, at="ctr")
 
 
 def signed(amount: float) -> str:
@@ -80,9 +118,27 @@ def signed(amount: float) -> str:
     return f"{sign}{short_number(abs(amount))}"
 
 
+def why_not(deck: Deck, choice: Alternative) -> str:
+    """Say in a few words what is wrong with an alternative, and why it is not recommended."""
+    return "; ".join(filter(None, (choice.standing.words, _drawback(deck, choice))))
+
+
+def _drawback(deck: Deck, choice: Alternative) -> str:
+    short = {posture.host_failures: posture.short_h for posture in deck.plan.postures}
+    chosen, dearer = deck.plan.scenario.availability.host_failures, choice.difference > 0
+    kind = choice.key.partition("-")[0] if choice.key.startswith("rent-") else choice.key
+    if kind in ("n0", "n1", "n2") and chosen in short:
+        other, here = short.get(int(kind[1]), 0.0), short[chosen]
+        if dearer:
+            return said("deck.why.more", hours=hours(max(0.0, here - other)))
+        return said("deck.why.fewer", there=hours(other), here=hours(here))
+    keys = (f"deck.why.{kind}", f"deck.why.{kind} {'dearer' if dearer else 'cheaper'}")
+    return next((said(key) for key in keys if key in TEXTS), choice.gives_up)
+
+
 def alternatives_slide(deck: Deck) -> Iterator[Slide]:
-    """This design and its alternatives, priced on the same basis, with each cost difference."""
-    costs, choices = deck.plan.costs, deck.summary.choices[:MOST_CHOICES]
+    """This design and the alternatives that tell most, each with its hosts, its cost and why not."""
+    costs, choices = deck.plan.costs, deck.summary.choices
     if costs is None or not choices:
         return
     silos = [choice.difference for choice in choices if choice.key == "silos" and choice.difference > 0]
@@ -90,19 +146,66 @@ def alternatives_slide(deck: Deck) -> Iterator[Slide]:
     cheaper = sum(choice.difference < 0 for choice in choices)
     key = "deck.choices.title" if cheaper else "deck.choices.none"
     titles.append(said(key, count=len(choices), cheaper=cheaper))
+    ends = deck.plan.cost_ranges.net_present if deck.plan.cost_ranges else (None, None)
+    name, fits = said("deck.choices.this"), deck.plan.verdict.fit_sentence
+    counts = (costs.hosts, costs.gpus, costs.net_present)
+    own = Alternative("plan", name, *counts, ends[0], ends[1], 0.0, fits, costs.excludes)
+    shown = (own, *choices[: MOST_CARDS - 1])
+    most = max(max(each.net_present, each.high or 0) for each in shown)
+    unit = unit_of_squares(max(each.hosts[0] for each in shown if each.hosts), 9)
     given_up = [f"{choice.name}: {choice.gives_up}" for choice in choices if choice.gives_up]
-    current = Label(rounded_money(costs.net_present)[0])
-    bars = [(cut(said("deck.choices.this"), SMALL, 280), costs.net_present, deck.brand.accent, current)]
-    for choice in choices:
-        money = rounded_money(choice.net_present)[0]
-        label = said("deck.choices.label", money=money, difference=signed(choice.difference))
-        bars.append((cut(choice.name, SMALL, 280), choice.net_present, "", Label(label, bold=False)))
-    names, values, colours, labels = zip(*sorted(bars, key=lambda each: -each[1]), strict=True)
-    name = said("deck.choices.series", currency=costs.currency, years=costs.years)
-    series = Series(name, "AEB6C2", values, colours=colours, labels=labels)
-    about = said("deck.choices.about", years=costs.years)
-    chart = Chart(about, names, [series], (50, 50), end=1.4 * max(values))
-    yield Slide(titles, chart, ("cost.net_present",), more=[said("deck.choices.alike"), *given_up])
+    least = min(choices, key=lambda each: each.net_present)
+    follows = said("deck.choices.none follows")
+    if cheaper:
+        less = headline_money(-least.difference, costs.currency)
+        follows = said("deck.choices.cheapest", less=less, name=least.name, why=why_not(deck, least))
+    about, scope = (
+        said("deck.choices.about", years=costs.years),
+        said("deck.choices.scope", years=costs.years),
+    )
+    body = Picture("Alternatives", partial(cards, [_choice(deck, each, most, unit) for each in shown]), about)
+    more = [said("deck.choices.alike"), *given_up]
+    yield Slide(titles, body, scope, [follows], ("cost.net_present",), more=more)
+
+
+def _choice(deck: Deck, each: Alternative, most: float, unit: int) -> Card:
+    """A design with its hosts and its cost, or this one."""
+    currency = deck.plan.scenario.cost.currency
+    colour = deck.brand.accent if each.chosen else "5F6B7A"
+    draw = partial(_hosts_and_cost, each, currency, colour, most, unit)
+    if each.chosen:
+        foot = (said("deck.choices.chosen"), deck.plan.verdict.short)
+        return Card(each.name, each.gives_up, foot, ground="bg2", draw=draw)
+    foot = (said("deck.choices.difference"), f"{signed(each.difference)} {currency}")
+    return Card(each.name, why_not(deck, each), foot, "525D6D", draw=draw)
+
+
+def _hosts_and_cost(
+    each: Alternative, currency: str, colour: str, most: float, unit: int, sketch: Sketch, place: Box
+) -> float:
+    """Draw a square for each host, and a bar with the range of the cost; return their height."""
+    hosts, gpus = (number_of[0] if number_of else 0 for number_of in (each.hosts, each.gpus))
+    squares(sketch, place.above(22), hosts, unit, colour, side=12)
+    counts = said("deck.choices.hosts" if hosts else "deck.choices.rented", hosts=hosts, gpus=gpus)
+    sketch.text(place.down(24).above(20), counts, colour="tx2")
+    bar = place.down(52).above(16)
+    sketch.rect(bar, fill=PALE, form="rect", name="Scale")
+    sketch.rect(
+        bar._replace(width=max(1.0, bar.width * each.net_present / most)),
+        fill=colour,
+        form="rect",
+        name="Cost",
+    )
+    money, span = rounded_money(each.net_present)[0], ""
+    if each.low is not None and each.high is not None:
+        money, *ends = rounded_money(each.net_present, (each.low, each.high))
+        span = spanned(*ends) if ends[0] else ""
+        left, right = (end / most * bar.width for end in (each.low, each.high))
+        line = Box(bar.left + left, bar.top + 7, right - left, 2)
+        sketch.rect(line, fill="1A2230", form="rect", name="Range")
+    sketch.text(place.down(74).above(26), f"{currency} {money}", bold=True, size=LEAD)
+    sketch.text(place.down(99).above(20), span, colour="tx2")
+    return 130
 
 
 def drivers_slide(deck: Deck) -> Iterator[Slide]:
@@ -113,7 +216,8 @@ def drivers_slide(deck: Deck) -> Iterator[Slide]:
     first, rows, now = strongest[0], strongest[::-1], costs.net_present
     low, high = (rounded_money(end)[0] for end in (first.cost_low, first.cost_high))
     name = _driver_name(deck, first.label)
-    title = said("deck.drivers.title", name=name, low=low, high=high, currency=costs.currency)
+    words = {"name": name, "low": low, "high": high, "currency": costs.currency}
+    titles = [said(f"deck.drivers.{size}", **words) for size in ("title", "name", "short")]
     more = [said("deck.drivers.how")]
     more += [said("deck.drivers.words", driver=driver, currency=costs.currency) for driver in strongest]
     most = max(abs(end - now) for driver in rows for end in (driver.at_low, driver.at_high))
@@ -128,11 +232,18 @@ def drivers_slide(deck: Deck) -> Iterator[Slide]:
     about = said("deck.drivers.about", years=costs.years)
     names = [_driver_name(deck, driver.label) for driver in rows]
     chart = Chart(
-        about, names, series, (90, 52), gap=55, overlap=100, legend="b", start=-1.5 * most, end=1.5 * most
+        about, names, series, (90, 90), gap=45, overlap=100, legend="b", start=-1.5 * most, end=1.5 * most
     )
-    note = said("deck.drivers.from", money=headline_money(now, costs.currency), years=costs.years)
-    foot = Words([note], SMALL, quiet=True)
-    yield Slide([title, said("deck.drivers.short")], chart, more=more, foot=foot)
+    scope = said("deck.drivers.from", money=headline_money(now, costs.currency), years=costs.years)
+    open_ones = to_confirm(deck.plan, deck.messages)
+    follows = [
+        said("deck.drivers.follows", points=open_ones, **words),
+        said("deck.drivers.settle", points=open_ones),
+    ]
+    tiles = deck.figures.tiles("deck drivers", **words)
+    yield Slide(
+        titles, chart, scope, follows, more=more, side=Tiles([Tile(*tile) for tile in tiles], upright=True)
+    )
 
 
 def _end_label(words: str, more: float, most: float) -> Label | None:
@@ -149,49 +260,3 @@ def _driver_name(deck: Deck, label: str) -> str:
         return cut(label, SMALL, NAME_WIDTH)
     what = label.removeprefix(group)
     return cut(group, SMALL, max(60.0, NAME_WIDTH - text_width(what, SMALL))) + what
-
-
-def growth_slide(deck: Deck) -> Iterator[Slide]:
-    """Hosts and GPUs by year; without growth, power and space."""
-    costs = deck.plan.costs
-    if costs is None or costs.hosts[-1] <= costs.hosts[0]:
-        yield from _power_slide(deck)
-        return
-    growing = [group for group in deck.plan.scenario.groups if group.growth]
-    groups = [said("deck.growth.group", name=group.name, share=group.growth) for group in growing]
-    series = [
-        Series(said("deck.growth.hosts"), deck.brand.accent, costs.hosts, "#,##0"),
-        Series(said("deck.growth.gpus"), OKABE_ITO[1], costs.gpus, "#,##0"),
-    ]
-    about, years = said("deck.growth.about"), year_names(costs)[1:]
-    chart = Chart(about, years, series, kind="COLUMN_CLUSTERED", gap=60, overlap=-8, legend="b")
-    title = said("deck.growth.title", first=costs.hosts[0], last=costs.hosts[-1], year=costs.years)
-    keys, bought = ("totals.hosts", "cost.net_present"), purchases(deck.plan).notes[:1]
-    yield Slide([title], chart, keys, more=[said("deck.growth.how"), *groups, *bought])
-
-
-def _power_slide(deck: Deck) -> Iterator[Slide]:
-    use = deck.plan.power
-    if use is None:
-        return
-    bars = {
-        "deck.power.cooled": use.facility_w,
-        "deck.power.peak": use.peak_w,
-        "deck.power.typical": use.typical_w,
-    }
-    unit, pattern = (1e6, '#,##0.00" MW"') if max(bars.values()) >= 999_950 else (1e3, '#,##0.0" kW"')
-    shown = [round(value / unit, 3) for value in bars.values()]
-    series = Series(said("deck.power.series"), deck.brand.accent, shown, pattern)
-    key = "deck.power.title" if use.racks else "deck.power.title beyond"
-    title = said(key, use=use)
-    keys = ("power.typical", "power.peak", "power.facility", "power.racks")
-    more = [said("deck.cost.excludes", names="; ".join(use.excludes))] if use.excludes else []
-    racks = number(use.racks) if use.racks else "\u2013"
-    peaks = sorted(kind.peak_w for kind in use.kinds.values())
-    each, host = said("deck.power.each", use=use), watts(peaks[0])
-    if peaks[1:]:
-        ends = {"low": watts(peaks[0]), "high": watts(peaks[-1])}
-        each, host = said("deck.power.kinds apart"), said("deck.power.host of kinds", **ends)
-    tiles = deck.figures.tiles("power", racks=racks, each=each, host=host)
-    chart = Chart(said("deck.power.about"), [*map(said, bars)], [series])
-    yield Slide([title], chart, keys, more=more, foot=Tiles([Tile(*tile) for tile in tiles]), gap=20)

@@ -1,16 +1,21 @@
 """Tables on slides: their rows at one size over as many slides as they take, never smaller."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from gpuplan.deliver.pptx.blocks import add
-from gpuplan.deliver.pptx.measure import BODY, INSET, LEAD, NARROW, SMALL, Box, Grid, cut, text_height
+from gpuplan.deliver.pptx.blocks import Picture, Sketch, add
+from gpuplan.deliver.pptx.measure import BODY, INSET, LEAD, SMALL, Box, Grid, cut, text_height
 from gpuplan.report.table import Table, heads, numeric, texts
 from gpuplan.wording import said
 
 CELL = {SMALL: 8, BODY: 16, LEAD: 20}
 """Size of the text of a table -> the total margin above and below it in a cell."""
+SPREAD = 56
+"""Most room that is added to a row, so that a table fills its place."""
+BESIDE, BESIDE_GAP = 0.26, 16
+"""Share of the width for what is drawn beside the rows, and the room before it."""
 AFTER_NUMBER = 14
 """Margin at the left of a text cell beside a column of numbers."""
 PLAIN_STYLE = "{2D5ABB26-0587-4C30-8999-92F81FD0307C}"
@@ -35,8 +40,6 @@ class Row(NamedTuple):
 
     cells: Sequence[str]
     tall: float
-    least: float
-    """Its height in the narrowest font; a program makes it as high as its text needs."""
     head: bool
     bold: bool
 
@@ -51,9 +54,21 @@ class Page(NamedTuple):
     rows: Sequence[Row]
     size: int
 
+    @property
+    def cut(self) -> int:
+        """Number of its texts that are not whole."""
+        return sum(text.endswith("\u2026") for row in self.rows for text in row.cells)
+
+    def spread(self) -> "Page":
+        """Return it with higher rows, as far as its place has room for them."""
+        head, *rows = self.rows
+        spare = self.box.height - sum(row.tall for row in self.rows)
+        more = max(0.0, min(SPREAD, spare / max(1, len(rows))))
+        return self._replace(rows=[head, *(row._replace(tall=row.tall + more) for row in rows)])
+
     def put(self, _deck: Grid, slide: Any, _box: Box) -> None:
         """Draw it in its own place."""
-        place = self.box.above(sum(row.least for row in self.rows))
+        place = self.box.above(sum(row.tall for row in self.rows))
         above = CELL[self.size] / 2
         add(slide, "table", page=self, box=place, style=PLAIN_STYLE, right=INSET / 2, above=above)
 
@@ -72,53 +87,80 @@ class Listing(NamedTuple):
     """Most lines of a cell; longer text is cut."""
     paged: bool = False
     """True if it takes as many slides as it needs, else the rest of it is left out."""
+    beside: Callable[[Sketch, int, Box], object] | None = None
+    """Draws something into a place beside each row, the head's number being 0."""
 
     def put(self, deck: Grid, slide: Any, box: Box) -> None:
-        """Draw its first page."""
-        self.pages(box)[0].put(deck, slide, box)
+        """Draw its first page, and what belongs beside it."""
+        wide = box.width * (1 - BESIDE * bool(self.beside))
+        page = self.pages(box._replace(width=wide), deck.loose)[0]
+        page.put(deck, slide, box)
+        if self.beside:
+            high = sum(row.tall for row in page.rows)
+            place = box.right(wide + BESIDE_GAP).above(high)
+            Picture("Beside the table", partial(self._beside, page), self.table.title).put(deck, slide, place)
 
-    def pages(self, box: Box) -> list[Page]:
-        """The table by slide, about as many rows on each, with the head."""
-        by_size = [self._pages(box, size) for size in self.sizes]
-        return next((pages for pages in by_size if len(pages) == 1), by_size[-1])
+    def _beside(self, page: Page, sketch: Sketch) -> None:
+        top = 0.0
+        for at, row in enumerate(page.rows):
+            if self.beside:
+                self.beside(sketch, at, Box(0, top, sketch.box.width, row.tall))
+            top += row.tall
 
-    def _pages(self, box: Box, size: int) -> list[Page]:
+    def pages(self, box: Box, loose: float) -> list[Page]:
+        """The table by slide, about as many rows on each, with the head; as large and whole as one slide has room for."""
+        fewer = [self.lines] if self.paged else range(self.lines, 0, -1)
+        tried = [
+            self._replace(lines=lines)._pages(box, size, loose) for lines in fewer for size in self.sizes
+        ]
+        single = (pages for pages in tried if len(pages) == 1)
+        best = min(single, key=lambda pages: pages[0].cut, default=None)
+        if best or self.paged:
+            return best or tried[-1]
+        least = self._replace(lines=1, most=min(self.most, len(self.table.rows)) - 1)
+        return least.pages(box, loose) if least.most else tried[-1]
+
+    def _pages(self, box: Box, size: int, loose: float) -> list[Page]:
         columns = _columns(self.table, box.width, self.shares)
-        head, *rows = self._rows(columns, size)
+        head, *rows = self._rows(columns, size, loose)
         parts = _split(head, rows, box.height)
         for room in range(int(sum(row.tall for row in rows) / max(1, len(parts))), int(box.height), 12):
             even = _split(head, rows, room)
             if len(even) == len(parts):
                 parts = even
                 break
-        return [Page(self.table.title, box, columns, part, size) for part in parts]
+        return [Page(self.table.title, box, columns, part, size).spread() for part in parts]
 
-    def _rows(self, columns: Sequence[Column], size: int) -> list[Row]:
+    def _rows(self, columns: Sequence[Column], size: int, loose: float) -> list[Row]:
         """Return the head and the rows: of too many the first and the totals, with how many are left out."""
         rows, totals = texts(self.table), self.table.totals
         if (last := len(rows) - totals) > self.most:
             more = (said("deck.more", count=last - self.most), *[""] * (len(columns) - 1))
             rows = [*rows[: self.most], more, *rows[last:]]
         return [
-            _row(row, columns, size, self.lines, head=not at, bold=not at or at > len(rows) - totals)
+            _row(row, columns, size, self.lines, loose, head=not at, bold=not at or at > len(rows) - totals)
             for at, row in enumerate([heads(self.table), *rows])
         ]
 
 
 def _row(
-    row: Sequence[str], columns: Sequence[Column], size: int, lines: int, *, head: bool, bold: bool
+    row: Sequence[str],
+    columns: Sequence[Column],
+    size: int,
+    lines: int,
+    loose: float,
+    *,
+    head: bool,
+    bold: bool,
 ) -> Row:
     """Measure a row, each cell cut to ``lines`` lines; a number below the head to one."""
+    rooms = [column.room / loose for column in columns]
     cells = [
-        cut(text, size, column.room, 1 if column.right and not head else lines, bold=bold)
-        for text, column in zip(row, columns, strict=True)
+        cut(text, size, room, 1 if column.right and not head else lines, bold=bold)
+        for text, room, column in zip(row, rooms, columns, strict=True)
     ]
-    shown = list(zip(cells, columns, strict=True))
-    tall, least = (
-        CELL[size] + max(text_height(text, size, column.room / narrow, bold=bold) for text, column in shown)
-        for narrow in (1, NARROW)
-    )
-    return Row(cells, tall, least, head, bold)
+    high = (text_height(text, size, room, bold=bold) for text, room in zip(cells, rooms, strict=True))
+    return Row(cells, CELL[size] + max(high), head, bold)
 
 
 def _columns(table: Table, width: float, shares: Sequence[float]) -> list[Column]:

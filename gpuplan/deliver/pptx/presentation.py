@@ -1,5 +1,6 @@
 """A plan as slides that a person presents and can go on editing: which ones, in order, in a template of the user's own if one is given."""
 
+from functools import partial
 from io import BytesIO
 from typing import Any
 
@@ -14,14 +15,16 @@ from gpuplan.deliver.brand import PLAIN, Brand
 from gpuplan.deliver.executive import Executive, edition
 from gpuplan.deliver.html import one_line
 from gpuplan.deliver.office import same_bytes
-from gpuplan.deliver.pptx.appendix import APPENDIX, decisions_slide, next_steps_slide
-from gpuplan.deliver.pptx.blocks import Words, put, put_lines, render
+from gpuplan.deliver.pptx.appendix import APPENDIX
+from gpuplan.deliver.pptx.blocks import Picture, Words, put, put_lines, render
 from gpuplan.deliver.pptx.deck import Deck, Slide
-from gpuplan.deliver.pptx.design import architecture_slide, failure_slide, hosts_slide, network_slide
+from gpuplan.deliver.pptx.design import failure_slide, hosts_slide
+from gpuplan.deliver.pptx.hosts import strip_sketch
 from gpuplan.deliver.pptx.limits import limits_slide, solution_slide
 from gpuplan.deliver.pptx.measure import BODY, COVER, LEAD, POINT, SMALL, TITLE, Box, box_of, cut
-from gpuplan.deliver.pptx.money import alternatives_slide, cost_slide, drivers_slide, growth_slide
+from gpuplan.deliver.pptx.money import alternatives_slide, cost_slide, drivers_slide
 from gpuplan.deliver.pptx.opening import asked_slide, executive_slide, when_slide
+from gpuplan.deliver.pptx.roadmap import decisions_slide, roadmap_slide
 from gpuplan.deliver.template import checked_template, usable_template
 from gpuplan.locales import spoken
 from gpuplan.plan import Plan
@@ -29,21 +32,21 @@ from gpuplan.report.drawing import OKABE_ITO
 from gpuplan.report.figures import sentences
 from gpuplan.wording import said
 
-LOGO, SMALL_LOGO = Box(676, 372, 240, 84), Box(716, 506, 140, 24)
-"""Position of the logo on the title slide, and above the number of the others."""
+LOGO, SMALL_LOGO = Box(702, 462, 216, 62), Box(716, 502, 140, 24)
+STRIP = Box(42, 268, 876, 182)
+"""Position of the logo on the title slide, beside the number of the others, and of the hosts on the title slide."""
 WITH_SLIDES = "p:sldIdLst/* | p:custShowLst | p:extLst/*[*[local-name()='sectionLst']]"
 """What refers to the slides of a template."""
 OPENING = (executive_slide, asked_slide)
-HOSTS = (when_slide, hosts_slide, failure_slide, architecture_slide, network_slide)
+HOSTS = (when_slide, hosts_slide, failure_slide)
 MONEY = (
     limits_slide,
     solution_slide,
     cost_slide,
     alternatives_slide,
     drivers_slide,
-    growth_slide,
+    roadmap_slide,
     decisions_slide,
-    next_steps_slide,
 )
 """Each yields no slide where the plan has nothing for it."""
 
@@ -76,7 +79,6 @@ def _written(deck: Deck) -> bytes:
     _framed(deck, deck.layout_with({1, 2}, "secHead"), title, about, "deck.appendix.notes")
     for chapter in APPENDIX:
         deck.add(chapter(deck))
-    _closing_slide(deck)
     stream = BytesIO()
     deck.show.save(stream)
     return same_bytes(stream.getvalue(), day=deck.day, company=deck.brand.name)
@@ -93,10 +95,10 @@ def _own_presentation(brand: Brand) -> Any:
             show.slide_layouts.remove(layout)
             continue
         layout.name = pages[kind].get("name")
-        if kind == "blank":
+        if kind == "obj":
             layout.element.set("type", "cust")
         _fill(layout, pages[kind])
-        _with_logo(layout, brand, {"titleOnly": SMALL_LOGO, "secHead": None}.get(kind, LOGO))
+        _with_logo(layout, brand, {"title": LOGO, "secHead": None}.get(kind, SMALL_LOGO))
     master = show.slide_master
     _fill(master, pages["master"])
     _styles(master)
@@ -166,6 +168,8 @@ def _title_slide(deck: Deck) -> None:
     if scenario.customer:
         lead = said("deck.title.customer", customer=scenario.customer)
     _title_words(deck, slide, lead, sentences("edition of the deck", scenario.document, **edition(deck.plan)))
+    if deck.own and deck.plan.pools:
+        Picture("Hosts", partial(strip_sketch, deck.plan), said("deck.title.hosts")).put(deck, slide, STRIP)
     first = said("deck.title.first", name=scenario.name)
     deck.finish(slide, Slide([first], more=deck.summary.recommendation))
 
@@ -183,13 +187,6 @@ def _title_words(deck: Deck, slide: Any, lead: str, details: list[str]) -> None:
     put(subtitle, cut(lead, LEAD, box.width - 15, max(1, int(box.height / 24))), LEAD)
     if body is not None:
         put_lines(body, details)
-
-
-def _closing_slide(deck: Deck) -> None:
-    more = {**edition(deck.plan), "digest": deck.plan.catalog.digest}
-    lines = sentences("end of the deck", deck.plan.scenario.document, **more)
-    layout = next((option for option in deck.layouts if deck.own and option.name == "Closing"), None)
-    _framed(deck, layout, said("deck.closing"), Words(lines), "deck.closing.notes")
 
 
 def _framed(deck: Deck, layout: Any, title: str, words: Words, notes: str) -> None:
