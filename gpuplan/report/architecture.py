@@ -11,6 +11,7 @@ from gpuplan.plan.racks import Rack, racks
 from gpuplan.report.drawing import (
     ACCENT,
     EDGE,
+    INK,
     LINE,
     PAGE,
     PALE,
@@ -30,8 +31,8 @@ from gpuplan.report.physical import alike, on_kubernetes
 from gpuplan.report.tables.plan import equipment
 from gpuplan.wording import MODE_NAMES, NAMES, amount, said
 
-MOST_BOXES, ACROSS = 3, 4
-"""Most clusters that are drawn, and racks side by side."""
+MOST_BOXES, MOST_CLUSTERS, ACROSS = 3, 6, 4
+"""Clusters side by side, most of them that are drawn, and racks side by side."""
 UNIT, RAIL = 13.5, 54
 """Height of a rack unit in the drawing, and room for its number."""
 WIDEST, LEAST_FREE = 220, 4
@@ -51,8 +52,10 @@ def logical_svg(plan: Plan, wide: int = WIDTH) -> str:
     y = _band(drawing, 0, [_Box(said("logical.users"), users)], fill=WHITE)
     y = _arrow(drawing, y)
     top, y = y, y + PAD + LINE
-    y = _band(drawing, y, _clusters(plan, wide), fill=WHITE, inset=PAD)
-    y = _band(drawing, y + GAP, [_services(plan, wide)], fill=WHITE, inset=PAD) + PAD
+    clusters = _clusters(plan, wide)
+    for at in range(0, len(clusters), MOST_BOXES):
+        y = _band(drawing, y, clusters[at : at + MOST_BOXES], fill=WHITE, inset=PAD) + GAP
+    y = _band(drawing, y, [_services(plan, wide)], fill=WHITE, inset=PAD) + PAD
     frame = Drawing()
     frame.box(Area(0, top, wide, y - top), fill=TINT, stroke=ACCENT)
     frame.text(PAD, top + PAD + 8, said("logical.domain"), bold=True, room=wide - 2 * PAD, fill=ACCENT)
@@ -70,10 +73,10 @@ def _clusters(plan: Plan, all_wide: float) -> list[_Box]:
         kinds.setdefault(alike, []).append(pool)
     shown = list(kinds.values())
     wide = _wide(all_wide, min(len(shown), MOST_BOXES), PAD) - 2 * PAD
-    names = [p[0].name if len(p) == 1 else said("logical.alike", count=len(p)) for p in shown[:MOST_BOXES]]
+    names = [p[0].name if len(p) == 1 else said("logical.alike", count=len(p)) for p in shown[:MOST_CLUSTERS]]
     boxes = [_Box(name, _cluster_lines(plan, p[0], wide)) for name, p in zip(names, shown, strict=False)]
-    if len(shown) > MOST_BOXES:
-        rest = [pool for pools in shown[MOST_BOXES - 1 :] for pool in pools]
+    if len(shown) > MOST_CLUSTERS:
+        rest = [pool for pools in shown[MOST_CLUSTERS - 1 :] for pool in pools]
         hosts, gpus = sum(pool.hosts for pool in rest), sum(pool.gpus for pool in rest)
         more = said("logical.more", count=len(rest))
         boxes[-1] = _Box(more, [amount(hosts, "host"), amount(gpus, "GPU")])
@@ -115,13 +118,15 @@ def _wide(wide: float, count: int, inset: float) -> float:
 def _band(drawing: Drawing, y: float, boxes: Sequence[_Box], *, fill: str, inset: float = 0) -> float:
     """Draw boxes side by side from a height on; return the height at which they end."""
     wide = _wide(drawing.wide, len(boxes), inset)
-    high = 2 * PAD + SIZE + max((LINE * len(box.lines) for box in boxes), default=0)
-    for at, box in enumerate(boxes):
+    heads = [wrapped(box.title, (wide - 2 * PAD) / 1.1) for box in boxes]
+    lines = [len(head) - 1 + len(box.lines) for head, box in zip(heads, boxes, strict=True)]
+    high = 2 * PAD + SIZE + LINE * max(lines, default=0)
+    for at, (head, box) in enumerate(zip(heads, boxes, strict=True)):
         x = inset + at * (wide + GAP)
         drawing.box(Area(x, y, wide, high), fill=fill)
-        drawing.text(x + PAD, y + PAD + 10, box.title, bold=True, room=wide - 2 * PAD)
-        for row, line in enumerate(box.lines, 1):
-            drawing.text(x + PAD, y + PAD + 10 + LINE * row, line, room=wide - 2 * PAD, fill=SOFT)
+        for row, line in enumerate([*head, *box.lines]):
+            bold = row < len(head)
+            drawing.text(x + PAD, y + PAD + 10 + LINE * row, line, bold=bold, fill=INK if bold else SOFT)
     return y + high
 
 
@@ -140,7 +145,8 @@ def rack_sheets(plan: Plan) -> list[Sheet]:
     across = max(1, min(ACROSS, len(kinds), int((WIDTH + GAP) / (need + RAIL + GAP))))
     wide = min(WIDEST, _wide(WIDTH, across, 0))
     known = all(kind.part.rack_units_u is not None for kind in plan.power.kinds.values())
-    notes = " ".join([said("physical.scale")] + ([] if known else [said("physical.no scale")]))
+    told = {"physical.first named": any(these[1:] for these in kinds), "physical.no scale": not known}
+    notes = " ".join([said("physical.scale"), *(said(key) for key, holds in told.items() if holds)])
     pages, rows = [(Drawing(), 0.0)], [kinds[at : at + across] for at in range(0, len(kinds), across)]
     for row in rows:
         drawing, y = pages[-1]
