@@ -21,6 +21,8 @@ NAMES: dict[str, dict[str, str]] = {}
 for _row in own_rows("words/names"):
     NAMES.setdefault(_row["of"], {})[_row["choice"]] = _row["name"]
 
+PART = NAMES["part of the cost"]
+"""English name of a part of the cost -> its name."""
 MODE_NAMES, RULE_NAMES, METHOD_NAMES = NAMES["mode"], NAMES["rule"], NAMES["method"]
 FORMULA_NAMES = {
     (method, rule): name for method in METHOD_NAMES for rule, name in NAMES[f"formula of {method}"].items()
@@ -149,6 +151,13 @@ def joined(names: Sequence[str]) -> str:
     return said("wording.and", names=", ".join(names[:-1]), last=names[-1])
 
 
+def either(names: Sequence[str]) -> str:
+    """A list of alternatives in a sentence, ``or`` before the last."""
+    if len(names) < 2:
+        return "".join(names)
+    return said("wording.or", names=", ".join(names[:-1]), last=names[-1])
+
+
 def is_currency(unit: str) -> bool:
     """True if a unit is a currency code."""
     return len(unit) == 3 and unit.isalpha() and unit.isupper() and unit != "GPU"
@@ -236,9 +245,9 @@ def hours(value: float) -> str:
     if value == 0:
         return number(None)
     if value < 1 / 60:
-        return said("wording.less", value="1 min")
+        return said("wording.less", value=amount(1, "min"))
     if value < 1:
-        return f"{value * 60:.0f} min"
+        return amount(round(value * 60), "min")
     return f"{written(value, '.1f')} h" if value < 10 else f"{number(round(value))} h"
 
 
@@ -251,9 +260,9 @@ def wait_words(hours: float) -> str:
     """A wait for a reader: minutes, hours from two hours on, days from two days on."""
     minutes = 60 * hours
     if minutes < 1:
-        return number(None) if minutes < 0.05 else said("wording.under", value="1 min")
+        return number(None) if minutes < 0.05 else said("wording.under", value=amount(1, "min"))
     if minutes < 120:
-        return f"{minutes:.0f} min"
+        return amount(round(minutes), "min")
     return f"{written(hours, '.1f')} h" if hours < 48 else amount(round(hours / 24), "day")
 
 
@@ -372,6 +381,7 @@ TOLD: Mapping[str, Callable[[Any], str]] = {
     "capital": capital,
     "day": written_day,
     "hours": hours,
+    "unit": lambda unit: "" if unit == "1" else unit_of(1, unit),
     "few": three_digits,
     "money": lambda value: money(value, "").strip(),
     "names": some_of,

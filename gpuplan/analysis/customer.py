@@ -8,12 +8,12 @@ from gpuplan.plan.cash_flow import HARDWARE
 from gpuplan.plan.plan import Plan, make_plan
 from gpuplan.plan.prices import ANY_HOST, PriceList
 from gpuplan.scenario import Internal, Origin, Scenario, views
-from gpuplan.wording import said
+from gpuplan.wording import PART, said
 
 OFFER = said("offer.price")
 """Source of a price in the customer's version."""
 EARNED = said("offer.earned")
-SOLD_PARTS = (*HARDWARE, "Platform licences", "GPU software", "Hardware support")
+SOLD_PARTS = (*HARDWARE, PART["Platform licences"], PART["GPU software"], PART["Hardware support"])
 """Parts of the cost that the seller sells; the rest is paid to others."""
 
 

@@ -23,13 +23,13 @@ from gpuplan.plan import Plan
 from gpuplan.plan.bill_of_materials import BY_CORE, EXISTING_SOFTWARE, Material, software_of
 from gpuplan.plan.cash_flow import HARDWARE, PARTS, Flows
 from gpuplan.plan.prices import TERM_PRICES, factor
-from gpuplan.wording import said
+from gpuplan.wording import PART, said
 
 RUNNING = {
-    "Power": "electricity-kwh",
-    "Cooling": "electricity-kwh",
-    "Space": "rack-year",
-    "Administration": "administration-host-year",
+    PART["Power"]: "electricity-kwh",
+    PART["Cooling"]: "electricity-kwh",
+    PART["Space"]: "rack-year",
+    PART["Administration"]: "administration-host-year",
 }
 
 
@@ -215,11 +215,11 @@ class PricedItems:
             quantities[year] += share * sum(due)
         quantities[self.last] -= self.factor("residual_share") * sum(hardware)
         for year in years[1:]:
-            if key == RUNNING["Power"]:
+            if key == RUNNING[PART["Power"]]:
                 quantities[year] += self.kwh(year) * self.factor("power_usage_effectiveness")
-            if key == RUNNING["Space"]:
+            if key == RUNNING[PART["Space"]]:
                 quantities[year] += self.racks(year)
-            if key == RUNNING["Administration"]:
+            if key == RUNNING[PART["Administration"]]:
                 quantities[year] += self.costs.hosts[year - 1] + self.counts.management_hosts
         return quantities
 
@@ -238,13 +238,13 @@ class PricedItems:
             kwh = still = self.kwh(year)
             if stated is not None:
                 still = power.energy_kwh(idle.typical_w(year))
-                found[RUNNING["Power"], "loaded"][year] = (kwh - still) / stated
-            found[RUNNING["Power"], "energy"][year] = still
+                found[RUNNING[PART["Power"]], "loaded"][year] = (kwh - still) / stated
+            found[RUNNING[PART["Power"]], "energy"][year] = still
             for name in (name for name, watts in self.drawn.items() if not watts):
-                found[RUNNING["Power"], name][year] = self.flows.held[year - 1][name]
-            found[RUNNING["Space"], "running"][year] = self.racks(year)
+                found[RUNNING[PART["Power"]], name][year] = self.flows.held[year - 1][name]
+            found[RUNNING[PART["Space"]], "running"][year] = self.racks(year)
             people = self.costs.hosts[year - 1] + self.counts.management_hosts
-            found[RUNNING["Administration"], "running"][year] = people
+            found[RUNNING[PART["Administration"]], "running"][year] = people
         return {of: amounts for of, amounts in found.items() if of[0] in self.prices and any(amounts)}
 
     def weights(self, kind: str) -> list[float]:

@@ -16,7 +16,7 @@ from gpuplan.plan.fabric import Cabling, switches_for
 from gpuplan.plan.hardware import boards, gpus_per_board
 from gpuplan.plan.hosts import Pool, whole_pools
 from gpuplan.plan.inputs import derived, sources_of
-from gpuplan.plan.management import ManagementDomain
+from gpuplan.plan.management import SIZES, ManagementDomain
 from gpuplan.plan.owned_licences import platform_years, software_years
 from gpuplan.plan.prices import TERM_PRICES, Price, PriceList, server_price, sockets
 from gpuplan.plan.requests import kind_room
@@ -24,13 +24,11 @@ from gpuplan.plan.sharing import version_order
 from gpuplan.plan.switches import Switches
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import HostKind, Scenario, slug
-from gpuplan.wording import counted, number, said
+from gpuplan.wording import PART, TEXTS, in_words, number, said, told
 
-DOMAIN = "Workload domain"
-LICENCES = ("Platform licences", "GPU software")
+DOMAIN = PART["Workload domain"]
+LICENCES = (PART["Platform licences"], PART["GPU software"])
 """Parts of the cost that get the discount of licences."""
-NUMBERS = {1: "one", 3: "three"}
-"""VMs of a cluster of NSX Managers, in words."""
 WORDS: Mapping[tuple[str, str], Mapping[str, str]] = {
     (row["key"], row["when"]): row for row in own_rows("words/materials")
 }
@@ -358,10 +356,10 @@ class _Bill:
         """A line of the bill as the table words it, with its price from ``PriceList.price``."""
         base = key.partition("@")[0]
         row = {
-            column: cell.format(**(words or {})) if "{" in cell else cell
+            column: told(cell, words or {}) if "{" in cell else cell
             for column, cell in WORDS[base, when].items()
         }
-        name, part, cited = row["name"], row["part"], tuple(sources_of(self.catalog, row["sources"]))
+        name, part, cited = row["name"], PART[row["part"]], tuple(sources_of(self.catalog, row["sources"]))
         price = None
         if row["price"]:
             titled = row["price_name"] or name
@@ -392,7 +390,7 @@ class _Bill:
         return self.trail.compute(
             f"cost.materials.{key}",
             cost.purchase_cost,
-            words={"name": name, "less": " less {discount} of it" * (getattr(self.cost, discount) > 0)},
+            words={"name": name, "less": TEXTS["bill.less discount"] * (getattr(self.cost, discount) > 0)},
             quantity=derived(f"materials/{key}", quantity, "quantity of a material", name=name),
             unit_price=price.fact,
             discount=self.scenario.fact(f"cost.{discount}"),
@@ -534,7 +532,7 @@ def _platform_of_kinds(made: _Bill, counts: Counts, hosts: Fact | Line, licences
 
 def in_advance(years: int) -> str:
     """Word the payment of a subscription."""
-    return f"{counted(years, 'year')} in advance"
+    return said("bill.in advance", years=years)
 
 
 def included_years(scenario: Scenario, catalog: Catalog) -> int:
@@ -571,11 +569,11 @@ def _domain(made: _Bill, counts: Counts, domain: ManagementDomain) -> Iterator[M
     hosts = sum(counts.at_start().values())
     words = {
         "status": "included" if settings.platform_licence == "vcf" else "to be sized",
-        "size": vcenter.size,
+        "size": SIZES[vcenter.size],
         "hosts": number(hosts),
         "domains": domain.domains,
-        "nsx_size": nsx.size,
-        "cluster": NUMBERS[cluster],
+        "nsx_size": SIZES[nsx.size],
+        "cluster": in_words(cluster),
         "clusters": nsx.nodes // cluster,
         "each": said("bill.each domain") if domain.domains > 1 else "",
         "stated": domain.hosts,

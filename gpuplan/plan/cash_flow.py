@@ -20,15 +20,12 @@ from gpuplan.plan.growth import Growth
 from gpuplan.plan.power import PowerUse, racks_at_sites, usual_power_w
 from gpuplan.plan.prices import TERM_PRICES, Price, factor
 from gpuplan.scenario import PERPETUAL
-from gpuplan.wording import said
+from gpuplan.wording import PART, said
 
-RESIDUAL = "Residual value"
+RESIDUAL = PART["Residual value"]
 """Value left at the end, the only part below zero."""
-PARTS = (
-    *("Servers", "GPUs", "Network", "Spares", "Workload domain", "Platform licences", "GPU software"),
-    *("Hardware support", "Power", "Cooling", "Space", "Administration", RESIDUAL),
-)
-HARDWARE = ("Servers", "GPUs", "Network", "Spares", "Workload domain")
+PARTS = tuple(PART.values())
+HARDWARE = PARTS[:5]
 """Parts that are bought, supported, and worth something at the end."""
 RANGED = ("discount_rate", "pue", "support_share")
 """Cost factors whose ranges widen the totals too."""
@@ -50,7 +47,8 @@ class CostPart:
     @property
     def key(self) -> str:
         """Name in the keys of lines, which stay when a label changes: ``platform-licences``."""
-        return "value-left" if self.name == RESIDUAL else self.name.lower().replace(" ", "-")
+        english = next(english for english, name in PART.items() if name == self.name)
+        return "value-left" if self.name == RESIDUAL else english.lower().replace(" ", "-")
 
     @property
     def total(self) -> float:
@@ -156,8 +154,8 @@ class Flows:
             for name in ("support_share", "pue")
         )
         hardware = paid[:, [at[part] for part in HARDWARE]].sum(axis=1)
-        paid[:, at["Hardware support"]] = hardware @ self.support_years * share
-        paid[:, at["Cooling"]] = paid[:, at["Power"]] * (pue - 1)
+        paid[:, at[PART["Hardware support"]]] = hardware @ self.support_years * share
+        paid[:, at[PART["Cooling"]]] = paid[:, at[PART["Power"]]] * (pue - 1)
         paid[:, at[RESIDUAL], -1] = -float(self.residual.value) * hardware.sum(axis=1)
         return paid
 
@@ -171,11 +169,13 @@ class Flows:
         cores = [float(self.counts.cores_of(kind, kind.hosts(start))) for kind in kinds]
         power_w = [self.use.kinds[kind.name].part.typical_w for kind in kinds]
         hardware = np.zeros(len(kinds))
-        by = {"Platform licences": cores, "Power": power_w, "Cooling": power_w}
+        by = {PART["Platform licences"]: cores, PART["Power"]: power_w, PART["Cooling"]: power_w}
         totals = np.zeros(len(kinds))
         for part in parts:
             own = np.array([self._own(part.name, kind.suffix) for kind in kinds])
-            weights = hardware if part.name in ("Hardware support", RESIDUAL) else by.get(part.name, hosts)
+            weights = (
+                hardware if part.name in (PART["Hardware support"], RESIDUAL) else by.get(part.name, hosts)
+            )
             paid = own + (part.total - own.sum()) * np.array(weights) / max(1e-9, sum(weights))
             totals += paid
             hardware += paid * (part.name in HARDWARE)
@@ -240,15 +240,17 @@ class Flows:
             if managing := self.materials.get("management-platform"):
                 self._subscribed(managing, choice, [int(managing.quantity), *[0] * self.years], 0)
         elif choice == "socket":
-            support = self.price("platform-support-socket-year", f"{material.name}: support", "socket-year")
+            support = self.price(
+                "platform-support-socket-year", said("cost.support of", name=material.name), "socket-year"
+            )
             self._buy(material)
             for bought, licences in enumerate(self._more("platform")):
                 self._supported(material, support, licences, bought, 0)
         if add_on := self.materials.get("ai-add-on"):
             self._subscribed(add_on, "private-ai", self._more(add_on.key), 0)
-        if "Platform licences" in self.facts:
+        if PART["Platform licences"] in self.facts:
             behind = (fact for kind in self.counts.kinds for fact in (kind.cores, kind.sockets))
-            self._rests("Platform licences", *behind)
+            self._rests(PART["Platform licences"], *behind)
 
     def _gpu_software(self, key: str, free: int) -> None:
         material, choice = self.materials.get(key), self.scenario.cost.gpu_licence
@@ -261,14 +263,14 @@ class Flows:
         supported = int(self.catalog.products["nvidia-ai-enterprise"].fact("support_years").value)
         support = None
         if free + supported < self.years:
-            name = f"{material.name}, support after year {supported}"
+            name = said("cost.support after", name=material.name, year=supported)
             support = self.price("nvaie-support-year", name, "gpu-year")
         for bought, licences in enumerate(orders):
             if not licences:
                 continue
             when = {"horizon_years": self.years, "bought_year": bought, "years_included": free}
             bought_once = perpetual_payment(licences, price=1.0, **when)
-            self._pay("GPU software", material.price, bought_once, material.discount, key)
+            self._pay(PART["GPU software"], material.price, bought_once, material.discount, key)
             self._supported(material, support, licences, bought, free + supported)
 
     def _subscribed(self, material: Material, product: str, orders: Sequence[int], included: int) -> None:
@@ -290,7 +292,7 @@ class Flows:
 
         self._pay(material.part, price, licence_years(1.0, 0.0), material.discount, material.key)
         if any(alone := licence_years(0.0, 1.0)):
-            name = f"{material.name}, 1-year subscription"
+            name = said("cost.one year", name=material.name)
             renewal = self.price(TERM_PRICES[product][1], name, price.per, price.key) or price
             self._pay(material.part, renewal, alone, material.discount, material.key)
 
@@ -309,7 +311,9 @@ class Flows:
     def _support(self) -> Paid:
         """Years of support, paid in advance, for hardware out of warranty, by the year in which it is bought."""
         warranty = factor(self.scenario, self.catalog, "warranty_years")
-        self._rests("Hardware support", self.factors["support_share"], warranty, *self._hardware_facts())
+        self._rests(
+            PART["Hardware support"], self.factors["support_share"], warranty, *self._hardware_facts()
+        )
         when = {"horizon_years": self.years, "years_included": int(warranty.value)}
         bought = range(self.years + 1)
         return np.array(
@@ -324,13 +328,15 @@ class Flows:
         people = self.price("administration-host-year", said("cost.administration"), "host-year")
         hosts = [sum(many.values()) + self.counts.management_hosts for many in self.growth.hosts]
         if energy is not None:
-            self._pay("Power", energy, [0.0, *(power.energy_kwh(self.typical_w(year)) for year in years)])
-            self._rests("Power", *use.facts)
-            self._rests("Cooling", energy.fact, self.factors["pue"], *use.facts)
+            self._pay(
+                PART["Power"], energy, [0.0, *(power.energy_kwh(self.typical_w(year)) for year in years)]
+            )
+            self._rests(PART["Power"], *use.facts)
+            self._rests(PART["Cooling"], energy.fact, self.factors["pue"], *use.facts)
         if space is not None and use.hosts_per_rack:
-            self._pay("Space", space, [0.0, *map(self.racks, years)])
+            self._pay(PART["Space"], space, [0.0, *map(self.racks, years)])
         if people is not None:
-            self._pay("Administration", people, [0.0, *hosts])
+            self._pay(PART["Administration"], people, [0.0, *hosts])
 
     def racks(self, year: int) -> int:
         """Racks of a year from 1, of each kind of hosts apart."""

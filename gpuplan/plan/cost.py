@@ -19,7 +19,7 @@ from gpuplan.plan.power import PowerUse
 from gpuplan.plan.prices import Price, PriceList, Unknown, factor
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import UNASSIGNED, pick
-from gpuplan.wording import counted
+from gpuplan.wording import counted, said
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,9 @@ def costs(trail: Trail, counts: Counts, use: PowerUse, growth: Growth, domain: M
 
 
 def _cash_lines(trail: Trail, parts: Sequence[CostPart], flows: Flows, currency: str) -> tuple[Line, ...]:
-    when = {year: f"year {year}" if year else "at the start" for year in range(flows.years + 1)}
+    when = {
+        year: said("cost.year", year=year) if year else said("cost.start") for year in range(flows.years + 1)
+    }
     facts: dict[str, dict[int, Fact]] = {}
     for part in parts:
         key, behind, yearly = part.key, flows.facts[part.name], facts.setdefault(part.name, {})
@@ -155,7 +157,7 @@ def _cash_lines(trail: Trail, parts: Sequence[CostPart], flows: Flows, currency:
             f"cost.years.{year}",
             cost.total_cost,
             {name: yearly[year] for name, yearly in facts.items() if year in yearly},
-            when=f"in {when[year]}" if year else when[year],
+            when=said("cost.in year", year=year) if year else when[year],
         )
         for year in when
     )

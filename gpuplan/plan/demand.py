@@ -24,6 +24,7 @@ from gpuplan.plan.validation import request_problems
 from gpuplan.plan.weighing import Weighed
 from gpuplan.plan.working_week import Ask, Mix, mixes, peak_jobs, weeks, work_fact
 from gpuplan.scenario import Group, Scenario, ScenarioError
+from gpuplan.wording import TEXTS
 
 
 class GroupDemand(NamedTuple):
@@ -248,7 +249,7 @@ def _target_lines(
     if want.peakedness is not None:
         inputs["peakedness"] = peakedness_fact(scenario, catalog, want.peakedness)
     function, rule = FUNCTIONS[want.method, scenario.demand.rule], scenario.demand.rule
-    words = {"bursts": "peakedness {peakedness}: " if "peakedness" in inputs else ""}
+    words = {"bursts": TEXTS["demand.peakedness"] if "peakedness" in inputs else ""}
     return {"gpus": here.record("gpus_for_target", function, want.gpus, inputs, when=rule, words=words)}
 
 

@@ -34,7 +34,7 @@ from gpuplan.plan.switches import Fabric, Hosts, Kind, Switches, Totals
 from gpuplan.plan.trail import Trail
 from gpuplan.plan.training.speed import ITEM, RDMA
 from gpuplan.scenario import Scenario
-from gpuplan.wording import kept_range, said, whole_percent
+from gpuplan.wording import kept_range, said, told, whole_percent
 
 PORT_SPEEDS = (10, 25, 100, 200, 400)
 """Kinds of switch ports in the catalog. A port takes the slower speeds of its kind too: SFP28 10, QSFP28 40 and 50."""
@@ -504,7 +504,7 @@ def _settings(scenario: Scenario, catalog: Catalog, switches: Switches | None) -
         holds.add("spines")
     for row in SETTINGS:
         if holds & {*row["when"].split()}:
-            what = row["what"].format(mtu=scenario.network.mtu_bytes)
+            what = told(row["what"], {"mtu": scenario.network.mtu_bytes})
             yield Setting(row["where"], what, tuple(sources_of(catalog, row["sources"])))
 
 

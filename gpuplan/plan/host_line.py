@@ -18,7 +18,7 @@ from gpuplan.plan.inputs import derived, resting_on, sources_of
 from gpuplan.plan.prices import catalog_factor, sockets, stated_or
 from gpuplan.plan.trail import Given, Line, Trail
 from gpuplan.scenario import Scenario, other_vms
-from gpuplan.wording import amount, number, said, stated_percent, watts
+from gpuplan.wording import amount, number, said, spanned, stated_percent, told, watts
 
 ITEM = "gpu-host"
 """Planning values of a host."""
@@ -140,8 +140,8 @@ class Sizes:
         return HostPart(
             key,
             row["name"],
-            row["size"].format(**words),
-            row["rule"].format(**words),
+            told(row["size"], words),
+            told(row["rule"], words),
             weakest(fact.basis for fact in behind) if behind else "derived",
             tuple(dict.fromkeys(cited)),
             line,
@@ -352,7 +352,8 @@ def ranged(fact: Fact) -> str:
     """A planning value with its range, where it has one."""
     if fact.low is None or fact.high is None:
         return number(fact.value)
-    return f"{number(fact.value)} ({number(fact.low)} to {number(fact.high)})"
+    ends = spanned(number(fact.low), number(fact.high))
+    return said("wording.with range", value=number(fact.value), range=ends)
 
 
 def vsan_raw(catalog: Catalog, disk_gb: float, memory_gb: float = 0.0) -> tuple[Fact, ...]:

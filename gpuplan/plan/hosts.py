@@ -21,7 +21,7 @@ from gpuplan.plan.trail import Given, Inputs, Line, Trail
 from gpuplan.scenario import UNASSIGNED, Scenario
 from gpuplan.simulation.jobs import simulate
 from gpuplan.units import exact
-from gpuplan.wording import percent, said
+from gpuplan.wording import NAMES, percent, said
 
 
 class Share(NamedTuple):
@@ -36,12 +36,7 @@ class Share(NamedTuple):
     room: Room
 
 
-POOL_NAMES = {
-    "vgpu": "vGPU cluster",
-    "passthrough": "Passthrough cluster",
-    "bitfusion": "Bitfusion cluster",
-    "gpu": "GPU cluster",
-}
+POOL_NAMES = NAMES["cluster"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -19,7 +19,7 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.plan.inputs import derived, resting_on
 from gpuplan.plan.trail import Inputs, Line, Trail
 from gpuplan.scenario import Scenario, other_vms
-from gpuplan.wording import amount, number, said
+from gpuplan.wording import NAMES, amount, number, said
 
 ITEM = "management-domain"
 """Planning values of the domain."""
@@ -31,6 +31,8 @@ WITHOUT = {
     "operations-automation": (),
 }
 """Extent of the deployment -> components that it leaves out."""
+SIZES = NAMES["size of an appliance"]
+"""Size of an appliance, as its maker calls it -> its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,10 @@ class Appliance:
 
     def fact(self, name: str, unit: str) -> Fact:
         """A total of its nodes as a fact."""
-        note, key = f"{self.nodes} x {self.name} {self.size}".rstrip(), f"domain/{self.id}_{name}"
+        note, key = (
+            f"{self.nodes} x {self.name} {SIZES.get(self.size, self.size)}".rstrip(),
+            f"domain/{self.id}_{name}",
+        )
         return Fact(key, getattr(self, name), unit, None, None, self.basis, self.sources, "", note)
 
 

@@ -68,7 +68,7 @@ from gpuplan.scenario import (
     show,
 )
 from gpuplan.showing import WAYS, Carded
-from gpuplan.wording import said
+from gpuplan.wording import PART, said
 
 CHAPTERS = (
     *("llm", "sized", "demand", "requests", "pools", "power_on", "inventory", "waiting", "leftover"),
@@ -759,5 +759,5 @@ def _outcome(scenario: Scenario, catalog: Catalog, check: bool) -> Outcome | Non
     size = (plan.totals.hosts, plan.totals.unplaced_vms)
     if any(material.unknown for material in software):
         return Outcome(inf, None, gpus, *size)
-    paid = sum(part.total for part in costs.parts if part.name == "GPU software")
+    paid = sum(part.total for part in costs.parts if part.name == PART["GPU software"])
     return Outcome(costs.net_present, paid, gpus, *size)

@@ -22,7 +22,7 @@ from gpuplan.plan.trail import Given, Line, Trail
 from gpuplan.scenario import Scenario
 from gpuplan.wording import said
 
-LEAVES, SPINES = "leaf switches", "spine switches"
+LEAVES, SPINES = said("power.leaf switches"), said("power.spine switches")
 SYSTEM_GPUS = 8
 """SXM modules of a system whose maximum a maker states for the whole."""
 
@@ -340,7 +340,7 @@ def _hosts_part(
         excludes.append(said("power.height of server"))
     typical_w = busy_w * (float(host.typical.value) / float(host.busy.value))
     units = None if height is None else len(hosts) * float(height.value)
-    name = f"GPU hosts ({hardware.of})" if hardware.of else "GPU hosts"
+    name = said("power.hosts of", kind=hardware.of) if hardware.of else said("power.hosts")
     return PowerPart(name, len(hosts), sum(peaks), typical_w, units), busy_w, peaks
 
 
@@ -386,7 +386,9 @@ def _management_part(scenario: Scenario, catalog: Catalog) -> PowerPart:
     host_w = power.host_power_w(
         0, base_w=float(base.value), board_w=0.0, psu_efficiency=float(efficiency.value)
     )
-    return PowerPart("management hosts", hosts, hosts * host_w, hosts * host_w, hosts * float(height.value))
+    return PowerPart(
+        said("power.management hosts"), hosts, hosts * host_w, hosts * host_w, hosts * float(height.value)
+    )
 
 
 def usual_power_w(switch: Item) -> float | None:

@@ -16,7 +16,7 @@ from gpuplan.locales import written
 from gpuplan.models.cost import selling_price
 from gpuplan.plan.hardware import boards, server_of
 from gpuplan.scenario import Scenario, slug
-from gpuplan.wording import said
+from gpuplan.wording import PART, said
 
 ANY_HOST = "host-without-gpus"
 """Price of a host of the usual kind, for servers without their own price."""
@@ -51,13 +51,13 @@ OTHER_TERMS = {
 """Price of a term -> the prices of the other terms, the nearest first."""
 
 CAUSES = {
-    "gpu": "GPUs",
-    "server": "Servers",
-    "memory": "Servers",
-    "nic": "Network",
-    "switch": "Network",
-    "cable": "Network",
-    "support": "Hardware support",
+    "gpu": PART["GPUs"],
+    "server": PART["Servers"],
+    "memory": PART["Servers"],
+    "nic": PART["Network"],
+    "switch": PART["Network"],
+    "cable": PART["Network"],
+    "support": PART["Hardware support"],
 }
 """Kind of a price -> its cause: prices of one cause move together. Others vary separately, licences by vendor."""
 

@@ -16,6 +16,7 @@ from gpuplan.plan.trail import Inputs, Line, Trail
 from gpuplan.plan.working_week import Week, mixes
 from gpuplan.scenario import UNASSIGNED, Scenario
 from gpuplan.units import exact
+from gpuplan.wording import TEXTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +139,6 @@ def waiting_lines(
         }
         if method == "bursty":
             inputs["peakedness"] = peakedness_fact(scenario, catalog, z)
-        bursts = {"bursts": ", peakedness {peakedness}" * (method == "bursty")}
+        bursts = {"bursts": TEXTS["totals.peakedness"] * (method == "bursty")}
         trail.record(f"totals.{key}", FUNCTIONS[method, "wait"], 100 * chance, inputs, words=bursts)
     return trail.lines

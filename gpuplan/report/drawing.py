@@ -8,13 +8,13 @@ from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
 from gpuplan.facts import own_rows
-from gpuplan.wording import said
+from gpuplan.wording import PART, said
 
 OKABE_ITO = ("#0072b2", "#56b4e9", "#009e73", "#e69f00", "#cc79a7", "#d55e00", "#f0e442", "#9b8cd6")
 """Colours of groups in their order; each has a letter beside it, because they repeat after eight."""
 COLOURS = ("#8b94a3", *OKABE_ITO, "#f4a582", "#5e4fa2")
 """Colours by their number, as in the stylesheet; the first one is for what is of no single group."""
-PARTS = {row["part"]: (row["letter"], int(row["colour"])) for row in own_rows("words/cost_parts")}
+PARTS = {PART[row["part"]]: (row["letter"], int(row["colour"])) for row in own_rows("words/cost_parts")}
 """Part of the cost -> its letter, one of its name that no other part has, and the number of its colour; parts that belong together are alike."""
 
 

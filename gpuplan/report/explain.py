@@ -9,7 +9,7 @@ from gpuplan.locales import per_cent, quoted, spoken
 from gpuplan.plan import Plan, of_design
 from gpuplan.plan.inputs import Input
 from gpuplan.plan.trail import Line
-from gpuplan.wording import NAMES, amount, bare_amount, basis_word, number, said
+from gpuplan.wording import NAMES, amount, bare_amount, basis_word, number, said, told
 
 BASIS_TEXT, TIER_WORDS = NAMES["weakest basis"], NAMES["tier of a source"]
 WHOLE = ("totals.", "cost.", "pools.", "demand.", "power.", "postures.")
@@ -80,7 +80,7 @@ def formula_text(line: Line) -> str:
     values = [(i.name, i.value, i.unit) for i in line.inputs] + [("value", line.value, line.unit)]
     words = {name: bare_amount(value, unit) for name, value, unit in values}
     words |= {f"{name}_u": amount(value, unit) for name, value, unit in values}
-    return per_cent(ALIKE.sub(_counted, line.formula.format(**words)))
+    return per_cent(ALIKE.sub(_counted, told(line.formula, words)))
 
 
 def _counted(alike: re.Match[str]) -> str:

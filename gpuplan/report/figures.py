@@ -13,7 +13,19 @@ from gpuplan.plan.known import unconfirmed
 from gpuplan.plan.prices import price_day
 from gpuplan.plan.weighing import listed
 from gpuplan.report.tables.alternatives import count_over_years
-from gpuplan.wording import NAMES, TEXTS, joined, number, percent, priced, rounded_money, said, told, whole
+from gpuplan.wording import (
+    NAMES,
+    TEXTS,
+    joined,
+    number,
+    percent,
+    priced,
+    rounded_money,
+    said,
+    spanned,
+    told,
+    whole,
+)
 
 CHANGES = NAMES["what to do"]
 """Actions on messages whose checks address the person at the workbook, not the customer."""
@@ -46,12 +58,13 @@ class CostFigures:
     def span(self) -> str:
         """Its range, such as ``2.0 to 3.1 M``; empty where there is none."""
         _, low, high = self._rounded
-        return f"{low} to {high}" if low else ""
+        return spanned(low, high) if low else ""
 
     @property
     def money(self) -> str:
         """Both: ``USD 2.4 M (2.0 to 3.1 M)``."""
-        return self.price + (f" ({self.span})" if self.span else "")
+        span = self.span
+        return said("wording.with range", value=self.price, range=span) if span else self.price
 
     @property
     def start(self) -> str:

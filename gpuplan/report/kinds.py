@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from gpuplan.facts import own_rows
 from gpuplan.locales import written_day
-from gpuplan.wording import basis_word, hours, points, unsigned, worded
+from gpuplan.wording import basis_word, hours, points, spanned, unsigned, worded
 
 KEY = "key"
 """The kind of an id that programs join tables by; no reader sees it."""
@@ -15,7 +15,7 @@ KEY = "key"
 def between(ends: tuple[float, float], words: Callable[[float], str]) -> str:
     """Return a range in words with its unit once: ``0 to 3 %``; one value where both ends read the same."""
     low, high = map(words, ends)
-    return low if low == high else f"{unsigned(low)} to {high}"
+    return low if low == high else spanned(unsigned(low), high)
 
 
 class Kind(NamedTuple):

@@ -97,7 +97,9 @@ def _amounts(plan: Plan, first: Plan) -> Iterator[tuple[str, Amount | None]]:
 
 
 def _short(text: str) -> str:
-    return text.replace("less than ", "< ").replace("under ", "< ")
+    for key in ("wording.less", "wording.under"):
+        text = text.replace(said(key, value=""), "< ")
+    return text
 
 
 def _largest(plan: Plan, ids: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from gpuplan.facts import BASES, Brief
 from gpuplan.scenario.inputs import FIELDS, TABLE, defaults
 from gpuplan.scenario.kinds import Field
+from gpuplan.wording import said
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,7 +320,7 @@ class Internal:
     """Margin as a share of the selling price of the goods sold; prices are then the seller's purchase prices."""
 
 
-STATED = Origin(basis="quoted", source="scenario", note="stated by the customer")
+STATED = Origin(basis="quoted", source="scenario", note=said("scenario.stated"))
 CONFIRMED = Origin(basis="quoted", source="scenario", note="confirmed by the customer")
 DEFAULTS = {basis: Origin(basis, "scenario", note="default of gpuplan, not yet confirmed") for basis in BASES}
 """Origin of an input that is left out, by the basis of its default."""

@@ -24,12 +24,13 @@ from gpuplan.plan.growth import Growth, grow
 from gpuplan.plan.llm.own_models import with_models
 from gpuplan.plan.plan import plan_of
 from gpuplan.scenario import Availability, Demand, Limits, Scenario, ScenarioError, Training
+from gpuplan.wording import PART
 
 MANY_GPUS = 64
 """GPUs of hosts whose licences are compared by term: so many that no smallest order counts."""
 FIRST = 8
 """Hosts of which a unit tells what they take."""
-SPACE = "Space"
+SPACE = PART["Space"]
 STRIDE = 1.05
 """Ratio of the amounts at which designs are bounded."""
 IDLE = 0.01

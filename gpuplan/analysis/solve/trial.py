@@ -21,10 +21,10 @@ from gpuplan.plan.cost import Costs
 from gpuplan.plan.limits import Within
 from gpuplan.plan.power import LEAVES, SPINES
 from gpuplan.scenario import RISKS, Limits, Problem, Scenario
-from gpuplan.wording import joined, said
+from gpuplan.wording import PART, joined, said
 
 LIMITS = Limits.__slots__
-SHARED = ("Network", "Spares", "Workload domain")
+SHARED = (PART["Network"], PART["Spares"], PART["Workload domain"])
 """Parts of the cost that hosts of several kinds have together."""
 BOUNDED = ("budget", "budget_start", "power_kw", "cooling_kw", "rack_units", "racks")
 """Limits of which a part is known before a design is planned."""
@@ -189,7 +189,7 @@ def least_of(plan: Plan, paid: tuple[float, float]) -> dict[str, float]:
     shared = [part.yearly for part in costs.parts if part.name in SHARED]
     bought = sum(part.yearly[0] for part in costs.parts if part.name in HARDWARE)
     first = sum(yearly[0] for yearly in shared)
-    support, share = yearly_of(costs, "Hardware support"), first / bought if bought else 0.0
+    support, share = yearly_of(costs, PART["Hardware support"]), first / bought if bought else 0.0
     hosts = [part for part in power.parts if part.name not in (LEAVES, SPINES)]
     kw = sum(part.peak_w for part in hosts) / 1000
     return {

@@ -27,6 +27,7 @@ from gpuplan.report.charts.design import year_names
 from gpuplan.report.drawing import COLOURS, OKABE_ITO
 from gpuplan.report.headlines import to_confirm
 from gpuplan.wording import (
+    PART,
     TEXTS,
     headline_money,
     hours,
@@ -36,7 +37,7 @@ from gpuplan.wording import (
     spanned,
 )
 
-LICENCES = ("Platform licences", "GPU software", "Hardware support")
+LICENCES = (PART["Platform licences"], PART["GPU software"], PART["Hardware support"])
 """Parts that are licences and support; others that are no hardware are paid to run it."""
 LABEL_SHARE = 0.07
 """Share of the tallest column from which a part has room for its number."""

@@ -13,7 +13,7 @@ from gpuplan.locales import written_day
 from gpuplan.plan.cost import Costs
 from gpuplan.report.table import Table, Worded, filled, tabulate
 from gpuplan.report.tables.acceptance import acceptance
-from gpuplan.wording import NAMES, joined, said
+from gpuplan.wording import NAMES, PART, joined, said
 
 MOST_STEPS, STEPS = 4, NAMES["step of the deck"]
 """Most steps beside the decisions, and actions in a few words by the code of their message."""
@@ -130,7 +130,9 @@ def _years(costs: Costs, sketch: Sketch, start: float) -> None:
 
 
 def _licences(costs: Costs) -> list[float]:
-    paid = [part.yearly for part in costs.parts if part.name in ("Platform licences", "GPU software")]
+    paid = [
+        part.yearly for part in costs.parts if part.name in (PART["Platform licences"], PART["GPU software"])
+    ]
     return [sum(values) for values in zip(*paid, strict=True)]
 
 

@@ -13,6 +13,7 @@ from gpuplan.plan.totals import Totals
 from gpuplan.report.figures import CostFigures, cost_figures
 from gpuplan.report.workloads import WHO
 from gpuplan.scenario import Problem, Scenario, ScenarioError, field_of
+from gpuplan.wording import PART
 
 SHARES = (0.5, 0.625, 0.75, 0.875, 1, 1.25, 1.5, 1.75, 2.0)
 """Positions of a size as shares of the design's size."""
@@ -104,7 +105,7 @@ def _rounded(size: float) -> int:
 
 def _price(plan: Plan) -> Axis | None:
     """Return the price of the board that costs most, between its low and high; None where nothing is bought at a price."""
-    bought = [each for each in plan.costs.materials if each.part == "GPUs"] if plan.costs else []
+    bought = [each for each in plan.costs.materials if each.part == PART["GPUs"]] if plan.costs else []
     dearest = max(bought, key=lambda each: each.cost or 0.0, default=None)
     match = dearest.price if dearest else None
     if match is None or not match.given.value:

@@ -17,7 +17,7 @@ from gpuplan.report import table as report
 from gpuplan.report.figures import as_of, paper_of
 from gpuplan.report.kinds import KINDS
 from gpuplan.report.tables.plan import cited_sources
-from gpuplan.wording import capital, run_words, said
+from gpuplan.wording import run_words, said
 
 NARROW, WIDE = 7.0, 90.0
 """Width of a column of text, at least and at most."""
@@ -98,7 +98,7 @@ def laid(column: report.Column) -> SheetColumn:
     """A column of a topic's table on a sheet, the unit in its head."""
     has_unit = not column.unit or re.search(rf"\b{re.escape(column.unit)}\b", column.label)
     unit = "" if has_unit else f", {column.unit}"
-    head = (column.label or capital(column.key.replace("_", " "))) + unit
+    head = (column.label or said(f"sheet.head.{column.key}")) + unit
     return SheetColumn(head, KINDS[column.kind].cell or "text")
 
 

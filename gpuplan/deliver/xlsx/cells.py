@@ -10,7 +10,7 @@ from gpuplan.deliver.brand import Brand
 from gpuplan.deliver.html import clean
 from gpuplan.facts import own_specs
 from gpuplan.locales import SPOKEN, written
-from gpuplan.wording import NAMES, runs, said
+from gpuplan.wording import NAMES, number, runs, said
 
 SIZE = 10
 TABS = NAMES["sheet"]
@@ -111,7 +111,7 @@ def plain(value: Any, kind: str) -> tuple[Any, str]:
     if isinstance(value, Live | Editable):
         kind, value = value.kind or kind, value.value
     if isinstance(value, bool):
-        return "yes" if value else "no", kind
+        return number(value), kind
     if not isinstance(value, int | float):
         return "" if value is None else cleaned(str(value)), kind
     if kind in ("text", "num"):

@@ -14,7 +14,7 @@ from gpuplan.models import cost
 from gpuplan.models.availability import HOURS_PER_YEAR
 from gpuplan.plan import Plan
 from gpuplan.plan.bill_of_materials import FIRST, KindCounts
-from gpuplan.plan.cash_flow import PARTS, RESIDUAL
+from gpuplan.plan.cash_flow import PARTS
 from gpuplan.plan.prices import PriceList, catalog_factor
 from gpuplan.report.tables.cost import bill_of_materials, prices
 from gpuplan.wording import NAMES, amount, number, said, told
@@ -104,8 +104,7 @@ class Money(PricedItems):
     def _lay_out(self) -> None:
         """Assign the rows of the cost sheet, and the titles above some of them."""
         priced = {item.part for item in self.items}
-        always = ("Hardware support", "Power", "Cooling", "Space", "Administration", RESIDUAL)
-        self.parts = [name for name in PARTS if name in priced or name in always]
+        self.parts = [name for name in PARTS if name in priced or name in PARTS[7:]]
         with_units = [n for n, item in enumerate(self.items) if item.units == n]
         self.part_row, at = _rows(self.parts, HEAD + 2)
         self.cash_row = at

@@ -16,7 +16,7 @@ from gpuplan.plan.bill_of_materials import FIRST, KindCounts
 from gpuplan.plan.cash_flow import HARDWARE, RESIDUAL
 from gpuplan.plan.prices import Price, Unknown
 from gpuplan.report.tables.cost import PER, cost_by_year, growth_words
-from gpuplan.wording import said
+from gpuplan.wording import PART, said
 
 
 def cost_by_year_sheet(book: Book, plan: Plan, money: Money) -> None:
@@ -98,15 +98,19 @@ def _part_formula(money: Money, name: str, year: int) -> str:
         return _residual_formula(hardware, year, money.last)
     if here:
         return sum_of(here, [2 + year])
-    if name == "Hardware support":
+    if name == PART["Hardware support"]:
         return _support_formula(hardware, year, money.last)
     if not year:
         return "0"
     return {
-        "Power": f"{money.driver_at('kwh', year)}*N({money.price_at(RUNNING['Power'])})",
-        "Cooling": f"{money.year_at(money.part_row['Power'], year)}*(power_usage_effectiveness-1)",
-        "Space": f"{money.driver_at('racks', year)}*N({money.price_at(RUNNING['Space'])})",
-        "Administration": f"{_managed(money, year)}*N({money.price_at(RUNNING['Administration'])})",
+        PART["Power"]: f"{money.driver_at('kwh', year)}*N({money.price_at(RUNNING[PART['Power']])})",
+        PART[
+            "Cooling"
+        ]: f"{money.year_at(money.part_row[PART['Power']], year)}*(power_usage_effectiveness-1)",
+        PART["Space"]: f"{money.driver_at('racks', year)}*N({money.price_at(RUNNING[PART['Space']])})",
+        PART[
+            "Administration"
+        ]: f"{_managed(money, year)}*N({money.price_at(RUNNING[PART['Administration']])})",
     }[name]
 
 
@@ -191,7 +195,11 @@ def _running_terms(money: Money, key: str, year: int) -> list[str]:
     if not year:
         return []
     watts = f"{money.driver_at('kwh', year)}*power_usage_effectiveness"
-    terms = {"Power": watts, "Space": money.driver_at("racks", year), "Administration": _managed(money, year)}
+    terms = {
+        PART["Power"]: watts,
+        PART["Space"]: money.driver_at("racks", year),
+        PART["Administration"]: _managed(money, year),
+    }
     return [term for part, term in terms.items() if RUNNING[part] == key]
 
 

@@ -12,7 +12,7 @@ from gpuplan.plan.plan import Plan
 from gpuplan.plan.sharing import nvswitch_version, share_each, unconfirmed_on
 from gpuplan.plan.weighing import SERVES
 from gpuplan.scenario import UNASSIGNED, Group
-from gpuplan.wording import NAMES, counted, joined, said, some_of
+from gpuplan.wording import NAMES, counted, joined, said, some_of, told
 
 HALF = 4
 """GPUs of a half of a baseboard (``rules/nvswitch-halves``)."""
@@ -176,5 +176,5 @@ def _why(plan: Plan, gpu: str) -> str:
     groups = [group for group in plan.sized.groups if group.id in plan.requests.by_group]
     for group in groups or [Group(UNASSIGNED, said("decided.of no group"))]:
         reason = WHY[lack(plan.catalog, group, own, gpu) or "vgpu"]
-        why.setdefault(reason.format(board=plan.catalog.gpus[own].name), []).append(group.name)
+        why.setdefault(told(reason, {"board": plan.catalog.gpus[own].name}), []).append(group.name)
     return "; ".join(f"{some_of(names)}: {reason}" for reason, names in why.items())

@@ -17,7 +17,7 @@ from gpuplan.plan.racks import worst_loss
 from gpuplan.plan.sharing import version_order
 from gpuplan.plan.training.speed import RDMA
 from gpuplan.scenario import FIELD_BY_PATH, field_of
-from gpuplan.wording import NAMES, counted, joined, said, some_of, stated_percent, watts
+from gpuplan.wording import NAMES, counted, joined, said, some_of, spanned, stated_percent, watts
 
 PRIVATE_AI_PARAMETERS, PRIVATE_AI_GBIT_S = 40, 100
 """Models above this size in billions, tuned on several hosts, want this link with RDMA (rule ``private-ai-network``)."""
@@ -177,7 +177,7 @@ def beside_ranges(plan: Plan) -> Iterator[Message]:
         now = plan.planned(path)
         if now is not None and not low <= now <= high:
             worded = stated_percent if field_of(path).kind == "share" else _plain
-            ends, label = f"{worded(low)} to {worded(high)}", plan.scenario.label(path)
+            ends, label = spanned(worded(low), worded(high)), plan.scenario.label(path)
             yield message(plan, "range-beside-value", label=label, now=worded(now), ends=ends, key=path)
 
 

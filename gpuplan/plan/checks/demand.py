@@ -13,6 +13,7 @@ from gpuplan.wording import (
     METHOD_NAMES,
     MODE_NAMES,
     counted,
+    either,
     number,
     said,
     some_of,
@@ -69,7 +70,7 @@ def beyond_total(plan: Plan) -> Iterator[Message]:
 
 def _others(group: GroupPlan) -> str:
     """Modes that would serve a group which has one that does not."""
-    return " or ".join(MODE_NAMES[out.mode] for out in group.ruled_out if out.possible)
+    return either([MODE_NAMES[out.mode] for out in group.ruled_out if out.possible])
 
 
 def _against(plan: Plan, group: GroupPlan) -> list[RuledOut]:

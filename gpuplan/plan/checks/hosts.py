@@ -96,15 +96,16 @@ def counted_in_part(plan: Plan) -> Iterator[Message]:
         missing = [group for group in groups if not getattr(group, field)]
         stated = len(missing) < len(groups) or of_others
         if stated != bool(getattr(plan.scenario.hardware, host)):
-            there, not_there = ("the VMs", "a host") if stated else ("a host", "the VMs")
+            there, not_there = (
+                said(f"check.resource of {one}") for one in (("VMs", "host") if stated else ("host", "VMs"))
+            )
             yield message(plan, "resource-not-counted", what=what, stated=there, missing=not_there, host=host)
         elif stated and missing:
             yield message(
                 plan,
                 "resource-counted-in-part",
                 what=what,
-                names=", ".join(group.name for group in missing[:3]),
-                more=f" and {len(missing) - 3} more" if len(missing) > 3 else "",
+                names=some_of([group.name for group in missing]),
                 id=missing[0].id,
                 input=field,
             )

@@ -10,7 +10,7 @@ from gpuplan.plan.plan import Plan
 from gpuplan.plan.remote_gpus import NO_FASTER_LINK, RemoteUse
 from gpuplan.plan.switches import Switches
 from gpuplan.plan.training.use import TrainingUse
-from gpuplan.wording import TRANSPORT_NAMES, capital, percent, said
+from gpuplan.wording import capital, percent, said
 
 MANY_PORTS = 8
 """More network ports in one host than this are asked about: four adapters of two ports, our planning value."""
@@ -41,7 +41,7 @@ def carried_work(plan: Plan) -> Iterator[Message]:
         for wanted in ("good", "bad")
     }
     network = plan.scenario.network
-    link = f"{network.link_gbit_s} Gbit/s with {TRANSPORT_NAMES[network.transport]}"
+    link = said("check.link", network=network)
     text = said("check.carries" if kept["good"] else "check.carries nothing", link=link, **kept)
     if kept["bad"]:
         text = said("check.too slow", text=text, **kept)

@@ -14,7 +14,18 @@ from gpuplan.plan.over_time.rules import is_open, lacks, sizing_orders
 from gpuplan.plan.over_time.tried import STEPS, steps_words
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.requests import spare_hosts
-from gpuplan.wording import amount, capital, joined, priced, said, short_number, some_of, stated_percent
+from gpuplan.wording import (
+    amount,
+    capital,
+    either,
+    joined,
+    priced,
+    said,
+    short_number,
+    some_of,
+    stated_percent,
+    told,
+)
 
 MOST_MORE = 2
 """As many hosts more are tried."""
@@ -58,7 +69,7 @@ def _remedy(ways: Sequence[str]) -> str:
     if not ways:
         return said("check.no remedy")
     key = "check.several remedies" if len(ways) > 1 else "check.one remedy"
-    return said(key, ways=capital("; or ".join(ways)))
+    return said(key, ways=capital(either(ways)))
 
 
 def _by_settings(plan: Plan, now: Rehearsed) -> Iterator[tuple[str, str]]:
@@ -150,8 +161,8 @@ def _ways(made: PowerOn) -> str:
     if made.now.chance[0] >= LIKELY and made.tried("host").all_start:
         ways.append(STEPS["host"])
     if not made.best.all_start or made.hosts_by_size <= made.pool.hosts_for_demand:
-        ways.append(STEPS["sizes"].format(hosts=amount(made.hosts_by_size, "host")))
-    return capital(", or ".join(ways))
+        ways.append(told(STEPS["sizes"], {"hosts": amount(made.hosts_by_size, "host")}))
+    return capital(either(ways))
 
 
 def sized_for_orders(plan: Plan) -> Iterator[Message]:

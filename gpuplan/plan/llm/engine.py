@@ -28,7 +28,7 @@ from gpuplan.plan.profiles import stated_profile
 from gpuplan.plan.sharing import smallest_profile
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import show
-from gpuplan.wording import number, said
+from gpuplan.wording import either, number, said
 
 SHARES = (0.125, 0.25, 0.5)
 """Parts of a GPU that a small model is tried on."""
@@ -219,7 +219,7 @@ def _unseen(catalog: Catalog, gpu: Item, model: Row, tokens_in: float) -> str:
         return said("llm.beyond runs", tokens=longest) if tokens_in > longest else ""
     board, shape = (gpu.id in {board for board, _ in runs}), (model.id in {name for _, name in runs})
     missing = [str(name) for name, seen in ((gpu.name, board), (model["name"], shape)) if not seen]
-    return " or ".join(missing) or f"{model['name']} on {gpu.name}"
+    return either(missing) or said("llm.on board", model=model["name"], board=gpu.name)
 
 
 def gpu_shares(asks: Asks) -> tuple[float, ...]:

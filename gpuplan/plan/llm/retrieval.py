@@ -80,7 +80,7 @@ class Retrieval:
         """The VMs of the vector database as an input lists them."""
         name = re.sub(r"[;:,]+", " ", self.name)[:30].strip()
         size = {"vcpus_each": self.database_vcpus, "memory_gib_each": self.database_gib}
-        return str(vms_text([{"name": f"{name} database", "vms": self.database_vms, **size}]))
+        return str(vms_text([{"name": said("llm.database", name=name), "vms": self.database_vms, **size}]))
 
 
 def retrieval_of(asks: Asks, here: Trail) -> Retrieval:

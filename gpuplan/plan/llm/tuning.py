@@ -13,7 +13,7 @@ from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.trail import Trail
 from gpuplan.plan.training.llm import COUNTS, LlmTraining, LlmTrainingUse, tuning
 from gpuplan.scenario import GROUP_FIELD_BY_NAME, hours_length_h, show
-from gpuplan.wording import NAMES, amount, rough, said
+from gpuplan.wording import NAMES, rough, said
 
 MILLION = 1_000_000
 METHODS = NAMES["training method"]
@@ -151,7 +151,7 @@ def tuning_lines(here: Trail, asks: Asks, made: Tuning) -> None:
     behind: Any = {"parameters": size, "method": method, "fitted": fitted}
     speed = here.record("job_tokens", tokens_time_h, made.tokens_per_gpu.value, behind)
     work: Any = {"tokens": asks.fact("tuning_tokens"), "gpus": gpus, "speed": speed}
-    words = {"hosts": f" in each of {amount(made.hosts, 'host')}" if made.hosts > 1 else ""}
+    words = {"hosts": said("llm.in each host", hosts=made.hosts) if made.hosts > 1 else ""}
     hours = here.record("job_h", tokens_time_h, made.hours.value, work, words=words)
     here.stand_in(f"{at}.gpus_each", gpus)
     here.stand_in(f"{at}.work_h", hours)

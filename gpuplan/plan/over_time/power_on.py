@@ -34,7 +34,7 @@ from gpuplan.plan.requests import group_requests, too_large
 from gpuplan.plan.sharing import mixed_sizes_refused
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Scenario
-from gpuplan.wording import NAMES, amount, number, said, verb
+from gpuplan.wording import NAMES, amount, number, said, told
 
 SENTENCES = NAMES["power-on, sentence"]
 OTHERS = 4
@@ -281,7 +281,7 @@ class PowerOn:
         case = "too large" if not self.known else "alike" if alike(self.pool.requests) else "all"
         if self.known and not self.now.all_start:
             case = "some"
-        return SENTENCES[case].format(**self.words)
+        return told(SENTENCES[case], self.words)
 
     @property
     def words(self) -> dict[str, Any]:
@@ -293,7 +293,7 @@ class PowerOn:
             "orders": number(self.orders),
             "failing": self.now.short_words,
             "missing": vms_words(*self.now.stuck),
-            "do": verb(round(self.now.stuck[1]), "do"),
+            "stuck": round(self.now.stuck[1]),
             "other": self._way_out(),
         }
 
@@ -301,11 +301,10 @@ class PowerOn:
         """Say what starts every VM in the orders that were tried, or leaves fewer without a GPU."""
         if self.now.all_start or self.best is self.now:
             return ""
-        left = "all start"
+        left = said("power on.all")
         if not self.best.all_start:
-            left = f"{vms_words(*self.best.stuck)} in {self.best.short_words}"
-        comma = "," * (LARGEST in self.best.key)
-        return f"; {setting_words(self.best.key)}{comma} {left}"
+            left = said("power on.in orders", vms=vms_words(*self.best.stuck), orders=self.best.short_words)
+        return said("power on.way out", setting=setting_words(self.best.key), left=left)
 
 
 def settings_now(made: PowerOn) -> list[str]:
@@ -368,7 +367,7 @@ def power_on_lines(trail: Trail, made: PowerOn) -> None:
         "readings": rules,
         **policy_facts(made.scenario),
     }
-    ends = {"high": f" to {number(high)}" if high > low else ""}
+    ends = {"high": said("power on.chance up to", high=high) if high > low else ""}
     function = power_on.power_on_orders
     chance = here.record("power_on_chance", function, low, inputs, words=ends)
     here.record("power_on_missing", function, now.missing[1], chance=chance)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from gpuplan.models import power_on
 from gpuplan.plan.over_time.rules import ends
-from gpuplan.wording import NAMES, number, said
+from gpuplan.wording import NAMES, amount, joined, said, spanned
 
 SETTINGS, STEPS, LABELS = (NAMES[f"power-on, {what}"] for what in ("setting", "step", "label"))
 
@@ -84,31 +84,31 @@ def of_orders(low: float, high: float, orders: int) -> str:
     """A share of the orders that were tried, or its range, of 100 at most: ``3 of 100``, ``0 to 3 of 100``, ``all 20``, ``none of 100``."""
     of = min(100, orders)
     if low == high and high in (0, 1):
-        return f"{'all' if high else 'none of'} {number(orders)}"
-    ends = dict.fromkeys(_counted(share, of) for share in (low, high))
-    return f"{' to '.join(ends)} of {of}"
+        return said("tried.all" if high else "tried.none", orders=orders)
+    ends = list(dict.fromkeys(_counted(share, of) for share in (low, high)))
+    return said("tried.of", some=spanned(*ends) if ends[1:] else ends[0], orders=of)
 
 
 def _counted(share: float, of: int) -> str:
     if 0 < share < 0.5 / of or 1 - 0.5 / of < share < 1:
-        return "fewer than 1" if share < 0.5 else f"more than {of - 1}"
+        return said("tried.fewer" if share < 0.5 else "tried.more", orders=of - 1)
     return f"{of * share:.0f}"
 
 
 def vms_words(low: float, high: float) -> str:
     """Mean of the VMs that do not start, or its range."""
     ends = list(dict.fromkeys(round(end) for end in (low, high)))
-    return f"{' to '.join(map(str, ends))} VM{'s' * (ends[-1] != 1)}"
+    return spanned(str(ends[0]), amount(ends[1], "VM")) if ends[1:] else amount(ends[0], "VM")
 
 
 def setting_words(key: str) -> str:
     """Word a setting for use in a sentence: ``with the GPU policy set to group and the largest VMs started first``."""
-    return " and ".join(SETTINGS[part] for part in key.split(", ")).replace(" and with ", " and ")
+    return joined([SETTINGS[part] for part in key.split(", ")])
 
 
 def steps_words(key: str) -> str:
     """Word a setting as an action: ``set the GPU policy to group and start the largest VMs first``."""
-    return " and ".join(STEPS[part] for part in key.split(", "))
+    return joined([STEPS[part] for part in key.split(", ")])
 
 
 def label(key: str, *, within: bool = False) -> str:

@@ -19,7 +19,7 @@ from gpuplan.plan.training.speed import ITEM as NETWORK_ITEM
 from gpuplan.plan.training.speed import LINKS, network_bases, verdict_of
 from gpuplan.plan.training.use import JOB, TrainingUse, hours_and_knee
 from gpuplan.scenario import FIELD_BY_PATH, Scenario
-from gpuplan.wording import NAMES, amount, number, said, whole_percent
+from gpuplan.wording import NAMES, number, said, whole_percent
 
 SEQUENCE_TOKENS = 4096
 """Tokens of a sequence where not stated."""
@@ -132,9 +132,9 @@ def spread_words(run: TrainingRun) -> str:
     words = NAMES["sharding"][run.sharding]
     if run.sharding == "tensor-pipeline":
         copies = run.gpus // run.parts
-        words = f"tensor parallel {run.tensor}, pipeline {run.pipeline}, {amount(copies, 'copy')}"
-    again = ", activations computed again" if run.recompute else ""
-    return f"{words}; micro-batch {run.micro_batch}{again}"
+        words = said("llm.spread", run=run, copies=copies)
+    again = said("llm.recompute") if run.recompute else ""
+    return said("llm.micro-batch", spread=words, size=run.micro_batch, again=again)
 
 
 def _efficiency(catalog: Catalog, use: LlmTrainingUse) -> tuple[float, float, float]:
@@ -250,7 +250,7 @@ def _lines(here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTrainingUs
     shares = fit.given("exposed_share", "interleaved", "straggler_share")
     shares["overlap_share"] = catalog.assumptions[NETWORK_ITEM["ring"]].fact("overlap_share")
     inputs = {"compute_s": compute, "exchange_s": exchanged, **counts, **shares}
-    more = {"others": f", and {', '.join(others)}" if others else ""}
+    more = {"others": said("llm.and others", others=others) if others else ""}
     step = here.compute("step_s", llm_step_s, inputs, when="llm", words=more)
     return _answers(here, scenario, catalog, use, step, gpus)
 
@@ -285,7 +285,7 @@ def _compute_line(here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTra
     for (name, share), fact in zip(shares, (of_matmul, "matmul_share"), strict=True):
         inputs[name] = replace(fit.fact(fact), value=share, low=None, high=None, note=said("advice.board"))
     inputs |= fit.given(*COMPUTING)
-    again = ", activations computed again" if run.recompute else ""
+    again = said("llm.recompute") if run.recompute else ""
     return here.compute("compute_s", micro_batch_s, inputs, words={"again": again})
 
 

@@ -32,7 +32,7 @@ from gpuplan.plan.training.speed import (
     tcp_rate,
 )
 from gpuplan.scenario import Scenario
-from gpuplan.wording import said
+from gpuplan.wording import amount, said
 
 PATH = "network.job"
 """Prefix of the keys of the lines of the scenario's training job."""
@@ -252,7 +252,7 @@ def ring_latency(scenario: Scenario, catalog: Catalog, path: str = PATH) -> Fact
 def all_links(scenario: Scenario, path: str = PATH) -> Fact:
     """All links together that a job uses in one host."""
     link, links = scenario.fact("network.link_gbit_s"), scenario.training.links or 1
-    together, note = links * scenario.network.link_gbit_s, f"{links} links"
+    together, note = links * scenario.network.link_gbit_s, amount(links, "link")
     return link if links == 1 else replace(link, key=f"{path}/link_gbit_s", value=together, note=note)
 
 
@@ -261,7 +261,9 @@ def collective_facts(scenario: Scenario, catalog: Catalog, path: str = PATH) -> 
     fit, links = catalog.assumptions["collectives"], scenario.fact("training.links")
     facts: dict[str, Fact | Line] = {**fit.given(*COLLECTIVE)}
     facts["step_latency_us"] = _latency(fit.fact("step_latency_us"), scenario, path)
-    facts["links"] = links if links.value is not None else replace(links, value=1, note="all ports")
+    facts["links"] = (
+        links if links.value is not None else replace(links, value=1, note=said("training.all ports"))
+    )
     facts["link_gbit_s"] = scenario.fact("network.link_gbit_s")
     return facts
 

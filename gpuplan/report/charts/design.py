@@ -1,5 +1,6 @@
 """Charts of a design: GPUs left after host failures, payments by year and part, and training on its network against others."""
 
+import json
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -106,7 +107,9 @@ def years_chart(data: Spec, look: Look) -> Spec:
     """Cash by year, stacked by part; every part has its letter, what is worth something at the end is below zero."""
     parts = list({row["part"]: row["ink"] for row in data["rows"]}.items())
     colours = named_colours("part", parts, look, values=[name for name, _ in reversed(parts)])
-    return drawn("years", look, data, colours=colours)
+    start, year = (json.dumps(said(f"chart.years.{key}", year="#")) for key in ("start", "year"))
+    ticks = f"datum.value % 1 ? '' : datum.value ? replace({year}, '#', datum.value) : {start}"
+    return drawn("years", look, data, colours=colours, years=ticks)
 
 
 DASHES = ([1, 0], [8, 4], [3, 3], [10, 3, 2, 3])

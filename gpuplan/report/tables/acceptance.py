@@ -22,13 +22,13 @@ from gpuplan.report.physical import clients, design_facts, first_and_last, on_ku
 from gpuplan.report.site import site_fields, site_value
 from gpuplan.report.table import Cell, Table, tabulate
 from gpuplan.report.tables.over_time import rehearsals, upgrade_sentence
-from gpuplan.wording import basis_word, said, told
+from gpuplan.wording import NAMES, basis_word, said, told
 
 MOST_SENTENCES = 2
 """Sentences about upgrades that a test repeats; of more clusters it names the chapter that has them."""
 Facts = Mapping[str, Any]
 """Name of a fact of a design -> its value for texts; a row of words holds where the facts that it names are not empty."""
-RESTARTS = ("highest", "high", "medium", "low", "lowest")
+RESTARTS = tuple(NAMES["restart priority"].values())
 """Restart priorities of vSphere HA, from what restarts first."""
 
 

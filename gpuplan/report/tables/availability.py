@@ -17,7 +17,7 @@ from gpuplan.report.table import Cell, Table, Worded, columns, tabulate
 from gpuplan.report.tables.plan import by_cluster, group_names
 from gpuplan.wording import hours, number, said
 
-FITS = {True: "yes", False: "no", None: said("table.not known")}
+FITS = {True: number(True), False: number(False), None: said("table.not known")}
 
 
 def failures(plan: Plan, *pools: Pool) -> Table:

@@ -14,9 +14,9 @@ from gpuplan.report.physical import alike, all_servers, first_and_last, names, n
 from gpuplan.report.site import site_value
 from gpuplan.report.table import Cell, Table, Worded, filled, tabulate
 from gpuplan.report.tables.platform import parts_of_hosts
-from gpuplan.wording import NAMES, amount, number, said
+from gpuplan.wording import NAMES, PART, amount, number, said
 
-LICENCE_PARTS = ("Platform licences", "GPU software")
+LICENCE_PARTS = (PART["Platform licences"], PART["GPU software"])
 MOST_BUILT = 32
 PARTS = NAMES["software"]
 UNKNOWN = "by-matrix"

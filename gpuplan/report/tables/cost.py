@@ -124,7 +124,7 @@ def totals(plan: Plan) -> dict[str, tuple[float | None, End | None]]:
 def headlines(plan: Plan) -> dict[str, str]:
     """Tabulate the headline totals: rounded, with their ranges."""
     return {
-        name: "none" if value is None else headline_money(value, plan.scenario.cost.currency, ends)
+        name: number(None) if value is None else headline_money(value, plan.scenario.cost.currency, ends)
         for name, (value, ends) in totals(plan).items()
     }
 
@@ -187,7 +187,7 @@ def bill_of_materials(plan: Plan) -> Table:
 
 
 def _price_known(material: Material) -> Cell:
-    words = said("table.not known") if material.unknown else "yes" if material.price else ""
+    words = said("table.not known") if material.unknown else number(True) if material.price else ""
     return Cell(not material.unknown, words=words)
 
 
@@ -213,7 +213,7 @@ def prices(plan: Plan) -> Table:
     unknown = [
         dict.fromkeys(("as_of", "locator", "note"), "")
         | {"key": item.key, "name": item.name, "per": item.per, "low": None, "high": None, "sources": ()}
-        | {"value": Cell(None, words="unknown"), "basis": Cell("unknown", words="")}
+        | {"value": Cell(None, words=said("table.price unknown")), "basis": Cell("unknown", words="")}
         | {"stated": False, "old": False}
         for item in (plan.costs.unknown if plan.costs else ())
     ]

@@ -63,7 +63,7 @@ def _down(turn: Turn, names: dict[str, str]) -> Cell:
     fewest, most = turn.down
     groups = Counter(names[vm.group] for vm in turn.went if vm.how == DOWN)
     if not most:
-        return Cell(0, words="none")
+        return Cell(0, words=number(None))
     vms = number(most) if fewest == most else span_words(fewest, number(most))
     return Cell(most, words=f"{vms}{': ' * bool(groups)}{some_of(list(groups))}", tone="bad")
 
@@ -123,7 +123,7 @@ def _hour(week: Lived) -> int:
 
 def _worst_hour(week: Lived) -> Cell:
     hour = _hour(week)
-    return Cell(hour, words=moment(4 * hour) if max(week.missing) else "none")
+    return Cell(hour, words=moment(4 * hour) if max(week.missing) else number(None))
 
 
 def upgrade_sentence(rehearsed: Rehearsed) -> str:
