@@ -275,6 +275,28 @@ def on_kubernetes(plan: Plan) -> tuple[Group, ...]:
     return tuple(group for group in plan.scenario.groups if group.runs_as == "kubernetes")
 
 
+PODS_OF_A_NODE, USUAL_PODS, USUAL_NODES = 256, "192.168.128.0/17", 64
+"""Addresses that kube-controller-manager gives to the pods of a node, a network for 128 nodes, and half as many worker nodes."""
+
+
+def most_nodes(plan: Plan) -> int:
+    """Return the worker nodes of the largest Kubernetes cluster: one on each cluster of vSphere."""
+    pods = {group.id for group in on_kubernetes(plan)}
+    return max(
+        (sum(count for id, count in vms_of(pool).items() if id in pods) for pool in plan.pools), default=0
+    )
+
+
+def pod_network(nodes: int) -> str:
+    """Return a private network for the pods of a cluster: twice as many subnets as worker nodes, for growth, upgrades and control planes.
+
+    >>> pod_network(20), pod_network(700)
+    ('192.168.128.0/17', '172.16.0.0/13')
+    """
+    prefix = max(12, 24 - math.ceil(math.log2(max(2 * nodes, 1))))
+    return USUAL_PODS if nodes <= USUAL_NODES else f"172.16.0.0/{prefix}"
+
+
 def first_and_last(names: Sequence[str]) -> str:
     """Return the first and the last of some names; one where they are the same."""
     return names[0] if names[0] == names[-1] else f"{names[0]} \u2013 {names[-1]}"

@@ -11,7 +11,16 @@ from gpuplan.models.access import holds
 from gpuplan.plan import Plan
 from gpuplan.plan.prices import due_day
 from gpuplan.plan.weighing import listed
-from gpuplan.report.physical import appliances, design_facts, names, networks, site_ids, slug
+from gpuplan.report.physical import (
+    appliances,
+    design_facts,
+    most_nodes,
+    names,
+    networks,
+    pod_network,
+    site_ids,
+    slug,
+)
 from gpuplan.scenario.inputs import SITE_ROWS
 from gpuplan.wording import told
 
@@ -167,7 +176,8 @@ class _Site:
     def _proposed(self, row: Mapping[str, str], thing: Thing) -> str:
         text = row["proposed"]
         if not text.startswith(FROM_NETWORK):
-            return told(text, {**thing._asdict(), "letter": chr(ord("a") + thing.number - 1)})
+            letter, pods = chr(ord("a") + thing.number - 1), pod_network(most_nodes(self.plan))
+            return told(text, {**thing._asdict(), "letter": letter, "pods": pods})
         id, (_, _, skip) = self._network(row, thing), text.partition("+")
         if text == "@.gateway":
             return self._gateway(id)

@@ -5,16 +5,24 @@ broadcom-vm-class-api, vm-operator-types, vks-manifest-annotated, broadcom-vks-v
 nvidia-gpu-operator-vgpu and nvidia-gpu-operator-install; the README says which parts are composed and nowhere published whole.
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from ipaddress import ip_network
 from typing import Any, NamedTuple
 
 from gpuplan.deliver.infrastructure.terraform import vsphere_profiles, vsphere_provider
 from gpuplan.deliver.infrastructure.vms import Size, sizes_of
 from gpuplan.deliver.infrastructure.writing import written
 from gpuplan.plan import Plan
-from gpuplan.report.physical import cluster_id, group_slugs, on_kubernetes, vms_of
+from gpuplan.report.physical import (
+    PODS_OF_A_NODE,
+    cluster_id,
+    group_slugs,
+    most_nodes,
+    on_kubernetes,
+    vms_of,
+)
+from gpuplan.report.site import site_value
 from gpuplan.report.tables.build import class_name
 from gpuplan.wording import said
 
@@ -22,8 +30,6 @@ SINCE = "7.0u3"
 """Version of vSphere from which VM classes take GPUs."""
 CLUSTER_API_SINCE, GENERIC_SINCE = "8.0", "8.0u3"
 """Versions from which clusters are made by the Cluster API, and by the generic cluster class, with a namespace by Terraform."""
-USUAL_PODS, USUAL_NODES = "192.168.128.0/17", 64
-"""Network of 128 subnets of /24, which kube-controller-manager gives to a node each, and half as many worker nodes."""
 CONTROL_PLANES = {100: "large", 250: "2xlarge", 500: "4xlarge"}
 """Nodes of a cluster -> VM class of its control plane, with 4, 8 and 16 vCPUs; beyond, with 32 (kubernetes-large-clusters)."""
 AUTOMATION = ("9.1", "operations-automation")
@@ -112,7 +118,7 @@ def _shown(plan: Plan, classes: list[VmClass]) -> dict[str, Any]:
     namespaced = _since(plan, GENERIC_SINCE)
     clusters = _clusters(plan, classes)
     kubernetes = [cluster for cluster in clusters if cluster.pools]
-    most = max((sum(pool.replicas for pool in cluster.pools) for cluster in kubernetes), default=0)
+    most, pod_cidr = most_nodes(plan), site_value(plan, "pods.subnet") if kubernetes else ""
     return {
         "provider": vsphere_provider(plan),
         "provider_name": "vSphere",
@@ -128,19 +134,10 @@ def _shown(plan: Plan, classes: list[VmClass]) -> dict[str, Any]:
         "licensed": any(pool.vm_class.profile for item in kubernetes for pool in item.pools),
         "automation": False,
         "most_nodes": most,
-        "pod_cidr": pod_network(most),
+        "pod_cidr": pod_cidr,
+        "nodes_with_pods": ip_network(pod_cidr).num_addresses // PODS_OF_A_NODE if pod_cidr else 0,
         "control_plane": control_plane(most),
     }
-
-
-def pod_network(nodes: int) -> str:
-    """Return a private network for the pods of a cluster: twice as many subnets as worker nodes, for growth, upgrades and control planes.
-
-    >>> pod_network(20), pod_network(700)
-    ('192.168.128.0/17', '172.16.0.0/13')
-    """
-    prefix = max(12, 24 - math.ceil(math.log2(max(2 * nodes, 1))))
-    return USUAL_PODS if nodes <= USUAL_NODES else f"172.16.0.0/{prefix}"
 
 
 def control_plane(nodes: int) -> str:
