@@ -307,9 +307,10 @@ class Editing(PlanView):
         """Return the plan with all its chapters, so that a model that cannot answer says so here."""
         result = next((plan for plan in self._plans if plan.scenario == scenario), None)
         if result is None:
+            named = (plan.readdressed(scenario) for plan in self._plans)
             try:
                 with known_results():
-                    result = make_plan(scenario, self.catalog)
+                    result = next(filter(None, named), None) or make_plan(scenario, self.catalog)
                     result.read()
             except NotSimulatedError:
                 result = make_plan(scenario, self.catalog, check=False)

@@ -7,7 +7,18 @@ from typing import Any
 from gpuplan.app import header
 from gpuplan.app.groups import Answers
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps import boards, compare, deliver, estate, explore, hardware, models, solve, what_if
+from gpuplan.app.steps import (
+    boards,
+    compare,
+    deliver,
+    estate,
+    explore,
+    hardware,
+    models,
+    site,
+    solve,
+    what_if,
+)
 from gpuplan.audit.step import EVENTS as AUDIT_EVENTS
 from gpuplan.scenario import MAX_FILE_BYTES, shown_name
 from gpuplan.wording import said
@@ -89,6 +100,9 @@ EVENTS: Mapping[str, Handler] = {
         workbook, str(content["id"]), str(content["name"]), base64.b64decode(content["base64"])
     ),
     "hosts-file": lambda workbook, content: hardware.take_hosts(
+        workbook, str(content["name"]), base64.b64decode(content["base64"])
+    ),
+    "site-file": lambda workbook, content: site.take_workbook(
         workbook, str(content["name"]), base64.b64decode(content["base64"])
     ),
     "restore": _calls(Workbook.restore, fragment=str),

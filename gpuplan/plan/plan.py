@@ -535,6 +535,14 @@ class Plan(Carded):
         """Return the plan of another scenario with the same catalog, checked as this one is."""
         return make_plan(scenario, self.catalog, check=self.check)
 
+    def readdressed(self, scenario: Scenario) -> Plan | None:
+        """The plan of a scenario that differs in names and addresses alone, with all chapters reused; None for any other."""
+        if replace(scenario, site=self.scenario.site) != self.scenario:
+            return None
+        plan, new = plan_of(scenario, self.catalog, self.check), ("scenario", "set_up", "_analysed")
+        vars(plan).update({name: value for name, value in vars(self).items() if name not in new})
+        return plan
+
     def relinked(self, scenario: Scenario) -> Plan:
         """The plan of a scenario that differs in its network or prices alone, with the chapters before them reused."""
         if self._by_money:

@@ -22,7 +22,7 @@ from gpuplan.report.physical import (
     slug,
 )
 from gpuplan.scenario.inputs import SITE_ROWS
-from gpuplan.wording import told
+from gpuplan.wording import said, told
 
 MANY = ("host", "switch", "rack")
 """Things that share a number of the checklist: each is listed in the workbook and the app."""
@@ -60,6 +60,11 @@ class SiteField:
     proposed: str
     value: str
     """The value as typed; empty until then."""
+
+    @property
+    def full_name(self) -> str:
+        """What it is, and of which thing."""
+        return said("site.of", what=self.what, name=self.of) if self.of else self.what
 
     @property
     def mark(self) -> str:

@@ -127,7 +127,7 @@ Grid = TypedDict("Grid", {
 SheetRow = TypedDict("SheetRow", {"id": str, "name": str, "cells": Sequence[Cell]})
 Sheet = TypedDict("Sheet", {
     "shown": bool, "stale": bool, "fold": NotRequired[bool], "title": str, "hint": str, "text": Texts,
-    "heads": Sequence[Head], "rows": Sequence[SheetRow], "more": str})
+    "heads": Sequence[Head], "rows": Sequence[SheetRow], "more": str, "file": NotRequired[File]})
 Upload = TypedDict("Upload", {
     "label": str, "accept": str, "piece": int, "event": str, "name": str, "got": int})
 """``piece`` is the size of a piece, ``got`` what has arrived [bytes]."""

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import at, download, enter, figures, go, open_tab
+from browsing import at, download, enter, figures, go, is_value, open_tab, refused, renewed
 from waiting import LONG_S, soon
 
-from gpuplan import load_scenario
-from gpuplan.deliver import KINDS
+from gpuplan import load_scenario, make_plan
+from gpuplan.deliver import KINDS, design_files
 from gpuplan.scenario import decode_scenario
 
 pytestmark = pytest.mark.browser
@@ -97,3 +97,20 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(
     open_tab(opened.page, "document")
     opened.page.locator("iframe.gp-preview").wait_for(timeout=1000 * LONG_S)
     assert opened.faults() == []
+
+
+def test_names_and_addresses_are_typed_kept_and_taken_from_a_workbook(
+    example: Callable[[str, str], Any], tmp_path: Path
+) -> None:
+    page = example("enterprise", "deliver")
+    open_tab(page, "site")
+    enter(page, "site.dns.domain", "gpu.example.com")
+    is_value(page, "site.dns.domain", "gpu.example.com")
+    enter(page, "site.dns.servers", "ten")
+    refused(page, "site.dns.servers")
+    renewed(page, page.reload)
+    is_value(page, "site.dns.domain", "gpu.example.com")
+    plan = make_plan(load_scenario("enterprise").with_value("site.dns.domain", "corp.example.com"))
+    (tmp_path / "typed.xlsx").write_bytes(design_files(plan, ["xlsx"])["enterprise-example.xlsx"])
+    page.locator("input[type=file][accept='.xlsx']").set_input_files(tmp_path / "typed.xlsx")
+    is_value(page, "site.dns.domain", "corp.example.com")

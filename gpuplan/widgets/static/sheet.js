@@ -1,4 +1,4 @@
-// A table with an input in some of its cells, folded or not. Rows are kept by their id, so that typing is never interrupted.
+// A table with an input in some of its cells, folded or not; it takes a file with them, where there is one. Rows are kept by their id, so that typing is never interrupted.
 export default {
   render({ model, el }) {
     const send = sender(model);
@@ -14,7 +14,7 @@ export default {
     const more = h("p", { class: "gp-small" });
     const inside = [said, h("section", { class: "gp-tables" }, tools, table, more)];
     const details = fold ? h("details", { class: "gp-fold" }, h("summary", {}, title, hint), inside) : null;
-    const all = h("div", {}, details ?? [title, inside]);
+    const all = takesDrops(h("div", {}, details ?? [title, inside]));
 
     function makeRow() {
       const line = h("tr"), problems = h("td"), cells = [];
@@ -53,7 +53,7 @@ export default {
       const words = (row) => [row.name, ...row.cells.map((c) => cellWords(c)), ...row.cells.map((c) => c.input?.value)].join(" ");
       const many = long(model, "sheet", data.title, data.rows, words, { value: (row, n) => sortedBy(row.cells[n]), still: [...rows.values()].some((row) => row.node.contains(document.activeElement)) });
       model.reveal = many.reveal;
-      redraw(tools, many.tools);
+      redraw(tools, [many.tools, data.file ? fileButton(data.file, send) : null]);
       redraw(head, headCells(data.heads, many.head));
       table.hidden = !data.rows.length;
       more.textContent = data.more;
