@@ -34,7 +34,7 @@ from gpuplan.deliver.executive import OWNERS, Driver, Executive, actions, execut
 from gpuplan.deliver.pptx import pptx_bytes
 from gpuplan.deliver.pptx.blocks import render
 from gpuplan.deliver.pptx.measure import LINE_HEIGHT, POINT, Box, cut, first_of, text_lines
-from gpuplan.deliver.pptx.money import cost_series, signed, why_not
+from gpuplan.deliver.pptx.money import cost_series, signed
 from gpuplan.plan.failures import fail_hosts
 from gpuplan.plan.known import unconfirmed
 from gpuplan.scenario import from_dict
@@ -427,19 +427,6 @@ def test_the_answer_says_what_holds_and_on_which_condition(made: Made) -> None:
             assert sentence in cards
         states = {"green": "Holds", "amber": "With a condition", "red": "Does not hold"}
         assert states[verdict.state] in cards
-
-
-def test_why_not_is_short_for_every_alternative(made: Made) -> None:
-    _, summary, _ = made("enterprise")
-    deck: Any = type("Deck", (), {"plan": made("enterprise")[0]})
-    kinds = ("n0", "n1", "n2", "board", "rent-on-demand", "silos", "orders", "no-growth")
-    for key in kinds:
-        for more in (-1e5, 1e5):
-            told = why_not(
-                deck, Alternative(key, key, (1,), (4,), 1.0, None, None, more, "its own words", ())
-            )
-            assert 0 < len(told.split()) <= 12, told
-    assert is_approved(why_not(deck, summary.choices[0]), "182 h", "2.2 h")
 
 
 def test_workloads_have_their_gpus_as_a_number_and_as_squares(shown: tuple[Plan, Any]) -> None:

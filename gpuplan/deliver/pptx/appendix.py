@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from gpuplan.analysis.demand import rule_answers
@@ -10,7 +9,7 @@ from gpuplan.deliver.executive import OWNERS, due, edition
 from gpuplan.deliver.pptx.blocks import Tile, Tiles, Words
 from gpuplan.deliver.pptx.deck import Deck, Slide
 from gpuplan.deliver.pptx.measure import BODY, LEAD, SMALL
-from gpuplan.deliver.pptx.money import signed, why_not
+from gpuplan.deliver.pptx.money import drawback, signed
 from gpuplan.deliver.pptx.paging import Listing
 from gpuplan.deliver.pptx.roadmap import WIDTHS, next_steps, step_reasons, steps_table
 from gpuplan.locales import written_day
@@ -26,9 +25,9 @@ from gpuplan.report.tables.explore import compared as designs_beside
 from gpuplan.report.tables.known import planning_values
 from gpuplan.report.tables.network import cabling, fabric_words, network_name, part_failures, speed_kept
 from gpuplan.report.tables.plan import decisions as decided
-from gpuplan.report.tables.platform import host_line
+from gpuplan.report.tables.platform import host_line, power_points
 from gpuplan.report.tables.platform import power as power_parts
-from gpuplan.wording import NAMES, number, rounded_money, said, spanned, watts
+from gpuplan.wording import NAMES, number, rounded_money, said, spanned
 
 MOST_ROWS, LEAST_VALUES, MOST_VALUES, MOST_SOURCES = 40, 4, 12, 5
 MOST_FAILURES, MOST_MATERIALS = 10, 24
@@ -98,7 +97,7 @@ def alternatives(deck: Deck) -> Iterator[Slide]:
         if each.low is not None and each.high is not None
         else ""
     )
-    own |= {"difference": lambda each: signed(each.difference), "why": partial(why_not, deck)}
+    own |= {"difference": lambda each: signed(each.difference), "why": drawback}
     table = tabulate("choices", deck.summary.choices, costs.currency, **own, title="")
     scope = said("deck.choices.alike")
     yield details(
@@ -182,23 +181,14 @@ def network(deck: Deck) -> Iterator[Slide]:
 
 
 def power(deck: Deck) -> Iterator[Slide]:
-    """What draws power and fills the racks."""
-    if (use := deck.plan.power) is None:
-        return
-    title = said("deck.power.title" if use.racks else "deck.power.title beyond", use=use)
-    excluded = [said("deck.cost.excludes", names="; ".join(use.excludes))] if use.excludes else []
-    keys = ("power.typical", "power.peak", "power.facility", "power.racks")
-    peaks = sorted(kind.peak_w for kind in use.kinds.values())
-    each, host = said("deck.power.each", use=use), watts(peaks[0])
-    if peaks[1:]:
-        each = said("deck.power.kinds apart")
-        host = said("deck.power.host of kinds", low=watts(peaks[0]), high=watts(peaks[-1]))
-    racks = number(use.racks) if use.racks else "\u2013"
-    tiles = Tiles([Tile(*tile) for tile in deck.figures.tiles("power", racks=racks, each=each, host=host)])
-    body = Listing(power_parts(use), (4, 2, 2, 2, 2), (BODY, SMALL))
-    yield Slide(
-        [title, said("deck.power.short", use=use)], body, said("deck.power.about"), excluded, keys, top=tiles
-    )
+    """What draws power and fills the racks, beside what follows from it."""
+    if use := deck.plan.power:
+        title = said("deck.power.title" if use.racks else "deck.power.title beyond", use=use)
+        keys = ("power.typical", "power.peak", "power.facility", "power.racks")
+        parts = Listing(power_parts(use), (3, 1.6, 1.8, 1.8, 1.6), (BODY, SMALL))
+        points = Listing(filled("slide_points", power_points(use), title=title), (1, 2), (BODY, SMALL))
+        scope, titles = said("deck.power.about"), [title, said("deck.power.short", use=use)]
+        yield Slide(titles, parts, scope, (), keys, side=points, share=0.55)
 
 
 def rules(deck: Deck) -> Iterator[Slide]:

@@ -82,21 +82,25 @@ class Words(NamedTuple):
     texts: Sequence[str]
     size: int = BODY
     quiet: bool = False
+    ground: str = ""
+    """Colour of its ground, with a margin at the sides; empty for none."""
 
     def height(self, width: float) -> float:
         """Return the height that all of it takes."""
         lines = sum(text_lines(text, self.size, width) + AFTER_PARAGRAPH for text in self.texts)
         return lines * self.size * LINE_HEIGHT
 
-    def put(self, _deck: Grid, slide: Any, box: Box) -> None:
+    def put(self, deck: Grid, slide: Any, box: Box) -> None:
         """Write them."""
-        left, shown = box.height / (self.size * LINE_HEIGHT), []
+        left, shown, inset = box.height / (self.size * LINE_HEIGHT), [], 16 * bool(self.ground)
+        room = (box.width - 2 * inset) / deck.narrow
         for text in self.texts:
             if left >= 1:
-                kept = cut(text, self.size, box.width, int(left))
-                left -= text_lines(kept, self.size, box.width) + AFTER_PARAGRAPH
+                kept = cut(text, self.size, room, int(left))
+                left -= text_lines(kept, self.size, room) + AFTER_PARAGRAPH
                 shown.append((kept, self.size, False, "tx2" if self.quiet else "tx1"))
-        add(slide, "words", name="", box=box, ground="", inset=0, anchor="t", paragraphs=shown, spaced=True)
+        look = {"ground": self.ground, "inset": inset, "anchor": "ctr" if inset else "t", "spaced": not inset}
+        add(slide, "words", name="", box=box, paragraphs=shown, **look)
 
 
 class Tile(NamedTuple):
@@ -124,26 +128,25 @@ class Tiles(NamedTuple):
         wide, high = (box.width - (columns - 1) * GAP) / columns, (box.height - (rows - 1) * GAP) / rows
         room = wide - 2 * TILE_INSET
         typical = room / deck.narrow
-
-        def lines(size: int) -> int:
-            return min(4, int((high - (size + SMALL) * LINE_HEIGHT) / (SMALL * LINE_HEIGHT)))
-
-        def holds(tile: Tile, size: int) -> bool:
-            whole = text_lines(tile.note, SMALL, room) <= lines(size)
-            return text_width(tile.value, size, bold=True) <= typical and whole
-
-        sizes = (KEY, TITLE, LEAD)
-        size = next((size for size in sizes if all(holds(tile, size) for tile in self.tiles)), BODY)
+        high_lines = {
+            size: int(high / (SMALL * LINE_HEIGHT) - 1 - size / SMALL) for size in (KEY, TITLE, LEAD, BODY)
+        }
+        size = next(
+            size
+            for size, lines in high_lines.items()
+            if size == BODY
+            or all(
+                text_width(tile.value, size, bold=True) <= typical
+                and text_lines(tile.note, SMALL, room) <= lines
+                for tile in self.tiles
+            )
+        )
         for at, tile in enumerate(self.tiles):
+            note = cut(tile.note, SMALL, room, max(1, high_lines[size]))
             parts = (
                 (cut(tile.label, SMALL, typical), SMALL, False, "tx2"),
                 (cut(tile.value, size, typical, bold=True), size, True, "accent1"),
-                (
-                    cut(tile.note, SMALL, room, max(1, lines(size))) if tile.note else None,
-                    SMALL,
-                    False,
-                    "tx1",
-                ),
+                (note or None, SMALL, False, "tx1"),
             )
             name, place = one_line(f"Figure: {tile.label}"), box.cell(at, columns, wide, high, GAP)
             look = {"ground": "bg2", "inset": TILE_INSET, "anchor": "ctr", "spaced": False}
@@ -179,28 +182,23 @@ class Chart(NamedTuple):
     """For readers who cannot see it."""
     names: Sequence[str]
     series: Sequence[Series]
-    tall: tuple[float, float] | None = None
-    """Most height: of everything else, and of each category."""
     kind: str = "BAR_CLUSTERED"
     gap: int = 45
     """Gap between bars, in per cent of their width."""
     overlap: int | None = None
     legend: str = ""
-    """Side of the key: ``r`` or ``b``; empty for none."""
+    """Side of the key, such as ``b``; empty for none."""
     axis: str = ""
     """Title of the value axis; without one the axis is omitted."""
     pattern: str = "#,##0"
     start: float | None = 0
     """Limits of the axis; None where the program decides."""
     end: float | None = None
-    spans: Sequence[tuple[float, float]] = ()
     summed: bool = False
     """True if the last series is the sums of the columns, which are written above them."""
 
     def put(self, _deck: Grid, slide: Any, box: Box) -> None:
         """Draw it."""
-        if self.tall:
-            box = box._replace(height=min(box.height, self.tall[0] + self.tall[1] * len(self.names)))
         factory: Any = CategoryChartData
         data = factory(number_format="General")
         data.categories = [one_line(item) for item in self.names]
@@ -278,10 +276,6 @@ class Sketch:
             self._add("text", "Text", area, text=shown, **look)
         return box.down(high)._replace(height=box.height - high)
 
-    def arrow(self, x: float, top: float, bottom: float, colour: str, width: float) -> None:
-        """An upright line with heads at both ends."""
-        self._add("line", "Line", Box(x, top, 0, bottom - top), line=colour, width=width)
-
     def _add(self, kind: str, name: str, area: Box, **look: object) -> None:
         place = area._replace(left=area.left + self.box.left, top=area.top + self.box.top)
         self.shapes.append({"kind": kind, "name": name, "box": place, "size": SMALL, "wrap": False, **look})
@@ -358,7 +352,7 @@ def _card(sketch: Sketch, card: Card, area: Box, size: int, lines: int) -> None:
 
 def unit_of_squares(most: float, places: float) -> int:
     """Return what a square stands for, so that there are no more than so many."""
-    return next(n for n in (1, 2, 5, 10, 20, 50, 100, 500, 10**4, 10**6) if most / n <= places)
+    return next(n for n in (1, 2, 5, 10, 20, 50, 100, 200, 500, 10**3, 10**4, 10**6) if most / n <= places)
 
 
 def squares(

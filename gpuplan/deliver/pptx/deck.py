@@ -14,7 +14,7 @@ from gpuplan.deliver.brand import Brand
 from gpuplan.deliver.executive import Executive, document_day
 from gpuplan.deliver.html import clean, one_line
 from gpuplan.deliver.office import set_properties
-from gpuplan.deliver.pptx.blocks import Block, Shown, Tiles, Words, add, put
+from gpuplan.deliver.pptx.blocks import Block, Shown, Tiles, Words, put
 from gpuplan.deliver.pptx.measure import (
     BODY,
     INSET,
@@ -46,7 +46,8 @@ SUBTITLE, BAR = 13, 14
 """Indexes of the places for what belongs to the message: its scope, and what follows from it."""
 TITLES = (TITLE, 24, LEAD)
 LONGEST_TITLE = 64
-BAR_HEIGHT, BAR_GAP = 42, 12
+BAR_HEIGHT, GAP = 42, 13
+"""Height of the bar, and the room between what is below each other."""
 
 
 class Slide(NamedTuple):
@@ -71,8 +72,6 @@ class Slide(NamedTuple):
     share: float = SIDE
     """Share of the width that the body takes beside that."""
     foot: Words | Tiles | Shown | None = None
-    gap: float = 14
-    """Room between the body and what is above or below it."""
 
 
 class Deck:
@@ -142,77 +141,55 @@ class Deck:
 
     def _draw(self, content: Slide) -> None:
         """Draw a slide: its message, what it shows and what follows, then its footer and its notes."""
-        layout = next((each for each in self.layouts if each.name == "Message"), None)
-        slide = self.show.slides.add_slide(layout if self.own and content.follows else self.layout)
+        message = [each for each in self.layouts if each.name == "Message" and self.own and content.follows]
+        slide = self.show.slides.add_slide((*message, self.layout)[0])
         self.title(slide.shapes.title, [title.removesuffix(".") for title in content.titles])
         self._line(slide, SUBTITLE, [content.subtitle], self.subtitle_box, (BODY, SMALL))
         box = self.box
         if content.follows:
             low = box.below(box.height - BAR_HEIGHT)
-            box = box.above(box.height - BAR_HEIGHT - BAR_GAP)
+            box = box.above(box.height - BAR_HEIGHT - GAP)
         if content.top:
             high = content.top.height(box.width)
             content.top.put(self, slide, box.above(high))
-            box = box.below(high + content.gap)
+            box = box.below(high + GAP)
         if content.foot and content.foot[0]:  # some words or figures
             tall = content.foot.height(box.width)
             content.foot.put(self, slide, box.below(box.height - tall))
-            box = box.above(box.height - tall - content.gap)
+            box = box.above(box.height - tall - GAP)
         left, right = box.sides(min(box.width * content.share, box.width - SIDE_GAP - LEAST_SIDE), SIDE_GAP)
         if content.body:
             content.body.put(self, slide, left if content.side else box)
         if content.side:
             content.side.put(self, slide, right)
         if content.follows:
-            self._line(slide, BAR, content.follows, low, (18, BODY, SMALL), ground="bg2", inset=16)
+            self._line(slide, BAR, content.follows, low, (18, BODY, SMALL))
         self.finish(slide, content)
 
     def title(self, shape: Any, wordings: Sequence[str]) -> None:
         """The message of a slide, on one line; smaller only where its place has no room for it."""
-        room = self.title_box._replace(
-            width=(self.title_box.width - (0 if self.own else 2 * INSET)) / self.narrow
-        )
-        short = [text for text in wordings if len(text) <= LONGEST_TITLE] or [
-            f"{wordings[-1][: LONGEST_TITLE - 1]}\u2026"
-        ]
-        text, size = fitted(short, room, TITLES if self.own else (*TITLES, BODY, SMALL), bold=True)
+        width = self.title_box.width - (0 if self.own else 2 * INSET)
+        short = [text for text in wordings if len(text) <= LONGEST_TITLE]
+        sizes = TITLES if self.own else (*TITLES, BODY, SMALL)
+        shown = short or [f"{wordings[-1][: LONGEST_TITLE - 1]}\u2026"]
+        text, size = fitted(shown, self.title_box._replace(width=width / self.narrow), sizes, bold=True)
         put(shape, text, size, bold=True)
 
-    def _line(
-        self,
-        slide: Any,
-        index: int,
-        wordings: Sequence[str],
-        box: Box,
-        sizes: Sequence[int],
-        *,
-        ground: str = "",
-        inset: int = 0,
-    ) -> None:
+    def _line(self, slide: Any, at: int, wordings: Sequence[str], box: Box, sizes: Sequence[int]) -> None:
         """Put a text into its place in the layout, after what has been drawn; else into a box of its own."""
-        place = next((p for p in slide.placeholders if self.own and p.placeholder_format.idx == index), None)
-        room = box._replace(width=(box.width - 2 * inset) / self.narrow)
+        bar = at == BAR
+        room = box._replace(width=(box.width - 32 * bar) / self.narrow)
         choices = (fitted([text], room, sizes) for text in wordings)
         whole = (choice for choice in choices if not choice[0].endswith("\u2026"))
         text, size = next(whole, None) or fitted(wordings[-1:], room, sizes)
-        if place is not None:
-            slide.shapes._spTree.append(place._element) if text else place._element.getparent().remove(
-                place._element
-            )
+        place = next((p for p in slide.placeholders if self.own and p.placeholder_format.idx == at), None)
+        if place is None:
+            Words([text] * bool(text), size, not bar, "bg2" * bar).put(self, slide, box)
+            return
+        slide.shapes._spTree.remove(place._element)
+        if text:
+            slide.shapes._spTree.append(place._element)
             put(place, text, size)
-        elif text:
-            shown = [(text, size, False, "tx1" if ground else "tx2")]
-            add(
-                slide,
-                "words",
-                name="",
-                box=box,
-                ground=ground,
-                inset=inset,
-                anchor="ctr",
-                paragraphs=shown,
-                spaced=False,
-            )
 
     def finish(self, slide: Any, content: Slide) -> None:
         """Footer, number and notes of a slide."""

@@ -46,7 +46,7 @@ def _chart(plan: Plan, bars: Sequence[Within]) -> Chart:
     ]
     end = 1.5 * min(TO_SCALE, max(1.0, *shares, 1.0))
     names = [cut(each.name, SMALL, NAME_WIDTH) for each in bars]
-    return Chart(said("limits.figure alt"), names, series, (60, 50), gap=55, overlap=100, end=end)
+    return Chart(said("limits.figure alt"), names, series, gap=55, overlap=100, end=end)
 
 
 def _in_words(plan: Plan) -> Iterator[str]:
@@ -98,7 +98,7 @@ def _designs(deck: Deck, found: Mapping[str, Any]) -> Chart:
     colours = [deck.brand.accent if n == at else EDGE for n in range(len(designs))]
     title = said("chart.curve.cost", currency=found["currency"])
     series = Series(title, EDGE, costs, colours=colours, labels=labels)
-    return Chart(said("chart.curve.about"), names, [series], (60, 46), gap=45, end=1.7 * max(costs))
+    return Chart(said("chart.curve.about"), names, [series], gap=45, end=1.7 * max(costs))
 
 
 def _solved_titles(found: Mapping[str, Any]) -> list[str]:

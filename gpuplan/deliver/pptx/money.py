@@ -28,9 +28,8 @@ from gpuplan.report.drawing import COLOURS, OKABE_ITO
 from gpuplan.report.headlines import to_confirm
 from gpuplan.wording import (
     PART,
-    TEXTS,
+    capital,
     headline_money,
-    hours,
     rounded_money,
     said,
     short_number,
@@ -119,22 +118,17 @@ def signed(amount: float) -> str:
     return f"{sign}{short_number(abs(amount))}"
 
 
-def why_not(deck: Deck, choice: Alternative) -> str:
-    """Say in a few words what is wrong with an alternative, and why it is not recommended."""
-    return "; ".join(filter(None, (choice.standing.words, _drawback(deck, choice))))
-
-
-def _drawback(deck: Deck, choice: Alternative) -> str:
-    short = {posture.host_failures: posture.short_h for posture in deck.plan.postures}
-    chosen, dearer = deck.plan.scenario.availability.host_failures, choice.difference > 0
-    kind = choice.key.partition("-")[0] if choice.key.startswith("rent-") else choice.key
-    if kind in ("n0", "n1", "n2") and chosen in short:
-        other, here = short.get(int(kind[1]), 0.0), short[chosen]
-        if dearer:
-            return said("deck.why.more", hours=hours(max(0.0, here - other)))
-        return said("deck.why.fewer", there=hours(other), here=hours(here))
-    keys = (f"deck.why.{kind}", f"deck.why.{kind} {'dearer' if dearer else 'cheaper'}")
-    return next((said(key) for key in keys if key in TEXTS), choice.gives_up)
+def drawback(choice: Alternative) -> str:
+    """What is wrong with an alternative, and why it is not recommended."""
+    return "; ".join(
+        filter(
+            None,
+            (
+                capital(choice.standing.words),
+                choice.gives_up if choice.standing.words else capital(choice.gives_up),
+            ),
+        )
+    )
 
 
 def alternatives_slide(deck: Deck) -> Iterator[Slide]:
@@ -159,7 +153,7 @@ def alternatives_slide(deck: Deck) -> Iterator[Slide]:
     follows = said("deck.choices.none follows")
     if cheaper:
         less = headline_money(-least.difference, costs.currency)
-        follows = said("deck.choices.cheapest", less=less, name=least.name, why=why_not(deck, least))
+        follows = said("deck.choices.cheapest", less=less, name=least.name, why=drawback(least))
     about, scope = (
         said("deck.choices.about", years=costs.years),
         said("deck.choices.scope", years=costs.years),
@@ -178,7 +172,7 @@ def _choice(deck: Deck, each: Alternative, most: float, unit: int) -> Card:
         foot = (said("deck.choices.chosen"), deck.plan.verdict.short)
         return Card(each.name, each.gives_up, foot, ground="bg2", draw=draw)
     foot = (said("deck.choices.difference"), f"{signed(each.difference)} {currency}")
-    return Card(each.name, why_not(deck, each), foot, "525D6D", draw=draw)
+    return Card(each.name, drawback(each), foot, "525D6D", draw=draw)
 
 
 def _hosts_and_cost(
@@ -232,9 +226,7 @@ def drivers_slide(deck: Deck) -> Iterator[Slide]:
     ]
     about = said("deck.drivers.about", years=costs.years)
     names = [_driver_name(deck, driver.label) for driver in rows]
-    chart = Chart(
-        about, names, series, (90, 90), gap=45, overlap=100, legend="b", start=-1.5 * most, end=1.5 * most
-    )
+    chart = Chart(about, names, series, gap=45, overlap=100, legend="b", start=-1.5 * most, end=1.5 * most)
     scope = said("deck.drivers.from", money=headline_money(now, costs.currency), years=costs.years)
     open_ones = to_confirm(deck.plan, deck.messages)
     follows = [

@@ -75,8 +75,7 @@ def _written(deck: Deck) -> bytes:
     _title_slide(deck)
     for chapter in (*OPENING, *(HOSTS if deck.plan.pools else ()), *MONEY):
         deck.add(chapter(deck))
-    about, title = Words([said("deck.appendix.about")], LEAD), said("deck.appendix")
-    _framed(deck, deck.layout_with({1, 2}, "secHead"), title, about, "deck.appendix.notes")
+    _divider(deck)
     for chapter in APPENDIX:
         deck.add(chapter(deck))
     stream = BytesIO()
@@ -175,7 +174,7 @@ def _title_slide(deck: Deck) -> None:
 
 
 def _title_words(deck: Deck, slide: Any, lead: str, details: list[str]) -> None:
-    """Write the text below the title: into the placeholders of the layout, else into separate boxes."""
+    """Write the text below the title: into the placeholders of the layout, else into a box."""
     places = {int(p.placeholder_format.type): p for p in slide.placeholders}
     subtitle, body = places.get(4), places.get(2)
     if subtitle is None:
@@ -183,20 +182,23 @@ def _title_words(deck: Deck, slide: Any, lead: str, details: list[str]) -> None:
         return
     if body is None:
         lead = " \u00b7 ".join([lead, *details])
+    else:
+        put_lines(body, details)
     box = box_of(subtitle)
     put(subtitle, cut(lead, LEAD, box.width - 15, max(1, int(box.height / 24))), LEAD)
-    if body is not None:
-        put_lines(body, details)
 
 
-def _framed(deck: Deck, layout: Any, title: str, words: Words, notes: str) -> None:
-    """Put words into the places of a layout; without one, below a title."""
+def _divider(deck: Deck) -> None:
+    """The slide before the appendix: in the layout of a section, or with its words below the title."""
+    layout, title, about = (
+        deck.layout_with({1, 2}, "secHead"),
+        said("deck.appendix"),
+        said("deck.appendix.about"),
+    )
     slide = deck.show.slides.add_slide(layout or deck.layout)
+    put(slide.shapes.title, title, 0)
     if layout is None:
-        deck.title(slide.shapes.title, [title])
-        words.put(deck, slide, deck.box)
+        Words([about], LEAD).put(deck, slide, deck.box)
     else:
-        put(slide.shapes.title, title, 0)
-        body = next(p for p in slide.placeholders if int(p.placeholder_format.type) == 2)
-        put_lines(body, words.texts, 1 if words.size == BODY else 9)
-    deck.finish(slide, Slide([title], more=[said(notes)]))
+        put_lines(next(p for p in slide.placeholders if int(p.placeholder_format.type) == 2), [about], 9)
+    deck.finish(slide, Slide([title], more=[said("deck.appendix.notes")]))
