@@ -209,7 +209,7 @@ def test_what_is_stated_is_a_constraint_and_what_is_assumed_is_not(
 
     scenario = load_scenario("enterprise")
     constraints, assumptions = both(make_plan(scenario, catalog))
-    assert constraints.startswith("C1 ")
+    assert constraints.startswith("CON1 ")
     assert has_approved(constraints, "4 GPUs")
     assert "Time between failures: 16\u202f000 h" in assumptions
     assert "6\u202f300 to 48\u202f000" in assumptions

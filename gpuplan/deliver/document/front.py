@@ -251,6 +251,7 @@ def checklist(draft: Draft) -> Iterator[Block]:
             "due": Worded(written_day),
             "what": what,
             "proposed": proposed,
+            "value": lambda each: each.value or each.mark,
         }
         table = tabulate("checklist", these, title=area, **own)
         yield from tabled(table, widths=(0.06, 0.36, 0.18, 0.14, 0.14, 0.12), most=MOST_FIELDS)

@@ -87,10 +87,10 @@ def _site(plan: Plan) -> Facts:
     """Ports by their names in ESX, appliances with their sizes, and who has rights on what."""
     site, pods = _Site(plan), on_kubernetes(plan)
     shared, rdma = (plan.cabling.ports.shared, plan.cabling.ports.rdma) if plan.cabling else (0, 0)
-    named: dict[str, list[str]] = {}
+    named: dict[str, dict[str, None]] = {}
     for each in site_fields(plan):
         kind, _, rest = each.key.partition(".")
-        named.setdefault(f"{kind} {rest.rpartition('.')[2]}", []).append(site[each.key])
+        named.setdefault(f"{kind} {rest.rpartition('.')[2]}", {})[site[each.key]] = None
     sizes = {
         each.id: said("build.appliance", appliance=each)
         for each in (plan.management.appliances if plan.management else ())
@@ -101,7 +101,7 @@ def _site(plan: Plan) -> Facts:
         "external": not plan.vsan,
         "racks": plan.power and plan.power.racks,
         "bitfusion": clients(plan),
-        "named": named,
+        "named": {of: list(values) for of, values in named.items()},
         "tenants": named.get("tenant group"),
         "tenants apart": named.get("tenant group") and plan.scenario.availability.tenants_apart != "none",
         "pods": [group.name for group in pods],

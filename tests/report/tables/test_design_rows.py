@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from functools import cache
+from pathlib import Path
 from string import Formatter
 
 import pytest
@@ -15,7 +17,7 @@ from gpuplan import Plan, load_catalog, make_plan
 from gpuplan.deliver.document.blocks import Draft
 from gpuplan.deliver.document.chapters import ROWS as CHAPTER_ROWS
 from gpuplan.deliver.document.chapters import Chapter, chapter_of
-from gpuplan.facts import own_rows
+from gpuplan.facts import data_root, own_rows
 from gpuplan.plan.weighing import listed
 from gpuplan.report.site import checklist
 from gpuplan.report.tables.acceptance import CELLS, ROWS, _facts, design_rows
@@ -56,6 +58,7 @@ MENTIONED = {
     ("prerequisites", "owned"),
     ("nsx", "tier-1"),
     ("nsx", "no-edges"),
+    ("supervisor", "edges"),
     ("backup", "switches"),
 }
 """Rows that name a feature which the design need not have."""
@@ -128,3 +131,11 @@ def test_one_checklist_has_every_mark(name: str) -> None:
 def test_a_design_without_hosts_has_none_of_these_chapters() -> None:
     plan = make_plan(NOTHING, load_catalog())
     assert not any(design_rows(table, plan).rows for table in ROWS)
+
+
+@pytest.mark.parametrize("path", sorted((data_root() / "words").glob("*.csv")), ids=lambda path: path.stem)
+def test_no_row_of_words_has_more_cells_than_heads(path: Path) -> None:
+    """A text with a comma and without quotes would lose its end."""
+    with path.open(encoding="utf-8", newline="") as file:
+        heads, *rows = csv.reader(file)
+    assert not [row for row in rows if len(row) != len(heads)]
