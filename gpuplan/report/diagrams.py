@@ -97,6 +97,8 @@ MOST_HOSTS, MOST_KINDS = 12, 24
 MOST_PIECES = 8
 """Most parts of one group on a GPU that are separated by ticks."""
 GAP, PAD, BETWEEN = 8, 6, 3
+COVER = 440.0
+"""Height of the drawing on a cover."""
 LEAST_PIECE = 13.0
 """Width of a part of a GPU that has room for a letter."""
 
@@ -120,7 +122,7 @@ def group_symbols(plan: Plan) -> dict[str, Symbol]:
     return symbols
 
 
-def hosts_sheets(plan: Plan) -> list[Sheet]:
+def hosts_sheets(plan: Plan, tallest: float = PAGE) -> list[Sheet]:
     """Draw the hosts with the workloads on their GPUs, and a legend on each page; of many hosts, those filled alike once."""
     if not plan.pools:
         return []
@@ -131,7 +133,7 @@ def hosts_sheets(plan: Plan) -> list[Sheet]:
             groups, trial = hosts.groups(row), _Page()
             high = hosts.draw(trial, row)
             legend = _legend(Drawing(), plan, pages[-1].drawn | groups, 0)
-            if pages[-1].y and pages[-1].y + high + legend > PAGE:
+            if pages[-1].y and pages[-1].y + high + legend > tallest:
                 pages.append(_Page())
             pages[-1].drawn |= groups
             hosts.draw(pages[-1], row)
@@ -150,7 +152,7 @@ def hosts_sheets(plan: Plan) -> list[Sheet]:
 
 def first_hosts_svg(plan: Plan) -> str | None:
     """Draw the first page of the hosts, for a cover; None without hosts."""
-    return next((sheet.svg for sheet in hosts_sheets(plan)), None)
+    return next((sheet.svg for sheet in hosts_sheets(plan, COVER)), None)
 
 
 class _Page:

@@ -142,3 +142,21 @@ def test_hosts_whose_ports_differ_have_a_row_each_and_a_leaf_the_range(catalog: 
     assert "A teamed port of a host" in left and "A teamed port of a host (compute host)" in left
     shares = [int(share) for share in re.findall(r"\d+", left["A leaf"])][:2]
     assert shares == [round(100 * end) for end in ends] or ends[0] == ends[1]
+
+
+def test_a_lost_port_and_a_lost_adapter_against_a_host_with_its_cards(catalog: Catalog) -> None:
+    """Deal the teamed ports to the adapters in turn, take each port and each adapter away, and count what is left."""
+    counts = set[int]()
+    for other in (10, 60, 100, 150, 240, 300):
+        network = {"link_gbit_s": 25, "other_gbit_s": other}
+        cabling = make_plan(two_sites(8, 8, network=network), catalog).cabling
+        assert cabling is not None
+        ports = cabling.ports
+        on_card = Counter(port % ports.adapters for port in range(ports.shared))
+        assert max(on_card.values()) <= 2  # an adapter has two ports
+        left = {each.part: each.left for each in cabling.failures}
+        for part, lost in (("A teamed port of a host", 1), ("An adapter of a host", max(on_card.values()))):
+            (percent,) = re.findall(r"^(\d+)", left[part])
+            assert abs(int(percent) - 100 * (ports.shared - lost) / ports.shared) <= 0.5
+        counts.add(ports.shared)
+    assert len(counts) > 3

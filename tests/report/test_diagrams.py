@@ -18,9 +18,11 @@ from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.sharing import more_that_fit, starts_of
 from gpuplan.report.architecture import logical_svg, rack_sheets
 from gpuplan.report.diagrams import (
+    COVER,
     MOST_HOSTS,
     MOST_KINDS,
     Shares,
+    first_hosts_svg,
     group_symbols,
     hosts_sheets,
     layout_words,
@@ -301,3 +303,9 @@ def test_many_places_are_counted() -> None:
     assert places_words((4,)) == "4"
     assert places_words((4, 5, 6)) == "4, 5 and 6"
     assert "9" in places_words(range(9)) and "8" in places_words(range(9))
+
+
+def test_the_drawing_for_a_cover_is_low_enough_for_it(plan: Plan) -> None:
+    svg = first_hosts_svg(plan)
+    assert svg is not None and ids(svg, "host-")
+    assert float(ElementTree.fromstring(svg).attrib["height"]) <= COVER + 60

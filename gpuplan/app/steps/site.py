@@ -21,7 +21,10 @@ from gpuplan.wording import said
 def site_data(workbook: Workbook, _pools: Any) -> Contents:
     fields = site_fields(workbook.plan)
     inputs = [field_data(workbook, each.path, empty=each.proposed) for each in fields]
-    cells = {each.path: Cell("", tone="typed", more={"input": field}) for each, field in zip(fields, inputs, strict=True)}
+    cells = {
+        each.path: Cell("", tone="typed", more={"input": field})
+        for each, field in zip(fields, inputs, strict=True)
+    }
     table = names_and_addresses(
         workbook.plan, value=lambda each: cells[each.path], what=lambda each: each.full_name
     )
