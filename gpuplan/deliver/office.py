@@ -94,9 +94,11 @@ def same_bytes(file: bytes, *, day: str, company: str = "") -> bytes:
         elif name == "docProps/core.xml":
             dated = rb"\g<1>" + f"{moment_of(day):%Y-%m-%dT%H:%M:%SZ}".encode()
             parts[name] = re.sub(rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*", dated, content)
-        elif name == "docProps/app.xml" and company:
+        elif name == "docProps/app.xml":
+            content = content.replace(b"Microsoft Macintosh", b"Microsoft Office")  # the libraries' own files
             firm = escape(one_line(company)).encode().replace(b"\\", rb"\\")
-            parts[name] = re.sub(rb"<Company(/>|>[^<]*</Company>)", b"<Company>%b</Company>" % firm, content)
+            named = b"<Company>%b</Company>" % firm if company else rb"\g<0>"
+            parts[name] = re.sub(rb"<Company(/>|>[^<]*</Company>)", named, content)
         elif "/charts/chart" in name:
             parts[name] = re.sub(rb'(<c:(?:axId|crossAx) val=")-', rb"\1", content)
     return packed_parts(parts)

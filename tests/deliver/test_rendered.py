@@ -7,12 +7,13 @@ LibreOffice opens all files in one run, and only once, however many processes ru
 from __future__ import annotations
 
 import fcntl
+import io
 import pickle
 import re
 import subprocess
 import zipfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
@@ -56,6 +57,11 @@ DRAWN_POINTS = 72 / 914_400
 MOST_TIMES = 3
 """Pages that may say the same sentence: the first one, that of the requirement, and the chapter it is about."""
 LONG = 6
+FOOTER_SHARE = 0.075
+LEAST_REACH = 0.3
+"""Least share of a page that is used."""
+HEADING_POINTS = 13.5
+WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 FOOTER = 60.0
 """Points from below in which the footer stands."""
 MOST_SOURCE_PAGES = 2
@@ -89,6 +95,8 @@ class Sheet:
     words: tuple[Word, ...]
     blocks: tuple[str, ...]
     ink: float
+    reach: float
+    """Share of the page that is above the last ink over its footer."""
 
     @property
     def text(self) -> str:
@@ -215,7 +223,7 @@ def _pages(path: Path, dots: int) -> Iterator[Sheet]:
                 " ".join(word.text or "" for word in block.iter(f"{PAGE}word"))
                 for block in page.iter(f"{PAGE}block")
             ),
-            _ink(picture.read_bytes()),
+            *_ink(picture.read_bytes()),
         )
         picture.unlink()
 
@@ -234,11 +242,67 @@ def _box(element: ElementTree.Element) -> tuple[float, float, float, float]:
     return left, top, right, bottom
 
 
-def _ink(picture: bytes) -> float:
-    """The share of a grey picture that is not white."""
-    _, _, most, dots = picture.split(b"\n", 3)
+def _ink(picture: bytes) -> tuple[float, float]:
+    """The share of a grey picture that is not white, and how far down it goes above the footer."""
+    _, size, most, dots = picture.split(b"\n", 3)
     assert most == b"255"
-    return len(dots.translate(None, bytes(range(WHITE_FROM, 256)))) / len(dots)
+    white, (wide, high) = bytes(range(WHITE_FROM, 256)), map(int, size.split())
+    rows = [len(dots[at * wide : (at + 1) * wide].translate(None, white)) for at in range(high)]
+    body = rows[: int(high * (1 - FOOTER_SHARE))]
+    last = max((at for at, ink in enumerate(body) if ink), default=0)
+    return sum(rows) / len(dots), last / high
+
+
+def _lines(page: Sheet) -> list[list[Word]]:
+    """The words of a page without its footer, in lines from the top."""
+    lines: list[list[Word]] = []
+    for word in sorted(_body("docx", page), key=lambda word: (word.top + word.bottom, word.left)):
+        if lines and word.top + word.bottom < 2 * lines[-1][0].bottom:
+            lines[-1].append(word)
+        else:
+            lines.append([word])
+    return lines
+
+
+def headers(file: bytes) -> list[str]:
+    """The header rows of the tables of a document, in a line each."""
+    with zipfile.ZipFile(io.BytesIO(file)) as packed:
+        document = ElementTree.fromstring(packed.read("word/document.xml"))
+    return [
+        " ".join(
+            " ".join(text.text or "" for text in cell.iter(f"{WORD}t")) for cell in row.iter(f"{WORD}tc")
+        )
+        for row in document.iter(f"{WORD}tr")
+        if row.find(f"{WORD}trPr/{WORD}tblHeader") is not None
+    ]
+
+
+def stranded(pages: Sequence[Sheet], heads: Iterable[str]) -> list[str]:
+    """What is left at the foot of a page without what belongs to it: headings, captions, headers with a row or none."""
+    known = {"".join(sorted(head.replace(" ", ""))) for head in heads}
+
+    def is_head(line: list[Word]) -> bool:
+        return "".join(sorted("".join(word.text for word in line))) in known
+
+    found = []
+    lines = [_lines(page) for page in pages]
+    for at, (page, following) in enumerate(pairwise(lines[1:]), 2):
+        *_, before, last = [[], [], *page]
+        text = " ".join(word.text for word in last)
+        if last and (
+            max(word.points for word in last) >= HEADING_POINTS
+            or re.match(r"Table \d+\b", text)
+            or is_head(last)
+            or (is_head(before) and is_head(following[0]))
+        ):
+            found.append(f"page {at}: {text}")
+    return found
+
+
+def broken_words(pages: Sequence[Sheet], heads: Iterable[str]) -> set[str]:
+    """Words of headers that stand on no page as a whole."""
+    printed = {word.text for page in pages for word in page.words}
+    return {word for head in heads for word in re.split(r"[\s-]+", head)} - printed - {""}
 
 
 def _fonts(path: Path) -> frozenset[str]:
@@ -270,6 +334,17 @@ def _body(ending: str, page: Sheet) -> list[Word]:
     """The words of a page without its footer."""
     below = page.height - (FOOTER if ending != "pptx" else FOOTER / 2)
     return [word for word in page.words if word.bottom < below]
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_pages_of_the_document_are_full_and_nothing_is_left_at_their_foot(
+    printed: dict[tuple[str, str], Printed], made: Path, name: str
+) -> None:
+    pages, heads = printed["docx", name].pages, headers((made / f"{name}-docx.docx").read_bytes())
+    assert heads and stranded(pages, heads) == []
+    assert {at: page.reach for at, page in enumerate(pages[1:-1], 2) if page.reach < LEAST_REACH} == {}
+    if name != "hostile":  # names of 80 letters are broken somewhere
+        assert {word for word in broken_words(pages, heads) if re.fullmatch(r"[\w/]+", word)} == set()
 
 
 def test_every_word_is_on_its_page_and_on_no_other_word(file: tuple[str, str, Printed]) -> None:

@@ -10,6 +10,7 @@ from gpuplan.analysis.customer import earnings
 from gpuplan.analysis.demand import week_demand
 from gpuplan.catalog import Catalog
 from gpuplan.deliver.executive import Executive, executive
+from gpuplan.facts import own_specs
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.hosts import Pool
 from gpuplan.report.drawing import Sheet
@@ -18,6 +19,8 @@ from gpuplan.report.table import Cell, Column, Table, heads, numeric, texts
 from gpuplan.report.tables.plan import clusters_alike
 from gpuplan.wording import money, number, run_words, said
 
+LOOKS = own_specs("gpuplan.deliver.document", "looks")
+"""Names of styles in a Word file and fonts of scripts; columns of tables that are filled in by hand."""
 MOST_ROWS = 40
 """Most rows of a table, unless its chapter says otherwise."""
 
@@ -53,6 +56,8 @@ class Grid:
     """Rows that sum up the others, from 0."""
     small: bool = False
     """True if it is set tighter, as on the first page."""
+    open: tuple[int, ...] = ()
+    """Columns whose empty cells are filled in by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +285,9 @@ def tabled(
     totals = tuple(at for at, row in enumerate(shown.cells()) if row[0].tone == "total")
     kept = tuple(widths) if len(widths) == len(shown.columns) else ()
     rows = tuple(texts(shown))
-    grid = Grid(heads(shown), rows, caption or shown.title, numeric(shown), kept, totals, small)
+    empty = LOOKS["open"].get(shown.name, ())
+    to_fill = tuple(at for at, column in enumerate(shown.columns) if column.key in empty)
+    grid = Grid(heads(shown), rows, caption or shown.title, numeric(shown), kept, totals, small, to_fill)
     notes = [Paragraph(note, "note") for note in shown.notes]
     return [grid, *and_more(len(table.rows) - len(rows)), *notes]
 

@@ -23,11 +23,10 @@ from docx.shared import Mm, Pt
 from lxml import etree
 
 from gpuplan.deliver.brand import PLAIN, Brand
-from gpuplan.deliver.document.blocks import Document, Figure
+from gpuplan.deliver.document.blocks import LOOKS, Document, Figure
 from gpuplan.deliver.html import FILLED, clean, one_line, templates
 from gpuplan.deliver.office import language, same_bytes, set_properties
 from gpuplan.deliver.template import KEPT, checked_template, usable_template
-from gpuplan.facts import own_specs
 from gpuplan.locales import speaking
 from gpuplan.report.drawing import SIZE, figure_png, text_width
 from gpuplan.wording import said
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 
-LOOKS = own_specs("gpuplan.deliver.document", "looks")
-"""Looks of the styles: those of the usual file, those that a template lacks, and those of the contents; and names in the file."""
 OWN_STYLES = LOOKS["names"]
 PAPERS = {"": (210, 297), "a4": (210, 297), "letter": (215.9, 279.4)}
 """Paper -> its width and height in mm; A4 where none is chosen."""
@@ -123,7 +120,8 @@ CELL_MARGINS, CARD_GAP = 160, 260
 EM = 9.5 * 20 / SIZE
 """Size of the text of tables in twentieths of a point, over that of drawings."""
 LETTERS = {"Calibri": 0.86}
-"""Font -> width of its letters over those of the fonts of drawings, where it is known to be narrower."""
+WIDEST = 1.12
+"""Width of the letters of a font over those of the fonts of drawings: of those that are known, and of any other."""
 LEAST_BAND, BELOW_BAND = Mm(104), Mm(64)
 """Height of the band of a cover, and of what is below it besides the drawing."""
 LEAST_DRAWN = 0.85
@@ -319,7 +317,7 @@ class _Writer:
 
     def _twips(self, cells: Sequence[Sequence[str]], shares: Sequence[float], head: bool) -> list[int]:
         """Widths of a table's columns in twentieths of a point: each as wide as its longest word, the rest as stated or by the text."""
-        width, letter = int(self.width / EMU_PER_TWIP), EM * LETTERS.get(self.brand.text, 1.0)
+        width, letter = int(self.width / EMU_PER_TWIP), EM * LETTERS.get(self.brand.text, WIDEST)
         columns = list(zip_longest(*cells, fillvalue=""))
 
         def room(text: str) -> int:
