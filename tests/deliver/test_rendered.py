@@ -43,7 +43,7 @@ DESIGNS = of_the_day((*EXAMPLES, "large", "hostile"), few=1)
 ENDINGS = ("docx", "pptx", "xlsx")
 NASTY = "=HYPERLINK(1) <script> & " + "Verylongname" * 2
 RTL = "מרכז נתונים للذكاء الاصطناعي"
-MOST_PAGES = {"docx": 48, "pptx": 36, "xlsx": 95}
+MOST_PAGES = {"docx": 60, "pptx": 36, "xlsx": 95}
 LEAST_INK = {"docx": 0.02, "pptx": 0.02, "xlsx": 0.005}
 """Share of a page that is not white; a page of the workbook may end a table with a row or two."""
 WHITE_FROM = 245
@@ -301,7 +301,7 @@ def stranded(pages: Sequence[Sheet], heads: Iterable[str]) -> list[str]:
 
 def broken_words(pages: Sequence[Sheet], heads: Iterable[str]) -> set[str]:
     """Words of headers that stand on no page as a whole."""
-    printed = {word.text for page in pages for word in page.words}
+    printed = {part for page in pages for word in page.words for part in word.text.split("-")}
     return {word for head in heads for word in re.split(r"[\s-]+", head)} - printed - {""}
 
 

@@ -28,7 +28,7 @@ from gpuplan.deliver.html import FILLED, clean, one_line, templates
 from gpuplan.deliver.office import language, same_bytes, set_properties
 from gpuplan.deliver.template import KEPT, checked_template, usable_template
 from gpuplan.locales import speaking
-from gpuplan.report.drawing import SIZE, figure_png, text_width
+from gpuplan.report.drawing import SIZE, figure_png, shortened, text_width
 from gpuplan.wording import said
 
 if TYPE_CHECKING:
@@ -124,6 +124,8 @@ WIDEST = 1.12
 """Width of the letters of a font over those of the fonts of drawings: of those that are known, and of any other."""
 LEAST_BAND, BELOW_BAND = Mm(104), Mm(64)
 """Height of the band of a cover, and of what is below it besides the drawing."""
+LONGEST_TITLE = 50
+"""Characters of a title that is set large."""
 LEAST_DRAWN = 0.85
 """Least share of its size to which a drawing is made smaller for the cover."""
 FROM_RIGHT = re.compile(
@@ -132,8 +134,8 @@ FROM_RIGHT = re.compile(
 """Words of letters that are written from right to left."""
 TALLEST = 0.86
 """Share of a page that a drawing may take with its caption below; a lower one would make the text of a tall drawing too small."""
-LONGEST_EDGE = 60
-"""Characters of a name in the head or the foot of a page."""
+SHARE_OF_EDGE = 0.5
+"""Share of the width that each side of the head of a page may take."""
 WORDS = re.compile("[ \\n-]")
 """Where a line may be broken; spaces within numbers are others."""
 PIECES = re.compile("([\t\n\r])")
@@ -258,16 +260,23 @@ class _Writer:
 
     def _cover(self, document: Document) -> dict[str, int]:
         """Sizes of the cover, in twentieths of a point: the band takes what the drawing leaves, if there is room for one."""
-        page = self.word.sections[-1]
-        room = page.page_height - BELOW_BAND
+        page, title = self.word.sections[-1], 38 if len(document.title) <= LONGEST_TITLE else 24
+        told = ((title, document.title), (13, document.customer), (13, document.about))
+        more = sum(Pt(1.3 * points) * self._more_lines(text, points) for points, text in told)
+        band, below = LEAST_BAND + more, page.page_height - BELOW_BAND
         drawn = sum(int(self.width * _height(block)) for block in document.cover if isinstance(block, Figure))
-        drawn = min(drawn, room - LEAST_BAND) if drawn * LEAST_DRAWN <= room - LEAST_BAND else 0
+        drawn = min(drawn, below - band) if drawn * LEAST_DRAWN <= below - band else 0
         sizes = {
             "wide": page.page_width,
             "margin": Mm(MARGIN),
-            "band": min(room - drawn, page.page_height // 2),
+            "band": min(below - drawn, page.page_height // 2),
         }
-        return {name: size // EMU_PER_TWIP for name, size in sizes.items()} | {"drawing": drawn}
+        twips = {name: size // EMU_PER_TWIP for name, size in sizes.items()}
+        return twips | {"drawing": drawn, "title": title}
+
+    def _more_lines(self, text: str, points: int) -> int:
+        """Lines that a text takes after its first, rather more than less."""
+        return int(Pt(text_width(text, bold=True) / SIZE * points) / (0.9 * self.width))
 
     def _end_section(self, mark: Any, last: Any) -> None:
         """Make a section of what is before a mark: the cover, without margin and head, or so many columns of text."""
@@ -291,18 +300,21 @@ class _Writer:
 
     def _edges(self, document: Document) -> None:
         """Head and foot of the pages; a template has its own head, and a foot if nothing is in it."""
-        section, title = self.word.sections[-1], _short(document.title)
+        section, room = self.word.sections[-1], self.width / Pt(9.5) * SIZE * SHARE_OF_EDGE
         if self.own:
-            about = (_short(document.customer), title), (said("document.kind"), _short(document.about))
-            left, right = (" \u00b7 ".join(filter(None, part)) for part in about)
+            about = ((document.customer, document.title), (said("document.kind"), document.about))
+            left, right = (
+                shortened(" \u00b7 ".join(map(one_line, filter(None, part))), room) for part in about
+            )
             self._edge(section.header, f"{left}\t{right}", numbered=False)
         footer = section.footer
         used = any(p.text.strip() for p in footer.paragraphs) or any(
             footer._element.find(f".//{qn(f'w:{tag}')}") is not None for tag in LOOKS["footers"]
         )
         if not used or footer.is_linked_to_previous:
-            named = (self.brand.footer or self.brand.name, "" if self.own else title)
-            self._edge(footer, " \u00b7 ".join(filter(None, named)) + "\t", numbered=True)
+            named = (self.brand.footer or self.brand.name, "" if self.own else document.title)
+            text = shortened(" \u00b7 ".join(map(one_line, filter(None, named))), 1.5 * room)
+            self._edge(footer, f"{text}\t", numbered=True)
 
     def _edge(self, edge: Any, text: str, *, numbered: bool) -> None:
         paragraph = edge.paragraphs[0] if edge.paragraphs else edge.add_paragraph()
@@ -395,12 +407,6 @@ def _shared(least: Sequence[int], wished: Sequence[int], width: int) -> list[int
     more = [max(1, wish - size) for wish, size in zip(wished, least, strict=True)]
     free = width - sum(least)
     return [size + free * extra // sum(more) for size, extra in zip(least, more, strict=True)]
-
-
-def _short(text: str) -> str:
-    """A text on one line, short enough for half of one."""
-    text = one_line(text)
-    return text if len(text) <= LONGEST_EDGE else text[: LONGEST_EDGE - 1] + "\u2026"
 
 
 def _height(figure: Figure) -> float:

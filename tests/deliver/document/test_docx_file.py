@@ -234,7 +234,7 @@ def document_of(*chapters: Chapter) -> Document:
 def test_captions_count_and_the_contents_have_pages(file: bytes) -> None:
     word = opened(docx_bytes(DOCUMENT, pages={f"_Toc{at:09}": at + 2 for at in range(1, 7)}))
     captions = [p.text for p in word.paragraphs if p.style.name == "Caption"]
-    assert captions == ["Figure 1\u2002The hosts", "Table 1\u2002The hosts", "Figure 2\u2002A tower"]
+    assert captions == ["Figure 1:\u2002The hosts", "Table 1:\u2002The hosts", "Figure 2:\u2002A tower"]
     codes = [e.text.strip() for e in word.element.body.iter(qn("w:instrText"))]
     links = [link.get(qn("w:anchor")) for link in word.element.body.iter(qn("w:hyperlink"))]
     assert codes[:6] == [f"PAGEREF {mark} \\h" for mark in links]
