@@ -91,15 +91,21 @@ def fabric_sheets(plan: Plan) -> list[Sheet]:
         sheets += numbered(drawn.pages(), said("drawing.fabric.named", fabric=fabric_name, about=about))
     sites = {pool.id: pool.site for pool in plan.pools}
     for site, these in groupby(every, key=lambda place: sites[place.pool]):
-        hosts, at = _Hosts(cabling, list(these), where), " at" * bool(site)
-        if apart and cabling.ports.rdma:
-            ports = sum(cabling.ports_of(place.of).rdma for place in hosts.places)
-            name = said("drawing.fabric.infiniband switches", ports=ports, switches=switches)
-            about = said("drawing.fabric.infiniband" + at, site=site)
-            sheets += numbered([_one_switch(name, hosts.nodes(hosts.places, _rdma))], about)
-        name, nodes = _management(hosts, {place.fabric for place in hosts.places}, switch_names(switches))
-        sheets += numbered([_one_switch(name, nodes)], said("drawing.fabric.out of band" + at, site=site))
+        sheets += _apart(cabling, switches, _Hosts(cabling, list(these), where), site, infiniband=apart)
     return sheets
+
+
+def _apart(
+    cabling: Cabling, switches: Switches, hosts: "_Hosts", site: str, *, infiniband: bool
+) -> Iterator[Sheet]:
+    """Draw what has switches of its own at a site: InfiniBand ports, and the out-of-band network."""
+    at = " at" * bool(site)
+    if infiniband and (ports := sum(cabling.ports_of(place.of).rdma for place in hosts.places)):
+        name = said("drawing.fabric.infiniband switches", ports=ports, switches=switches)
+        drawn = _one_switch(name, hosts.nodes(hosts.places, _rdma))
+        yield from numbered([drawn], said("drawing.fabric.infiniband" + at, site=site))
+    name, nodes = _management(hosts, {place.fabric for place in hosts.places}, switch_names(switches))
+    yield from numbered([_one_switch(name, nodes)], said("drawing.fabric.out of band" + at, site=site))
 
 
 class _Hosts:
@@ -347,44 +353,48 @@ class _End(NamedTuple):
 def _cabled(drawing: Drawing, area: Area, boxes: Sequence[Area], nodes: Sequence[_Node]) -> float:
     """Draw hosts below their switches, in rows, with their cables; return the height at which they end."""
     across, rows, lanes = _grid(area.wide, nodes)
-    cell = area.wide / across
-    gap = GAP + 2 * LANE * lanes
-    texts = [[line for text in node.lines for line in wrapped(text, cell - gap - 8)] for node in nodes]
-    heads = [wrapped(node.head, (cell - gap - 8) / 1.1) for node in nodes]
-    most = max((len(head) + len(text) for head, text in zip(heads, texts, strict=True)), default=0)
-    high = LINE * (1 + most) + 10
+    cell, gap, each_side = area.wide / across, GAP + 2 * LANE * lanes, _each_side(nodes)
+    inside = cell - gap - 8
+    texts = [
+        (wrapped(node.head, inside / 1.1), [line for text in node.lines for line in wrapped(text, inside)])
+        for node in nodes
+    ]
+    high = LINE * (1 + max((len(head) + len(lines) for head, lines in texts), default=0)) + 10
     top = area.y + SWITCH + (88 if area.wide > WIDTH / 2 and boxes[1:] else 52)
     ends = list[_End]()
-    for at, node in enumerate(nodes):
+    for at, (node, (head, lines)) in enumerate(zip(nodes, texts, strict=True)):
         row, column = divmod(at, across)
         box = Area(area.x + column * cell + gap / 2, top + row * (high + 2 * GAP), cell - gap, high)
         drawing.box(box, fill=WHITE, stroke=EDGE)
-        for line, text in enumerate([*heads[at], *texts[at]], 2):
-            bold = line < 2 + len(heads[at])
+        for line, text in enumerate([*head, *lines]):
+            bold, y = line < len(head), box.y + LINE * (line + 2)
             drawing.text(
-                box.x + box.wide / 2,
-                box.y + LINE * line,
-                text,
-                anchor="middle",
-                bold=bold,
-                fill=INK if bold else SOFT,
+                box.x + cell / 2 - gap / 2, y, text, anchor="middle", bold=bold, fill=INK if bold else SOFT
             )
-        seen = Counter[int]()
-        for place, cables in enumerate(node.cables):
-            x = box.x + box.wide * (place + 0.5) / len(node.cables)
-            seen[cables.switch] += 1
-            lane = (row - 1) * _each_side(nodes) + seen[cables.switch]
-            ends.append(_End(cables, _way(box, x, cables.switch, lane=lane, top=top)))
+        ends += _ends(node, box, top, passed=(row - 1) * each_side)
     for number, switch in enumerate(boxes):
         mine = sorted((end for end in ends if end.cables.switch == number), key=lambda end: end.points[0])
         for at, end in enumerate(mine):
             x = end.points[0][0] if len(boxes) == 1 else switch.x + switch.wide * (at + 0.5) / len(mine)
-            stroke, dashes = CABLES[end.cables.kind]
-            foot, (x1, y1) = switch.y + SWITCH, end.points[-1]
-            drawing.path([(x, foot), (x, foot + 8), *end.points], stroke=stroke, width=1.5, dashes=dashes)
-            drawing.box(Area(x1 - PORT / 2, y1 - PORT / 2, PORT, PORT), fill=stroke, stroke=stroke, rx=0)
-            drawing.text(x1, y1 + LINE, end.cables.label, anchor="middle", fill=SOFT)
+            _cable(drawing, [(x, switch.y + SWITCH), (x, switch.y + SWITCH + 8), *end.points], end.cables)
     return top + rows * (high + 2 * GAP) - 2 * GAP
+
+
+def _ends(node: _Node, box: Area, top: float, *, passed: int) -> Iterator[_End]:
+    """Yield where the cables of a host end, beside those that pass it on their way down."""
+    seen = Counter[int]()
+    for place, cables in enumerate(node.cables):
+        seen[cables.switch] += 1
+        x, lane = box.x + box.wide * (place + 0.5) / len(node.cables), passed + seen[cables.switch]
+        yield _End(cables, _way(box, x, cables.switch, lane=lane, top=top))
+
+
+def _cable(drawing: Drawing, points: Sequence[tuple[float, float]], cables: _Cables) -> None:
+    """Draw cables from a switch to their port, with its name."""
+    (stroke, dashes), (x, y) = CABLES[cables.kind], points[-1]
+    drawing.path(points, stroke=stroke, width=1.5, dashes=dashes)
+    drawing.box(Area(x - PORT / 2, y - PORT / 2, PORT, PORT), fill=stroke, stroke=stroke, rx=0)
+    drawing.text(x, y + LINE, cables.label, anchor="middle", fill=SOFT)
 
 
 def _way(box: Area, x: float, switch: int, *, lane: int, top: float) -> list[tuple[float, float]]:
