@@ -159,7 +159,7 @@ def alternatives_slide(deck: Deck) -> Iterator[Slide]:
         said("deck.choices.scope", years=costs.years),
     )
     body = Picture("Alternatives", partial(cards, [_choice(deck, each, most, unit) for each in shown]), about)
-    more = [said("deck.choices.alike"), *given_up]
+    more = [said("deck.appendix.choices scope"), *given_up]
     yield Slide(titles, body, scope, [follows], ("cost.net_present",), more=more)
 
 
