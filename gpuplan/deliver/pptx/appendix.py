@@ -122,14 +122,13 @@ def materials(deck: Deck) -> Iterator[Slide]:
 
 def host(deck: Deck) -> Iterator[Slide]:
     """The parts of a host beside the ports, switches and cables; the rules behind them, in the notes."""
-    table, fabric = host_line(deck.plan), deck.plan.cabling
+    table, fabric, title = host_line(deck.plan), deck.plan.cabling, said("deck.appendix.host")
     if table.rows:
         more = [f"{part}: {rule}" for part, rule in texts(table.only("part", "rule"))]
         parts = Listing(table.only("part", "size", "basis"), (3, 5, 2), (BODY, SMALL))
-        rows = texts(cabling(fabric)) if fabric else ()
-        ports = Listing(filled("slide_points", rows, title=""), (3, 5), (BODY, SMALL)) if rows else None
-        title, scope = said("deck.appendix.host"), said("deck.appendix.host scope")
-        keys = ("network.ports.shared",) * bool(fabric)
+        named = filled("slide_points", texts(cabling(fabric)) if fabric else (), title=title)
+        ports = Listing(named, (3, 5), (BODY, SMALL)) if fabric else None
+        keys, scope = ("network.ports.shared",) * bool(fabric), said("deck.appendix.host scope")
         yield Slide([title], parts, scope, (), keys, more=more, side=ports, share=0.5)
 
 

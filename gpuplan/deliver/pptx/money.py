@@ -40,7 +40,7 @@ LICENCES = (PART["Platform licences"], PART["GPU software"], PART["Hardware supp
 """Parts that are licences and support; others that are no hardware are paid to run it."""
 LABEL_SHARE = 0.07
 """Share of the tallest column from which a part has room for its number."""
-MOST_DRIVERS, MOST_CARDS, NAME_WIDTH = 6, 4, 400
+MOST_DRIVERS, MOST_CARDS, NAME_WIDTH = 6, 4, 330
 LOW, HIGH = OKABE_ITO[0], OKABE_ITO[3]
 OTHER, PALE = COLOURS[0], "E5E8EC"
 
@@ -226,7 +226,7 @@ def drivers_slide(deck: Deck) -> Iterator[Slide]:
     ]
     about = said("deck.drivers.about", years=costs.years)
     names = [_driver_name(deck, driver.label) for driver in rows]
-    chart = Chart(about, names, series, gap=45, overlap=100, legend="b", start=-1.5 * most, end=1.5 * most)
+    chart = Chart(about, names, series, gap=45, overlap=100, legend="b", start=-2.2 * most, end=2.2 * most)
     scope = said("deck.drivers.from", money=headline_money(now, costs.currency), years=costs.years)
     open_ones = to_confirm(deck.plan, deck.messages)
     follows = [
