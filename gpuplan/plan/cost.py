@@ -142,14 +142,12 @@ def _cash_lines(trail: Trail, parts: Sequence[CostPart], flows: Flows, currency:
     }
     facts: dict[str, dict[int, Fact]] = {}
     for part in parts:
-        key, behind, yearly = part.key, flows.facts[part.name], facts.setdefault(part.name, {})
+        key, yearly, name = part.key, facts.setdefault(part.name, {}), "cost of a part in a year"
+        known = resting_on(flows.facts[part.name], key, 0, name, part=part.name, when="")
         for year, paid in enumerate(part.yearly):
-            words = {"part": part.name, "when": when[year]}
             if paid:
-                fact = resting_on(
-                    behind, f"cost/{key}/year_{year}", paid, "cost of a part in a year", **words
-                )
-                yearly[year] = replace(fact, unit=currency)
+                fact = derived(f"cost/{key}/year_{year}", paid, name, part=part.name, when=when[year])
+                yearly[year] = replace(fact, basis=known.basis, sources=known.sources, unit=currency)
         named = {f"year_{year}": fact for year, fact in yearly.items()}
         trail.add_up(f"cost.parts.{key}", cost.total_cost, named, name=part.name)
     lines = tuple(

@@ -4,7 +4,7 @@ The units and notes of these values are in ``data/words/derived.csv``.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from gpuplan.catalog import Catalog
@@ -58,7 +58,8 @@ def resting_on(behind: Iterable[Known], key: str, value: Value, name: str = "", 
     facts = tuple(behind)
     sources = tuple(dict.fromkeys(source for fact in facts for source in fact.sources))
     basis = weakest(fact.basis for fact in facts)
-    return replace(derived(key, value, name, **words), basis=basis, sources=sources)
+    fact = derived(key, value, name, **words)
+    return Fact(key, value, fact.unit, None, None, basis, sources, note=fact.note)
 
 
 def sources_of(catalog: Catalog, cited: str) -> Iterator[str]:

@@ -85,7 +85,7 @@ BEFORE_NETWORK = (
 SIZES = ("llm", "sized")
 """Chapters independent of network and prices but for the scenario that they carry."""
 BEFORE_TERMS = (*BEFORE_NETWORK, "network", "cabling", "power", "management", "host_line")
-"""Chapters independent of the term of licences, and of the hosts bought later."""
+"""Chapters independent of prices, of the term of licences, and of the hosts bought later."""
 
 
 T = TypeVar("T")
@@ -551,8 +551,7 @@ class Plan(Carded):
         same = (
             replace(self.scenario.cost, licence_term_years=scenario.cost.licence_term_years) == scenario.cost
         )
-        alike = same and scenario.network == self.scenario.network and scenario.prices == self.scenario.prices
-        before = BEFORE_TERMS if alike else BEFORE_NETWORK
+        before = BEFORE_TERMS if same and scenario.network == self.scenario.network else BEFORE_NETWORK
         plan = self._given_to(plan_of(scenario, self.catalog, self.check), SIZES)
         plan = self._taken_over(plan, (*before, *read))
         vars(plan).update(

@@ -138,8 +138,9 @@ def kinds_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
 
 def _other_models(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
     """Models that do something else than they are used for, and work that may not be stopped while people wait."""
-    kinds = {row.id: (row["kind"], row["name"]) for row in catalog.rows("llm_models")}
-    for group in filter(uses_model, scenario.groups):
+    groups = list(filter(uses_model, scenario.groups))
+    kinds = {row.id: (row["kind"], row["name"]) for row in catalog.rows("llm_models") if groups}
+    for group in groups:
         for name, wanted in (("model", KINDS[group.use_case]), ("reranker", "rerank")):
             model = getattr(group, name)
             if model in kinds and kinds[model][0] != wanted:

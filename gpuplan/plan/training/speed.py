@@ -73,8 +73,9 @@ def gpu_speed(catalog: Catalog, preset: Row, gpu: str) -> Speed:
             how = said("training.another GPU")
             return Speed(replace(measured, basis="assumed", note=how), how)
         speeds[preset["gpu"]] = measured, ""
-    ratios = {g: _bandwidth(catalog, gpu) / _bandwidth(catalog, g) for g in speeds}
-    near = gpu if gpu in speeds else min(ratios, key=lambda g: (abs(math.log(ratios[g])), g))
+    others = speeds if gpu not in speeds else ()
+    ratios = {g: _bandwidth(catalog, gpu) / _bandwidth(catalog, g) for g in others}
+    near = min(ratios, key=lambda g: (abs(math.log(ratios[g])), g), default=gpu)
     speed, precision = speeds[near]
     words = {"gpu": catalog.gpus[near].name, "precision": precision}
     how = said("training.as measured", **words)
