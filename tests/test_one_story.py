@@ -26,6 +26,7 @@ from gpuplan.deliver.document.blocks import Bullets, Chapter, Draft, Grid, KeyFi
 from gpuplan.deliver.document.chapters import chapter_of
 from gpuplan.deliver.document.front import key_figures
 from gpuplan.deliver.document.html_file import html_text
+from gpuplan.deliver.document.one_page import executive_brief
 from gpuplan.deliver.document.physical import survival
 from gpuplan.deliver.document.requirements import _asked_in_all
 from gpuplan.deliver.executive import decisions
@@ -87,6 +88,13 @@ def document(plan: Plan) -> str:
     """The design document as plain text, a line for each thing that it says."""
     page = re.sub(r"<(style|svg|script).*?</\1>", "\n", html_text(brief_document(plan)), flags=re.S)
     return html.unescape(re.sub(r"<[^>]+>", "\n", page))
+
+
+def brief(plan: Plan) -> Iterator[str]:
+    """All text of the executive brief."""
+    page = executive_brief(plan, summary_of(plan), font="Calibri")
+    for chapter in (Chapter("", page.front), *page.chapters):
+        yield from written(chapter)
 
 
 def slides(plan: Plan) -> Iterator[str]:
@@ -162,7 +170,7 @@ def written(chapter: Chapter) -> Iterator[str]:
         elif isinstance(block, KeyFigures):
             yield from (": ".join(item) for item in block.items)
         elif isinstance(block, Grid):
-            yield from (cell for row in block.rows for cell in row)
+            yield from (cell for row in block.rows for cell in row if isinstance(cell, str))
 
 
 ENTERPRISE = load_scenario("enterprise")
@@ -190,10 +198,12 @@ SITUATIONS = {
 @pytest.mark.parametrize("name", SITUATIONS)
 def test_everything_said_of_a_plan_agrees_with_it(name: str) -> None:
     plan = make_plan(SITUATIONS[name], load_catalog())
-    texts = [*screen(plan), plan_text(plan), demand_text(plan), document(plan), *slides(plan)]
+    on_page = list(brief(plan))
+    texts = [*screen(plan), plan_text(plan), demand_text(plan), document(plan), *slides(plan), *on_page]
     assert contradictions(plan, *texts) == []
     said = " ".join(" ".join(texts).split())
     assert plan.verdict.fit_sentence in said or not plan.pools
+    assert not plan.pools or any(plan.verdict.fit_sentence in text for text in on_page)
     if plan.placed.missing:
         assert f"{plan.placed.missing} not placed" in said
 

@@ -13,7 +13,7 @@ from gpuplan.scenario import Scenario
 
 DRESS = {"docx": "--docx-template", "pptx": "--pptx-template", "brand": "--brand"}
 """Template or brand that the user can upload -> its option of the command."""
-COMPARING = ("html", "docx", "pptx", "pdf", "xlsx")
+COMPARING = ("html", "docx", "brief", "pptx", "pdf", "xlsx")
 
 
 class Order(NamedTuple):

@@ -26,9 +26,9 @@ KINDS = NAMES["kind of file"]
 """Available kinds of files, in the order in which they are made."""
 EFFORT = {"html": 4, "docx": 3, "pptx": 2, "pdf": 5, "whatif": 5}
 """Relative duration of a kind, including the charts that it draws first; the others take 1."""
-ENDINGS = {"whatif": "-what-if.html"}
+ENDINGS = {"brief": "-brief.docx", "whatif": "-what-if.html"}
 """File name endings that differ from the kind."""
-PRINTED = {"docx": ".pdf", "pptx": "-slides.pdf"}
+PRINTED = {"docx": ".pdf", "brief": "-brief.pdf", "pptx": "-slides.pdf"}
 """Kind of file -> ending of its PDF."""
 
 
@@ -151,6 +151,14 @@ class _Files:
         return docx_bytes(self.document, brand=self.brand, template=self.docx_template, pages=pages)
 
     @cached_property
+    def brief(self) -> bytes:
+        from gpuplan.deliver.document.docx_file import docx_bytes
+        from gpuplan.deliver.document.one_page import executive_brief
+
+        brief = executive_brief(self.plan, self.summary, font=self.brand.text)
+        return docx_bytes(brief, brand=self.brand)
+
+    @cached_property
     def pptx(self) -> bytes:
         from gpuplan.deliver.pptx import pptx_bytes
 
@@ -183,7 +191,10 @@ class _Files:
         files = {"docx": self._docx(FIRST_PAGES)} if "docx" in self.printed else {}
         files |= {kind: getattr(self, kind) for kind in self.printed if kind != "docx"}
         day = document_day(self.plan.scenario, self.plan.catalog)
-        pdfs = pdf_of({f"{kind}.{kind}": content for kind, content in files.items()}, day=day)
+        pdfs = pdf_of(
+            {f"{kind}.{'pptx' if kind == 'pptx' else 'docx'}": content for kind, content in files.items()},
+            day=day,
+        )
         return dict(zip(files, pdfs.values(), strict=True))
 
     @cached_property

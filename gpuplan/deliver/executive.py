@@ -83,6 +83,7 @@ class Executive:
     """The best design within the limits, as ``solution_dict`` gives it; None where it was not solved for."""
     boards: Mapping[str, Any] | None = None
     """Boards compared by the same work, as ``boards_dict`` gives them; None where they were not compared."""
+    most_decisions: int = MOST_DECISIONS
 
     @property
     def first_decisions(self) -> tuple[Action, ...]:
@@ -91,7 +92,7 @@ class Executive:
             self.decisions,
             key=lambda each: (not each.code.startswith(STANDING_CODE), LEVELS.index(each.level)),
         )
-        return tuple(sorted(ranked[:MOST_DECISIONS], key=lambda each: each.due))
+        return tuple(sorted(ranked[: self.most_decisions], key=lambda each: each.due))
 
 
 @spoken

@@ -99,6 +99,8 @@ MOST_PIECES = 8
 GAP, PAD, BETWEEN = 8, 6, 3
 COVER = 440.0
 """Height of the drawing on a cover."""
+MOST_TILES, LEAST_TILES, LOW = {2: 8, 4: 5, 6: 3}, 4, 28.0
+"""GPUs side by side in a host -> most hosts of an overview; hosts for which it has room at least; and the height of a GPU there."""
 LEAST_PIECE = 13.0
 """Width of a part of a GPU that has room for a letter."""
 
@@ -155,6 +157,53 @@ def first_hosts_svg(plan: Plan) -> str | None:
     return next((sheet.svg for sheet in hosts_sheets(plan, COVER)), None)
 
 
+def overview_svg(plan: Plan) -> str:
+    """Draw the hosts in one row, those filled alike once where there are many, with a short legend; of clusters the commonest first."""
+    drawing, symbols, drawn = Drawing(), group_symbols(plan), set[str]()
+    clusters = [_Hosts(plan, pool, symbols) for pool in clusters_alike(plan)]
+    most = MOST_TILES[max(hosts.across for hosts in clusters)]
+    most = min(most, max(5, len(clusters))) if clusters[1:] else most
+    each = plan.totals.hosts <= most
+    ranked = [
+        (rank, hosts, alike)
+        for hosts in clusters
+        for rank, alike in enumerate(hosts.shown if each else host_kinds(hosts.pool))
+    ]
+    tiles = sorted(ranked, key=lambda tile: tile[0])[:most]
+    across = max(LEAST_TILES, len(tiles))
+    wide = (WIDTH - (across - 1) * GAP) / across
+    heads = []
+    for _, hosts, alike in tiles:
+        hosts.wide = wide
+        hosts.gpu = ((wide - 2 * PAD - (hosts.across - 1) * BETWEEN) / hosts.across, LOW)
+        named = wrapped(hosts.pool.name, (wide - 2 * PAD) / 1.1) if clusters[1:] else []
+        heads.append([*((line, "") for line in named), *hosts.head(alike)])
+    top = 6 + LINE * max(map(len, heads))
+    lines = max(-(-hosts.pool.rooms[alike[0]].gpus // hosts.across) for _, hosts, alike in tiles)
+    high = top + lines * (LOW + BETWEEN) + PAD
+    for column, ((_, hosts, alike), head) in enumerate(zip(tiles, heads, strict=True)):
+        hosts.tile(drawing, alike, Area(column * (wide + GAP), 0, wide, high), head, top)
+        drawn |= hosts.groups([alike])
+    y = high + GAP
+    if left := plan.totals.hosts - sum(len(alike) for *_, alike in tiles):
+        drawing.text(0, y + SIZE, said("drawing.hosts.another way", hosts=left), fill=SOFT)
+        y += LINE + PAD
+    x, last = 0.0, y + 2 * (LINE + PAD)
+    entries = _legend_entries(plan, [g for g in plan.groups if g.id in drawn])
+    for at, (symbol, name, _) in enumerate(entries):
+        room = 24 + text_width(name)
+        if x and x + room > WIDTH:
+            x, y = 0.0, y + LINE + PAD
+        if y > last:
+            drawing.text(0, y + SIZE, said("drawing.hosts.more groups", groups=len(entries) - at), fill=SOFT)
+            break
+        _mark(drawing, symbol, x, y)
+        drawing.text(x + 24, y + SIZE + 2, name)
+        x += room + GAP
+    about = said("drawing.hosts.about", hosts=plan.totals.hosts, gpus=plan.totals.gpus)
+    return drawing.svg(y + LINE + 4, about)
+
+
 class _Page:
     """A page in progress, the height at which it goes on, and the groups that are on it."""
 
@@ -207,17 +256,17 @@ class _Hosts:
             for line in wrapped(equipment(self.plan, self.pool), WIDTH):
                 page.drawing.text(0, page.y + 7, line, fill=SOFT)
                 page.y += LINE
-        heads = [self._head(alike) for alike in row]
+        heads = [self.head(alike) for alike in row]
         top = 6 + LINE * max(map(len, heads))
         lines = max(-(-self.pool.rooms[alike[0]].gpus // self.across) for alike in row)
         high = top + lines * (self.gpu[1] + BETWEEN) + PAD
         for column, (alike, head) in enumerate(zip(row, heads, strict=True)):
             area = Area(column * (self.wide + GAP), page.y, self.wide, high)
-            self._tile(page.drawing, alike, area, head, area.y + top)
+            self.tile(page.drawing, alike, area, head, area.y + top)
         page.y += high + GAP
         return page.y - start
 
-    def _head(self, alike: Sequence[int]) -> list[tuple[str, str]]:
+    def head(self, alike: Sequence[int]) -> list[tuple[str, str]]:
         """The numbers of identical hosts and the GPUs in use, in lines: (at the left, at the right)."""
         loads, room, inside = self.pool.placement[alike[0]], self.pool.rooms[alike[0]], self.wide - 2 * PAD
         several, key = len(alike) > 1, "drawing.hosts.used" if loads else "drawing.hosts.spare"
@@ -231,7 +280,7 @@ class _Hosts:
             [(lines[-1], word)] if fits else [(lines[-1], ""), ("", word)]
         )
 
-    def _tile(
+    def tile(
         self, drawing: Drawing, alike: Sequence[int], area: Area, head: Sequence[tuple[str, str]], top: float
     ) -> None:
         """Draw one host, or one for all with identical load."""
@@ -302,11 +351,8 @@ def _legend(drawing: Drawing, plan: Plan, drawn: Collection[str], y: float) -> f
     for at in range(0, len(entries), 2):
         high = 0.0
         for column, (symbol, name, about) in enumerate(entries[at : at + 2]):
-            x, box = column * (wide + GAP), Area(column * (wide + GAP), y + 1, 20, 20)
-            drawing.box(box, fill=symbol.colour, rx=2)
-            if not symbol.letter:
-                drawing.hatch(box)
-            drawing.text(x + 10, y + 15.5, symbol.letter, anchor="middle", fill=symbol.pen, bold=True)
+            x = column * (wide + GAP)
+            _mark(drawing, symbol, x, y)
             heads, texts = wrapped(name, (wide - 28) / 1.1), wrapped(about, wide - 28)
             for line, text in enumerate([*heads, *texts]):
                 bold = line < len(heads)
@@ -314,6 +360,15 @@ def _legend(drawing: Drawing, plan: Plan, drawn: Collection[str], y: float) -> f
             high = max(high, LINE * len([*heads, *texts]) + 6)
         y += high
     return y
+
+
+def _mark(drawing: Drawing, symbol: Symbol, x: float, y: float) -> None:
+    """The square of a group in a legend; hatched for what is free."""
+    box = Area(x, y + 1, 20, 20)
+    drawing.box(box, fill=symbol.colour, rx=2)
+    if not symbol.letter:
+        drawing.hatch(box)
+    drawing.text(x + 10, y + 15.5, symbol.letter, anchor="middle", fill=symbol.pen, bold=True)
 
 
 def _legend_entries(plan: Plan, listed: Iterable[GroupPlan]) -> list[tuple[Symbol, str, str]]:

@@ -16,7 +16,7 @@ from programs import missing
 
 pytestmark = pytest.mark.slow
 
-ENDINGS = ("docx", "pptx", "xlsx")
+ENDINGS = ("example.docx", "brief.docx", "pptx", "xlsx")
 
 
 @pytest.fixture(params=[(name, ending) for name in EXAMPLES for ending in ENDINGS], ids="-".join)
@@ -25,7 +25,7 @@ def file(
 ) -> Path:
     """Each Office file of each example."""
     name, ending = request.param
-    path = tmp_path / f"file.{ending}"
+    path = tmp_path / f"file.{ending.rpartition('.')[2]}"
     path.write_bytes(next(held for path, held in example_files(name).items() if path.endswith(ending)))
     return path
 

@@ -46,7 +46,7 @@ class Grid:
     """A table; all cells are text as shown."""
 
     heads: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple["str | Figure", ...], ...]
     caption: str = ""
     right: tuple[int, ...] = ()
     """Columns whose text ends at the right, as numbers do."""
@@ -146,6 +146,14 @@ class Document:
     paper: str = ""
     cover: tuple[Block, ...] = ()
     """What is planned, drawn for the cover."""
+    layout: str = "document.xml.j2"
+    """Lays out the Word file."""
+    foot: str = ""
+    """What is at the foot of each page before the firm's."""
+    top: int = 24
+    """Margin above the text. [mm]"""
+    kind: str = ""
+    """What it is, in the head of each page; empty for a low-level design."""
 
 
 class Citations:

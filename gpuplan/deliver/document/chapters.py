@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from gpuplan.analysis.compare import Comparison
-from gpuplan.deliver.document import cost, front, physical, requirements, workloads
+from gpuplan.deliver.document import brief, cost, front, physical, requirements, workloads
 from gpuplan.deliver.document.blocks import (
     Block,
     Chapter,
@@ -32,8 +32,11 @@ Row = Mapping[str, str]
 ROWS: dict[str, list[dict[str, str]]] = {}
 for _row in own_rows("words/chapters"):
     ROWS.setdefault(_row["title"], []).append(_row)
+BRIEF = "brief.title"
+"""Title of the rows that make the executive brief."""
 MODULES = {
-    module.__name__.rpartition(".")[2]: module for module in (cost, front, physical, requirements, workloads)
+    module.__name__.rpartition(".")[2]: module
+    for module in (brief, cost, front, physical, requirements, workloads)
 }
 DRAWN = (architecture, charts, diagrams, fabrics, figures, limits, solve_report)
 TABLED = (
@@ -65,7 +68,7 @@ def design_document(
     """The low-level design of a plan; one chapter more if it is compared with other designs, and one if something is internal."""
     draft = Draft(plan)
     draft.compared, draft.summary = compared, summary or draft.summary
-    cover, front_page, control, *chapters = (chapter_of(title, draft) for title in ROWS)
+    cover, front_page, control, *chapters = (chapter_of(title, draft) for title in ROWS if title != BRIEF)
     return Document(
         title=plan.scenario.name,
         customer=plan.scenario.customer,

@@ -50,7 +50,7 @@ def dress(word: Any, document: Document, brand: Brand) -> None:
     section = word.sections[0]
     section.page_width, section.page_height = map(Mm, PAPERS[document.paper])
     section.left_margin = section.right_margin = Mm(MARGIN)
-    section.top_margin, section.bottom_margin = Mm(24), Mm(20)
+    section.top_margin, section.bottom_margin = Mm(document.top), Mm(20)
     section.header_distance = section.footer_distance = Mm(11)
     word.styles.element[:] = list(_styles(document, brand, "Normal"))
     word.part.numbering_part.element[:] = list(parse_xml(filled("numbering.xml.j2", brand=brand)))
@@ -247,10 +247,11 @@ class _Writer:
         self._edges(document)
         body, last = self.word.element.body, self.word.sections[-1]._sectPr
         parts = self._parts(
-            "document.xml.j2",
+            document.layout,
             **{field.name: getattr(document, field.name) for field in fields(document)},
             logo=self._logo() if self.brand.logo and self.own else None,
             page=self._cover(document),
+            across=int(self.width / EMU_PER_TWIP),
             tab=round((self.width - COLUMN_GAP) / 2 / EMU_PER_TWIP),
         )
         for part in parts:
@@ -302,7 +303,10 @@ class _Writer:
         """Head and foot of the pages; a template has its own head, and a foot if nothing is in it."""
         section, room = self.word.sections[-1], self.width / Pt(9.5) * SIZE * SHARE_OF_EDGE
         if self.own:
-            about = ((document.customer, document.title), (said("document.kind"), document.about))
+            about = (
+                (document.customer, document.title),
+                (document.kind or said("document.kind"), document.about),
+            )
             left, right = (
                 shortened(" \u00b7 ".join(map(one_line, filter(None, part))), room) for part in about
             )
@@ -312,7 +316,7 @@ class _Writer:
             footer._element.find(f".//{qn(f'w:{tag}')}") is not None for tag in LOOKS["footers"]
         )
         if not used or footer.is_linked_to_previous:
-            named = (self.brand.footer or self.brand.name, "" if self.own else document.title)
+            named = (document.foot, self.brand.footer or self.brand.name, "" if self.own else document.title)
             text = shortened(" \u00b7 ".join(map(one_line, filter(None, named))), 1.5 * room)
             self._edge(footer, f"{text}\t", numbered=True)
 
