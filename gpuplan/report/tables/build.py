@@ -11,7 +11,7 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.plan.racks import Rack, host_name, racks
 from gpuplan.plan.sharing import whole_profile
 from gpuplan.report.physical import alike, all_servers, first_and_last, names, networks, server_memory_gib
-from gpuplan.report.site import site_value
+from gpuplan.report.site import site_fields, site_value
 from gpuplan.report.table import Cell, Table, Worded, filled, tabulate
 from gpuplan.report.tables.platform import parts_of_hosts
 from gpuplan.wording import NAMES, PART, amount, number, said
@@ -202,3 +202,14 @@ def as_built(plan: Plan, most: int = MOST_BUILT) -> Table:
         for name in ("name", "management", "bmc", "serial")
     }
     return tabulate("as_built", hosts[:most], host=str, **own, notes=notes)
+
+
+def built_parts(plan: Plan, most: int = 2 * MOST_BUILT) -> Table:
+    """Tabulate names and addresses of switches and racks, and the GPUs in passthrough of each host; of many only the first."""
+    parts = [
+        each
+        for each in site_fields(plan)
+        if each.key.startswith(("switch.", "rack.")) or each.key.endswith(".gpus")
+    ]
+    notes = (said("table.as_built.more", hosts=len(parts) - most),) if len(parts) > most else ()
+    return tabulate("built_parts", parts[:most], value=lambda each: site_value(plan, each.key), notes=notes)
