@@ -254,4 +254,4 @@ def checklist(draft: Draft) -> Iterator[Block]:
             "value": lambda each: each.value or each.mark,
         }
         table = tabulate("checklist", these, title=area, **own)
-        yield from tabled(table, widths=(0.06, 0.36, 0.18, 0.14, 0.14, 0.12), most=MOST_FIELDS)
+        yield from tabled(table, widths=(0.06, 0.31, 0.16, 0.22, 0.13, 0.12), most=MOST_FIELDS)
