@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import base64
 import csv
-import html
 import io
 import re
 import subprocess
 import sys
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from approved import has_approved
 from command_line import run
-from docx import Document
-from pptx import Presentation
+from other_language import english, made, texts_of
 
-from gpuplan.cli.language import CATALOG, LANGUAGE, MODELS, MOST_FILE_BYTES, TRANSLATED, Address, texts
-from gpuplan.facts import FORMS, TRANSLATION, data_root, own_rows
+from gpuplan.catalog import load_catalog
+from gpuplan.cli.language import CATALOG, MODELS, MOST_FILE_BYTES, TRANSLATED, texts
+from gpuplan.deliver.bundle import design_files
+from gpuplan.facts import TRANSLATION, data_root, own_rows
+from gpuplan.plan import make_plan
+from gpuplan.scenario import load_scenario
 
 NOT_READ_IN_FILES = {
     *(
@@ -55,11 +54,6 @@ NOT_READ_IN_FILES = {
 }
 """Tables of the app, of what is read, and of tests."""
 HEAD = "file,key,column,text\n"
-MOST_ENGLISH = {"paragraphs": 0, "slides": 0}
-"""Texts of the enterprise example that stand in Python or quote the catalog, apart from its list of sources; fewer are welcome."""
-UNITS = r"\b(?:USD|TB|Gbit/s|BTU/h)\b"
-SENTENCE = r"(?<!\w)[a-z]{2,}(?:,? [a-z]{2,}){2,}(?!\w)"
-"""Three or more words one after the other that begin with a small letter."""
 
 
 def file_of(folder: Path, *rows: str) -> Path:
@@ -181,98 +175,50 @@ def test_the_files_speak_the_language_and_what_is_not_translated_is_counted(tmp_
     assert "Abnahme" in made and "Acceptance</h" not in made
 
 
-@pytest.fixture(scope="module")
-def pseudo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Document, page, deck and workbook of an example in a language that puts each text in brackets."""
-    folder = tmp_path_factory.mktemp("pseudo")
-    with (folder / "pseudo.csv").open("w", encoding="utf-8", newline="") as file:
-        write = csv.writer(file).writerow
-        write(HEAD.strip().split(","))
-        for address, text in texts().items():
-            write((*address, in_brackets(address, text.english.strip())))
-    done = report("enterprise", folder, folder / "pseudo.csv", "docx", "html", "pptx", "xlsx")
-    assert done.stderr == ""
-    return folder
+@pytest.mark.parametrize(
+    "design",
+    [
+        "enterprise",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("starter", "assistant", "current")),
+    ],
+)
+def test_a_made_up_language_leaves_no_english_in_the_files(design: str, tmp_path: Path) -> None:
+    left = english(made(tmp_path, design), design)
+    assert not left, "\n".join(f"{place}: {text[:200]}" for text, place in left.items())
 
 
-def in_brackets(address: Address, text: str) -> str:
-    """A text as if translated: each of its forms by number in brackets, the language English."""
-    if address == LANGUAGE:
-        return "en"
-    if FORMS.match(text):
-        return "|".join(re.sub("=(.*)", "=\u27e6\\1\u27e7", form) for form in text.split("|"))
-    return f"\u27e6{text}\u27e7"
+@pytest.mark.parametrize(
+    ("locale", "mixed"),
+    [
+        ("en-IN", r"\d,\d{3},\d{3}"),
+        pytest.param("de-DE", r"\d,\d{3},\d|\d\u202f\d", marks=pytest.mark.slow),
+        pytest.param("ja-JP", r"\d\u202f\d", marks=pytest.mark.slow),
+    ],
+)
+def test_figures_of_a_page_are_grouped_alike(locale: str, mixed: str, tmp_path: Path) -> None:
+    scenario = (
+        load_scenario("enterprise").with_value("format.locale", locale).with_value("cost.currency", "INR")
+    )
+    scenario = scenario.with_value("cost.usd_rate", 84.0)
+    for name, content in design_files(make_plan(scenario, load_catalog()), ("html", "docx", "pptx")).items():
+        (tmp_path / name).write_bytes(content)
+    wrong = {text: place for place, text in texts_of(tmp_path) if re.search(mixed, text)}
+    assert not wrong, "\n".join(f"{place}: {text[:200]}" for text, place in wrong.items())
 
 
-def without_brackets(text: str) -> str:
-    """What stands in no brackets, with a line in place of each text that does."""
-    while text != (text := re.sub("\u27e6[^\u27e6\u27e7]*\u27e7", "|", text)):
-        pass
-    return text
-
-
-def english(found: Iterable[str]) -> list[str]:
-    """Those that are not translated: words outside of brackets that are no unit and not the name of the design."""
-    left = []
-    for text in dict.fromkeys(found):
-        bare = re.sub(UNITS, "", text.replace("Enterprise example", ""))
-        if re.search("[A-Za-z]{3,}", without_brackets(bare)):
-            left.append(text)
-    return left
-
-
-def test_no_heading_caption_or_head_of_a_table_is_in_python(pseudo: Path) -> None:
-    document, deck = Document(str(pseudo / "enterprise-example.docx")), slides(pseudo)
-    named = ("Heading", "Title", "Caption")
-    heads = [each.text for each in document.paragraphs if each.style.name.startswith(named)]
-    heads += [cell.text for table in document.tables[1:] for cell in table.rows[0].cells]
-    heads += [cell.text for shape in deck if shape.has_table for cell in shape.table.rows[0].cells]
-    assert len(heads) > 300 and not english(heads)
-
-
-def test_few_sentences_are_in_python(pseudo: Path) -> None:
-    paragraphs = [each.text for each in Document(str(pseudo / "enterprise-example.docx")).paragraphs]
-    sentences = [text for text in paragraphs if not re.match(r"\d+\t", text)]
-    told = [
-        each.text for shape in slides(pseudo) if shape.has_text_frame for each in shape.text_frame.paragraphs
-    ]
-    left = {"paragraphs": english(sentences), "slides": english(told)}
-    assert {kind: len(found) for kind, found in left.items()} == MOST_ENGLISH, left
-
-
-def test_sentences_of_page_and_drawings_are_in_the_language_or_from_the_catalog(pseudo: Path) -> None:
-    page = (pseudo / "enterprise-example.html").read_text(encoding="utf-8")
-    drawings = [
-        base64.b64decode(drawing).decode()
-        for drawing in re.findall('data:image/svg\\+xml;base64,([^"]+)', page)
-    ]
-    assert len(drawings) > 5
-    told = [" ".join(found) for found in map(texts_between, drawings)]  # a text may go on in the next line
-    told += [html.unescape(alt) for alt in re.findall('alt="([^"]*)"', page)]
-    told += texts_between(re.sub(r"<(style|script)\b.*?</\1>", "", page, flags=re.DOTALL))
-    given = written_by_hand()
-    sentences = [found for text in told for found in re.findall(SENTENCE, without_brackets(text))]
-    assert len(told) > 1000 and not [each for each in sentences if each not in given]
-
-
-def texts_between(page: str) -> list[str]:
-    """The texts between the tags of a page or of a drawing; a link or an emphasis ends none."""
-    blocks = re.split(r"</?(?:p|li|t[dh]|h\d|text|title|figcaption|caption)\b[^>]*>", page)
-    return [" ".join(html.unescape(re.sub("<[^>]*>", "", block)).split()) for block in blocks]
-
-
-def written_by_hand() -> str:
-    """Catalog and examples, whose words stay as they are."""
-    translated = {data_root() / f"{table}.csv" for table in TRANSLATED if table not in CATALOG}
-    files = [*data_root().rglob("*.csv"), *data_root().rglob("*.yaml")]
-    found = " ".join(path.read_text(encoding="utf-8") for path in files if path not in translated)
-    return " ".join(found.replace('""', '"').split())
-
-
-def slides(folder: Path) -> list[Any]:
-    """All shapes of the deck."""
-    return [
-        shape
-        for slide in Presentation(str(folder / "enterprise-example.pptx")).slides
-        for shape in slide.shapes
-    ]
+def test_a_translation_has_the_plural_forms_of_its_language(tmp_path: Path) -> None:
+    rows = (
+        "report.csv,wording.language,text,cs",
+        "names.csv,noun | host,name,one=host|few=hosty|other=hostů",
+        "report.csv,wording.no,text,žádný {unit}",
+        "report.csv,rehearsal.up to,text,{most}",
+    )
+    path = file_of(tmp_path, *rows)
+    code = (
+        "from gpuplan.cli.language import put_into_language\n"
+        f"put_into_language(['report', '--language', {str(path)!r}])\n"
+        "from gpuplan.wording import amount, counted, form\n"
+        "print([amount(n, 'host') for n in (1, 3, 5)], counted(0, 'host'), form('0=nic|one=#x|other=#y', 0), form('one=# a|few=# b|other=# c', 2))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['1 host', '3 hosty', '5 hostů'] žádný hostů nic 2 b"

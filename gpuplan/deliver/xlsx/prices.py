@@ -8,7 +8,7 @@ from gpuplan.deliver.xlsx.money import Money
 from gpuplan.models import cost
 from gpuplan.plan.bill_of_materials import Material
 from gpuplan.plan.cash_flow import HARDWARE
-from gpuplan.report.table import Worded, tabulate
+from gpuplan.report.table import tabulate
 from gpuplan.report.tables.cost import PAID
 from gpuplan.wording import said
 
@@ -78,8 +78,7 @@ def prices_sheet(book: Book, money: Money) -> None:
 
 def factors_sheet(book: Book, money: Money) -> None:
     """Write the factors of the formulas beside prices and quantities."""
-    units = Worded(lambda unit: "" if unit == "1" else unit)
-    table = tabulate("factors", money.factors, unit=units, title=TABS["factors"])
+    table = tabulate("factors", money.factors, title=TABS["factors"])
     cells = [factor.cell for factor in money.factors]
     book.topic(TABS["factors"], said("sheet.factors.says"), book.block(table, {"value": cells}, titles=True))
     for row, factor in enumerate(money.factors, start=HEAD + 1):

@@ -207,7 +207,7 @@ def _input(plan: Plan, path: str) -> dict[str, Any]:
     unit = scenario.cost.currency if path.startswith("prices.") else scenario.fact(path).unit
     cells |= {name: getattr(origin, name) for name in ("basis", "locator", "as_of", "note")}
     cells |= {"value": Cell(value, words=_words(plan, path, value)), "sources": (origin.source,)}
-    return cells | {"unit": "" if unit == "1" else unit}
+    return cells | {"unit": unit}
 
 
 def _words(plan: Plan, path: str, value: Any) -> str | None:
