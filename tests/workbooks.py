@@ -22,7 +22,7 @@ from gpuplan.deliver.executive import Executive, decisions, recommendation
 from gpuplan.deliver.xlsx import xlsx_bytes
 
 LIVE = (
-    "Overview", "Own prices", "Bill of materials", "Cost by year", "Factors", "Alternatives", "Alternative costs", "Workloads", "Prices", "Names",
+    "Overview", "Own prices", "Bill of materials", "Cost by year", "Factors", "Alternatives", "Alternative costs", "Orders", "Workloads", "Prices", "Names",
 )  # fmt: skip
 """Sheets with formulas, and that of the planning prices which they read."""
 KEYS = {"Bill of materials": 2}

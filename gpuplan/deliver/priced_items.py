@@ -18,7 +18,7 @@ from gpuplan.analysis.silos import JOINED
 from gpuplan.facts import Fact
 from gpuplan.models import power
 from gpuplan.models.cost import later_price, net_present_cost
-from gpuplan.models.licences import ordered_licences, perpetual_payment, subscription_payments
+from gpuplan.models.licences import perpetual_payment, subscription_payments
 from gpuplan.plan import Plan
 from gpuplan.plan.bill_of_materials import BY_CORE, EXISTING_SOFTWARE, Material, software_of
 from gpuplan.plan.cash_flow import HARDWARE, PARTS, Flows
@@ -130,7 +130,7 @@ class PricedItems:
         at_once = (*((lot,) for lot in range(self.last)), ())
         cost = self.plan.scenario.cost
         for at, material in enumerate(self.costs.materials):
-            key, lots = self.keys.get(material.key, ""), self._lots(material)
+            key, lots = self.keys.get(material.key, ""), self.costs.orders[material.key]
             licences = dict.fromkeys(("platform", "management-platform"), cost.platform_licence)
             licences |= {"ai-add-on": "private-ai", "gpu-software": cost.gpu_licence}
             licences[EXISTING_SOFTWARE] = cost.gpu_licence
@@ -155,13 +155,6 @@ class PricedItems:
 
     def _included(self, material: Material) -> int:
         return software_of(self.counts)[material.key]
-
-    def _lots(self, material: Material) -> tuple[float, ...]:
-        if material.key not in self.flows.held[0]:
-            return (material.quantity, *[0.0] * (self.last - 1))
-        by_core = material.key == "platform" and self.plan.scenario.cost.platform_licence in BY_CORE
-        least = int(self.counts.least_order.value) if by_core else 0
-        return ordered_licences([stock[material.key] for stock in self.flows.held], minimum_order=least)
 
     def _paid(self, cash: Callable[..., Sequence[float]], included: int) -> tuple[tuple[int, ...], ...]:
         """Return the lots that are paid for at the start and in each year, by the cash of one licence of each."""

@@ -338,6 +338,14 @@ class Flows:
         if people is not None:
             self._pay(PART["Administration"], people, [0.0, *hosts])
 
+    def lots(self, material: Material) -> tuple[float, ...]:
+        """Return the units of a material that are bought or licensed anew at the start of each year."""
+        if material.key not in self.held[0]:
+            return (material.quantity, *[0.0] * (self.years - 1))
+        by_core = material.key == "platform" and self.scenario.cost.platform_licence in BY_CORE
+        least = int(self.counts.least_order.value) if by_core else 0
+        return ordered_licences([stock[material.key] for stock in self.held], minimum_order=least)
+
     def racks(self, year: int) -> int:
         """Racks of a year from 1, of each kind of hosts apart."""
         hosts, counts = self.growth.hosts[year - 1], self.counts

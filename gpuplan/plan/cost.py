@@ -63,6 +63,8 @@ class Costs(Brief):
     not_counted: tuple[str, ...]
     """Items that cost money, but in an unknown quantity."""
     as_of: str
+    orders: Mapping[str, tuple[float, ...]]
+    """Units of each material, by its key, that are ordered for each year from 1."""
     decided: str
     """ISO day of the decision: as stated, else that of the prices."""
 
@@ -132,6 +134,7 @@ def costs(trail: Trail, counts: Counts, use: PowerUse, growth: Growth, domain: M
         unknown=tuple(prices.unknown.values()),
         not_counted=flows.not_counted,
         as_of=prices.as_of,
+        orders={material.key: flows.lots(material) for material in materials},
         decided=prices.decided,
     )
 

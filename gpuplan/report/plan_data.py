@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gpuplan.analysis.procurement import orders
 from gpuplan.analysis.rent_or_buy import token_prices
 from gpuplan.plan import Plan, of_design
 from gpuplan.plan.access import GroupPlan
@@ -106,7 +107,7 @@ def costs_dict(plan: Plan) -> dict[str, Any] | None:
     costs = plan.costs
     if costs is None:
         return None
-    named = ("materials", "parts", "prices", "decided")
+    named = ("materials", "parts", "prices", "decided", "orders")
     return _without(plain(costs), *named) | {
         "excludes": list(costs.excludes),
         "outside": list(costs.outside),
@@ -114,10 +115,11 @@ def costs_dict(plan: Plan) -> dict[str, Any] | None:
         "ranges": plain(plan.cost_ranges),
         "parts": [plain(part) | {"total": part.total} for part in costs.parts],
         "materials": [
-            _without(plain(material), "price_key")
-            | {"price": None if material.price is None else price_dict(material.price)}
-            | {"unknown": material.unknown}
-            for material in costs.materials
+            _without(plain(order.material), "price_key")
+            | {"price": price_dict(order.material.price) if order.material.price else None}
+            | {"unknown": order.material.unknown}
+            | _without(plain(order), "material")
+            for order in orders(plan)
         ],
         "prices": [price_dict(price) for price in costs.prices],
     }

@@ -24,12 +24,21 @@ from gpuplan.plan.bill_of_materials import Material
 from gpuplan.scenario import Scenario, from_dict
 
 SHEETS = [
-    "Overview", "Own prices", "Bill of materials", "Cost by year", "Factors", "Decisions", "Workloads", "Demand", "Hosts",
+    "Overview", "Own prices", "Bill of materials", "Orders", "Cost by year", "Factors", "Decisions", "Workloads", "Demand", "Hosts",
     "Availability", "Network", "Network performance", "Platform", "Power", "Names and addresses", "Inputs", "Prices", "Messages", "Trail", "Sources",
     "Names",
 ]  # fmt: skip
 """Sheets of a design without alternatives."""
-LIVE = {"Overview", "Own prices", "Bill of materials", "Cost by year", "Workloads", "Hosts", "Names"}
+LIVE = {
+    "Overview",
+    "Own prices",
+    "Bill of materials",
+    "Orders",
+    "Cost by year",
+    "Workloads",
+    "Hosts",
+    "Names",
+}
 """Sheets with formulas."""
 TWO_POOLS = {
     "groups": [

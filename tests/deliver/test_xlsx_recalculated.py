@@ -376,6 +376,24 @@ def test_a_stated_utilisation_and_rents_move_alternatives(catalog: Catalog, tmp_
     assert twice.value("Alternatives", rent, 7) == pytest.approx(2 * before.value("Alternatives", rent, 7))
 
 
+def test_orders_follow_the_quantities_of_the_sheets(current: Formulas, plans: dict[str, Plan]) -> None:
+    """More boards at the start and at the end of the second year are in the phases and in what is paid for them."""
+    start: Edits = {("Bill of materials", H100, "Quantity"): 44}
+    before, after = current.calculated(), current.calculated({**start, **LATER})
+    sheet = current.file["Orders"]
+    first = find(sheet, H100)
+    row = next(r for r in range(first + 1, sheet.max_row + 1) if sheet.cell(r, 1).value == H100)
+    paid = next(
+        r for r in range(row, sheet.max_row + 1) if str(sheet.cell(r, 1).value).startswith("Hardware")
+    )
+    assert [after.value("Orders", row, n) for n in (2, 4, 7)] == [44, 12, before.value("Orders", row, 7) + 8]
+    assert after.value("Orders", first, 4) == 44
+    plan = plans["current"].costs
+    assert plan is not None
+    more = after.value("Orders", paid, 2) - before.value("Orders", paid, 2)
+    assert more == pytest.approx(4 * next(p.value for p in plan.prices if p.name == H100))
+
+
 def test_no_two_cells_ask_for_the_same(current: Formulas) -> None:
     """Every input is one cell: prices and factors by their label, quantities by item and year."""
     asked = []

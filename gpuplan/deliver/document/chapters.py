@@ -25,7 +25,7 @@ from gpuplan.plan import Plan
 from gpuplan.report import architecture, charts, diagrams, fabrics, figures, limits, solve_report, tables
 from gpuplan.report.figures import has, paper_of
 from gpuplan.report.table import Table
-from gpuplan.report.tables import acceptance, build
+from gpuplan.report.tables import acceptance, build, orders
 from gpuplan.wording import said
 
 Row = Mapping[str, str]
@@ -53,7 +53,7 @@ TABLED = (
 )
 REPORT: dict[str, Any] = {
     module.__name__.rpartition(".")[2]: module
-    for module in (*DRAWN, *TABLED, tables.plan, tables.platform, acceptance, build)
+    for module in (*DRAWN, *TABLED, tables.plan, tables.platform, acceptance, build, orders)
 }
 """Name of a module -> where a row finds its content: functions of a draft, and of a plan."""
 REPORT["design_rows"] = SimpleNamespace(

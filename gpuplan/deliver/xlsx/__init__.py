@@ -21,6 +21,7 @@ def xlsx_bytes(
     if money is not None:
         prices.own_sheet(book, money)
         prices.bill_sheet(book, money)
+        prices.orders_sheet(book, money)
         years.cost_by_year_sheet(book, plan, money)
         name_results(book, money)
         prices.factors_sheet(book, money)

@@ -10,6 +10,7 @@ from gpuplan.plan.bill_of_materials import Material
 from gpuplan.plan.cash_flow import HARDWARE
 from gpuplan.report.table import tabulate
 from gpuplan.report.tables.cost import PAID
+from gpuplan.report.tables.orders import orders, paid_orders, phases
 from gpuplan.wording import said
 
 
@@ -127,3 +128,35 @@ def _total(money: Money, status: str) -> list[Any]:
     paid = Live(f'SUMIF({when},"{word}",{amounts})', total)
     cells = {"part": said("sheet.bill.total", when=word), "cost": paid, "status": word}
     return [cells.get(column.key) for column in table.columns]
+
+
+def orders_sheet(book: Book, money: Money) -> None:
+    """What an order states of each item, and how many are ordered when: quantities are those of the sheets where they may be changed."""
+    plan, years = money.plan, range(money.last)
+    at = {material.key: n for n, material in enumerate(money.costs.materials)}
+    units = {money.items[n].material: row for n, row in money.unit_row.items()}
+    live: dict[str, list[Any]] = {f"year_{year + 1}": [] for year in years} | {"total": []}
+    for order in paid_orders(plan):
+        n = at[order.material.key]
+        cells = [money.bill_at(n, "quantity"), *(_later_units(units.get(n), year) for year in years[1:])]
+        values = zip(cells, order.phases, strict=True)
+        for year, (cell, value) in enumerate(values, start=1):
+            live[f"year_{year}"].append(Live(cell, value) if cell else value)
+        live["total"].append(Live("+".join(filter(None, cells)), sum(order.phases)))
+    parts = [money.part_row[name] for name in HARDWARE if name in money.part_row]
+    for year in (*years, None):
+        cells = [
+            address(row, 2 + n, TABS["years"]) for row in parts for n in (years if year is None else [year])
+        ]
+        paid = sum(money.part_cost(name)[n] for name in HARDWARE for n in (years if year is None else [year]))
+        live["total" if year is None else f"year_{year + 1}"].append(
+            Live("+".join(cells) or "0", paid, "money")
+        )
+    blocks = [book.block(orders(plan), {"quantity": live["year_1"][:-1]})]
+    if (grown := phases(plan)).rows:
+        blocks.append(book.block(grown, live))
+    book.topics(TABS["orders"], said("sheet.orders.note"), blocks)
+
+
+def _later_units(row: int | None, year: int) -> str:
+    return "" if row is None else address(row, 2 + year, TABS["years"])

@@ -234,17 +234,22 @@ def price_dict(price: Price) -> dict[str, Any]:
 
 
 def _known_price(price: Price) -> dict[str, Any]:
+    return price_dict(price) | {
+        "basis": Cell(price.fact.basis, words=said("table.prices.is stated") if price.stated else None),
+        "as_of": Cell(price.as_of, words=price_day(price)),
+        "sources": price.fact.sources,
+    }
+
+
+def price_day(price: Price) -> str:
+    """Say of which day a price is, and until when it holds."""
     day = written_day(price.as_of)
     if price.old:
         day = said("table.prices.day old", day=day)
     if price.valid_until:
         key = "table.prices.day lapsed" if price.lapsed else "table.prices.day until"
         day = said(key, day=day, until=written_day(price.valid_until))
-    return price_dict(price) | {
-        "basis": Cell(price.fact.basis, words=said("table.prices.is stated") if price.stated else None),
-        "as_of": Cell(price.as_of, words=day),
-        "sources": price.fact.sources,
-    }
+    return day
 
 
 def hosts_over_years(costs: Costs) -> str:
