@@ -1,6 +1,6 @@
 """Cost slides: by year, against the alternatives, and what moves it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from gpuplan.analysis.alternatives import Alternative
@@ -136,11 +136,7 @@ def alternatives_slide(deck: Deck) -> Iterator[Slide]:
     costs, choices = deck.plan.costs, deck.summary.choices
     if costs is None or not choices:
         return
-    silos = [choice.difference for choice in choices if choice.key == "silos" and choice.difference > 0]
-    titles = [said("deck.choices.silos", more=headline_money(more, costs.currency)) for more in silos[:1]]
-    cheaper = sum(choice.difference < 0 for choice in choices)
-    key = "deck.choices.title" if cheaper else "deck.choices.none"
-    titles.append(said(key, count=len(choices), cheaper=cheaper))
+    titles = _choice_titles(choices, costs.currency)
     ends = deck.plan.cost_ranges.net_present if deck.plan.cost_ranges else (None, None)
     name, fits = said("deck.choices.this"), deck.plan.verdict.fit_sentence
     counts = (costs.hosts, costs.gpus, costs.net_present)
@@ -149,11 +145,7 @@ def alternatives_slide(deck: Deck) -> Iterator[Slide]:
     most = max(max(each.net_present, each.high or 0) for each in shown)
     unit = unit_of_squares(max(each.hosts[0] for each in shown if each.hosts), 9)
     given_up = [f"{choice.name}: {choice.gives_up}" for choice in choices if choice.gives_up]
-    least = min(choices, key=lambda each: each.net_present)
-    follows = said("deck.choices.none follows")
-    if cheaper:
-        less = headline_money(-least.difference, costs.currency)
-        follows = said("deck.choices.cheapest", less=less, name=least.name, why=drawback(least))
+    follows = _least(choices, costs.currency)
     about, scope = (
         said("deck.choices.about", years=costs.years),
         said("deck.choices.scope", years=costs.years),
@@ -161,6 +153,24 @@ def alternatives_slide(deck: Deck) -> Iterator[Slide]:
     body = Picture("Alternatives", partial(cards, [_choice(deck, each, most, unit) for each in shown]), about)
     more = [said("deck.appendix.choices scope"), *given_up]
     yield Slide(titles, body, scope, [follows], ("cost.net_present",), more=more)
+
+
+def _choice_titles(choices: Sequence[Alternative], currency: str) -> list[str]:
+    """What sharing saves, and how many alternatives cost less."""
+    silos = [choice.difference for choice in choices if choice.key == "silos" and choice.difference > 0]
+    cheaper = sum(choice.difference < 0 for choice in choices)
+    key = "deck.choices.title" if cheaper else "deck.choices.none"
+    saved = [said("deck.choices.silos", more=headline_money(more, currency)) for more in silos[:1]]
+    return [*saved, said(key, count=len(choices), cheaper=cheaper)]
+
+
+def _least(choices: Sequence[Alternative], currency: str) -> str:
+    """What the cheapest alternative saves, and why it is not recommended; or that none does."""
+    least = min(choices, key=lambda each: each.net_present)
+    if least.difference >= 0:
+        return said("deck.choices.none follows")
+    less = headline_money(-least.difference, currency)
+    return said("deck.choices.cheapest", less=less, name=least.name, why=drawback(least))
 
 
 def _choice(deck: Deck, each: Alternative, most: float, unit: int) -> Card:
