@@ -20,7 +20,7 @@ from gpuplan.cli.options import (
     tell_progress,
     with_configs,
 )
-from gpuplan.cli.terminal import clear_bar
+from gpuplan.cli.terminal import clear_bar, show_bar
 from gpuplan.deliver import KINDS, design_files, zipped
 from gpuplan.deliver.brand import PLAIN, Brand, load_brand
 from gpuplan.deliver.template import left_out_text, read_template
@@ -38,6 +38,8 @@ SOLVED = {"quantity", "best", "binding", "designs", "frontier", "missed", "clash
 
 
 def run_report(args: argparse.Namespace) -> int:
+    if not args.progress:
+        show_bar(said("terminal.planning"))
     plan, beside, solution = _designs(args)
     brand = load_brand(args.brand) if args.brand else PLAIN
     solution = solution or _solved(args, plan, brand)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
 from gpuplan.cli import main, terminal
-from gpuplan.wording import PAGE_WIDTH
+from gpuplan.deliver import KINDS
+from gpuplan.wording import PAGE_WIDTH, said
 
 
 class Screen(io.StringIO):
@@ -77,6 +79,13 @@ def test_a_bar_goes_before_the_answer_comes(monkeypatch: pytest.MonkeyPatch) -> 
     assert "[############............]  50%  half of it" in screen.getvalue()
     terminal.clear_bar()
     assert screen.getvalue().endswith("\r\033[K")
+
+
+def test_a_report_tells_on_a_terminal_what_it_makes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    screen = on_screen(monkeypatch)
+    assert main(["report", "starter", "--only", "yaml", "--to", str(tmp_path)]) == 0
+    planning, making, *_ = screen.getvalue().split("\r\033[K")[1:]
+    assert planning == said("terminal.planning") and KINDS["yaml"] in making
 
 
 def test_no_bar_in_a_file(capsys: pytest.CaptureFixture[str]) -> None:

@@ -368,7 +368,9 @@ class _Writer:
         """A drawing as SVG, and as PNG for programs without it; not higher than a page, or than stated."""
         wide = int(self.width * min(1.0, figure.width))
         drawn = clean(self.brand.drawn(figure.svg))
-        picture = self._picture(figure_png(drawn), clean(figure.alt), width=wide)
+        picture = self._picture(
+            figure_png(drawn, width_px=max(400, round(1600 * figure.width))), clean(figure.alt), width=wide
+        )
         _shrink(picture, picture.extent.cx, high or int(TALLEST * self.height))
         at = self._count("drawing")
         picture.docPr.set("name", f"Figure {at}")
