@@ -65,6 +65,7 @@ def test_tables_mark_their_header_and_pictures_have_a_text(file: Path) -> None:
         assert all(picture.get("descr") for picture in found(document, "docPr"))
     elif file.suffix == ".pptx":
         for slide in parts(file, r"ppt/slides/slide\d+\.xml"):
+            assert all(table[0].get("firstRow") == "1" for table in found(slide, "tbl"))
             pictures = [e[0] for e in found(slide, "nvPicPr") + found(slide, "nvGraphicFramePr")]
             assert [e.get("name") for e in pictures if not e.get("descr")] == []
 

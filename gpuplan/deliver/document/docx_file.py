@@ -23,7 +23,7 @@ from docx.shared import Mm, Pt
 from lxml import etree
 
 from gpuplan.deliver.brand import PLAIN, Brand
-from gpuplan.deliver.document.blocks import LOOKS, Document, Figure
+from gpuplan.deliver.document.blocks import LOOKS, Document, Figure, Paragraph
 from gpuplan.deliver.html import FILLED, clean, one_line, templates
 from gpuplan.deliver.office import language, same_bytes, set_properties
 from gpuplan.deliver.template import KEPT, checked_template, usable_template
@@ -122,7 +122,7 @@ EM = 9.5 * 20 / SIZE
 LETTERS = {"Calibri": 0.86}
 WIDEST = 1.12
 """Width of the letters of a font over those of the fonts of drawings: of those that are known, and of any other."""
-LEAST_BAND, BELOW_BAND = Mm(104), Mm(64)
+LEAST_BAND, BELOW_BAND = Mm(116), Mm(62)
 """Height of the band of a cover, and of what is below it besides the drawing."""
 LONGEST_TITLE = 50
 """Characters of a title that is set large."""
@@ -134,8 +134,8 @@ FROM_RIGHT = re.compile(
 """Words of letters that are written from right to left."""
 TALLEST = 0.86
 """Share of a page that a drawing may take with its caption below; a lower one would make the text of a tall drawing too small."""
-SHARE_OF_EDGE = 0.5
-"""Share of the width that each side of the head of a page may take."""
+MOST_OF_EDGE = 0.7
+"""Most share of the width that a side of the head or the foot of a page may take."""
 WORDS = re.compile("[ \\n-]")
 """Where a line may be broken; spaces within numbers are others."""
 PIECES = re.compile("([\t\n\r])")
@@ -259,10 +259,11 @@ class _Writer:
         for mark in body.findall("/".join(map(qn, ("w:p", "w:pPr", "w:sectPr")))):
             self._end_section(mark, last)
 
-    def _cover(self, document: Document) -> dict[str, int]:
-        """Sizes of the cover, in twentieths of a point: the band takes what the drawing leaves, if there is room for one."""
+    def _cover(self, document: Document) -> dict[str, Any]:
+        """The answer and the sizes of the cover, in twentieths of a point: the band takes what the drawing leaves, if there is room."""
         page, title = self.word.sections[-1], 38 if len(document.title) <= LONGEST_TITLE else 24
-        told = ((title, document.title), (13, document.customer), (13, document.about))
+        lead = next((b.text for b in document.front if isinstance(b, Paragraph) and b.tone == "lead"), "")
+        told = ((title, document.title), (13, document.customer), (13, document.about), (14, lead))
         more = sum(Pt(1.3 * points) * self._more_lines(text, points) for points, text in told)
         band, below = LEAST_BAND + more, page.page_height - BELOW_BAND
         drawn = sum(int(self.width * _height(block)) for block in document.cover if isinstance(block, Figure))
@@ -273,7 +274,7 @@ class _Writer:
             "band": min(below - drawn, page.page_height // 2),
         }
         twips = {name: size // EMU_PER_TWIP for name, size in sizes.items()}
-        return twips | {"drawing": drawn, "title": title}
+        return twips | {"drawing": drawn, "title": title, "lead": lead}
 
     def _more_lines(self, text: str, points: int) -> int:
         """Lines that a text takes after its first, rather more than less."""
@@ -301,15 +302,14 @@ class _Writer:
 
     def _edges(self, document: Document) -> None:
         """Head and foot of the pages; a template has its own head, and a foot if nothing is in it."""
-        section, room = self.word.sections[-1], self.width / Pt(9.5) * SIZE * SHARE_OF_EDGE
+        letter = LETTERS.get(self.brand.text, WIDEST)
+        section, room = self.word.sections[-1], 0.95 * self.width / Pt(9.5) * SIZE / letter
         if self.own:
-            about = (
-                (document.customer, document.title),
-                (document.kind or said("document.kind"), document.about),
-            )
-            left, right = (
-                shortened(" \u00b7 ".join(map(one_line, filter(None, part))), room) for part in about
-            )
+            kind = document.kind or said("document.kind")
+            about = ((kind, document.about), (document.customer, document.title))
+            right, left = (" \u00b7 ".join(map(one_line, filter(None, part))) for part in about)
+            right = shortened(right, MOST_OF_EDGE * room)
+            left = shortened(left, room - text_width(right))
             self._edge(section.header, f"{left}\t{right}", numbered=False)
         footer = section.footer
         used = any(p.text.strip() for p in footer.paragraphs) or any(
@@ -317,7 +317,7 @@ class _Writer:
         )
         if not used or footer.is_linked_to_previous:
             named = (document.foot, self.brand.footer or self.brand.name, "" if self.own else document.title)
-            text = shortened(" \u00b7 ".join(map(one_line, filter(None, named))), 1.5 * room)
+            text = shortened(" \u00b7 ".join(map(one_line, filter(None, named))), MOST_OF_EDGE * room)
             self._edge(footer, f"{text}\t", numbered=True)
 
     def _edge(self, edge: Any, text: str, *, numbered: bool) -> None:
