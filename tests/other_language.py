@@ -31,7 +31,7 @@ KEPT = re.compile(r"(\{[^{}]*\}|<[^<>]*>|https?://\S+)")
 """Parts of a text that are no words: values, marks and addresses."""
 VERB = re.compile(r"\{([^{}:]*):~(\w+)\}")
 IDENTIFIERS = re.compile(
-    r"https?://\S+|(?<![\w.])[a-z][\w-]*(?:\.[\w*<>-]+)+|\b[a-z]+\d*(?:_\w+)+|\b\w+(?:[-/]\w+)+(?:_\w+)*|\bvmnic\d+|\bpciPassthru\w*"
+    r"https?://\S+|\b(?=\w*\d)[0-9a-f]{12}\b|(?<![\w.])[a-z][\w-]*(?:\.[\w*<>-]+)+|\b[a-z]+\d*(?:_\w+)+|\b\w+(?:[-/]\w+)+(?:_\w+)*|\bvmnic\d+|\bpciPassthru\w*"
 )
 """Names in code and paths of inputs; words with a hyphen, most of which are ids and versions, too."""
 SYMBOLS = re.compile(
