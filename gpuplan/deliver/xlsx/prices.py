@@ -1,5 +1,6 @@
 """The sheets of one's own prices, of the planning prices with their sources, of the factors and of the bill of materials."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from gpuplan.deliver.xlsx.book import HEAD, Book, at_column, column_of, worded
@@ -143,19 +144,21 @@ def orders_sheet(book: Book, money: Money) -> None:
         for year, (cell, value) in enumerate(values, start=1):
             live[f"year_{year}"].append(Live(cell, value) if cell else value)
         live["total"].append(Live("+".join(filter(None, cells)), sum(order.phases)))
-    parts = [money.part_row[name] for name in HARDWARE if name in money.part_row]
-    for year in (*years, None):
-        cells = [
-            address(row, 2 + n, TABS["years"]) for row in parts for n in (years if year is None else [year])
-        ]
-        paid = sum(money.part_cost(name)[n] for name in HARDWARE for n in (years if year is None else [year]))
-        live["total" if year is None else f"year_{year + 1}"].append(
-            Live("+".join(cells) or "0", paid, "money")
-        )
+    for year in years:
+        live[f"year_{year + 1}"].append(_hardware_paid(money, [year]))
+    live["total"].append(_hardware_paid(money, years))
     blocks = [book.block(orders(plan), {"quantity": live["year_1"][:-1]})]
     if (grown := phases(plan)).rows:
         blocks.append(book.block(grown, live))
     book.topics(TABS["orders"], said("sheet.orders.note"), blocks)
+
+
+def _hardware_paid(money: Money, years: Sequence[int]) -> Live:
+    """What is paid for hardware at the start of these years, from 0."""
+    parts = {name: money.part_row[name] for name in HARDWARE if name in money.part_row}
+    cells = [address(row, 2 + year, TABS["years"]) for row in parts.values() for year in years]
+    paid = sum(money.part_cost(name)[year] for name in parts for year in years)
+    return Live("+".join(cells) or "0", paid, "money")
 
 
 def _later_units(row: int | None, year: int) -> str:
