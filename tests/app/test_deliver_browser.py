@@ -45,7 +45,7 @@ def test_everything_arrives_as_one_file(example: Callable[[str, str], Any]) -> N
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         assert archive.testzip() is None
         kinds = {each.rpartition(".")[2] for each in archive.namelist() if "/" not in each}
-        assert kinds == set(KINDS) - {"terraform", "whatif"}
+        assert kinds == set(kinds_made_here()) - {"terraform", "whatif", "brief"}
         assert "enterprise-example-what-if.html" in archive.namelist()
         assert "terraform/vsphere/main.tf" in archive.namelist()
     page.locator("[data-at=deliver-go]:enabled").wait_for()

@@ -13,7 +13,7 @@ from browsing import at, download, fail, figure, figures, finished, go, open_tab
 from PIL import Image
 
 from gpuplan import load_catalog, load_scenario, make_plan
-from gpuplan.deliver import KINDS
+from gpuplan.deliver import kinds_made_here
 from gpuplan.scenario import decode_scenario
 from gpuplan.wording import rounded_money
 
@@ -127,7 +127,7 @@ def test_the_journey_from_start_to_deliver(
     at(page, "undo").click()
     decisions.filter(has_text=re.compile(r"^8 .* 32 GPUs")).first.wait_for()
     go(page, "deliver")
-    for kind in KINDS:
+    for kind in kinds_made_here():
         at(page, f"deliver-{kind}").wait_for()
     picture(page, TOUR[6])
     saved = decode_scenario(Path(download(page, "save").path()).read_bytes())

@@ -36,8 +36,8 @@ def test_every_kind_of_file_is_made_and_made_the_same_again(
     told: list[float] = []
     files = design_files(plan, tell=lambda done, _step: told.append(done))
     assert told == sorted(told) and len(told) > len(KINDS) and max(told) < 1
-    single = {f"starter-example.{kind}" for kind in KINDS.keys() - {"terraform", "whatif", "pdf"}}
-    single |= {f"starter-example{ending}" for ending in ("-what-if.html", *PRINTED.values())}
+    single = {f"starter-example.{kind}" for kind in KINDS.keys() - {"terraform", "whatif", "pdf", "brief"}}
+    single |= {f"starter-example{ending}" for ending in ("-what-if.html", "-brief.docx", *PRINTED.values())}
     assert single == {name for name in files if "/" not in name}
     assert {name.partition("/")[0] for name in files if "/" in name} == {"terraform"}
     assert "terraform/vsphere/main.tf" in files
@@ -117,10 +117,10 @@ def test_a_zip_holds_the_files_and_is_the_same_each_time() -> None:
 
 FOLDERS = {path.name for path in Path(bundle.__file__).parent.iterdir() if (path / "__init__.py").exists()}
 FOLDER_OF = {"html": "document", "docx": "document", "whatif": "what_if", "terraform": "infrastructure"}
-FOLDER_OF["pdf"] = "document pptx"
+FOLDER_OF |= {"brief": "document", "pdf": "document pptx"}
 """Kind of file -> the folder that makes it, where that has another name; none makes the scenario file."""
 LIBRARIES = {"docx": {"docx"}, "pptx": {"pptx", "xlsxwriter"}, "xlsx": {"xlsxwriter"}}
-LIBRARIES["pdf"] = LIBRARIES["docx"] | LIBRARIES["pptx"]
+LIBRARIES |= {"brief": LIBRARIES["docx"], "pdf": LIBRARIES["docx"] | LIBRARIES["pptx"]}
 """Kind of file -> what writes it; a chart of a slide has its numbers in a workbook."""
 
 
