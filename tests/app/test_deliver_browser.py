@@ -13,7 +13,7 @@ from browsing import at, download, enter, figures, go, is_value, open_tab, refus
 from waiting import LONG_S, soon
 
 from gpuplan import load_scenario, make_plan
-from gpuplan.deliver import KINDS, design_files
+from gpuplan.deliver import KINDS, design_files, kinds_made_here
 from gpuplan.scenario import decode_scenario
 
 pytestmark = pytest.mark.browser
