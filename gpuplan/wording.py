@@ -43,6 +43,8 @@ def basis_word(basis: str) -> str:
     return BASIS_WORDS[basis]
 
 
+TYPED = NAMES["typed choice"]
+"""What a scenario or a line says in a word -> the same for a reader."""
 ANSWERS = NAMES["answer"]
 """What no value, true and false are called."""
 
@@ -77,7 +79,7 @@ def amount(value: Any, unit: str) -> str:
     """A number with its unit; a count has none, and one of a thing is not in the plural."""
     if is_currency(unit) and value is not None:
         return money(value, unit)
-    text = number(value)
+    text = TYPED.get(value, value) if isinstance(value, str) else number(value)
     if unit in ("", "1") or isinstance(value, str | bool) or value is None:
         return text
     if unit == "s" and 0 < value < 1:

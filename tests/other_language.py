@@ -17,11 +17,15 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import yaml
 
 from gpuplan.facts import data_root, own_rows
+
+if TYPE_CHECKING:
+    from gpuplan.scenario import Scenario
 
 LETTERS = str.maketrans(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
@@ -31,7 +35,7 @@ KEPT = re.compile(r"(\{[^{}]*\}|<[^<>]*>|https?://\S+)")
 """Parts of a text that are no words: values, marks and addresses."""
 VERB = re.compile(r"\{([^{}:]*):~(\w+)\}")
 IDENTIFIERS = re.compile(
-    r"https?://\S+|\b(?=\w*\d)[0-9a-f]{12}\b|(?<![\w.])[a-z][\w-]*(?:\.[\w*<>-]+)+|\b[a-z]+\d*(?:_\w+)+|\b\w+(?:[-/]\w+)+(?:_\w+)*|\bvmnic\d+|\bpciPassthru\w*"
+    r"https?://\S+|\b(?=\w*\d)[0-9a-f]{12}\b|(?<![\w.])[a-z][\w-]*(?:\.[\w*<>@-]+)+|\b[a-z]+\d*(?:_\w+)+|\b\w+(?:[-/]\w+)+(?:_\w+)*|\bvmnic\d+|\bpciPassthru\w*"
 )
 """Names in code and paths of inputs; words with a hyphen, most of which are ids and versions, too."""
 SYMBOLS = re.compile(
@@ -41,7 +45,7 @@ SYMBOLS = re.compile(
 CUT = re.compile("[^;:,|]*\u2026[^;:,|]*")
 """A name that is cut for its place."""
 WORD = re.compile("[A-Za-z]{3,}")
-PATHS = ("name", "customer", "groups", "hosts", "gpus", "Sheet1", "draft")
+PATHS = ("gpu", "vgpu", "passthrough", "name", "customer", "groups", "hosts", "gpus", "Sheet1", "draft")
 """Paths of inputs, names of cells and typed values that are one word."""
 CHOICES = re.compile(
     "|".join(sorted({w for row in own_rows("inputs") for w in row["choices"].split("|") if w}, reverse=True))
@@ -142,9 +146,14 @@ def _names(design: str) -> Mapping[str, list[str]]:
             names |= {row[column] for column in NAME_COLUMNS if row.get(column)}
             names |= {row["value"]} if row.get("parameter") in NAME_PARAMETERS and "value" in row else set()
     names |= {name.replace("-", " ").replace("/", " ").capitalize() for name in names}
-    names |= set(
-        _strings(yaml.safe_load((data_root() / "scenarios" / f"{design}.yaml").read_text(encoding="utf-8")))
-    )
+    known = scenarios()
+    for each in (design, *BESIDE.get(design, ())):
+        typed = {
+            *_strings(yaml.safe_load(known[each].to_yaml())),
+            *filter(None, [known[each].hardware.kinds]),
+        }
+        names |= typed | {name for text in typed for name in re.findall(r"[A-Z]\w{3,}", text)}
+        names |= {name.lower() for name in names & set(re.findall(r"[A-Z]\w{3,}", " ".join(typed)))}
     for row in own_rows("prices"):  # some words of an id are worded as elsewhere
         pieces = re.split(r"\b(?:gpus?|vcf|rdma|tcp)\b", row["id"].replace("-", " "))
         names |= {piece.strip() for piece in pieces} | {pieces[0].strip().capitalize()}
@@ -212,6 +221,27 @@ def _drawing(drawing: str, place: str) -> Iterator[tuple[str, str]]:
     yield place, " ".join(texts)
 
 
+def scenarios() -> dict[str, Scenario]:
+    """Name -> scenario of designs whose files hold other texts than those of the examples."""
+    from infrastructure_designs import EXAMPLES, SCENARIOS
+    from kinds_of_hosts import design
+
+    from gpuplan.scenario import from_dict
+
+    current = SCENARIOS["current"]
+    tenants = current.to_dict()
+    for group, tenant in zip(tenants["groups"], ("Bank", "Fund", "Bank", "Fund"), strict=False):
+        group["tenant"] = tenant
+    return {name: SCENARIOS[name] for name in (*EXAMPLES, "existing", "sites", "pods", "no-group")} | {
+        "kinds": from_dict(design()),
+        "tenants": from_dict(tenants | {"availability": {"tenants_apart": "cluster"}}),
+        "reused": current.with_value("hardware.existing", "Old: 20 x 4 a100-pcie-80gb"),
+    }
+
+
+BESIDE = {"starter": ("enterprise",)}
+
+
 if __name__ == "__main__":
     from gpuplan.cli.language import put_into_language
 
@@ -219,13 +249,16 @@ if __name__ == "__main__":
     put_into_language(["report", "--language", str(written_language(Path(made_in)))])
 
     from gpuplan.catalog import load_catalog
-    from gpuplan.deliver.bundle import design_files
+    from gpuplan.deliver import pdf
+    from gpuplan.deliver.bundle import KINDS, design_files
     from gpuplan.plan import make_plan
-    from gpuplan.scenario import load_scenario
 
+    pdf.PROGRAMS = pdf.PLACES = ()
+    known = scenarios()
     for design in designs:
         folder = Path(made_in) / design
         folder.mkdir(exist_ok=True)
-        kinds = ("html", "docx", "pptx", "xlsx", "whatif")
-        for name, content in design_files(make_plan(load_scenario(design), load_catalog()), kinds).items():
+        kinds = [kind for kind in ("html", "docx", "pptx", "xlsx", "whatif", "brief") if kind in KINDS]
+        plan, *others = (make_plan(known[name], load_catalog()) for name in (design, *BESIDE.get(design, ())))
+        for name, content in design_files(plan, kinds, beside=others).items():
             (folder / name).write_bytes(content)

@@ -15,7 +15,7 @@ from gpuplan.scenario import Hardware, Scenario, field_of, views
 from gpuplan.wording import NAMES, amount, headline_money, hours, joined, money, percent, priced, said, watts
 
 FEWEST, MOST = 2, 4
-THIS = "This design"
+THIS = said("front.this design")
 """The one that others are compared with, where it needs no name."""
 LINES = tuple(NAMES["product line"].values())
 """Prefixes of board and server names by maker, which do not identify a model."""

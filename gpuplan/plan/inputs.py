@@ -79,8 +79,9 @@ def label_of(key: str) -> str:
     """Return the label of an input on the screen, from its scenario path or catalog key."""
     if key in FIELD_BY_PATH or key.startswith(("groups.", "prices.")):
         return field_of(key).label
-    words = " ".join(_plain_words(part) for part in key.split("/")[1:])
-    return words[:1].upper() + words[1:]
+    name, apart, kind = key.partition("@")
+    words = " ".join(plain_name(part) for part in name.split("/")[1:])
+    return words[:1].upper() + words[1:] + f", {kind}" * bool(apart)
 
 
 PLAIN_NAMES, SHORT_WORDS = NAMES["catalog name"], NAMES["short word"]
@@ -88,7 +89,7 @@ PLAIN_NAMES, SHORT_WORDS = NAMES["catalog name"], NAMES["short word"]
 UNITS_AT_END = SUFFIX.keys() - {"gpus", "hosts", "vms"}
 
 
-def _plain_words(name: str) -> str:
+def plain_name(name: str) -> str:
     """Word a name of the catalog or of an intermediate value; the unit at its end is shown with the value."""
     if name in PLAIN_NAMES or name != name.lower():
         return PLAIN_NAMES.get(name, name).replace("_", " ")

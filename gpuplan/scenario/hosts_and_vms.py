@@ -6,8 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from gpuplan.wording import NAMES
+
 K = TypeVar("K")
 MAX_KINDS = 50
+UNNAMED = NAMES["unnamed"]["hosts"]
 OTHER_VMS = "vms-without-gpu-"
 """Prefix of the ids of VMs without a GPU; no id of a group starts with it."""
 MAX_HOSTS, MAX_GPUS_EACH, MAX_VCPUS, MAX_MEMORY_GIB, MAX_OTHER_VMS = 10_000, 16, 10_000, 1_000_000, 100_000
@@ -245,7 +248,7 @@ def date_text(given: str) -> str | None:
 
 
 EXISTING_HOSTS = Listed(
-    HOST_KEYS, _HOSTS, HostKind, lambda row: ["hosts", *["gpus"] * bool(row["gpu"])], _host_words, "Hosts"
+    HOST_KEYS, _HOSTS, HostKind, lambda row: ["hosts", *["gpus"] * bool(row["gpu"])], _host_words, UNNAMED
 )
 """Existing hosts, as ``R740: 4 x 2 v100-pcie-32gb, 96 vCPUs, 384 GiB; 2 hosts``."""
 NEW_HOSTS = Listed(NEW_KEYS, _NEW, NewHosts, lambda _row: ["gpus", "gpu"], _new_words)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from approved import has_approved
 from command_line import run
-from other_language import english, made, texts_of
+from other_language import BESIDE, english, made, texts_of
 
 from gpuplan.catalog import load_catalog
 from gpuplan.cli.language import CATALOG, MODELS, MOST_FILE_BYTES, TRANSLATED, texts
@@ -179,7 +179,21 @@ def test_the_files_speak_the_language_and_what_is_not_translated_is_counted(tmp_
     "design",
     [
         "enterprise",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in ("starter",)),
+        "assistant",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in (
+                *BESIDE,
+                "current",
+                "existing",
+                "kinds",
+                "no-group",
+                "pods",
+                "reused",
+                "sites",
+                "tenants",
+            )
+        ),
     ],
 )
 def test_a_made_up_language_leaves_no_english_in_the_files(design: str, tmp_path: Path) -> None:

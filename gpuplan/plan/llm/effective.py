@@ -13,7 +13,7 @@ from gpuplan.locales import written
 from gpuplan.models import demand
 from gpuplan.models.llm import memory, replicas, serving, traffic
 from gpuplan.models.llm.shape import BITS
-from gpuplan.plan.inputs import derived, resting_on
+from gpuplan.plan.inputs import derived, plain_name, resting_on
 from gpuplan.plan.llm.asks import RETRIEVAL, TUNING, Asks, in_percent, uses_model
 from gpuplan.plan.llm.engine import Engine, engine_lines, engine_of, sequences_of
 from gpuplan.plan.llm.retrieval import Retrieval, retrieval_of
@@ -178,9 +178,9 @@ def _behind(catalog: Catalog, item: str, *names: str) -> dict[str, Fact]:
 
 def _part(name: str, fact: Fact) -> str:
     """A parameter in words: a share in per cent, all others with their unit."""
-    if name.endswith("_share"):
-        return f"{name.replace('_', ' ')} {stated_percent(float(fact.value))}"
-    return f"{name.removesuffix(f'_{fact.unit.lower()}').replace('_', ' ')} {written(float(fact.value), 'g')} {fact.unit}".strip()
+    value = float(fact.value)
+    text = stated_percent(value) if name.endswith("_share") else f"{written(value, 'g')} {fact.unit}".strip()
+    return f"{plain_name(name)} {text}"
 
 
 def _requests_line(here: Trail, asks: Asks, made: Serving) -> Line:

@@ -8,13 +8,12 @@ from typing import Any
 from gpuplan.analysis.variants import has_input
 from gpuplan.locales import quoted
 from gpuplan.plan import Plan
-from gpuplan.plan.inputs import Input
+from gpuplan.plan.inputs import Input, plain_name
 from gpuplan.plan.known import inputs, unconfirmed
 from gpuplan.report.table import Table, columns, listed
 from gpuplan.report.tables.explore import value_words
 from gpuplan.report.tables.plan import catalog_name
 from gpuplan.scenario import FIELD_BY_PATH, KINDS_PATH, Confirmation, field_of, table_path
-from gpuplan.units import SUFFIX
 from gpuplan.wording import NAMES, amount, bare_amount, capital, counted, money, number, said, stated_percent
 
 IN_DOCUMENT = " in the document"
@@ -87,7 +86,7 @@ def input_words(plan: Plan, path: str, value: Any) -> str:
     if spec.table:
         return catalog_name(plan.catalog, spec.table, str(value))
     if path == KINDS_PATH:
-        names = {
+        names = dict(NAMES["typed choice"]) | {
             item.id: item.name for table in ("gpus", "servers") for item in plan.catalog.items(table).values()
         }
         return re.sub(r"[\w.-]*\w", lambda id: names.get(id[0], id[0]), str(value))
@@ -148,9 +147,7 @@ def assumed_name(plan: Plan, key: str) -> str:
     name = catalog_name(plan.catalog, table, item)
     if parameter in WORK_NAMES:
         return f"{name}: {WORK_NAMES[parameter]}"
-    for suffix in sorted(SUFFIX, key=len, reverse=True):
-        parameter = parameter.removesuffix(f"_{suffix}")
-    return f"{name}, {parameter.replace('_', ' ')}" if parameter else name
+    return f"{name}, {plain_name(parameter)}" if parameter else name
 
 
 def assumed_value(plan: Plan, given: Input) -> str:
