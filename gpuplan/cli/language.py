@@ -65,11 +65,20 @@ def _formulas() -> Iterator[tuple[str, str]]:
 
 
 def run_words(args: argparse.Namespace) -> int:
-    write = csv.writer(sys.stdout, lineterminator="\n").writerow
+    write, english = csv.writer(sys.stdout, lineterminator="\n").writerow, texts()
+    translation = _translation(args.check, english) if args.check else {}
     write((*COLUMNS, "english"))
-    for address, text in texts().items():
-        write((*address, "", text.english))
-    return 0
+    for address, text in english.items():
+        if address not in translation:
+            write((*address, "", text.english))
+    return int(bool(args.check) and _told_missing(args.check, english, translation))
+
+
+def _told_missing(path: Path, english: dict[Address, Text], translation: dict[Address, str]) -> bool:
+    """Return whether a translation lacks texts, and say how many."""
+    if left := len(english) - len(translation):
+        print(f"{path.name} lacks {left} of {len(english)} texts; they stay English.", file=sys.stderr)
+    return left > 0
 
 
 def put_into_language(words: Sequence[str]) -> None:
@@ -93,8 +102,7 @@ def put_into_language(words: Sequence[str]) -> None:
             QUOTED.setdefault((text.table, text.column), {})[text.english] = in_spaces
         else:
             TRANSLATION.setdefault(text.table, {}).setdefault(text.row, {})[text.column] = in_spaces
-    if left := len(english) - len(translation):
-        print(f"{path.name} lacks {left} of {len(english)} texts; they stay English.", file=sys.stderr)
+    _told_missing(path, english, translation)
 
 
 def _translation(path: Path, known: dict[Address, Text]) -> dict[Address, str]:
