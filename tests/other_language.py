@@ -137,6 +137,22 @@ def texts_of(folder: Path) -> Iterator[tuple[str, str]]:
             yield from _page(path.read_text(encoding="utf-8"), path.name)
 
 
+def languages_of(folder: Path) -> Iterator[tuple[str, str]]:
+    """(file, language) of all that names its language in documents, decks and pages."""
+    for path in sorted(folder.iterdir()):
+        if path.suffix == ".html":
+            yield path.name, re.findall(r'<html lang="([^"]*)"', path.read_text(encoding="utf-8"))[0]
+        elif path.suffix in (".docx", ".pptx"):
+            with zipfile.ZipFile(path) as parts:
+                texts = (
+                    parts.read(name).decode()
+                    for name in parts.namelist()
+                    if name.startswith(("ppt/slides/slide", "word/styles.xml"))
+                )
+                for language in re.findall(r'(?:\blang|<w:lang w:val)="([^"]*)"', "".join(texts)):
+                    yield path.name, language
+
+
 @cache
 def _names(design: str) -> Mapping[str, list[str]]:
     """First word -> names that stay as they are: of sources, products, and what the scenario says."""

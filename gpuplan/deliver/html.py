@@ -8,6 +8,7 @@ from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from gpuplan.locales import SPOKEN
 from gpuplan.wording import said
 
 if TYPE_CHECKING:
@@ -42,13 +43,19 @@ def environment(kind: str, **more: Any) -> Environment:
     return Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, **more)
 
 
+def language() -> str:
+    """The language of the texts, in the form of the country whose numbers they have where it is the same one."""
+    texts, numbers = said("wording.language"), SPOKEN.get().id
+    return numbers if numbers[:2] == texts[:2] else texts
+
+
 @cache  # reading the template takes 0.1 s
 def templates(kind: str) -> Environment:
     """The templates of a kind of file, and how texts are written in them."""
     filled = environment(kind, autoescape=True, keep_trailing_newline=True)
     filled.filters |= {"css": _in_css, "plain": _plain, "text": _text, "kind": lambda of: type(of).__name__}
     filled.filters["base64"] = lambda text: b64encode(clean(text).encode()).decode()
-    filled.globals["words"] = said
+    filled.globals |= {"words": said, "language": language}
     return filled
 
 

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo, is_zipfile
 
-from gpuplan.deliver.html import clean, one_line
+from gpuplan.deliver.html import clean, language, one_line
 from gpuplan.deliver.untrusted import is_clicked, shown_part
-from gpuplan.locales import SPOKEN
 from gpuplan.wording import NAMES, said
 
 ZIP_DATE = (1980, 1, 1, 0, 0, 0)
@@ -107,12 +106,6 @@ def same_bytes(file: bytes, *, day: str, company: str = "") -> bytes:
 def moment_of(day: str) -> datetime:
     """Return an ISO day, month or year as a moment; without one, the oldest date of a zip file."""
     return datetime.fromisoformat(f"{day}-01-01"[:10]) if day else datetime(*ZIP_DATE)
-
-
-def language() -> str:
-    """The language of the texts, in the form of the country whose numbers they have where it is the same one."""
-    texts, numbers = said("document.language"), SPOKEN.get().id
-    return numbers if numbers[:2] == texts[:2] else texts
 
 
 def set_properties(

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from approved import has_approved
 from command_line import run
-from other_language import BESIDE, english, made, texts_of
+from other_language import BESIDE, english, languages_of, made, texts_of, written_language
 
 from gpuplan.catalog import load_catalog
 from gpuplan.cli.language import CATALOG, MODELS, MOST_FILE_BYTES, TRANSLATED, texts
@@ -101,6 +101,17 @@ def test_words_prints_a_file_to_fill_in(capsys: pytest.CaptureFixture[str]) -> N
         "text": "",
         "english": "Vendor",
     } in rows
+
+
+def test_words_counts_and_names_what_a_translation_lacks(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = file_of(tmp_path, "report.csv,acceptance.title,text,Abnahme")
+    code, out, err = run(capsys, "words", "--check", str(path))
+    lacking = {(row["file"], row["key"], row["column"]) for row in csv.DictReader(io.StringIO(out))}
+    assert code == 1 and lacking == set(texts()) - {("report.csv", "acceptance.title", "text")}
+    assert re.findall(r"\d+", err) == [str(len(texts()) - 1), str(len(texts()))]
+    assert run(capsys, "words", "--check", str(written_language(tmp_path)))[::2] == (0, "")
 
 
 @pytest.mark.parametrize(
@@ -198,6 +209,7 @@ def test_the_files_speak_the_language_and_what_is_not_translated_is_counted(tmp_
 )
 def test_a_made_up_language_leaves_no_english_in_the_files(design: str, tmp_path: Path) -> None:
     left = english(made(tmp_path, design), design)
+    assert {language for _, language in languages_of(tmp_path / design)} == {"cs"}
     assert not left, "\n".join(f"{place}: {text[:200]}" for text, place in left.items())
 
 

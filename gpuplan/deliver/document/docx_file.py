@@ -24,8 +24,8 @@ from lxml import etree
 
 from gpuplan.deliver.brand import PLAIN, Brand
 from gpuplan.deliver.document.blocks import LOOKS, Document, Figure, Paragraph
-from gpuplan.deliver.html import FILLED, clean, one_line, templates
-from gpuplan.deliver.office import language, same_bytes, set_properties
+from gpuplan.deliver.html import FILLED, clean, language, one_line, templates
+from gpuplan.deliver.office import same_bytes, set_properties
 from gpuplan.deliver.template import KEPT, checked_template, usable_template
 from gpuplan.locales import speaking
 from gpuplan.report.drawing import SIZE, figure_png, shortened, text_width

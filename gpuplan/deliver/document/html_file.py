@@ -7,7 +7,6 @@ from dataclasses import fields
 from gpuplan.deliver.brand import PLAIN, Brand
 from gpuplan.deliver.document import Document
 from gpuplan.deliver.html import templates
-from gpuplan.deliver.office import language
 from gpuplan.locales import speaking
 from gpuplan.wording import said
 
@@ -26,7 +25,7 @@ def html_text(document: Document, *, brand: Brand = PLAIN) -> str:
     foot = "  \u00b7  ".join(filter(None, (brand.footer, document.title)))
     with speaking(document.locale):
         template = templates("document").get_template("document.html.j2")
-        shown |= {"brand": brand, "foot": foot, "named": named, "language": language(), "short_cell": SHORT}
+        shown |= {"brand": brand, "foot": foot, "named": named, "short_cell": SHORT}
         return template.render(shown, **logo)
 
 
