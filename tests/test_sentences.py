@@ -23,7 +23,6 @@ EXEMPT = {
     "serve/test_hub.py::hub": OTHERS,
     "serve/test_server.py::test_headers": CODE,
     "app/test_browser.py::test_why_explains_a_figure_down_to_its_inputs": OTHERS,
-    "report/charts/test_paper.py::test_plain_shapes_and_text_of_nine_points": MARKUP,
     "deliver/infrastructure/test_kubernetes.py::test_classes_are_those_of_the_table": CODE,
     "deliver/document/test_docx_file.py": OWN,
     "deliver/document/test_html_file.py": MARKUP,
