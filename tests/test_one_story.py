@@ -377,5 +377,7 @@ def test_a_stated_total_alone_speaks_of_nothing_else() -> None:
     chapters = document(plan).partition("Basis of numbers")[0]
     for sentence in sentences(plan_text(plan), demand_text(plan), cost_text(plan), chapters, *slides(plan)):
         assert not re.search(
-            r"(?<!NVLink device )(?<!\bport )\bgroups?\b|training job|every(body|one)|nobody|people", sentence, re.I
+            r"(?<!NVLink device )(?<!\bport )\bgroups?\b|training job|every(body|one)|nobody|people",
+            sentence,
+            re.I,
         ), sentence

@@ -61,7 +61,7 @@ def test_tables_mark_their_header_and_pictures_have_a_text(file: Path) -> None:
     if file.suffix == ".docx":
         (document,) = parts(file, "word/document.xml")
         marked = [e for e in found(document, "tblLook") if e.get(e.tag.replace("tblLook", "firstRow")) == "1"]
-        assert len(marked) == len(found(document, "tblHeader")) > 20
+        assert len(marked) == len(found(document, "tblHeader")) > (1 if "brief" in str(file) else 20)
         assert all(picture.get("descr") for picture in found(document, "docPr"))
     elif file.suffix == ".pptx":
         for slide in parts(file, r"ppt/slides/slide\d+\.xml"):
@@ -72,11 +72,12 @@ def test_tables_mark_their_header_and_pictures_have_a_text(file: Path) -> None:
 
 def test_headings_do_not_jump(file: Path) -> None:
     if file.suffix != ".docx":
-        pytest.skip("only the document has headings")
+        pytest.skip("only documents have headings")
     (document,) = parts(file, "word/document.xml")
-    levels = [
+    styled = [
         int(e.values()[0][-1]) for e in found(document, "pStyle") if e.values()[0].startswith("Heading")
     ]
+    levels = styled or [int(e.values()[0]) + 1 for e in found(document, "outlineLvl")]
     assert levels[0] == 1 and all(later <= level + 1 for level, later in pairwise(levels))
 
 

@@ -83,7 +83,7 @@ def test_every_row_has_a_source_or_says_how_it_is_known() -> None:
         assert all("/" in name or name in sources for name in named) and row["when"], row
         strong = any("/" in name or sources[name].tier != "practitioner" for name in named)
         assert row["basis"] in (
-            ["published"] if strong else ["assumed"] if named else ["derived", "assumed"]
+            ["published", "assumed"] if strong else ["assumed"] if named else ["derived", "assumed"]
         ), row
 
 
