@@ -233,10 +233,10 @@ def _leaves(places: Sequence[Place], names: Mapping[int, tuple[str, str]]) -> di
 
 
 def _spines(places: Sequence[Place], names: Sequence[FabricNames]) -> dict[int, list[str]]:
-    """Return the spines in each rack: spread over the racks with hosts of their fabric."""
+    """Return the spines in each rack: spread over the racks with GPU hosts of their fabric; one without has none here."""
     spines: dict[int, list[str]] = {}
     for number, fabric in enumerate(names, 1):
         stand = list(dict.fromkeys(place.rack for place in places if place.fabric == number))
-        for at, name in enumerate(fabric.spines):
+        for at, name in enumerate(fabric.spines if stand else ()):
             spines.setdefault(stand[at * len(stand) // len(fabric.spines)], []).append(name)
     return spines

@@ -178,3 +178,16 @@ def test_devices_never_stand_in_each_other_and_spines_are_spread(catalog: Catalo
             assert len(where) == len(names.spines)
             spined += len({*where}) > 1
     assert spined
+
+
+def test_a_fabric_of_compute_hosts_alone_has_no_spine_in_a_rack_of_gpu_hosts(catalog: Catalog) -> None:
+    data = {
+        "platform": {"drs_consolidation": False},
+        "network": {"link_gbit_s": 10, "transport": "pvrdma", "compute_hosts": 1535},
+        "hardware": {"gpu": "p4-8gb", "gpus_per_host": 4},
+        "groups": [{"id": "a", "people": 1, "gpus_each": 1}],
+    }
+    plan = make_plan(from_dict(data), catalog)
+    assert plan.cabling is not None and plan.cabling.switches is not None
+    assert len(plan.cabling.switches.fabrics) > 1
+    assert {rack.number for rack in racks(plan)} == {1} and all(rack.hosts for rack in racks(plan))
