@@ -213,9 +213,10 @@ def not_offered(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
 
 
 def usual_boards(scenario: Scenario, catalog: Catalog, out: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the requested board and the others but those ``out``: priced and sold ones first, then the nearest in age."""
+    """Return the requested board and the others but those ``out``: those sold at a price that a source states first, then the nearest in age."""
     board = scenario.hardware.gpu
-    known = (row for row in catalog.rows("prices") if row["use"] == "default" and row.basis != "assumed")
+    defaults = (row for row in catalog.rows("prices") if row["use"] == "default")
+    known = (row for row in defaults if set(row.sources) - {"gpuplan-method"})
     priced = {*dict(scenario.prices), *(row["item"] for row in known)}
     year, today = launched(board, catalog), PriceList(scenario, catalog).as_of
     others = (gpu for gpu in catalog.gpus if gpu != board and gpu not in out)
