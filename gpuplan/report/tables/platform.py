@@ -13,7 +13,7 @@ from gpuplan.plan.hardware import has_nvswitch
 from gpuplan.plan.host_line import HostPart
 from gpuplan.plan.hosts import whole_pools
 from gpuplan.plan.inventory import Inventory
-from gpuplan.plan.management import Appliance
+from gpuplan.plan.management import SIZED_FOR, Appliance, release
 from gpuplan.plan.power import PowerPart, PowerUse
 from gpuplan.plan.sharing import version_order
 from gpuplan.plan.weighing import listed as listed_words
@@ -91,7 +91,7 @@ def _notes(plan: Plan) -> tuple[str, ...]:
         sentences.append(said("table.the simple model requires"))
     if domain.short:
         sentences.append(said("table.the stated are too", domain=domain))
-    if any(a.basis == "assumed" for a in domain.appliances):
+    if domain.appliances and release(plan.scenario) != SIZED_FOR:
         sentences.append(said("table.sizes are published for"))
     return tuple(sentences)
 
