@@ -25,7 +25,7 @@ def file(
 ) -> Path:
     """Each Office file of each example."""
     name, ending = request.param
-    path = tmp_path / f"file.{ending.rpartition('.')[2]}"
+    path = tmp_path / f"file.{ending}"
     path.write_bytes(next(held for path, held in example_files(name).items() if path.endswith(ending)))
     return path
 
@@ -61,7 +61,7 @@ def test_tables_mark_their_header_and_pictures_have_a_text(file: Path) -> None:
     if file.suffix == ".docx":
         (document,) = parts(file, "word/document.xml")
         marked = [e for e in found(document, "tblLook") if e.get(e.tag.replace("tblLook", "firstRow")) == "1"]
-        assert len(marked) == len(found(document, "tblHeader")) > (1 if "brief" in str(file) else 20)
+        assert len(marked) == len(found(document, "tblHeader")) > (1 if "brief" in file.name else 20)
         assert all(picture.get("descr") for picture in found(document, "docPr"))
     elif file.suffix == ".pptx":
         for slide in parts(file, r"ppt/slides/slide\d+\.xml"):
