@@ -68,13 +68,7 @@ def run_report(args: argparse.Namespace) -> int:
         texts = {name: base64.b64encode(data).decode() for name, data in files.items()}
         tell_progress(args, done=1, files=texts)
         return 0
-    try:
-        for name, content in files.items():
-            path = args.to / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-    except OSError as error:
-        raise refusal(f"cannot write {path}: {error.strerror}") from None
+    _write(args.to, files)
     if args.progress:
         tell_progress(args, done=1, files=sorted(files))
     else:
@@ -84,6 +78,16 @@ def run_report(args: argparse.Namespace) -> int:
     for why in missed:
         print(said("terminal.without", kind=KINDS["pdf"], why=why), file=sys.stderr)
     return 0
+
+
+def _write(folder: Path, files: dict[str, bytes]) -> None:
+    try:
+        for name, content in files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+    except OSError as error:
+        raise refusal(f"cannot write {path}: {error.strerror}") from None
 
 
 def run_validate(args: argparse.Namespace) -> int:

@@ -83,21 +83,24 @@ def design_files(
     contents: dict[str, bytes] = {}
     for kind in wanted:
         told(kind)
-        if kind == "terraform":
-            for path, content in files.terraform.items():
-                folder, _, name = path.partition("/")
-                contents[f"{folder}{mark}/{name}"] = content
-        elif kind == "pdf":
-            try:
-                contents |= {stem + PRINTED[each]: content for each, content in files.pdf.items()}
-            except PdfError as error:
-                if kinds is not None:
-                    raise
-                if missed:
-                    missed(str(error))
-        else:
-            contents[f"{stem}{ENDINGS.get(kind, f'.{kind}')}"] = getattr(files, kind)
+        try:
+            contents |= _by_path(files, kind, stem, mark)
+        except PdfError as error:
+            if kind != "pdf" or kinds is not None:
+                raise
+            if missed:
+                missed(str(error))
     return contents
+
+
+def _by_path(files: _Files, kind: str, stem: str, mark: str) -> dict[str, bytes]:
+    """The files of a kind by their paths."""
+    if kind == "pdf":
+        return {stem + PRINTED[each]: content for each, content in files.pdf.items()}
+    if kind != "terraform":
+        return {f"{stem}{ENDINGS.get(kind, f'.{kind}')}": getattr(files, kind)}
+    parted = ((path.partition("/"), content) for path, content in files.terraform.items())
+    return {f"{folder}{mark}/{name}": content for (folder, _, name), content in parted}
 
 
 @dataclass(frozen=True)

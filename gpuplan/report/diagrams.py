@@ -188,8 +188,14 @@ def overview_svg(plan: Plan) -> str:
     if left := plan.totals.hosts - sum(len(alike) for *_, alike in tiles):
         drawing.text(0, y + SIZE, said("drawing.hosts.another way", hosts=left), fill=SOFT)
         y += LINE + PAD
+    y = _short_legend(drawing, _legend_entries(plan, [g for g in plan.groups if g.id in drawn]), y)
+    about = said("drawing.hosts.about", hosts=plan.totals.hosts, gpus=plan.totals.gpus)
+    return drawing.svg(y + LINE + 4, about)
+
+
+def _short_legend(drawing: Drawing, entries: Sequence[tuple[Symbol, str, str]], y: float) -> float:
+    """Draw symbols and names in at most three lines, and count the others; return the height of the last line."""
     x, last = 0.0, y + 2 * (LINE + PAD)
-    entries = _legend_entries(plan, [g for g in plan.groups if g.id in drawn])
     for at, (symbol, name, _) in enumerate(entries):
         room = 24 + text_width(name)
         if x and x + room > WIDTH:
@@ -200,8 +206,7 @@ def overview_svg(plan: Plan) -> str:
         _mark(drawing, symbol, x, y)
         drawing.text(x + 24, y + SIZE + 2, name)
         x += room + GAP
-    about = said("drawing.hosts.about", hosts=plan.totals.hosts, gpus=plan.totals.gpus)
-    return drawing.svg(y + LINE + 4, about)
+    return y
 
 
 class _Page:
