@@ -180,12 +180,17 @@ def _wrong(text: str, english: str) -> str:
         return f"words in braces closed and not nested ({error})"
     if text and FORMS.match(english) and not (FORMS.match(text) and "other=" in text):
         return f"forms by number, one of them other: {english}"
-    meant, forms = set(_placeholders(english)), {each for each in words if FORMS.match(each[1])}
-    names, needed = {name for name, _ in meant}, {name for name, form in meant if form[:1] != "~"}
+    return _wrong_words(words, set(_placeholders(english))) if text else ""
+
+
+def _wrong_words(words: set[tuple[str, str]], meant: set[tuple[str, str]]) -> str:
+    """Say what is wrong with the placeholders of a text, from those of the English one; nothing if all is well."""
+    forms = {each for each in words if FORMS.match(each[1])}
     if any("other=" not in form for _, form in forms):
         return "forms by number, one of them other: {hosts:one=# host|other=# hosts}"
+    names, needed = {name for name, _ in meant}, {name for name, form in meant if form[:1] != "~"}
     allowed = meant | {(name, "") for name in names}
-    if not text or (needed <= {name for name, _ in words} <= names and words - forms <= allowed):
+    if needed <= {name for name, _ in words} <= names and words - forms <= allowed:
         return ""
     return f"the words in braces of the English text: {', '.join(_braced(meant)) or 'none'}"
 
