@@ -325,7 +325,8 @@ def test_no_page_is_empty_and_there_are_not_too_many(file: tuple[str, str, Print
     ending, name, found = file
     assert 5 < len(found.pages) <= MOST_PAGES[ending]
     empty = {at: page.ink for at, page in enumerate(found.pages, 1) if page.ink < LEAST_INK[ending]}
-    assert len(empty) <= (name == "hostile"), empty  # names of 80 letters may leave a page before the sources
+    ends = {len(found.pages)} if (ending, name) == ("docx", "hostile") else set()  # a few sources more
+    assert set(empty) <= ends, empty
     bare = [at for at, page in enumerate(found.pages, 1) if len(_body(ending, page)) < 4]
     assert not bare
 
@@ -342,8 +343,7 @@ def test_pages_of_the_document_are_full_and_nothing_is_left_at_their_foot(
 ) -> None:
     pages, heads = printed["docx", name].pages, headers((made / f"{name}-docx.docx").read_bytes())
     assert heads and stranded(pages, heads) == []
-    short = {at: page.reach for at, page in enumerate(pages[1:-1], 2) if page.reach < LEAST_REACH}
-    assert len(short) <= (name == "hostile"), short
+    assert {at: page.reach for at, page in enumerate(pages[1:-1], 2) if page.reach < LEAST_REACH} == {}
     if name != "hostile":  # names of 80 letters are broken somewhere
         assert {word for word in broken_words(pages, heads) if re.fullmatch(r"[\w/]+", word)} == set()
 
