@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-WAYS: dict[str, Callable[[Any], Any]] = {}
-"""``card`` and ``plot`` -> the function that draws an object this way; the package's ``__init__`` fills it in."""
+WAYS: dict[str, Callable[..., Any]] = {}
+"""``card``, ``plot`` and others -> the function above that shows an object this way; the package's ``__init__`` fills it in."""
 
 
 class Carded:

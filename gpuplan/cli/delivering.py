@@ -21,7 +21,7 @@ from gpuplan.cli.options import (
     with_configs,
 )
 from gpuplan.cli.terminal import clear_bar, show_bar
-from gpuplan.deliver import KINDS, design_files, zipped
+from gpuplan.deliver import KINDS, design_files, written, zipped
 from gpuplan.deliver.brand import PLAIN, Brand, load_brand
 from gpuplan.deliver.template import left_out_text, read_template
 from gpuplan.deliver.untrusted import TemplateError
@@ -68,26 +68,15 @@ def run_report(args: argparse.Namespace) -> int:
         texts = {name: base64.b64encode(data).decode() for name, data in files.items()}
         tell_progress(args, done=1, files=texts)
         return 0
-    _write(args.to, files)
+    paths = written(files, args.to)
     if args.progress:
         tell_progress(args, done=1, files=sorted(files))
     else:
         clear_bar()
-        for name in files:
-            print(args.to / name)
+        print(*paths, sep="\n")
     for why in missed:
         print(said("terminal.without", kind=KINDS["pdf"], why=why), file=sys.stderr)
     return 0
-
-
-def _write(folder: Path, files: dict[str, bytes]) -> None:
-    try:
-        for name, content in files.items():
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-    except OSError as error:
-        raise refusal(f"cannot write {path}: {error.strerror}") from None
 
 
 def run_validate(args: argparse.Namespace) -> int:

@@ -4,7 +4,6 @@ import argparse
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from gpuplan import report
 from gpuplan.analysis.break_even import to_win
 from gpuplan.analysis.candidates import Space, default_space
 from gpuplan.analysis.compare import FEWEST, MOST, compare_plans
@@ -35,9 +34,23 @@ from gpuplan.report import (
     boards_csv,
     boards_dict,
     boards_text,
+    compare_dict,
+    compare_text,
+    cost_dict,
+    cost_text,
+    demand_dict,
+    demand_text,
     exploration_csv,
     exploration_dict,
     exploration_text,
+    failure_dict,
+    failure_text,
+    network_dict,
+    network_text,
+    plan_dict,
+    plan_text,
+    sensitivity_dict,
+    sensitivity_text,
 )
 from gpuplan.report.llm_report import traffic_dict, traffic_text
 from gpuplan.scenario import Problem, Scenario, ScenarioError, show
@@ -59,7 +72,7 @@ def run_plan(args: argparse.Namespace) -> int:
     plan = _shown_plan(args)
     if not args.fail:
         plan = mended(plan) if args.mend else plan
-        return print_answer(args, report.plan_dict, report.plan_text, plan)
+        return print_answer(args, plan_dict, plan_text, plan)
     lost: dict[str, set[int]] = {}
     for failure in args.fail:
         cluster, colon, listed = failure.partition(":")
@@ -71,15 +84,15 @@ def run_plan(args: argparse.Namespace) -> int:
     ((cluster, failed),) = lost.items()
     hosts = tuple(sorted(failed))
     found = (plan, plan.pool(cluster), hosts, fail_hosts(plan, cluster, hosts))
-    return print_answer(args, report.failure_dict, report.failure_text, *found)
+    return print_answer(args, failure_dict, failure_text, *found)
 
 
 def run_network(args: argparse.Namespace) -> int:
-    return print_answer(args, report.network_dict, report.network_text, plan_of(args))
+    return print_answer(args, network_dict, network_text, plan_of(args))
 
 
 def run_cost(args: argparse.Namespace) -> int:
-    return print_answer(args, report.cost_dict, report.cost_text, _shown_plan(args))
+    return print_answer(args, cost_dict, cost_text, _shown_plan(args))
 
 
 def run_sensitivity(args: argparse.Namespace) -> int:
@@ -94,7 +107,7 @@ def run_sensitivity(args: argparse.Namespace) -> int:
 
     bars, limits = tornado(plan, planned), thresholds(plan, looked)
     answer = (plan, bars, limits)
-    return print_answer(args, report.sensitivity_dict, report.sensitivity_text, *answer, key="sensitivity")
+    return print_answer(args, sensitivity_dict, sensitivity_text, *answer, key="sensitivity")
 
 
 def run_compare(args: argparse.Namespace) -> int:
@@ -103,7 +116,7 @@ def run_compare(args: argparse.Namespace) -> int:
     catalog = catalog_of(args)
     scenarios = [read_scenario(file, args.model_config) for file in args.files]
     comparison = compare_plans([make_plan(scenario, catalog) for scenario in scenarios])
-    return print_answer(args, report.compare_dict, report.compare_text, comparison)
+    return print_answer(args, compare_dict, compare_text, comparison)
 
 
 def run_demand(args: argparse.Namespace) -> int:
@@ -113,7 +126,7 @@ def run_demand(args: argparse.Namespace) -> int:
     simulations = list(_simulations(plan, args)) if args.simulate else []
     if args.progress:
         return 0
-    return print_answer(args, report.demand_dict, report.demand_text, plan, simulations)
+    return print_answer(args, demand_dict, demand_text, plan, simulations)
 
 
 def _simulations(plan: Plan, args: argparse.Namespace) -> Iterator[PoolSimulation]:

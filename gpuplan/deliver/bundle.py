@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpuplan.analysis.compare import THIS, Comparison, compare_plans, named
@@ -13,10 +14,12 @@ from gpuplan.analysis.customer import customer_scenario
 from gpuplan.deliver.brand import PLAIN, Brand
 from gpuplan.deliver.office import packed_parts
 from gpuplan.deliver.pdf import PdfError, has_office, pdf_of
-from gpuplan.plan import Plan
+from gpuplan.facts import did_you_mean
+from gpuplan.plan import Asked, Plan, planned
 from gpuplan.plan.prices import document_day
-from gpuplan.scenario import Scenario
-from gpuplan.wording import NAMES
+from gpuplan.scenario import Problem, Scenario, ScenarioError, show
+from gpuplan.scenario.problems import refusal
+from gpuplan.wording import NAMES, said
 
 if TYPE_CHECKING:
     from gpuplan.deliver.document import Document
@@ -58,9 +61,13 @@ def design_files(
 ) -> dict[str, bytes]:
     """Return the files of a design by their paths, in the customer's version unless ``internal``; their names say so.
 
-    Without ``kinds`` these are all; PDFs that cannot be made are then left out, and ``missed`` is called with the reason. A kind that was asked for is a `PdfError` instead. Documents, deck and workbook compare it with up to three designs ``beside`` it, tell the ``solution`` for its limits and the ``boards`` compared by the same work, as ``solution_dict`` and ``boards_dict`` give them, and look as the ``brand`` says, unless a template does. ``tell`` is called before each kind, and while one takes long, with the share that is done and what comes next. A template that cannot be used is a
+    ``kinds`` are keys of `KINDS`, such as ``pdf``; another one is a `ScenarioError`. Without them these are all; PDFs that cannot be made are then left out, and ``missed`` is called with the reason. A kind that was asked for is a `PdfError` instead. Documents, deck and workbook compare it with up to three designs ``beside`` it, tell the ``solution`` for its limits and the ``boards`` compared by the same work, as ``solution_dict`` and ``boards_dict`` give them, and look as the ``brand`` says, unless a template does. ``tell`` is called before each kind, and while one takes long, with the share that is done and what comes next. A template that cannot be used is a
     `TemplateError`; without the extra ``export`` there is a `ModuleNotFoundError`.
     """
+    if unknown := [kind for kind in kinds or () if kind not in KINDS]:
+        one_of = said("file.one of", names=", ".join(KINDS))
+        meant = (Problem("kind of file", show(kind), one_of + did_you_mean(kind, KINDS)) for kind in unknown)
+        raise ScenarioError(meant)
     mark = "-internal" if internal else ""
     stem = file_stem(plan.scenario.name) + mark
     plan = _planned(plan, brand.applied(plan.scenario))
@@ -91,6 +98,25 @@ def design_files(
             if missed:
                 missed(str(error))
     return contents
+
+
+def report(
+    design: Asked, *, to: str | Path, only: Sequence[str] | None = None, internal: bool = False
+) -> list[Path]:
+    """Write the files of a design into a folder, all or those of ``only`` such as ``["pdf", "pptx"]``, and return their paths."""
+    return written(design_files(planned(design), only, internal=internal), Path(to))
+
+
+def written(files: Mapping[str, bytes], folder: Path) -> list[Path]:
+    """Write files by their paths in a folder, which is made where there is none, and return where they are."""
+    try:
+        for name, content in files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+    except OSError as error:
+        raise refusal(f"cannot write {path}: {error.strerror}") from None
+    return [folder / name for name in files]
 
 
 def _by_path(files: _Files, kind: str, stem: str, mark: str) -> dict[str, bytes]:

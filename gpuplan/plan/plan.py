@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from gpuplan.catalog import Catalog, load_catalog
-from gpuplan.facts import Fact, did_you_mean
+from gpuplan.facts import Fact
 from gpuplan.locales import spoken
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.availability import Posture, postures_of
@@ -59,13 +59,10 @@ from gpuplan.scenario import (
     Problem,
     Scenario,
     ScenarioError,
-    example_names,
     is_mixed,
     load_scenario,
     pick,
     problem,
-    scenario_path,
-    show,
 )
 from gpuplan.showing import WAYS, Carded
 from gpuplan.wording import PART, said
@@ -675,13 +672,13 @@ Asked = Plan | Scenario | str | Path | Held
 """A reference to a design: a plan, a scenario, an example or a file by its name, or an object that has a plan."""
 
 
-def make_plan(scenario: Scenario, catalog: Catalog | None = None, *, check: bool = True) -> Plan:
+def make_plan(scenario: Asked, catalog: Catalog | None = None, *, check: bool = True) -> Plan:
     """The plan for a scenario with a catalog: the same two always give the same plan.
 
     Invalid scenarios are rejected at once; each chapter is computed when it is first read.
 
     Parameters:
-        scenario: The customer's question. [-]
+        scenario (Scenario, Plan, Design or str): The customer's question, an object with one, or the name of an example or a file. [-]
         catalog: Hardware, software, rules and their sources; by default the shipped one. [-]
         check: Whether a sizing rule by risk is simulated on the hosts, and hosts added until it holds. Without, its answer is
             the one by formula, as if all GPUs were in one host; it takes a few milliseconds in place of up to some seconds. [-]
@@ -692,7 +689,7 @@ def make_plan(scenario: Scenario, catalog: Catalog | None = None, *, check: bool
     Raises:
         ScenarioError: Naming each field that the catalog or the hardware does not allow.
     """
-    catalog = load_catalog() if catalog is None else catalog
+    scenario, catalog = scenario_of(scenario), load_catalog() if catalog is None else catalog
     _check_kinds(scenario, catalog)
     catalog = with_models(scenario, catalog)
     plan = plan_of(scenario, catalog, check)
@@ -734,12 +731,6 @@ def _sized_as(sized: Scenario, asked: Scenario) -> Scenario:
 
 def _check_kinds(scenario: object, catalog: object) -> None:
     """Reject anything that is no scenario or no catalog, such as the name of one, and say how to read it."""
-    if isinstance(scenario, str | Path):
-        path = scenario_path(scenario)
-        hint = f"load_scenario({str(scenario)!r}) reads it"
-        if not path.exists():
-            hint = f"load_scenario reads a file or an example{did_you_mean(scenario, example_names())}"
-        raise ScenarioError([Problem("scenario", show(str(scenario)), f"a scenario, not its name; {hint}")])
     for name, value, kind in (("scenario", scenario, Scenario), ("catalog", catalog, Catalog)):
         if not isinstance(value, kind):
             allowed = f"a {kind.__name__}, as load_{name} gives it"

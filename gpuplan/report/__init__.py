@@ -1,5 +1,9 @@
 """Reports: a plan as plain data, data frames, text and explanations. The only place that rounds and formats."""
 
+import sys
+from types import ModuleType
+from typing import Any
+
 from gpuplan.report.catalog_report import catalog_text
 from gpuplan.report.explain import Explanation, explain
 from gpuplan.report.explore_report import (
@@ -26,4 +30,14 @@ from gpuplan.report.topic_reports import (
     network_dict,
     network_text,
 )
+from gpuplan.showing import WAYS
 from gpuplan.wording import amount, basis_word, hours, money, number, percent
+
+
+class _Report(ModuleType):
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """``gpuplan.report(plan, to="folder")`` is the function of ``gpuplan.deliver``, which has this room's name."""
+        return WAYS["report"](*args, **options)
+
+
+sys.modules[__name__].__class__ = _Report

@@ -3,10 +3,6 @@
 ``load_scenario`` reads a file or an example, ``FIELDS`` describes every input, ``Scenario.with_value`` changes one.
 """
 
-import sys
-from pathlib import Path
-from types import ModuleType
-
 from gpuplan.scenario.checking import MAX_ENTRIES, MAX_GROUPS, MAX_ORIGINS, MAX_VMS, from_dict, wrong_values
 from gpuplan.scenario.files import (
     BETWEEN,
@@ -78,12 +74,3 @@ from gpuplan.scenario.sections import (
     Training,
 )
 from gpuplan.scenario.views import KINDS_PATH, clusters_of_kinds, is_mixed, path_of_kind, views
-
-
-class _Callable(ModuleType):
-    def __call__(self, name: str | Path) -> Scenario:
-        """An example by its name, or a file."""
-        return load_scenario(name)
-
-
-sys.modules[__name__].__class__ = _Callable

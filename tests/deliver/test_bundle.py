@@ -16,7 +16,8 @@ from branding import ACME
 from random_cases import of_the_day
 from workbooks import libreoffice
 
-from gpuplan import Plan, load_scenario, make_plan
+import gpuplan
+from gpuplan import Plan, ScenarioError, load_scenario, make_plan
 from gpuplan.analysis.customer import customer_scenario
 from gpuplan.catalog import Catalog
 from gpuplan.deliver import KINDS, bundle, design_files, file_stem, zipped
@@ -45,6 +46,20 @@ def test_every_kind_of_file_is_made_and_made_the_same_again(
     assert decode_scenario(files["starter-example.yaml"]) == plan.scenario
     again = example_files("starter")
     assert [name for name in files if files[name] != again[name]] == []
+
+
+def test_a_report_is_written_into_a_folder_and_its_paths_come_back(plan: Plan, tmp_path: Path) -> None:
+    """By the name of the room below, which is the same whatever was imported before."""
+    paths = gpuplan.report(plan, to=tmp_path / "new", only=["yaml", "terraform"])
+    assert {path for path in (tmp_path / "new").rglob("*") if path.is_file()} == set(paths)
+    assert decode_scenario(paths[0].read_bytes()) == plan.scenario
+    assert sys.modules["gpuplan.report"] is vars(gpuplan)["report"]
+
+
+def test_an_unknown_kind_of_file_is_refused_with_all_there_are(plan: Plan, tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match=r'"pfd".*html, .*did you mean pdf') as refused:
+        gpuplan.report(plan, to=tmp_path / "new", only=["pfd", "yaml", "exe"])
+    assert len(refused.value.problems) == 2 and not (tmp_path / "new").exists()
 
 
 def test_files_are_for_the_customer_unless_the_internal_ones_are_asked_for(catalog: Catalog) -> None:

@@ -543,12 +543,14 @@ def test_a_plan_gives_the_group_with_an_id_and_shows_itself_without_its_catalog(
     assert "catalog=" not in repr(example)
 
 
-def test_what_is_no_scenario_is_refused_with_what_reads_it(catalog: Catalog) -> None:
-    """The name of an example was an AttributeError."""
-    with pytest.raises(ScenarioError, match=r"load_scenario\('enterprise'\) reads it"):
-        make_plan("enterprise", catalog)  # type: ignore[arg-type]
-    with pytest.raises(ScenarioError, match="did you mean enterprise"):
-        make_plan("entreprise")  # type: ignore[arg-type]
+def test_a_plan_is_made_of_whatever_has_a_scenario(catalog: Catalog) -> None:
+    plan = make_plan("starter", catalog)
+    assert plan.scenario == load_scenario("starter") == make_plan(plan).scenario
+    with pytest.raises(ScenarioError, match="did you mean starter"):
+        make_plan("startr")
+
+
+def test_what_is_no_scenario_is_refused(catalog: Catalog) -> None:
     with pytest.raises(ScenarioError, match="a dict"):
         make_plan({"name": "x"}, catalog)  # type: ignore[arg-type]
     with pytest.raises(ScenarioError, match="catalog"):

@@ -132,9 +132,8 @@ def test_a_person_meets_what_a_person_needs() -> None:
     assert {"scenario", "plan", "Design", "workbook", "explain", "compare", "sweep", "Chart"} <= set(
         dir(gpuplan)
     )
-    enterprise = gpuplan.plan("enterprise")  # type: ignore[operator]
-    assert enterprise.scenario == gpuplan.scenario("enterprise")  # type: ignore[operator]
-    assert gpuplan.plan(enterprise) is enterprise  # type: ignore[operator]
+    enterprise = gpuplan.make_plan("enterprise")
+    assert enterprise.scenario == gpuplan.load_scenario("enterprise")
     why, beside = gpuplan.explain(enterprise, "totals.hosts"), gpuplan.compare("starter", enterprise)
     assert why.formula in html(why) and beside.sentences[0].split(" ")[0] in html(beside)
     assert enterprise.scenario["hardware.gpus_per_host"] == 4
@@ -144,12 +143,11 @@ def test_a_person_meets_what_a_person_needs() -> None:
 def test_whatever_means_a_design_is_taken_where_one_is_meant(plan: Plan) -> None:
     design = gpuplan.Design("enterprise", plan.catalog)
     for meant in ("enterprise", plan.scenario, plan, design, design.widget("hosts")):
-        assert gpuplan.plan(meant).totals.hosts == 8  # type: ignore[operator]
+        assert gpuplan.make_plan(meant).totals.hosts == 8
         assert gpuplan.explain(meant, "totals.hosts").value == "8 hosts"
         assert [each.code for each in gpuplan.check_plan(meant)] == [
             each.code for each in gpuplan.check_plan(plan)
         ]
-    assert gpuplan.plan(design) is design.plan  # type: ignore[operator]
     assert not gpuplan.compare(design, "enterprise").differences
     assert gpuplan.sweep(design, "cost.years", [3.0]).hosts[0] == 8
     assert "groups" in gpuplan.plan_frames("starter") and gpuplan.plan_dict(design)["totals"]["hosts"] == 8
@@ -157,6 +155,6 @@ def test_whatever_means_a_design_is_taken_where_one_is_meant(plan: Plan) -> None
 
 
 def test_a_plan_needs_no_chart() -> None:
-    code = "import sys, gpuplan; gpuplan.plan('starter').totals; print({'gpuplan.report', 'altair'} & set(sys.modules))"
+    code = "import sys, gpuplan; gpuplan.make_plan('starter').totals; print({'gpuplan.report', 'altair'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
