@@ -8,11 +8,11 @@ from dataclasses import fields, replace
 from functools import lru_cache
 from typing import Any
 
-from gpuplan.facts import BASES, did_you_mean
+from gpuplan.facts import BASES
 from gpuplan.scenario.hosts_and_vms import OTHER_VMS
 from gpuplan.scenario.inputs import FIELDS, GROUP_FIELD_BY_NAME, GROUP_FIELDS, field_of
 from gpuplan.scenario.kinds import Field, parse_value
-from gpuplan.scenario.problems import Problem, ScenarioError, problem, show, show_key
+from gpuplan.scenario.problems import Problem, ScenarioError, name_unknown, problem, show, show_key
 from gpuplan.scenario.scenario import LEFT_OUT, MAPS, READ, UNASSIGNED, Scenario
 from gpuplan.scenario.sections import DEFAULTS, FIELDS_OF, SECTIONS, Group, Note, Origin
 from gpuplan.scenario.versions import SCHEMA_VERSION, up_to_date
@@ -23,8 +23,6 @@ MAX_VMS = 200_000
 MAX_ENTRIES = 2_000
 MAX_ORIGINS = MAX_ENTRIES + len(FIELDS) + MAX_GROUPS * len(GROUP_FIELDS)
 """Most origins: a file also records for each input that it is a default."""
-MAX_UNKNOWN = 5_000
-"""Fields that there are not, of which each is named."""
 MAX_NAMED = 20
 """Paths of origins that are refused one by one: each is compared with every input there is."""
 AS_OF = field_of("cost.as_of")
@@ -51,13 +49,13 @@ def from_dict(data: Any) -> Scenario:
     problems: _Problems = []
     origins = _origins(data.get("origins", {}), problems)
     names = {"schema", "name", "customer", "groups", "notes", "origins", *MAPS, *SECTIONS}
-    _name_unknown(data, names, "", problems)
+    name_unknown(data, names, "", problems)
     top, _ = _values(FIELDS_OF[""], data, "", problems)
     paid = _currency(data.get("cost"))
     sections = {head: _section(head, data.get(head, {}), origins, problems, paid) for head in SECTIONS}
     for head in SECTIONS:
         if isinstance(section := data.get(head, {}), Mapping):
-            _name_unknown(section, set(_NAMES[head]), f"{head}.", problems)
+            name_unknown(section, set(_NAMES[head]), f"{head}.", problems)
     groups = _groups(data.get("groups", []), origins, problems)
     notes = _notes(data.get("notes", []), problems)
     maps: dict[str, Any] = {name: _map(data.get(name, {}), name, problems) for name in MAPS}
@@ -160,31 +158,12 @@ def _wrong_id(given: Any, taken: Iterable[str]) -> str:
 
 
 def _group(id: str, given: Mapping[Any, Any], origins: dict[str, Origin], problems: _Problems) -> Group:
-    _name_unknown(given, {"id", *GROUP_FIELD_BY_NAME}, f"groups.{id}.", problems)
+    name_unknown(given, {"id", *GROUP_FIELD_BY_NAME}, f"groups.{id}.", problems)
     values, left_out = _values(GROUP_FIELDS, given, f"groups.{id}.", problems)
     if not {"groups", f"groups.{id}"} & origins.keys():
         for path, origin in left_out.items():
             origins.setdefault(path, origin)
     return Group(id=id, **{"name": id, **values})
-
-
-def _name_unknown(data: Mapping[Any, Any], known: set[str], prefix: str, problems: _Problems) -> None:
-    if len(problems) >= MAX_UNKNOWN:
-        return
-    if len(data) > MAX_UNKNOWN:
-        counts = {"many": f"{len(data):,}", "most": len(known)}
-        if prefix:
-            many = said("file.fields", **counts)
-            problems.append(problem(prefix.rstrip("."), many, "file.most fields", **counts))
-        else:
-            problems.append(problem("", "", "file.fields of a file", **counts))
-        return
-    names = ", ".join(sorted(known))
-    for key in data:
-        if key not in known:
-            near = did_you_mean(key, known)
-            wrong = "file.unknown field near" if near else "file.unknown field"
-            problems.append(problem(prefix + show_key(key), show(data[key]), wrong, near=near, known=names))
 
 
 def _entries(given: Any, name: str, wanted: str, most: int, problems: _Problems) -> list[tuple[Any, Any]]:
@@ -274,7 +253,7 @@ def _notes(given: Any, problems: _Problems) -> tuple[Note, ...]:
 
 
 def completed(scenario: Scenario) -> Scenario:
-    """A scenario as it is read from a file; what is a default in a record counts as left out."""
+    """A scenario as it is read from a file that holds what its parts were given."""
     given = {name: getattr(scenario, name) for name in Scenario.__slots__}
     data = {
         name: _as_in_file(part, SECTIONS.get(name, (Group, Note, Origin))) for name, part in given.items()
@@ -294,11 +273,12 @@ READ["python"] = completed
 def _as_in_file(part: Any, kind: Any) -> Any:
     """A part of a scenario as plain data, if it is of its kind."""
     if isinstance(part, kind):
-        given = {spec.name: (getattr(part, spec.name), spec.default) for spec in fields(part)}
+        stated = getattr(part, "_stated", ())
+        values = {spec.name: (getattr(part, spec.name), spec.default) for spec in fields(part)}
         return {
             name: value
-            for name, (value, default) in given.items()
-            if value != default or isinstance(value, bool) != isinstance(default, bool)
+            for name, (value, default) in values.items()
+            if name in stated or value != default or isinstance(value, bool) != isinstance(default, bool)
         }
     if isinstance(part, Iterable) and not isinstance(part, str | Mapping):
         return [_as_in_file(one, kind) for one in part]

@@ -12,6 +12,8 @@ from gpuplan.wording import said
 _T = TypeVar("_T")
 FEW = 12
 """Most names that are all listed where none is close to the request."""
+MAX_UNKNOWN = 5_000
+"""Fields that there are not, of which each is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,26 @@ def _instead(key: object, known: Iterable[str]) -> str:
     names = list(known)
     every = f"; there is {', '.join(names)}" if 0 < len(names) <= FEW else ""
     return did_you_mean(key, names) or every
+
+
+def name_unknown(data: Mapping[Any, Any], known: set[str], prefix: str, problems: list[Problem]) -> None:
+    """Add a problem for each key that is not known, with the nearest one; one for all of very many."""
+    if len(problems) >= MAX_UNKNOWN:
+        return
+    if len(data) > MAX_UNKNOWN:
+        counts = {"many": f"{len(data):,}", "most": len(known)}
+        if prefix:
+            many = said("file.fields", **counts)
+            problems.append(problem(prefix.rstrip("."), many, "file.most fields", **counts))
+        else:
+            problems.append(problem("", "", "file.fields of a file", **counts))
+        return
+    names = ", ".join(sorted(known))
+    for key in data:
+        if key not in known:
+            near = did_you_mean(key, known)
+            wrong = "file.unknown field near" if near else "file.unknown field"
+            problems.append(problem(prefix + show_key(key), show(data[key]), wrong, near=near, known=names))
 
 
 def show(value: Any, limit: int = 60) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -33,6 +34,7 @@ from gpuplan.scenario.sections import (
     Cost,
     Demand,
     Format,
+    Given,
     Group,
     Hardware,
     Internal,
@@ -42,6 +44,7 @@ from gpuplan.scenario.sections import (
     Note,
     Origin,
     Paper,
+    Part,
     Platform,
     Training,
 )
@@ -70,6 +73,8 @@ UNASSIGNED = "unassigned"
 MAPS = tuple(spec.path for spec in MAP_FIELDS)
 """Parts of a scenario that map any number of keys to one value each."""
 LEFT_OUT: Any = None
+NONE: Any = ()
+EMPTY = {head: kind() for head, kind in SECTIONS.items()}
 READ: dict[str, Callable[[Scenario], Scenario]] = {}
 """``python``: how a scenario that was made in Python is read, set by ``checking``."""
 
@@ -94,36 +99,41 @@ def _fact(path: str, value: Any, _type: str, origin: Origin) -> Fact:
 
 @dataclass(frozen=True, slots=True, repr=False)
 @defaults("")
-class Scenario(Brief):
-    """The customer's question. Frozen: a change makes a new scenario."""
+class Scenario(Part, Brief):
+    """The customer's question, as in a file: what is left out is assumed. Frozen: a change makes a new scenario.
+
+    >>> design = Scenario(groups=[Group("analysts", people=40, gpus_each="1/2")])
+    >>> design.groups[0].gpus_each, design.origin("hardware.gpu").basis
+    (0.5, 'assumed')
+    """
 
     name: str = TABLE
     customer: str = TABLE
-    groups: tuple[Group, ...] = ()
-    demand: Demand = field(default_factory=Demand)
-    hardware: Hardware = field(default_factory=Hardware)
-    availability: Availability = field(default_factory=Availability)
-    platform: Platform = field(default_factory=Platform)
-    management: Management = field(default_factory=Management)
-    network: Network = field(default_factory=Network)
-    training: Training = field(default_factory=Training)
-    cost: Cost = field(default_factory=Cost)
-    limits: Limits = field(default_factory=Limits)
-    format: Format = field(default_factory=Format)
-    document: Paper = field(default_factory=Paper)
-    internal: Internal = field(default_factory=Internal)
-    prices: tuple[tuple[str, float], ...] = ()
+    groups: Given[tuple[Group, ...], Iterable[Group | Mapping[str, Any]]] = NONE
+    demand: Given[Demand, Mapping[str, Any]] = EMPTY["demand"]
+    hardware: Given[Hardware, Mapping[str, Any]] = EMPTY["hardware"]
+    availability: Given[Availability, Mapping[str, Any]] = EMPTY["availability"]
+    platform: Given[Platform, Mapping[str, Any]] = EMPTY["platform"]
+    management: Given[Management, Mapping[str, Any]] = EMPTY["management"]
+    network: Given[Network, Mapping[str, Any]] = EMPTY["network"]
+    training: Given[Training, Mapping[str, Any]] = EMPTY["training"]
+    cost: Given[Cost, Mapping[str, Any]] = EMPTY["cost"]
+    limits: Given[Limits, Mapping[str, Any]] = EMPTY["limits"]
+    format: Given[Format, Mapping[str, Any]] = EMPTY["format"]
+    document: Given[Paper, Mapping[str, Any]] = EMPTY["document"]
+    internal: Given[Internal, Mapping[str, Any]] = EMPTY["internal"]
+    prices: Given[tuple[tuple[str, float], ...], Mapping[str, float | str]] = NONE
     """(priced item, price in the currency of the scenario): these win over the catalog."""
-    ranges: tuple[tuple[str, tuple[float, float]], ...] = ()
+    ranges: Given[tuple[tuple[str, tuple[float, float]], ...], Mapping[str, Sequence[float] | str]] = NONE
     """(path of an input, its low and high): the range of its possible values."""
-    valid_until: tuple[tuple[str, str], ...] = ()
+    valid_until: Given[tuple[tuple[str, str], ...], Mapping[str, str | datetime.date]] = NONE
     """(priced item, last day on which its stated price holds)."""
-    models: tuple[tuple[str, tuple[tuple[str, Any], ...]], ...] = ()
+    models: Given[tuple[tuple[str, tuple[tuple[str, Any], ...]], ...], Mapping[str, Mapping[str, Any]]] = NONE
     """(id of a language model, columns of ``llm_models`` with their values): these win over the catalog."""
-    site: tuple[tuple[str, str | int], ...] = ()
+    site: Given[tuple[tuple[str, str | int], ...], Mapping[str, str | int]] = NONE
     """(key of ``site_fields.csv``, value): names and addresses at the customer's site; no number of the plan depends on them."""
-    notes: tuple[Note, ...] = ()
-    origins: tuple[tuple[str, Origin], ...] = LEFT_OUT
+    notes: Given[tuple[Note, ...], Iterable[Note | Mapping[str, str]]] = NONE
+    origins: Given[tuple[tuple[str, Origin], ...], Mapping[str, Origin | Mapping[str, str]]] = LEFT_OUT
     """(path, origin): left out, inputs that equal their default are assumed; ``()``: the customer stated all."""
 
     def __post_init__(self) -> None:

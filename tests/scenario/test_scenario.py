@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from approved import is_approved
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,7 +25,6 @@ from gpuplan.scenario import (
     Hardware,
     Origin,
     ScenarioError,
-    field_of,
     from_dict,
     json_schema,
     parse_scenario,
@@ -223,36 +225,84 @@ def test_a_fact_is_remembered_by_type_and_a_wrong_value_has_one_too() -> None:
         assert (found.value, type(found.value)) == (value, type(value))
 
 
-def stated_only(data: dict[str, Any]) -> dict[str, Any]:
-    """Data without the values that equal their default: records in Python do not tell them from left-out ones."""
+def in_python(data: dict[str, Any]) -> Scenario:
+    """The scenario that a file holds, as it is written in Python."""
+    sections = {head: kind(**data[head]) for head, kind in SECTIONS.items() if head in data}
+    return Scenario(**{**data, **sections, "groups": [Group(**group) for group in data["groups"]]})
 
-    def kept(section: dict[str, Any], prefix: str) -> dict[str, Any]:
-        default = {name: field_of(f"{prefix}{name}").default for name in section if name != "id"}
-        return {name: value for name, value in section.items() if name == "id" or value != default[name]}
 
-    parts = {head: kept(data[head], f"{head}.") for head in SECTIONS if head in data}
-    return {**data, **parts, "groups": [kept(group, "groups.x.") for group in data["groups"]]}
+WAYS: tuple[Callable[[dict[str, Any]], Scenario], ...] = (
+    from_dict,
+    in_python,
+    lambda data: Scenario(**data),
+    lambda data: parse_scenario(yaml.safe_dump(data, sort_keys=False)),
+)
 
 
 @given(scenario_data())
 @settings(deadline=None)
-def test_records_mappings_and_a_file_give_the_same_scenario(data: dict[str, Any]) -> None:
-    data = stated_only(data)
-    read = from_dict(data)
-    mapped = Scenario(**data)
-    records = {head: SECTIONS[head](**data[head]) for head in SECTIONS if head in data}
-    made = Scenario(**{**data, **records, "groups": (Group(**group) for group in data["groups"])})
-    for scenario in (mapped, made):
+def test_python_a_mapping_and_a_file_give_the_same_scenario(data: dict[str, Any]) -> None:
+    read, *others = (way(data) for way in WAYS)
+    for scenario in others:
         assert scenario == read
-        assert [scenario.origin(path) for path in scenario.paths] == [
-            read.origin(path) for path in read.paths
-        ]
-    assert dataclasses.replace(made) == made
-    assert dataclasses.replace(made, groups=data["groups"]).groups == made.groups
+        assert {path: scenario.origin(path) for path in read.paths} == {
+            path: read.origin(path) for path in read.paths
+        }
+    assert dataclasses.replace(read) == read
+    assert dataclasses.replace(read, groups=data["groups"]).groups == read.groups
+
+
+@given(scenario_data(), st.data())
+@settings(deadline=None, max_examples=30)
+def test_python_a_mapping_and_a_file_are_refused_alike(data: dict[str, Any], random: st.DataObject) -> None:
+    parts = [part for head in SECTIONS if (part := data.get(head))] + data["groups"]
+    part = random.draw(st.sampled_from(parts))
+    name = random.draw(st.sampled_from([name for name in part if name != "id"] or ["gpu"]))
+    part[name] = random.draw(st.sampled_from([-1, "x" * 300, True, None, [], "1/0", {"a": 3}]))
+    refusals = []
+    for way in WAYS:
+        try:
+            refusals.append(way(data).to_dict())
+        except ScenarioError as error:
+            refusals.append({"refused": str(error)})
+    assert refusals == [refusals[0]] * len(WAYS)
+
+
+def test_an_unknown_input_is_refused_when_it_is_written() -> None:
+    for made, path in (
+        (lambda: Group("a", peple=3), "groups.a.peple"),  # type: ignore[call-arg]
+        (lambda: Hardware(board="l4-24gb"), "hardware.board"),  # type: ignore[call-arg]
+        (lambda: Scenario(nme="x"), "nme"),  # type: ignore[call-arg]
+    ):
+        with pytest.raises(ScenarioError) as caught:
+            made()
+        head, _, name = path.rpartition(".")
+        file = (
+            {"groups": [{"id": "a", name: 3}]}
+            if "." in head
+            else {head: {name: "l4-24gb"}}
+            if head
+            else {name: "x"}
+        )
+        with pytest.raises(ScenarioError) as read:
+            from_dict(file)
+        assert [found.path for found in caught.value.problems] == [path]
+        assert str(read.value).startswith(str(caught.value)[:60])
+
+
+def test_a_default_that_is_written_is_stated() -> None:
+    stated = Scenario(groups=[Group("a", people=1)], hardware=Hardware(gpus_per_host=4))
+    assert stated.origin("groups.a.people") == stated.origin("hardware.gpus_per_host") == STATED
+    assert stated.origin("groups.a.gpus_each") == stated.origin("hardware.gpu") == DEFAULT
+    for copied in (dataclasses.replace(Group("a", people=3), vms_each=2), copy.copy(Group("a", people=3))):
+        copy_ = Scenario(groups=[copied])
+        assert copy_.groups[0].people == 3
+        assert copy_.origin("groups.a.people") == STATED
+        assert copy_.origin("groups.a.gpus_each") == DEFAULT
 
 
 def test_nobody_stated_what_was_left_out() -> None:
-    scenario = Scenario(groups=[Group("a", people=3)])  # type: ignore[arg-type]
+    scenario = Scenario(groups=[Group("a", people=3)])
     assert scenario.groups[0].name == "a"
     assert scenario.origin("groups.a.people") == STATED
     assert scenario.origin("groups.a.gpus_each") == scenario.origin("hardware.gpu") == DEFAULT
@@ -271,7 +321,7 @@ def test_nobody_stated_what_was_left_out() -> None:
         ("groups.1", {"groups": [Hardware()]}),
         ("groups.2.id", {"groups": [Group("a"), Group("a")]}),
         ("groups.a.people", {"groups": [Group("a", people=-5)]}),
-        ("groups.a.people", {"groups": [Group("a", people="many")]}),  # type: ignore[arg-type]
+        ("groups.a.people", {"groups": [Group("a", people="many")]}),
         ("groups.a.people", {"groups": [Group("a", people=True)]}),
         ("hardware", {"hardware": None}),
         ("hardware", {"hardware": "l40s"}),
