@@ -39,7 +39,6 @@ WAYS["standing"] = lambda plan: import_module("gpuplan.analysis.variants").stand
 WAYS["plot"] = lambda plan: import_module("gpuplan.report.plot").Plot(plan)
 
 _KEPT = {
-    ("altair.vegalite.v6.api", "TopLevelMixin"): "gpuplan.report.plot",
     ("ipywidgets.widgets.widget_box", "Box"): "gpuplan.widgets.chart",
 }
 """Types of other packages in a notebook -> the module whose ``bundle_of`` says what a cell keeps of them."""

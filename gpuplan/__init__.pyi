@@ -20,6 +20,7 @@ from gpuplan.report import explain as explain
 from gpuplan.report import plan_dict as plan_dict
 from gpuplan.report import plan_frames as plan_frames
 from gpuplan.report.exported import sweep as sweep
+from gpuplan.report.plot import offline as offline
 from gpuplan.scenario import Availability as Availability
 from gpuplan.scenario import Cost as Cost
 from gpuplan.scenario import Demand as Demand

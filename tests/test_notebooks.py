@@ -98,6 +98,12 @@ def test_chapters_have_a_slider_with_a_chart_and_a_step_that_follow_and_a_pictur
     assert "http" not in "".join(json.dumps(bundle.get(MIME, "")) for bundle in bundles)
 
 
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_charts_of_a_notebooks_own_ask_no_other_host(path: Path) -> None:
+    code = "\n".join(source(c) for c in cells(path))
+    assert "import altair" not in code or "offline()" in code
+
+
 def test_the_guide_leads_to_every_step_and_to_buttons_that_exist() -> None:
     path = ROOT / "notebooks" / "00_user_guide.ipynb"
     guide = "\n".join(source(c) for c in cells(path, "markdown"))

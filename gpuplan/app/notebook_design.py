@@ -11,7 +11,6 @@ from gpuplan.app.state import Workbook
 from gpuplan.app.workbook_traits import WorkbookTraits
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Asked, planned
-from gpuplan.report.plot import offline
 from gpuplan.report.tables.known import input_words
 from gpuplan.report.tables.plan import catalog_choices
 from gpuplan.scenario import Problem, ScenarioError, field_of, show
@@ -43,7 +42,6 @@ class Design(WorkbookTraits):
     def __init__(self, scenario: Asked, catalog: Catalog | None = None) -> None:
         plan = planned(scenario, catalog)  # refused here, not by the screen
         self.catalog = plan.catalog
-        offline()
         super().__init__(Workbook(self.catalog, plan.scenario))
 
     def __repr__(self) -> str:

@@ -1,10 +1,13 @@
 """The charts of a plan for notebooks, ``plan.plot.cost()``: altair charts that ask no other host."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gpuplan.analysis.explore import explore
 from gpuplan.analysis.sensitivity import tornado
@@ -23,8 +26,11 @@ from gpuplan.report.plan_data import fields_of, plain
 from gpuplan.scenario import Problem, ScenarioError, pick, show
 from gpuplan.wording import NAMES, said
 
+if TYPE_CHECKING:
+    import altair as alt
+
 RENDERER = "gpuplan"
-"""Name of altair's renderer that shows a chart without the internet."""
+"""Name of altair's renderer that shows a chart without the internet, see `offline`."""
 MIME = "application/vnd.vegalite.v5+json"
 """MIME type of the newest Vega-Lite that JupyterLab 4 and Voila render; altair's charts use it, too."""
 WIDTH = 560
@@ -57,27 +63,27 @@ class Plot:
         spec = chart or _words(nothing)
         return spec | WIDE if "layer" in spec else spec
 
-    def cost(self) -> Any:
+    def cost(self) -> alt.LayerChart:
         """Draw the payments at the start and in each year, by part."""
         return _chart(*SPECS["cost"](self._plan))
 
-    def demand(self, place: str = "UTC") -> Any:
+    def demand(self, place: str = "UTC") -> alt.LayerChart:
         """GPUs needed on average in each hour of a Wednesday and a Saturday, by group, on the clock of a place."""
         return _chart(*SPECS["demand"](self._plan, place))
 
-    def waiting(self, pool: str = "") -> Any:
+    def waiting(self, pool: str = "") -> alt.LayerChart:
         """The probability of waiting by the number of GPUs of a pool, for each assumption about arrivals."""
         return _chart(*SPECS["waiting"](self._plan, pool))
 
-    def capacity(self) -> Any:
+    def capacity(self) -> alt.LayerChart:
         """GPUs left when hosts are lost, against those that the placed VMs occupy."""
         return _chart(*_capacity(self._plan))
 
-    def network(self, view: str = "efficiency") -> Any:
+    def network(self, view: str = "efficiency") -> alt.LayerChart:
         """Training over the number of hosts, this network against others; the view is ``efficiency`` or ``speed``."""
         return _chart(*_network(self._plan, view))
 
-    def tornado(self, view: str = "cost", progress: Progress | None = None) -> Any:
+    def tornado(self, view: str = "cost", progress: Progress | None = None) -> alt.LayerChart:
         """Draw how far each input moves ``cost`` or ``hosts``; ``progress`` receives inputs done, and all."""
         plan = self._plan
         pick(NAMES["view of the tornado"], view, "view")
@@ -87,7 +93,7 @@ class Plot:
         rows = tornado_rows(plain(tornado(plan, progress=progress)), view, now, plan.costs.currency)
         return _chart(tornado_chart(rows, NOTEBOOK) if rows["rows"] else None, said("chart.none.tornado"))
 
-    def frontier(self, progress: Progress | None = None) -> Any:
+    def frontier(self, progress: Progress | None = None) -> alt.LayerChart:
         """Draw cost against shortfall of many designs; ``progress`` receives designs done, and all."""
         plan = self._plan
         exploration = explore(plan.scenario, plan.catalog, progress=progress or _progress())
@@ -122,16 +128,41 @@ def _words(nothing: str) -> Spec:
     return {"data": {"values": [{}]}, "layer": [{"mark": text}]}
 
 
-def _chart(spec: Spec | None, nothing: str) -> Any:
+def _chart(spec: Spec | None, nothing: str) -> alt.LayerChart:
     """Return an altair chart that can be laid over others, or text where there is nothing to draw."""
     import altair as alt
 
-    offline()
     kept = {name: part for name, part in (spec or _words(nothing)).items() if name not in TOP_ONLY}
-    return alt.Chart.from_dict(kept | ({"width": WIDTH} if "width" in kept else {}))
+    chart: alt.LayerChart = _own(alt.Chart.from_dict(kept | ({"width": WIDTH} if "width" in kept else {})))
+    return chart
 
 
-def curve(found: Frontier, budget: float | None = None) -> Any:
+def _own(chart: Any) -> Any:
+    """Have a chart show itself without the internet, also laid over others or beside them; all other charts stay as they are."""
+    kind: Any = type(chart)
+    object.__setattr__(chart, "__class__", _own_kind(kind))  # altair's own sets a property of the chart
+    return chart
+
+
+@cache
+def _own_kind(kind: Any) -> Any:
+    """The kind of altair chart that shows itself so, unless the user chose a renderer."""
+    if kind.__module__ == __name__:
+        return kind
+
+    def bundle(chart: Any, **which: Any) -> Any:
+        altair = sys.modules["altair"]
+        own = altair.renderers.active in ("default", RENDERER)
+        return _shown(chart.to_dict()) if own else kind._repr_mimebundle_(chart, **which)
+
+    def joined(how: str) -> Callable[[Any, Any], Any]:
+        return lambda chart, other: _own(getattr(kind, how)(chart, other))
+
+    ways = {how: joined(how) for how in ("__add__", "__and__", "__or__")}
+    return type(kind.__name__, (kind,), {"__module__": __name__, "_repr_mimebundle_": bundle} | ways)
+
+
+def curve(found: Frontier, budget: float | None = None) -> alt.LayerChart:
     """Draw what each budget buys, and mark the design that serves most for one."""
     about = {"quantity": {"name": found.quantity.name}, "currency": found.scenario.cost.currency}
     rows = curve_rows(about | {"points": [fields_of(each) for each in found.points]}, budget)
@@ -148,22 +179,11 @@ def _rounded(part: Any) -> Any:
 
 
 def offline() -> None:
-    """Have altair show charts without the internet: data for the notebook's renderer, and a picture.
+    """Have all altair charts of this session shown without the internet, as those of a plan are: data, words and a picture."""
+    import altair as alt
 
-    A chart shown otherwise by the user's choice stays so; nothing is done where altair is not loaded.
-    """
-    if (altair := sys.modules.get("altair")) is None:
-        return
-    if RENDERER not in altair.renderers.names():
-        altair.renderers.register(RENDERER, _shown)
-    if altair.renderers.active == "default":
-        altair.renderers.enable(RENDERER)
-
-
-def bundle_of(chart: Any, **_which: Any) -> Any:
-    """Return the stored form of an altair chart, also of one made before gpuplan drew any."""
-    offline()
-    return chart._repr_mimebundle_()
+    alt.renderers.register(RENDERER, _shown)
+    alt.renderers.enable(RENDERER)
 
 
 def _shown(spec: Spec, **_options: Any) -> tuple[dict[str, Any], dict[str, Any]]:

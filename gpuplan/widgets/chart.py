@@ -12,7 +12,6 @@ import traitlets
 from gpuplan.locales import SPOKEN, Locale
 from gpuplan.report.charts.look import Look, Spec
 from gpuplan.report.charts.paper import picture
-from gpuplan.report.plot import offline
 from gpuplan.widgets.part import OnEvent, Sent
 
 STATIC = Path(__file__).parent / "static"
@@ -50,7 +49,6 @@ class Chart(Sent):
     vega = traitlets.Instance(Vega).tag(sync=True, **ipywidgets.widget_serialization)
 
     def __init__(self, chart: Any = None) -> None:
-        offline()
         self._chart = chart
         spec, rows = _split(chart)
         super().__init__(vega=_vega(), spec=spec, rows=rows)

@@ -72,25 +72,25 @@ def test_a_cell_has_the_chart_its_picture_and_its_words_and_asks_no_other_host(p
     assert about["image/svg+xml"]["alt"] == bundle["text/plain"]
 
 
-def test_a_chart_of_ones_own_is_shown_so_too_unless_altair_was_told_otherwise(catalog: Catalog) -> None:
+def test_charts_of_a_session_are_shown_as_before_until_it_is_told_otherwise(
+    catalog: Catalog, plan: Plan
+) -> None:
     own = alt.Chart(alt.Data(values=[{"x": 1}])).mark_point().encode(x="x:Q")
-    assert "cdn" in own._repr_mimebundle_()["text/html"]
-    alt.renderers.enable("mimetype")
-    gpuplan.Chart(own)
-    assert alt.renderers.active == "mimetype"
-    for uses in (
-        lambda: gpuplan.Chart(own),
-        lambda: gpuplan.Design("starter", catalog),
-        lambda: plot.bundle_of(own),
-    ):
-        alt.renderers.enable("default")
+    for uses in (lambda: gpuplan.Chart(own), lambda: gpuplan.Design("starter", catalog), plan.plot.cost):
         uses()
-        assert MIME in own._repr_mimebundle_()[0]
-
-
-def test_rows_on_another_host_are_not_fetched_for_a_picture() -> None:
+    assert alt.renderers.active == "default" and "cdn" in own._repr_mimebundle_()["text/html"]
+    gpuplan.offline()
+    assert MIME in own._repr_mimebundle_()[0]
     far = alt.Chart("https://example.com/rows.csv").mark_point().encode(x="x:Q")
-    assert set(plot.bundle_of(far)[0]) == {MIME, "text/plain"}
+    assert set(far._repr_mimebundle_()[0]) == {MIME, "text/plain"}, "rows on another host are not fetched"
+
+
+def test_a_chart_of_a_plan_needs_no_internet_however_it_is_joined_and_follows_a_choice(plan: Plan) -> None:
+    cost, own = plan.plot.cost(), alt.Chart(alt.Data(values=[{"x": 1}])).mark_point().encode(x="x:Q")
+    for chart in (cost | own, cost & own, cost + own, (cost | own) & cost, cost.properties(title="Cost")):
+        assert MIME in chart._repr_mimebundle_()[0]
+    alt.renderers.enable("mimetype")
+    assert MIME not in cost._repr_mimebundle_()
 
 
 def test_a_chart_that_is_not_there_names_the_nearest(plan: Plan) -> None:
