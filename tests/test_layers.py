@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -161,6 +164,35 @@ def test_public_names_are_loaded_when_they_are_used() -> None:
     assert set(gpuplan.__all__) <= set(dir(gpuplan))
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = gpuplan.nothing
+
+
+@cache
+def taken() -> dict[str, set[str]]:
+    """Room -> names that pages, chapters, tests and the house itself import from it."""
+    found: dict[str, set[str]] = {}
+    for path in (
+        *FILES,
+        *TESTS.rglob("*.py"),
+        *TESTS.parent.glob("*.md"),
+        *TESTS.parent.glob("notebooks/*.*"),
+    ):
+        text = path.read_text(encoding="utf-8").replace('\\n",', "")
+        for room, many, few in re.findall(
+            r'^[ "]*from (gpuplan[\w.]*) import (?:\(([^)]*)\)|([\w, ]+))', text, re.M
+        ):
+            names = re.findall(r"\b([A-Za-z]\w*)(?: as \w+)?", many or few)
+            found.setdefault(room, set()).update(names)
+    return found
+
+
+@pytest.mark.parametrize("path", [p for p in FILES if p.stem == "__init__"], ids=name_of)
+def test_each_room_names_what_it_offers(path: Path) -> None:
+    """Names that others take of it, for readers, type checkers and ``import *``; a module is found by its own name."""
+    room = ".".join(path.parent.relative_to(PACKAGE.parent).parts)
+    offered = getattr(import_module(room), "__all__", ())
+    assert all(hasattr(sys.modules[room], name) for name in offered)
+    modules = {each.stem for each in path.parent.iterdir()}
+    assert taken().get(room, set()) - modules <= set(offered)
 
 
 def test_a_session_that_has_seen_every_step_has_loaded_little() -> None:

@@ -12,3 +12,8 @@ from gpuplan.audit.serving import ServingGroup, serving_scenario, suggest_servin
 from gpuplan.audit.suggestions import Suggestion, suggest_groups, suggested_scenario
 from gpuplan.audit.trace import Jobs, Reading, Requests, Samples, Skipped, TraceError
 from gpuplan.audit.use import Activity, Allocation, Audit, audit
+
+__all__ = ["FORMATS", "REAL_TIME_S", "Activity", "Allocation", "Arrivals", "Audit", "Cancelled", "Comparison"]
+__all__ += ["HostList", "Jobs", "Method", "Reading", "Requests", "Samples", "ServingGroup", "Silo", "Skipped"]
+__all__ += ["Suggestion", "TraceError", "audit", "compare", "cut_days", "read_hosts", "read_trace"]
+__all__ += ["serving_scenario", "suggest_groups", "suggest_serving", "suggested_scenario"]

@@ -7,3 +7,5 @@ from gpuplan.catalog.catalog import Catalog, Item, Row
 from gpuplan.catalog.loading import load_catalog
 from gpuplan.catalog.tables import CatalogError
 from gpuplan.catalog.time_zones import SEASONS, offset_min, zone_of
+
+__all__ = ["SEASONS", "Catalog", "CatalogError", "Item", "Row", "load_catalog", "offset_min", "zone_of"]

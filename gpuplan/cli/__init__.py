@@ -17,6 +17,8 @@ from gpuplan import __version__
 from gpuplan.cli.terminal import clear_bar, fit_to_terminal
 from gpuplan.facts import did_you_mean, own_rows
 
+__all__ = ["BAD_INPUT", "COMMANDS", "INTERRUPTED", "main", "parser"]
+
 BAD_INPUT = 2
 MOST_LINES = 20
 INTERRUPTED = 130

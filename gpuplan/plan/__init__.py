@@ -7,3 +7,6 @@ from gpuplan.plan import mixed
 from gpuplan.plan.failures import fail_hosts, host_numbers, worst_failures
 from gpuplan.plan.plan import Asked, Plan, make_plan, of_design, planned, scenario_of
 from gpuplan.scenario import UNASSIGNED
+
+__all__ = ["UNASSIGNED", "Asked", "Plan", "fail_hosts", "host_numbers", "make_plan", "mixed", "of_design"]
+__all__ += ["planned", "scenario_of", "worst_failures"]

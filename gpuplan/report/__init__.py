@@ -33,6 +33,13 @@ from gpuplan.report.topic_reports import (
 from gpuplan.showing import WAYS
 from gpuplan.wording import amount, basis_word, hours, money, number, percent
 
+__all__ = ["Explanation", "amount", "basis_word", "beside_winner", "boards_csv", "boards_dict", "boards_text"]
+__all__ += ["catalog_text", "compare_dict", "compare_text", "cost_dict", "cost_text", "demand_dict"]
+__all__ += ["demand_text", "explain", "exploration_csv", "exploration_dict", "exploration_text"]
+__all__ += ["failure_dict", "failure_text", "group_names", "hours", "idle_text", "money", "network_dict"]
+__all__ += ["network_text", "number", "percent", "plan_dict", "plan_frames", "plan_table", "plan_tables"]
+__all__ += ["plan_text", "sensitivity_dict", "sensitivity_text"]
+
 
 class _Report(ModuleType):
     def __call__(self, *args: Any, **options: Any) -> Any:

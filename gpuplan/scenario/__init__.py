@@ -74,3 +74,16 @@ from gpuplan.scenario.sections import (
     Training,
 )
 from gpuplan.scenario.views import KINDS_PATH, clusters_of_kinds, is_mixed, path_of_kind, views
+
+__all__ = ["BETWEEN", "CONFIRMED", "DAY", "DAYS", "DEFAULT", "EXISTING_HOSTS", "FIELDS", "FIELD_BY_PATH"]
+__all__ += ["FIRST", "GROUP_FIELDS", "GROUP_FIELD_BY_NAME", "GROUP_RULES", "KINDS_PATH", "MAPS"]
+__all__ += ["MAX_ENTRIES", "MAX_FILE_BYTES", "MAX_GPUS", "MAX_GROUPS", "MAX_ORIGINS", "MAX_VALUES", "MAX_VMS"]
+__all__ += ["METHODS", "MODES", "NEW_HOSTS", "OTHER_VMS", "PERPETUAL", "PRICE", "RISKS", "RULES", "STATED"]
+__all__ += ["UNASSIGNED", "VMS_WITHOUT_GPU", "Availability", "Confirmation", "Cost", "Demand", "Field"]
+__all__ += ["FileLimits", "Group", "Hardware", "HostKind", "Internal", "Limits", "Listed", "Management"]
+__all__ += ["Network", "NewHosts", "Note", "Origin", "OtherVms", "Platform", "Problem", "Scenario"]
+__all__ += ["ScenarioError", "Training", "as_python", "clusters_of_kinds", "decode_scenario", "example_names"]
+__all__ += ["field_of", "from_dict", "host_kinds", "hosts_text", "hours_length_h", "hours_min", "is_mixed"]
+__all__ += ["json_schema", "load_scenario", "new_hosts", "new_hosts_text", "one_line", "other_vms"]
+__all__ += ["parse_scenario", "parse_value", "path_of_kind", "pick", "problem", "read_data", "scenario_path"]
+__all__ += ["show", "shown_name", "sites_people", "slug", "table_path", "views", "vms_text", "wrong_values"]

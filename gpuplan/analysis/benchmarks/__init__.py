@@ -2,3 +2,5 @@
 
 from gpuplan.analysis.benchmarks.reading import read_results
 from gpuplan.analysis.benchmarks.tools import Result
+
+__all__ = ["Result", "read_results"]

@@ -25,6 +25,9 @@ from gpuplan.plan.plan import Asked, scenario_of
 from gpuplan.scenario import Problem, Scenario, ScenarioError, field_of, parse_value, problem, views
 from gpuplan.wording import amount, number, said
 
+__all__ = ["Binding", "Clash", "Found", "Frontier", "Miss", "Progress", "Quantity", "Solution", "Space"]
+__all__ += ["frontier", "offered", "quantity_of", "solve"]
+
 SECONDS = 60.0
 ALSO_S = 30.0
 """Time for the certificate, where the search took all of its own: half for what binds, and half for a better design found thereby."""

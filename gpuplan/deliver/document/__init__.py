@@ -2,3 +2,5 @@
 
 from gpuplan.deliver.document.blocks import Document
 from gpuplan.deliver.document.chapters import design_document
+
+__all__ = ["Document", "design_document"]

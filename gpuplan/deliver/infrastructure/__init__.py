@@ -5,6 +5,8 @@ from gpuplan.deliver.infrastructure.terraform import shown, terraform_files
 from gpuplan.deliver.infrastructure.writing import one_line, written
 from gpuplan.plan import Plan
 
+__all__ = ["infrastructure_files"]
+
 
 def infrastructure_files(plan: Plan) -> dict[str, str]:
     """Path -> text of the files that build the clusters, networks and VMs of a plan; a README alone if it has no host."""

@@ -2,3 +2,5 @@
 
 from gpuplan.deliver.what_if.answers import Answer, Axis, Refused, WhatIf, what_if
 from gpuplan.deliver.what_if.page import what_if_page
+
+__all__ = ["Answer", "Axis", "Refused", "WhatIf", "what_if", "what_if_page"]

@@ -9,6 +9,8 @@ from gpuplan.deliver.xlsx.money import Money, name_results
 from gpuplan.locales import spoken
 from gpuplan.plan import Plan
 
+__all__ = ["xlsx_bytes"]
+
 
 @spoken
 def xlsx_bytes(

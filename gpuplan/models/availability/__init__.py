@@ -35,3 +35,10 @@ from gpuplan.models.availability.outages import (
     hours_short_h,
     mixed_hours_short_h,
 )
+
+__all__ = ["HOURS_PER_YEAR", "HostMix", "chance_of_shortage", "chance_over_pools", "cluster_count"]
+__all__ += ["cluster_hosts", "exposed_hours_h", "gpus_after_failure", "gpus_without_largest"]
+__all__ += ["host_availability", "hours_over_pools_h", "hours_short_h", "installed_gpus"]
+__all__ += ["maintenance_chance", "maintenance_hours_h", "maintenance_short_h", "mixed_exposed_hours_h"]
+__all__ += ["mixed_hours_short_h", "mixed_maintenance_chance", "mixed_maintenance_short_h", "spare_hosts"]
+__all__ += ["stun_time_s", "sum_over_pools", "total_hosts", "worst_stun_time_s"]

@@ -13,6 +13,11 @@ from itertools import accumulate
 from gpuplan.models.availability import HOURS_PER_YEAR
 from gpuplan.units import above_zero, finite, not_negative, zero_to_one
 
+__all__ = ["allocated_cost", "avoided_hour_price", "breakeven_utilisation", "combined_range"]
+__all__ += ["crossover_year", "gpu_hour_cost", "installed_gpu_hours", "later_price", "net_present_cost"]
+__all__ += ["planned_utilisation", "purchase_cost", "rent_cost", "selling_price", "total_cost"]
+__all__ += ["used_gpu_hours"]
+
 
 def purchase_cost(quantity: float, *, unit_price: float, discount: float = 0.0) -> float:
     """Cost of buying a quantity of one item, less a discount.

@@ -24,3 +24,8 @@ from gpuplan.models.demand.working_hours import (
     served_gpus,
     work_rate,
 )
+
+__all__ = ["QUARTERS_PER_WEEK", "active_people", "admitted_vms", "group_demand_gpus", "group_vms"]
+__all__ += ["growth_factor", "jobs_underway", "mean_active", "on_duty", "people_at_sites"]
+__all__ += ["planned_demand_gpus", "planned_people", "planned_requests", "served_gpus", "total_demand_gpus"]
+__all__ += ["work_rate"]

@@ -7,3 +7,5 @@ number needed; ``traffic`` does so for random requests, by formula; ``gpuplan.si
 from gpuplan.models.llm.shape import Board, Range, Setup, Shape
 from gpuplan.models.llm.speeds import LLAMA_70B
 from gpuplan.models.llm.training_setup import TrainingBoard, TrainingRun, Transformer
+
+__all__ = ["LLAMA_70B", "Board", "Range", "Setup", "Shape", "TrainingBoard", "TrainingRun", "Transformer"]

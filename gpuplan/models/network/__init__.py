@@ -6,3 +6,5 @@ The records that they take are ``Link``, ``GpuHosts``, ``Allreduce``, ``Latencie
 from gpuplan.models.network.collectives import Allreduce, GpuHosts, Latencies
 from gpuplan.models.network.links import Link
 from gpuplan.models.network.training import Overlap
+
+__all__ = ["Allreduce", "GpuHosts", "Latencies", "Link", "Overlap"]

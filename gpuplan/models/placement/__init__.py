@@ -19,3 +19,6 @@ from gpuplan.models.placement.layout import (
     worst_losses,
 )
 from gpuplan.models.placement.requests import Family, Request, Room
+
+__all__ = ["Family", "Host", "Load", "Most", "PlacedBeside", "Placement", "Request", "Room", "Shared", "Slot"]
+__all__ += ["count_hosts", "place", "place_mixed", "place_most", "worst_losses"]

@@ -18,3 +18,7 @@ from gpuplan.models.power_on.rehearsal import (
     restart_after_failure,
 )
 from gpuplan.models.power_on.week import LivedWeek, arranged, lived_week
+
+__all__ = ["Cluster", "Emptied", "Gpus", "LivedWeek", "Orders", "Play", "Refusal", "Restart", "Rules", "Spot"]
+__all__ += ["Step", "Upgrade", "Way", "arranged", "chance_interval", "empty_host", "lived_week"]
+__all__ += ["power_on_orders", "rehearse_upgrade", "restart_after_failure"]

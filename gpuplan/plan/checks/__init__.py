@@ -25,6 +25,8 @@ from gpuplan.plan.checks.message import LEVELS, Message
 from gpuplan.plan.plan import Plan, of_design
 from gpuplan.scenario import path_of_kind
 
+__all__ = ["CHECKS", "check_plan"]
+
 CHECKS = (
     demand.nothing_asked, demand.unplaced, demand.left_over, demand.beyond_total, limits.limits, failures.after_failure,
     models.slower_after_failure, models.replicas_together, models.tuning_ends_late, demand.busiest_hours,

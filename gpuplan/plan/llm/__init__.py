@@ -2,3 +2,5 @@
 
 from gpuplan.plan.llm.asks import INPUTS, KINDS, RETRIEVAL, SERVING, TUNING, uses_model
 from gpuplan.plan.llm.effective import Llm, llm_of
+
+__all__ = ["INPUTS", "KINDS", "RETRIEVAL", "SERVING", "TUNING", "Llm", "llm_of", "uses_model"]

@@ -5,3 +5,5 @@ rows; ``paper`` draws those of documents as SVG.
 """
 
 from gpuplan.report.charts.paper import curve_svg, day_svg, purchases_svg, waiting_svg, years_svg
+
+__all__ = ["curve_svg", "day_svg", "purchases_svg", "waiting_svg", "years_svg"]

@@ -25,6 +25,10 @@ from gpuplan.report.tables.over_time import restarts, upgrades
 from gpuplan.report.tables.plan import gpu_rows, group_names, host_kinds
 from gpuplan.scenario import pick
 
+__all__ = ["TABLES", "alternatives", "availability", "cost", "gpu_rows", "group_names", "host_kinds"]
+__all__ += ["idle_text", "models", "network", "plan", "plan_frames", "plan_table", "plan_tables", "platform"]
+__all__ += ["power_on", "purchases"]
+
 if TYPE_CHECKING:
     import pandas as pd
 

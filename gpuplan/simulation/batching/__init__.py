@@ -8,3 +8,5 @@ Between two events, many steps are taken at once.
 
 from gpuplan.simulation.batching.played import Played, play
 from gpuplan.simulation.batching.runs import Simulated, arrivals, simulate, summary
+
+__all__ = ["Played", "Simulated", "arrivals", "play", "simulate", "summary"]

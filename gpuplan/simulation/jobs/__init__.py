@@ -14,3 +14,5 @@ from gpuplan.simulation.jobs.checks import POLICIES
 from gpuplan.simulation.jobs.figures import Estimate, Outcome, Progress, Simulated
 from gpuplan.simulation.jobs.streams import simulate
 from gpuplan.simulation.jobs.trace import Replayed, replay
+
+__all__ = ["POLICIES", "Estimate", "Outcome", "Progress", "Replayed", "Simulated", "replay", "simulate"]
