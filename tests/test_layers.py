@@ -180,8 +180,8 @@ def taken() -> dict[str, set[str]]:
         for room, many, few in re.findall(
             r'^[ "]*from (gpuplan[\w.]*) import (?:\(([^)]*)\)|([\w, ]+))', text, re.M
         ):
-            names = re.findall(r"\b([A-Za-z]\w*)(?: as \w+)?", many or few)
-            found.setdefault(room, set()).update(names)
+            names = [each.split()[0] for each in (many or few).split(",") if each.strip()]
+            found.setdefault(room, set()).update(name for name in names if name[0].isalpha())
     return found
 
 
