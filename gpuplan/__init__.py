@@ -38,22 +38,11 @@ WAYS["card"] = lambda thing: import_module("gpuplan.report.shown").html(thing)
 WAYS["standing"] = lambda plan: import_module("gpuplan.analysis.variants").standing(plan)
 WAYS["plot"] = lambda plan: import_module("gpuplan.report.plot").Plot(plan)
 
-_KEPT = {
-    ("ipywidgets.widgets.widget_box", "Box"): "gpuplan.widgets.chart",
-}
-"""Types of other packages in a notebook -> the module whose ``bundle_of`` says what a cell keeps of them."""
-
-
-def _kept_by(module: str) -> Any:
-    return lambda thing, **which: import_module(module).bundle_of(thing, **which)
-
 
 def _matched(context: Any) -> Any:
     return import_module("gpuplan.report.completed").matched(context)
 
 
 if "IPython" in sys.modules and (_shell := sys.modules["IPython"].get_ipython()) is not None:
-    for _kind, _module in _KEPT.items():
-        _shell.display_formatter.mimebundle_formatter.for_type_by_name(*_kind, _kept_by(_module))
     _matched.matcher_api_version = 2  # type: ignore[attr-defined]
     _shell.Completer.custom_matchers.append(_matched)

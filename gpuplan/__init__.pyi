@@ -38,5 +38,7 @@ from gpuplan.scenario import Training as Training
 from gpuplan.scenario import from_dict as from_dict
 from gpuplan.scenario import load_scenario as load_scenario
 from gpuplan.widgets.chart import Chart as Chart
+from gpuplan.widgets.kept import HBox as HBox
+from gpuplan.widgets.kept import VBox as VBox
 
 __version__: str

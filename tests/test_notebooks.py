@@ -94,7 +94,7 @@ def test_chapters_have_a_slider_with_a_chart_and_a_step_that_follow_and_a_pictur
         all(f"design.{what}(" in source(c) for what in ("slider", "chart", "widget")) for c in cells(path)
     )
     bundles = [o["data"] for c in cells(path) for o in c["outputs"] if "data" in o]
-    assert any({MIME, "image/svg+xml"} <= set(bundle) for bundle in bundles)
+    assert any({MIME, "image/png"} <= set(bundle) for bundle in bundles)
     assert "http" not in "".join(json.dumps(bundle.get(MIME, "")) for bundle in bundles)
 
 

@@ -164,9 +164,10 @@ def _assumed(workbook: Workbook, at: Found) -> str:
     return said("screen.assumed here" if here else "screen.assumed in all", here=here, all=len(keys))
 
 
-def drawer_data(workbook: Workbook) -> dict[str, Any]:
-    """Return the explanation of a number, the messages about the plan, or the list of terms."""
-    plan, key = workbook.plan, workbook.drawer
+def drawer_data(workbook: Workbook, widget: str = "") -> dict[str, Any]:
+    """Return the explanation of a number, the messages about the plan, or the list of terms; in the widget that was asked."""
+    asked = not widget or workbook.asked_in in ("", widget)
+    plan, key = workbook.plan, workbook.drawer if asked else ""
     if key == GLOSSARY:
         return {"kind": "glossary", "title": said("screen.why.glossary")}
     if key == "messages":

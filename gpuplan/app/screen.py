@@ -30,7 +30,8 @@ from gpuplan.report.charts.look import DARK, LIGHT
 from gpuplan.report.headlines import HEADLINES, Headline
 from gpuplan.report.shown import STEP_OF, html, step_html
 from gpuplan.scenario import load_scenario, pick
-from gpuplan.widgets.chart import ChartPlace, with_more
+from gpuplan.widgets.chart import ChartPlace
+from gpuplan.widgets.kept import Kept, Output, words
 from gpuplan.widgets.part import Part, Sent, make_part, together
 from gpuplan.wording import said
 
@@ -82,7 +83,7 @@ WORKLOADS = place_of("groups.*.people")
 Show = Callable[[], None]
 
 
-class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
+class WorkbookApp(Kept, ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
     """The whole workbook as one widget, or one step of it; ``scenario``, ``plan`` and ``failed`` are traits."""
 
     def __init__(self, workbook: Workbook, step: str = "") -> None:
@@ -105,7 +106,11 @@ class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
         work = _box("gp-work", head, self._page)
         self._columns = _box("gp-columns", work)
         header_shown = self._shows(head, lambda book: header.head_data(book, *self._at()))
-        self._frame = [self._shows(strip, strip_data), self._shows(drawer, header.drawer_data), header_shown]
+        self._frame = [
+            self._shows(strip, strip_data),
+            self._shows(drawer, lambda book: header.drawer_data(book, self.model_id)),
+            header_shown,
+        ]
         around: tuple[ipywidgets.Widget, ...] = (strip, drawer, self._columns)
         if self._bar is not None:
             nav, present, terms = self._part("nav"), self._part("present"), self._part("glossary")
@@ -126,11 +131,11 @@ class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
         self._draw()
         self._confirms = False
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """Add the answer as a card for pages without live widgets."""
+    def kept(self) -> list[Output]:
+        """Return the answer as a card."""
         sentence = str(self._head.data.get("sentence", ""))
         card = step_html(self.plan, self._own_step, sentence) if self._own_step else html(self.plan)
-        return with_more(super()._repr_mimebundle_(**kwargs), {"text/html": card})
+        return [words(card, sentence)]
 
     def _part(self, name: str, styled: bool = False) -> Part:
         return make_part(name, self._receive, styled)
@@ -225,7 +230,7 @@ class WorkbookApp(ipywidgets.VBox, WorkbookTraits):  # type: ignore[misc]
 
     def _act(self, kind: str, content: Mapping[str, Any]) -> None:
         if kind in EVENTS:
-            self._acting = True
+            self._acting, self.workbook.asked_in = True, self.model_id
             try:
                 EVENTS[kind](self.workbook, content)
             finally:

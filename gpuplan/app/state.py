@@ -58,6 +58,8 @@ class Workbook(KeptDesigns):
     step = Unicode("start")
     drawer = Unicode("")
     """Key of the explained number, ``messages``, or empty."""
+    asked_in = ""
+    """Widget that has the drawer, where several show the design; empty: each."""
 
     def __init__(self, catalog: Catalog, scenario: Scenario | None = None, customer: bool = False) -> None:
         super().__init__(catalog, scenario, customer)
@@ -283,7 +285,7 @@ class Workbook(KeptDesigns):
 
 
 def guarded(
-    workbook: Workbook, log: Callable[[str], None], action: Callable[..., None], arguments: Sequence[Any]
+    workbook: Workbook, log: Callable[[str], None], action: Callable[..., object], arguments: Sequence[Any]
 ) -> None:
     """Run a callback so that no error is lost, and none shows a traceback to a customer."""
     try:

@@ -19,7 +19,7 @@ from gpuplan.plan.training.llm_job import job_curves
 from gpuplan.report.charts.design import capacity_chart, capacity_rows, scaling_chart, scaling_rows
 from gpuplan.report.charts.explore import frontier_chart, frontier_rows, tornado_chart, tornado_rows
 from gpuplan.report.charts.look import NOTEBOOK, WIDE, Spec
-from gpuplan.report.charts.paper import day_spec, picture, picture_png, waiting_spec, years_spec
+from gpuplan.report.charts.paper import day_spec, described, picture, waiting_spec, years_spec
 from gpuplan.report.charts.solve import curve_chart, curve_rows
 from gpuplan.report.explore_report import exploration_dict
 from gpuplan.report.plan_data import fields_of, plain
@@ -187,16 +187,15 @@ def offline() -> None:
 
 
 def _shown(spec: Spec, **_options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A chart as a cell keeps it: data, words and pictures, a PNG among them for Voila."""
+    """A chart as a cell keeps it: data, words and a picture for pages that run no scripts."""
     spec = _rounded(spec)
+    text = described(spec) or said("chart.a chart")
     bundle: dict[str, Any] = {MIME: {name: part for name, part in spec.items() if name != "$schema"}}
+    about: dict[str, Any] = {MIME: {"embed_options": own_specs("gpuplan.report.charts", "notebook")}}
     with suppress(ValueError):  # its rows are on another host: no picture
-        bundle |= {"image/svg+xml": picture(spec), "image/png": picture_png(spec)}
-    bundle["text/plain"] = spec.get("description", "a chart")
-    return bundle, {
-        MIME: {"embed_options": own_specs("gpuplan.report.charts", "notebook")},
-        "image/svg+xml": {"alt": bundle["text/plain"]},
-    }
+        bundle["image/png"], width = picture(spec)
+        about["image/png"] = {"alt": text, "width": width}
+    return bundle | {"text/plain": text}, about
 
 
 def _progress() -> Progress | None:

@@ -11,14 +11,14 @@ import traitlets
 
 from gpuplan.locales import SPOKEN, Locale
 from gpuplan.report.charts.look import Look, Spec
-from gpuplan.report.charts.paper import picture
+from gpuplan.report.charts.paper import described, picture
+from gpuplan.widgets.kept import Kept, Output, words
 from gpuplan.widgets.part import OnEvent, Sent
+from gpuplan.wording import said
 
 STATIC = Path(__file__).parent / "static"
 BUNDLE = STATIC / "vega.js"
 """Vega, Vega-Lite and Vega-Embed as altair uses them; the altair is named in the first line."""
-PICTURES = ("text/html", "image/svg+xml")
-"""Formats in which a widget shows itself beside its view."""
 
 
 class Vega(anywidget.AnyWidget):
@@ -37,7 +37,7 @@ def _vega() -> Vega:
     return _brought[0]
 
 
-class Chart(Sent):
+class Chart(Kept, Sent):
     """A chart that follows its data: make it once, of altair or as Vega-Lite, then assign ``.chart``; None shows nothing."""
 
     _esm = STATIC / "chart.js"
@@ -54,11 +54,14 @@ class Chart(Sent):
         super().__init__(vega=_vega(), spec=spec, rows=rows)
         self.add_class("gp-own-chart")
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        """Add a picture for pages without live widgets."""
-        shown = super()._repr_mimebundle_(**kwargs)
+    def kept(self) -> list[Output]:
+        """Return what the chart shows in words, and its picture."""
         drawn = self._chart if self._chart is None or isinstance(self._chart, dict) else self._chart.to_dict()
-        return with_more(shown, {"image/svg+xml": picture(drawn)} if drawn else {})
+        if not drawn:
+            return []
+        text, (png, width) = described(drawn) or said("chart.a chart"), picture(drawn)
+        about = {"image/png": {"alt": text, "width": width}}
+        return [words(f"<p>{escape(text)}</p>", text), Output({"image/png": png, "text/plain": text}, about)]
 
     @property
     def chart(self) -> Any:
@@ -106,46 +109,6 @@ class ChartPlace(ipywidgets.Box):  # type: ignore[misc]
         children = (self._chart,) if data else ()
         if self.children != children:
             self.children = children
-
-
-def with_more(shown: Any, more: dict[str, Any]) -> Any:
-    """Add to a widget's output in a cell, and to its replacement without widgets: data, or data with metadata."""
-    if isinstance(shown, tuple):
-        return ({**shown[0], **more}, *shown[1:])
-    return shown if shown is None else {**shown, **more}
-
-
-def bundle_of(box: ipywidgets.Box, **which: Any) -> Any:
-    """Return the saved output of a box: its view, and replacements for its widgets if one of them has a picture."""
-    shown = box._repr_mimebundle_(**which)
-    drawn, has_picture = ("", False) if _gives_its_own(box) else _drawn(box)
-    return with_more(shown, {"text/html": drawn}) if has_picture else shown
-
-
-def _gives_its_own(widget: Any) -> bool:
-    """True if a widget defines its own saved output, as those of ipywidgets do not."""
-    return type(widget)._repr_mimebundle_ is not ipywidgets.Widget._repr_mimebundle_
-
-
-def _drawn(widget: Any) -> tuple[str, bool]:
-    """Return (a widget as plain HTML: its picture, its children, or its name and value; whether it has a picture)."""
-    if _gives_its_own(widget):
-        shown = widget._repr_mimebundle_()
-        data = shown[0] if isinstance(shown, tuple) else shown or {}
-        picture = next((str(data[kind]) for kind in PICTURES if kind in data), "")
-        return picture, bool(picture)
-    if isinstance(widget, ipywidgets.HTML):
-        return str(widget.value), False
-    if isinstance(widget, ipywidgets.Box):
-        row = isinstance(widget, ipywidgets.HBox)
-        flow, share = ("row wrap", "flex:1 1 20rem;min-width:0") if row else ("column", "")
-        children = [_drawn(child) for child in widget.children]
-        inner = "".join(f'<div style="{share}">{html}</div>' for html, _ in children if html)
-        box = f'<div style="display:flex;flex-flow:{flow};gap:.5rem 1.5rem">{inner}</div>'
-        return box, any(pictured for _, pictured in children)
-    value = getattr(widget, "label", None) or getattr(widget, "value", "")
-    said = getattr(widget, "description", "")
-    return (f"<div>{escape(str(said))}: <strong>{escape(str(value))}</strong></div>" if said else ""), False
 
 
 def _split(chart: Any) -> tuple[dict[str, Any], dict[str, list[Any]]]:

@@ -71,6 +71,6 @@ def test_no_part_asks_for_the_width_of_the_window_and_what_is_fixed_stands_in_no
     style = (STATIC / "app.css").read_text(encoding="utf-8")
     assert not re.findall(r"@media \((?:min|max)-width", style)
     contained = re.findall(r"\.(gp-[\w-]+) \{[^}]*\bcontainer:", style)
-    assert set(contained) == {"gp-bar-row", "gp-part-nav", "gp-work", "gp-part-strip"}, (
+    assert set(contained) == {"gp-bar-row", "gp-part-nav", "gp-work", "gp-part-strip", "gp-part-panel"}, (
         "the notice and the drawer stand in none of them"
     )

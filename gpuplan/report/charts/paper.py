@@ -1,6 +1,7 @@
 """Charts of a plan for documents and notebooks, as SVG by vl-convert: no network and no browser is needed."""
 
 import base64
+import io
 import itertools
 import json
 import math
@@ -25,6 +26,8 @@ from gpuplan.wording import said
 SVG = "http://www.w3.org/2000/svg"
 NAME_WIDTH = 270
 """Width of a group's name in the legend, in units of the drawing."""
+FINE, FEW = 2, 48
+"""Pixels a unit of a picture in a notebook, and its colours: such a picture has 10 to 40 kB."""
 SMALLEST_LETTER = 0.05
 """Share of the height from which a bar has room for its letter: a chart is higher on paper."""
 
@@ -95,18 +98,25 @@ def waiting_spec(plan: Plan, look: Look, pool: str = "") -> Spec | None:
     return odds_chart(data | on_paper | {"gpus_title": title, "installed_words": words}, look)
 
 
-def picture(spec: Spec) -> str:
-    """A chart as SVG on a white ground; a ValueError if its rows are on another host."""
+def described(spec: Spec) -> str:
+    """Return what a chart shows, or each of those joined in it."""
+    parts = [part for name in ("hconcat", "vconcat", "concat", "layer") for part in spec.get(name, ())]
+    inside = dict.fromkeys(filter(None, map(described, [*parts, *filter(None, [spec.get("spec")])])))
+    return str(spec.get("description", "")) or " ".join(inside)
+
+
+def picture(spec: Spec) -> tuple[str, int]:
+    """Return (a chart as PNG for fine pixels, its width on a page), on white and in few colours, as a notebook keeps it.
+
+    A ValueError if its rows are on another host.
+    """
     import vl_convert
+    from PIL import Image
 
-    return str(vl_convert.vegalite_to_svg(_inked(spec), allowed_base_urls=[]))
-
-
-def picture_png(spec: Spec) -> str:
-    """Return the same as PNG, in the fonts of a stored notebook."""
-    import vl_convert
-
-    return base64.b64encode(vl_convert.vegalite_to_png(_inked(spec), allowed_base_urls=[])).decode()
+    fine = vl_convert.vegalite_to_png(_inked(spec), scale=FINE, allowed_base_urls=[])
+    image, small = Image.open(io.BytesIO(fine)).convert("RGB"), io.BytesIO()
+    image.quantize(FEW, dither=Image.Dither.NONE).save(small, "PNG", optimize=True)
+    return base64.b64encode(small.getvalue()).decode(), image.width // FINE
 
 
 def _inked(spec: Spec) -> Spec:
