@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -58,11 +59,19 @@ def room_of_name(name: str) -> str:
     return SLICES.get("/".join(parts[:2]), parts[0])
 
 
+def _loaded(node: ast.AST) -> Iterator[ast.AST]:
+    """Everything below a node but what a type checker alone reads: a type may be of a room above, and of an extra."""
+    for child in ast.iter_child_nodes(node):
+        if not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
+            yield child
+            yield from _loaded(child)
+
+
 @cache
 def imports(path: Path) -> frozenset[str]:
-    """Full names of the modules that a file imports, wherever in the file."""
+    """Full names of the modules that a file imports when it runs, wherever in the file."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in _loaded(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):

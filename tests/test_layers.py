@@ -138,10 +138,7 @@ def test_what_a_core_install_answers_imports_no_extra(path: Path) -> None:
     """Nor where it is imported in a function: there it would be missed by who installed no more than the core."""
     if FLOOR_OF[room_of(path)] >= FLOORS.index(("report",)):
         return
-    nodes = [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
-    modules = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-    modules += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
-    assert {name.partition(".")[0] for name in modules} <= {"gpuplan", "yaml", *MODEL_LIBRARIES}
+    assert {name.partition(".")[0] for name in imports(path)} <= {"gpuplan", "yaml", *MODEL_LIBRARIES}
 
 
 def test_importing_gpuplan_pulls_in_little() -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, wraps
 from math import inf
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.facts import Fact
@@ -66,6 +66,10 @@ from gpuplan.scenario import (
 )
 from gpuplan.showing import WAYS, Carded
 from gpuplan.wording import PART, said
+
+if TYPE_CHECKING:
+    from gpuplan.analysis.variants import Standing
+    from gpuplan.report.plot import Plot
 
 CHAPTERS = (
     *("llm", "sized", "demand", "requests", "pools", "power_on", "inventory", "waiting", "leftover"),
@@ -121,14 +125,16 @@ class Plan(Carded):
         return f"Plan({self.scenario.name!r}: {totals.hosts} hosts, {totals.gpus} GPUs, {totals.gpus_after_failure} after a failure{wrong})"
 
     @property
-    def standing(self) -> Any:
+    def standing(self) -> Standing:
         """Whether it meets the request: ``valid``, ``unplaced_vms``, ``stops``, and ``low`` and ``high`` of its cost."""
-        return WAYS["standing"](self)
+        standing: Standing = WAYS["standing"](self)
+        return standing
 
     @property
-    def plot(self) -> Any:
+    def plot(self) -> Plot:
         """Its charts for a notebook, such as ``plan.plot.cost()``."""
-        return WAYS["plot"](self)
+        plot: Plot = WAYS["plot"](self)
+        return plot
 
     @chapter
     def llm(self) -> Llm:
