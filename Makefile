@@ -36,7 +36,7 @@ app: $(VENV)/.app ## set up and open the workbook on http://localhost:8866 (PORT
 	$(BIN)/python -m gpuplan.cli app --port $(PORT)
 
 lab: $(VENV)/.dev ## set up and open the notebooks in JupyterLab
-	$(BIN)/python -m jupyter lab notebooks --LabApp.news_url=None --LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate
+	$(BIN)/python -m gpuplan.cli lab notebooks
 
 near: $(VENV)/.dev ## set up and run the tests of what is not committed, under 30 s (SINCE=commit: of what changed since)
 	$(BIN)/python tests/near.py $(SINCE)

@@ -133,6 +133,7 @@ WITH_FILE = (
     "solve",
     "rehearse",
     "app",
+    "lab",
     "demand",
     "network",
     "cost",

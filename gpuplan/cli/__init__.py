@@ -30,6 +30,7 @@ KINDS: Mapping[str, Mapping[str, Any]] = {
     "many": {"action": "append", "default": []},
     "path": {"type": Path},
     "required path": {"type": Path, "required": True},
+    "optional path": {"type": Path, "nargs": "?"},
     "paths": {"type": Path, "nargs": "*"},
     "whole": {"type": int},
     "text": {"default": ""},

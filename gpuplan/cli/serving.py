@@ -1,15 +1,17 @@
-"""``gpuplan app``: the workbook as a web app."""
+"""``gpuplan app``: the workbook as a web app; ``gpuplan lab``: notebooks in JupyterLab."""
 
 import argparse
 import contextlib
 import os
 import re
+import shutil
 import sys
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from gpuplan.cli import BAD_INPUT
-from gpuplan.cli.options import catalog_of, read_numbers, refusal
+from gpuplan.cli.options import catalog_of, path_text, read_numbers, refusal
+from gpuplan.facts import data_root
 from gpuplan.plan import make_plan
 from gpuplan.scenario import load_scenario, scenario_path
 from gpuplan.wording import said
@@ -18,6 +20,7 @@ TOKEN, BASE_URL = "GPUPLAN_TOKEN", "GPUPLAN_BASE_URL"
 """Variables that hold the values of ``--token`` and ``--base-url`` for ``gpuplan app``."""
 HUB_URL = "JUPYTERHUB_SERVICE_URL"
 """Variable in which a Hub says where its service listens."""
+NEW_DESIGN = "New design.ipynb"
 
 
 def run_app(args: argparse.Namespace) -> int:
@@ -58,3 +61,29 @@ def _hub_sockets() -> list[Any]:
         with contextlib.suppress(OSError):  # the server tries again, and says what is wrong
             return bind_sockets(at.port, at.hostname or None, backlog=1024)
     return []
+
+
+def run_lab(args: argparse.Namespace) -> int:
+    try:
+        from jupyterlab.labapp import LabApp
+    except ModuleNotFoundError as error:
+        print(said("terminal.no lab", name=error.name), file=sys.stderr)
+        return BAD_INPUT
+    extensions = data_root() / "lab"
+    page = "/lab"
+    try:
+        args.folder.mkdir(parents=True, exist_ok=True)
+        if not any(args.folder.glob("*.ipynb")):
+            shutil.copyfile(extensions / "gpuplan" / "new_design.ipynb", args.folder / NEW_DESIGN)
+            page = f"/lab/tree/{quote(NEW_DESIGN)}"
+    except OSError as error:
+        raise refusal(said("terminal.folder", why=error.strerror), "folder", path_text(args.folder)) from None
+    options = {
+        "ServerApp.port": args.port,
+        "ServerApp.open_browser": not args.no_browser,
+        "LabApp.default_url": page,
+        "LabApp.extension_manager": "readonly",  # what it can install is a request to the internet
+        "LabApp.extra_labextensions_path": extensions,
+    }
+    LabApp.launch_instance([str(args.folder), *(f"--{name}={value}" for name, value in options.items())])
+    return 0
