@@ -3,13 +3,16 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from types import MappingProxyType
+from typing import Any, Literal
 
-from gpuplan.catalog.tables import CatalogError, Column, short
-from gpuplan.facts import Brief, Fact, Several, Source, Value, did_you_mean
+from gpuplan.catalog import own
+from gpuplan.catalog.tables import CatalogError, Column, pick
+from gpuplan.facts import Brief, Fact, Several, Source, Value
 from gpuplan.wording import said
 
-_T = TypeVar("_T")
+Basis = Literal["measured", "published", "quoted", "derived", "fitted", "assumed"]
+NONE: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -95,12 +98,13 @@ class Catalog(Brief):
     _later: Mapping[str, Callable[[], Mapping[str, Row]]] = field(repr=False)
     """Tables of measurements, each read on first use."""
     _profiles: Mapping[str, tuple[Row, ...]] = field(repr=False)
+    _load: "Callable[[Path], Catalog]" = field(repr=False)
     beneath: "Catalog | None" = field(default=None, repr=False)
     """The catalog under the rows of a design; None if it has none."""
 
     def items(self, table: str) -> Mapping[str, Item]:
         """Items of a fact table such as ``gpus``, by id; CatalogError if there is no such table."""
-        return _pick(self._items, table, "fact table")
+        return pick(self._items, table, "fact table")
 
     gpus = _Table()
     servers = _Table()
@@ -116,10 +120,10 @@ class Catalog(Brief):
 
     def row(self, table: str, id: str) -> Row:
         """One record of a relation table, such as ``rules`` and ``bitfusion-server-count``; CatalogError if there is none."""
-        return _pick(self._records(table), id, f"row of {table}")
+        return pick(self._records(table), id, f"row of {table}")
 
     def _records(self, table: str) -> Mapping[str, Row]:
-        return self._later[table]() if table in self._later else _pick(self._rows, table, "relation table")
+        return self._later[table]() if table in self._later else pick(self._rows, table, "relation table")
 
     def with_rows(self, rows: Mapping[str, Mapping[str, Row]]) -> "Catalog":
         """Return this catalog with more rows of some tables, which replace those of the same id."""
@@ -128,8 +132,63 @@ class Catalog(Brief):
 
     def profiles_of(self, gpu_id: str) -> tuple[Row, ...]:
         """Shared-GPU profiles of a GPU in table order, empty if none is known; CatalogError if the GPU is unknown."""
-        _pick(self.gpus, gpu_id, "GPU")
+        pick(self.gpus, gpu_id, "GPU")
         return self._profiles.get(gpu_id, ())
+
+    def with_gpu(
+        self,
+        id: str,
+        *,
+        source: str,
+        like: str = "",
+        basis: Basis = "quoted",
+        servers: Mapping[str, int] = NONE,
+        **facts: Value,
+    ) -> "Catalog":
+        """This catalog with a GPU of one's own, or with other facts of a GPU; a CatalogError names all that is missing or wrong.
+
+        ``like`` is a GPU whose other facts, servers and shared profiles it takes, as assumed; prices, dates of sale and licences that
+        come with a board are not taken. ``servers`` has the boards in each server that takes it. A ``source`` that the catalog does
+        not have is added: who says so, and the day.
+
+        >>> from gpuplan.catalog import load_catalog
+        >>> own = load_catalog().with_gpu("lab", like="h100-nvl-94gb", memory_gib=96, source="our lab, 2026-11")
+        >>> own.gpus["lab"].value("memory_gib"), own.gpus["lab"].fact("tdp_w").basis
+        (96.0, 'assumed')
+        """
+        return self._load(own.with_gpu(own.Made(self, id, source, basis), facts, like, servers))
+
+    def with_server(
+        self,
+        id: str,
+        *,
+        source: str,
+        like: str = "",
+        basis: Basis = "quoted",
+        gpus: Mapping[str, int] = NONE,
+        **facts: Value,
+    ) -> "Catalog":
+        """This catalog with a server of one's own, as ``with_gpu``; ``gpus`` has the boards of each GPU that it takes."""
+        return self._load(own.with_server(own.Made(self, id, source, basis), facts, like, gpus))
+
+    def with_price(
+        self, of: str, price_usd: float, *, source: str, basis: Basis = "quoted", **cells: Value
+    ) -> "Catalog":
+        """This catalog with another price of an item, such as ``h100-nvl-94gb``, or of a row of ``prices`` without one.
+
+        The range is the price alone and its day that of the ``source``, unless stated: ``low_usd``, ``high_usd``, ``as_of``.
+        """
+        return self._load(own.with_price(self, of, price_usd, cells, source, basis))
+
+    def with_model(
+        self, id: str, *, source: str, like: str = "", basis: Basis = "quoted", **columns: Value
+    ) -> "Catalog":
+        """This catalog with a language model by the columns of ``llm_models``, such as those of ``own_model(file).cells``."""
+        return self._load(own.with_model(own.Made(self, id, source, basis), columns, like))
+
+    def save(self, folder: str | Path) -> None:
+        """Write the rows of one's own into a folder, for ``load_catalog(folder)`` and ``--catalog folder``."""
+        own.save(self, Path(folder))
 
     def names(self) -> tuple[str, ...]:
         """Names that can be looked up: tables, items and sources."""
@@ -161,11 +220,3 @@ class Catalog(Brief):
                 values = {key: "; ".join(v) if isinstance(v, tuple) else str(v) for key, v in cells.items()}
                 name = str(row.cells.get("name") or row.id)
                 yield table, row.id, name, {key: value.lower() for key, value in values.items()}
-
-
-def _pick(mapping: Mapping[str, _T], key: str, what: str) -> _T:
-    try:
-        return mapping[key]
-    except KeyError:
-        close = did_you_mean(key, mapping)
-        raise CatalogError(said("catalog.nothing", what=what, key=short(key), close=close)) from None

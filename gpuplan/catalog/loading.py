@@ -146,6 +146,7 @@ def _build(files: _Files, layout: Layout, folders: tuple[Path, ...]) -> Catalog:
         _rows=MappingProxyType(rows),
         _later=MappingProxyType({table: _measured(table, files, layout, ids) for table in later}),
         _profiles=_by_gpu(rows["profiles"]),
+        _load=load_catalog,
     )
 
 

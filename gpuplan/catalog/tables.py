@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from gpuplan.facts import Value
+from gpuplan.facts import Value, did_you_mean
 from gpuplan.wording import NAMES, said
 
 Cell = Value | tuple[str, ...] | None
@@ -49,6 +49,15 @@ class NotAllowed(Exception):
 def short(text: str) -> str:
     """Return a text for a message: quoted, cut if long."""
     return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
+def pick(mapping: Mapping[str, _T], key: str, what: str) -> _T:
+    """The value of a name; the error for another name gives the nearest."""
+    try:
+        return mapping[key]
+    except KeyError:
+        close = did_you_mean(key, mapping)
+        raise CatalogError(said("catalog.nothing", what=what, key=short(key), close=close)) from None
 
 
 @dataclass(frozen=True, slots=True)

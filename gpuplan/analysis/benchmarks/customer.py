@@ -4,7 +4,6 @@ Few runs do not refit a model of thirty parameters. Each quantity gets a factor 
 log(measured / predicted) of runs like it; how alike runs of one source are is taken from the published ones. [gpuplan-method]_
 """
 
-import csv
 import datetime
 import math
 from collections import Counter
@@ -20,6 +19,7 @@ from gpuplan.analysis.benchmarks.tools import Result
 from gpuplan.analysis.llm_predictions import Prediction, predict
 from gpuplan.analysis.llm_runs import NotPredicted, Run, gpu_of
 from gpuplan.catalog import Catalog, CatalogError, load_catalog
+from gpuplan.catalog.own import put, rows_of, write_rows
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.llm_parts import key_of, model_named
 from gpuplan.scenario import ScenarioError
@@ -172,36 +172,21 @@ def write_factors(folder: Path, catalog: Catalog, runs: Iterable[Run], own: Own)
 
 def write_own(folder: Path, factors: Mapping[str, Mapping[str, float]], runs: int) -> tuple[str, ...]:
     """Write a customer's factors, by item of the assumptions, into a catalog folder; return the names of the files written."""
-    folder.mkdir(parents=True, exist_ok=True)
-    source = {"id": SOURCE, "title": said("own runs.title"), "producer": "Own", "url": ""}
-    source |= {"published": "", "accessed": _today(), "tier": "measured", "note": ""}
-    _merge(folder / "sources.csv", list(source), [source], 1)
-    head = ["item", "parameter", "value", "low", "high", "unit", "basis", "source", "locator", "note"]
-    rows: list[list[str]] = []
+    names = ("sources", "assumptions")
+    tables = {table: rows for table, rows in rows_of(folder).items() if table in names}
+    source = {"id": SOURCE, "title": said("own runs.title"), "producer": "Own", "tier": "measured"}
+    put(tables, "sources", [source | {"accessed": datetime.date.today().isoformat()}])
+    origin = {"basis": "fitted", "source": SOURCE, "note": said("own runs.note", n=runs)}
     for item, values in factors.items():
-        rows.append([item, "name", said("own runs.title"), "", "", ""])
-        rows += [[item, name, f"{value:.4g}", "", "", "1"] for name, value in values.items()]
-    end = ["fitted", SOURCE, "", said("own runs.note", n=runs)]
-    _merge(folder / "assumptions.csv", head, [dict(zip(head, row + end, strict=True)) for row in rows], 2)
-    return ("sources.csv", "assumptions.csv")
-
-
-def _today() -> str:
-    return datetime.date.today().isoformat()
-
-
-def _merge(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, str]], width: int) -> None:
-    """Write rows into a table; those there already stay, but for rows with the same key."""
-    kept: dict[tuple[str, ...], Mapping[str, Any]] = {}
-    if path.exists():
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            existing = list(csv.DictReader(file))
-        kept = {tuple(row[name] for name in columns[:width]): row for row in existing}
-    kept |= {tuple(row[name] for name in columns[:width]): row for row in rows}
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(kept.values())
+        cells = {"name": {"value": said("own runs.title")}}
+        cells |= {name: {"value": f"{value:.4g}", "unit": "1"} for name, value in values.items()}
+        put(
+            tables,
+            "assumptions",
+            [{"item": item, "parameter": name, **cells[name], **origin} for name in cells],
+        )
+    write_rows(folder, tables)
+    return tuple(f"{name}.csv" for name in names)
 
 
 def planned_run(plan: Plan, id: str) -> Run:

@@ -7,12 +7,13 @@ from gpuplan.analysis.llm_traffic import traffic_of
 from gpuplan.app.cards import IDLE, card, figures, receiving, upload_data
 from gpuplan.app.forms import field_data
 from gpuplan.app.state import Workbook
+from gpuplan.catalog.own import KEPT
 from gpuplan.deliver import file_stem, zipped
 from gpuplan.locales import written
 from gpuplan.plan.llm import KINDS as KINDS_OF
 from gpuplan.plan.llm import RETRIEVAL
 from gpuplan.plan.llm.asks import planned
-from gpuplan.plan.llm.own_models import CONFIG, KEPT, own_model, with_models
+from gpuplan.plan.llm.own_models import CONFIG, own_model, with_models
 from gpuplan.plan.llm.retrieval import Retrieval, why_share
 from gpuplan.plan.llm.serving import Serving, why_size
 from gpuplan.plan.llm.tuning import Tuning, why_job

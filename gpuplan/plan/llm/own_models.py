@@ -8,16 +8,14 @@ from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 from gpuplan.catalog import Catalog, Row
-from gpuplan.catalog.tables import NotAllowed
-from gpuplan.facts import SCENARIO_SOURCE, did_you_mean
+from gpuplan.catalog.own import KEPT, MODEL, cells_of
+from gpuplan.facts import SCENARIO_SOURCE
 from gpuplan.plan.llm.config import ConfigError, read_config
 from gpuplan.scenario import FileLimits, Problem, Scenario, ScenarioError, problem, read_data, show
 from gpuplan.wording import said
 
 CONFIG = FileLimits("model", 1_000_000, 100_000, depth=20)
 TABLE = "llm_models"
-KEPT = "kept"
-"""Column of ``llm_checkpoints`` that a model of a design states among its own."""
 
 
 class OwnModel(NamedTuple):
@@ -86,19 +84,9 @@ def _extended(models: tuple[tuple[str, tuple[tuple[str, Any], ...]], ...], catal
 def _row(id: str, cells: Mapping[str, Any], catalog: Catalog, problems: list[Problem]) -> Row:
     """The row of a model; what is wrong with it is added to the problems."""
     columns = {**catalog.schema[TABLE], KEPT: catalog.schema["llm_checkpoints"][KEPT]}
-    usual = {"name": id, "repository": id, "kind": "generate", "attention": "gqa", "recurrent_layers": False}
-    given = {**usual, KEPT: "none", **cells, "id": id, "basis": "quoted", "source": SCENARIO_SOURCE}
-    for name in cells.keys() - columns.keys():
-        known = {"near": did_you_mean(name, columns), "known": ", ".join(columns)}
-        wrong = "file.unknown field near" if known["near"] else "file.unknown field"
-        problems.append(problem(f"models.{id}.{name}", show(cells[name]), wrong, **known))
-    row: dict[str, Any] = {}
-    for name, column in columns.items():
-        value = given.get(name)
-        text = "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
-        try:
-            row[name] = column.parse(text)
-        except NotAllowed as error:
-            problems.append(Problem(f"models.{id}.{name}", show(value), str(error)))
+    usual = {"name": id, "repository": id, **MODEL, KEPT: "none"}
+    given = {**usual, **cells, "id": id, "basis": "quoted", "source": SCENARIO_SOURCE}
+    row, wrong = cells_of(columns, given)
+    problems += [Problem(f"models.{id}.{name}", show(given.get(name)), why) for name, why in wrong.items()]
     row[KEPT] = cells.get(KEPT) or ""
     return Row(TABLE, id, row, "quoted", (SCENARIO_SOURCE,), "", str(cells.get("note") or ""))
