@@ -10,7 +10,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.facts import own_rows
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.boards import interactive, memory_of, work_of
-from gpuplan.plan.checks import check_plan
+from gpuplan.plan.checks import stops as stops_of
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.llm import uses_model
 from gpuplan.plan.working_week import work_fact
@@ -69,7 +69,7 @@ REFUSED, SOUND = Standing(False, None), Standing(True, 0)
 def standing(plan: Plan, stops: tuple[str, ...] | None = None) -> Standing:
     """Return whether a plan meets the request; where its ``stops`` are given, its checks are not run."""
     if stops is None:
-        return plan.once("standing", lambda: standing(plan, _stops(plan)))
+        return plan.once("standing", lambda: standing(plan, stops_of(plan)))
     low, high = plan.cost_ranges.net_present if plan.cost_ranges else (None, None)
     unplaced = plan.totals.unplaced_vms
     return Standing(not unplaced and not stops, unplaced, stops, low, high, plan.checked)
@@ -82,10 +82,6 @@ def together(parts: Iterable[Standing]) -> Standing:
     unplaced = sum(part.unplaced_vms or 0 for part in every)
     checked = all(part.checked for part in every)
     return Standing(all(part.valid for part in every), unplaced, stops, checked=checked)
-
-
-def _stops(plan: Plan) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(message.code for message in check_plan(plan) if message.level == "stop"))
 
 
 class Outcome(NamedTuple):

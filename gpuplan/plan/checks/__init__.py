@@ -57,6 +57,11 @@ OF_HOSTS = (
     boards.unlisted_profiles, boards.no_longer_sold, boards.lead_times, cost.peak, cost.rack_limits,
 )  # fmt: skip
 """Checks of board, server and order of a host: made for each kind of hosts."""
+STOPPING = (
+    demand.unplaced, demand.beyond_total, failures.after_failure, failures.vmotion_need,
+    sharing.bitfusion_servers, boards.board_on_version, cost.not_sold,
+)  # fmt: skip
+"""Checks that may say stop; all others only warn or note, and some of those take longer than the plan."""
 
 
 @of_design
@@ -69,6 +74,13 @@ def check_plan(plan: Plan) -> tuple[Message, ...]:
         return Several(sorted(messages, key=lambda message: LEVELS.index(message.level)))
 
     return plan.once("messages", found)
+
+
+@spoken
+def stops(plan: Plan) -> tuple[str, ...]:
+    """Return the codes of the messages that say stop, without the other checks."""
+    found = (message for check in STOPPING for message in _found(check, plan))
+    return tuple(dict.fromkeys(message.code for message in found if message.level == "stop"))
 
 
 def _found(check: Callable[[Plan], Iterator[Message]], plan: Plan) -> Iterator[Message]:
