@@ -2,6 +2,8 @@ from gpuplan import plan as plan
 from gpuplan import scenario as scenario
 from gpuplan.analysis.compare import compare as compare
 from gpuplan.analysis.explore import explore as explore
+from gpuplan.analysis.grid import grid as grid
+from gpuplan.analysis.monte_carlo import monte_carlo as monte_carlo
 from gpuplan.analysis.power_on import power_on as power_on
 from gpuplan.analysis.same_work import same_work as same_work
 from gpuplan.analysis.solve import solve as solve
@@ -19,8 +21,8 @@ from gpuplan.plan.llm.own_models import own_model as own_model
 from gpuplan.report import explain as explain
 from gpuplan.report import plan_dict as plan_dict
 from gpuplan.report import plan_frames as plan_frames
-from gpuplan.report.exported import sweep as sweep
 from gpuplan.report.plot import offline as offline
+from gpuplan.report.studies import sweep as sweep
 from gpuplan.scenario import Availability as Availability
 from gpuplan.scenario import Cost as Cost
 from gpuplan.scenario import Demand as Demand

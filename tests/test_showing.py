@@ -44,7 +44,19 @@ def test_the_ways_are_registered_with_the_package_and_load_what_they_need_on_use
         print(type(plan.plot).__name__, "<table" in plan._repr_html_())
         """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["card", "plot", "report", "standing", "False", "Plot", "True"]
+    assert done.stdout.split() == [
+        "card",
+        "frame",
+        "plot",
+        "progress",
+        "quantiles",
+        "report",
+        "standing",
+        "study",
+        "False",
+        "Plot",
+        "True",
+    ]
 
 
 def test_a_plot_is_of_the_plan(plan: Plan) -> None:

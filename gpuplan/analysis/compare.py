@@ -12,6 +12,7 @@ from gpuplan.plan import Asked, Plan, planned
 from gpuplan.plan.boards import speed_of
 from gpuplan.plan.llm import uses_model
 from gpuplan.scenario import Hardware, Scenario, field_of, views
+from gpuplan.showing import Study
 from gpuplan.wording import NAMES, amount, headline_money, hours, joined, money, percent, priced, said, watts
 
 FEWEST, MOST = 2, 4
@@ -230,7 +231,7 @@ class CompareRow:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Comparison(Brief):
+class Comparison(Brief, Study):
     """Plans beside each other."""
 
     names: tuple[str, ...]

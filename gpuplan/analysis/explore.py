@@ -21,10 +21,13 @@ from gpuplan.analysis.candidates import (
     unfit,
 )
 from gpuplan.analysis.engines import Engine
+from gpuplan.analysis.grid import catalog_of
 from gpuplan.analysis.option import Option, assess
 from gpuplan.analysis.ranking import Exploration, sorted_out
 from gpuplan.analysis.variants import Progress
-from gpuplan.catalog import Catalog, load_catalog
+from gpuplan.catalog import Catalog
+from gpuplan.plan import Asked
+from gpuplan.plan.plan import scenario_of
 from gpuplan.scenario import Scenario, views
 
 ORDER = attrgetter("gpu", "server", "gpus_per_host", "sharing", "host_failures", "link_gbit_s")
@@ -35,7 +38,7 @@ Chunk = Sequence[Candidate]
 
 
 def explore(
-    scenario: Scenario,
+    design: Asked,
     catalog: Catalog | None = None,
     space: Space | None = None,
     *,
@@ -45,12 +48,12 @@ def explore(
     progress: Progress | None = None,
     folders: Sequence[str | Path] = (),
 ) -> Exploration:
-    """Plan, rank and sort out all candidates of a space, of the default one if None.
+    """Plan, rank and sort out all candidates of a space for a design's demand, of the default space if None.
 
     ``workers`` processes plan it, 0: one per core; ``engine`` is ``processes``, or ``dask`` on the cluster at
     ``scheduler``; ``folders`` hold rows of the user's own. A ValueError if dask is missing or has no scheduler.
     """
-    catalog = load_catalog() if catalog is None else catalog
+    scenario, catalog = scenario_of(design), catalog_of(design, catalog)
     wanted, beyond = _wanted(scenario, catalog, space)
     options: dict[Candidate, Option] = {}
     with Engine(catalog, folders, workers=workers, engine=engine, scheduler=scheduler) as engine_of:

@@ -12,6 +12,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.locales import per_cent, written
 from gpuplan.plan.hardware import takers
 from gpuplan.scenario import RISKS, Scenario, views
+from gpuplan.showing import Study
 from gpuplan.wording import NAMES, amount, counted, hours, money, said, whole_percent
 
 WINNER_LEAVES_OUT = said("ranking.winner leaves out")
@@ -29,8 +30,11 @@ WORSE, BETTER = NAMES["worse than the winner"], NAMES["better than the winner"]
 
 
 @dataclass(frozen=True, slots=True)
-class Exploration:
+class Exploration(Study):
     """All candidates, sorted out."""
+
+    scenario: Scenario
+    """As it was explored."""
 
     ranked: tuple[Option, ...]
     """Valid and priced: those that tolerate the failures required, then those that tolerate more, last those that
@@ -66,6 +70,7 @@ def sorted_out(
     ranked = [option for option in inside if not option.unpriced]
     winner = next((o for o in ranked if o.candidate.host_failures >= current.host_failures), None)
     return Exploration(
+        scenario=scenario,
         ranked=tuple(ranked),
         unpriced=tuple(option for option in inside if option.unpriced),
         rejected=tuple(option for option in options if option.reasons or option.net_present is None),

@@ -74,7 +74,7 @@ def _bars(plan: Plan, progress: Progress | None) -> tuple[Bar, ...]:
     now = (plan.costs.net_present, plan.totals.hosts)
     stated = {path for path, _ in plan.scenario.ranges}
     bars: list[tuple[float, Bar]] = []
-    for span in stepwise(list(_ranges(plan)), progress):
+    for span in stepwise(list(ranges_of(plan)), progress):
         bar = _bar(plan, span)
         costs = [cost for cost in (bar.cost_low, bar.cost_high, now[0]) if cost is not None]
         hosts = [count for count in (bar.hosts_low, bar.hosts_high, now[1]) if count is not None]
@@ -116,7 +116,7 @@ def _joined(*notes: str) -> str:
     return " ".join([*(f"{note.removesuffix('.')}." for note in first), last])
 
 
-def _ranges(plan: Plan) -> Iterator[Range]:
+def ranges_of(plan: Plan) -> Iterator[Range]:
     """Yield inputs that may turn out otherwise, the ranges of the scenario first, each input once."""
     seen: set[str] = set()
     for span in (*_stated(plan), *_prices(plan), *_factors(plan), *_demand(plan)):

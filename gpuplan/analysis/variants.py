@@ -96,6 +96,11 @@ class Outcome(NamedTuple):
         return standing(self.plan) if self.plan else REFUSED
 
     @property
+    def refused(self) -> str:
+        """Return why it is refused, in words; empty with a plan."""
+        return str(ScenarioError(self.problems)) if self.problems else ""
+
+    @property
     def costs(self) -> Costs | None:
         """Return the cost of the plan; None without a plan or hosts."""
         return self.plan.costs if self.plan else None
@@ -172,8 +177,12 @@ FIGURES: Mapping[str, Callable[[Plan], Any]] = {
 
 COMPARED: dict[str, dict[str, str]] = {}
 """``result`` or ``difference`` -> the figures by which plans are compared, most asked-for first, with their units."""
+RESULT_NAMES: dict[str, str] = {}
+"""Key of such a result -> its name as a column of a frame, the same in all studies."""
 for _row in own_rows("words/compared"):
     COMPARED.setdefault(_row["of"], {})[_row["figure"]] = _row["unit"]
+    if _row["name"]:
+        RESULT_NAMES[_row["figure"]] = _row["name"]
 
 
 def changed_inputs(scenarios: Sequence[Scenario]) -> Iterator[str]:

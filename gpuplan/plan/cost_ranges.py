@@ -4,7 +4,7 @@ Prices of one cause, such as all GPU prices, move together; causes are independe
 PUE and support share are causes too. Counts, hours, warranty, residual value and unranged values stay as planned.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,17 +67,40 @@ def together(counts: Counts, use: PowerUse, growth: Growth, costs: Costs) -> End
 Figures = Mapping[str, float]
 
 
+def figures_at(
+    counts: Counts,
+    use: PowerUse,
+    growth: Growth,
+    costs: Costs,
+    draws: Sequence[Callable[[Fact, str], float]],
+) -> list[dict[str, float]]:
+    """The figures of a plan with the prices and factors of each draw, which gets a fact with a range, and its cause."""
+    planned, flows = _flows(counts, use, growth, costs)
+    cases = [
+        Case(
+            {key: drawn(p.fact, p.cause) for key, p in planned.items() if _ranged(p.fact)},
+            {name: drawn(fact, cause_of(name)) for name, fact in flows.factors.items() if _ranged(fact)},
+        )
+        for drawn in draws
+    ]
+    return _figures(flows, cases, costs)
+
+
+def _flows(counts: Counts, use: PowerUse, growth: Growth, costs: Costs) -> tuple[Mapping[str, Price], Flows]:
+    planned = {price.key: price for price in costs.prices}
+    return planned, Flows(lambda key, *_: planned.get(key), counts, use, growth, costs.materials)
+
+
 def _ends(
     counts: Counts, use: PowerUse, growth: Growth, costs: Costs
 ) -> tuple[list[str], list[tuple[Figures, Figures]]]:
     """Causes of uncertainty; and the figures at low and high of none of them, of all but the discount rate, and of each."""
-    planned = {price.key: price for price in costs.prices}
-    flows = Flows(lambda key, *_: planned.get(key), counts, use, growth, costs.materials)
+    planned, flows = _flows(counts, use, growth, costs)
 
     def case(causes: Collection[str], end: str) -> Case:
         return Case(
             {key: _end_of(price.fact, end) for key, price in planned.items() if price.cause in causes},
-            {name: _end_of(fact, end) for name, fact in flows.factors.items() if _cause(name) in causes},
+            {name: _end_of(fact, end) for name, fact in flows.factors.items() if cause_of(name) in causes},
         )
 
     causes = _causes(flows, planned)
@@ -105,11 +128,11 @@ def _moved(causes: Sequence[str], ends: Sequence[Sequence[Figures]]) -> dict[str
 def _causes(flows: Flows, planned: Mapping[str, Price]) -> list[str]:
     """Return the causes of uncertainty in the cost, each once."""
     causes = [price.cause for price in planned.values() if _ranged(price.fact)]
-    causes += [_cause(name) for name, fact in flows.factors.items() if _ranged(fact)]
+    causes += [cause_of(name) for name, fact in flows.factors.items() if _ranged(fact)]
     return list(dict.fromkeys(causes))
 
 
-def _cause(name: str) -> str:
+def cause_of(name: str) -> str:
     """Return the cause of uncertainty in a factor."""
     return SUPPORT if name == "support_share" else name
 

@@ -463,6 +463,11 @@ class Plan(Carded):
         """How far the design is within each limit that is set."""
         return within(self, self._known)
 
+    def within_at(self, values: Mapping[str, float]) -> tuple[Within, ...]:
+        """The same with other values of some figures, such as costs at other prices, by their keys."""
+        changed = {key: replace(self._known[key], value=value) for key, value in values.items()}
+        return within(self, self._known | changed)
+
     @chapter
     def decisions(self) -> tuple[Decision, ...]:
         """Design decisions, numbered, each with its justification and implication."""

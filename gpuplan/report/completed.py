@@ -33,7 +33,12 @@ METHODS: Mapping[str, Names] = {
     "widget": lambda _: STEP_OF,
 }
 """Method -> what its first argument may be."""
-FUNCTIONS: Mapping[str, Names] = {"sweep": _paths, "explain": _keys, "plan_table": lambda _: TABLES}
+FUNCTIONS: Mapping[str, Names] = {
+    "sweep": _paths,
+    "grid": _paths,
+    "explain": _keys,
+    "plan_table": lambda _: TABLES,
+}
 
 
 def offered(text: str, names: Mapping[str, Any]) -> list[str]:

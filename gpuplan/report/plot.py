@@ -9,7 +9,11 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from gpuplan.analysis.compare import Comparison
 from gpuplan.analysis.explore import explore
+from gpuplan.analysis.grid import Grid
+from gpuplan.analysis.monte_carlo import MonteCarlo
+from gpuplan.analysis.ranking import Exploration
 from gpuplan.analysis.sensitivity import tornado
 from gpuplan.analysis.solve import Frontier
 from gpuplan.analysis.variants import Progress
@@ -21,9 +25,11 @@ from gpuplan.report.charts.explore import frontier_chart, frontier_rows, tornado
 from gpuplan.report.charts.look import NOTEBOOK, WIDE, Spec
 from gpuplan.report.charts.paper import day_spec, described, picture, waiting_spec, years_spec
 from gpuplan.report.charts.solve import curve_chart, curve_rows
+from gpuplan.report.charts.studies import draws_chart, draws_rows, study_chart, study_rows
 from gpuplan.report.explore_report import exploration_dict
 from gpuplan.report.plan_data import fields_of, plain
 from gpuplan.scenario import Problem, ScenarioError, pick, show
+from gpuplan.showing import Study
 from gpuplan.wording import NAMES, said
 
 if TYPE_CHECKING:
@@ -96,9 +102,7 @@ class Plot:
     def frontier(self, progress: Progress | None = None) -> alt.LayerChart:
         """Draw cost against shortfall of many designs; ``progress`` receives designs done, and all."""
         plan = self._plan
-        exploration = explore(plan.scenario, plan.catalog, progress=progress or _progress())
-        rows = frontier_rows(exploration_dict(exploration, plan.scenario))
-        return _chart(frontier_chart(rows, NOTEBOOK) if rows else None, said("chart.none.frontier"))
+        return _explored(explore(plan.scenario, plan.catalog, progress=progress or progress_line()))
 
 
 def _capacity(plan: Plan) -> Drawn:
@@ -162,6 +166,39 @@ def _own_kind(kind: Any) -> Any:
     return type(kind.__name__, (kind,), {"__module__": __name__, "_repr_mimebundle_": bundle} | ways)
 
 
+def study(found: Study, figure: str = "") -> alt.LayerChart:
+    """Draw a figure of the designs of a study, or the one chart that an exploration and a frontier have."""
+    if isinstance(found, Exploration | Frontier):
+        pick({"": None}, figure, "figure")
+        return _explored(found) if isinstance(found, Exploration) else curve(found)
+    frame, figure = found.frame, figure or "net_present"
+    pick(frame.attrs["units"], figure, "figure")
+    if isinstance(found, MonteCarlo):
+        return _distribution(found, frame[figure].dropna(), figure, frame.attrs)
+    axes = (
+        list(found.inputs)
+        if isinstance(found, Grid)
+        else [frame.index.name if isinstance(found, Comparison) else "label"]
+    )
+    known = frame.reset_index().astype(object)
+    records = known.where(known.notna(), None).to_dict("records")
+    data = study_rows(records, axes, figure, frame.attrs["labels"], frame.attrs["units"])
+    return _chart(study_chart(data, NOTEBOOK) if data else None, NO_COST)
+
+
+def _distribution(found: MonteCarlo, values: Any, figure: str, about: Mapping[str, Any]) -> alt.LayerChart:
+    known = hasattr(found.draws[0], figure)
+    quantiles = {share: found.quantile(figure, share).value for share in (0.1, 0.5, 0.9) if known}
+    label, unit = about["labels"].get(figure, figure), about["units"][figure]
+    data = draws_rows(values.tolist(), quantiles, label, unit)
+    return _chart(draws_chart(data, NOTEBOOK) if data else None, NO_COST)
+
+
+def _explored(found: Exploration) -> alt.LayerChart:
+    rows = frontier_rows(exploration_dict(found, found.scenario))
+    return _chart(frontier_chart(rows, NOTEBOOK) if rows else None, said("chart.none.frontier"))
+
+
 def curve(found: Frontier, budget: float | None = None) -> alt.LayerChart:
     """Draw what each budget buys, and mark the design that serves most for one."""
     about = {"quantity": {"name": found.quantity.name}, "currency": found.scenario.cost.currency}
@@ -198,7 +235,7 @@ def _shown(spec: Spec, **_options: Any) -> tuple[dict[str, Any], dict[str, Any]]
     return bundle | {"text/plain": text}, about
 
 
-def _progress() -> Progress | None:
+def progress_line() -> Progress | None:
     """Show a line in a notebook's cell with the progress, and remove it on completion."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if not hasattr(shell, "kernel"):

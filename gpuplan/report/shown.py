@@ -6,6 +6,9 @@ from html import escape
 from typing import Any
 
 from gpuplan.analysis.compare import Comparison
+from gpuplan.analysis.grid import Grid
+from gpuplan.analysis.monte_carlo import MonteCarlo
+from gpuplan.analysis.ranking import Exploration
 from gpuplan.analysis.solve import Frontier, Solution
 from gpuplan.catalog import Catalog
 from gpuplan.catalog.catalog import Item, Row
@@ -16,14 +19,15 @@ from gpuplan.plan.cost import Costs
 from gpuplan.plan.trail import Line, Lines
 from gpuplan.report import tables
 from gpuplan.report.explain import Explanation, formula_text
+from gpuplan.report.explore_report import exploration_dict
 from gpuplan.report.figures import Figures
 from gpuplan.report.solve_report import answer, solution_dict
 from gpuplan.report.table import Column, Table, filled, heads, listed, numeric, tabulate, texts
+from gpuplan.report.tables import explore as explored
 from gpuplan.report.tables import plan_table
 from gpuplan.report.tables import solve as solved
-from gpuplan.report.tables.explore import compared
 from gpuplan.scenario import FIELD_BY_PATH, Scenario
-from gpuplan.wording import NAMES, amount, basis_word, capital, number, said, short_watts
+from gpuplan.wording import NAMES, amount, basis_word, number, said, short_watts
 
 STEP_OF = {"workloads" if step == "usecases" else step: step for step in NAMES["step"]}
 """Name of a step as users type it -> the step."""
@@ -149,7 +153,7 @@ def _wrong(words: str) -> str:
 
 def _comparison(found: Comparison) -> str:
     items = "".join(f"<li>{escape(sentence)}</li>" for sentence in found.sentences)
-    return _card(f"{_table(compared(found))}<ul>{items}</ul>")
+    return _card(f"{_table(explored.compared(found))}<ul>{items}</ul>")
 
 
 @spoken
@@ -167,9 +171,12 @@ def _solution(found: Solution) -> str:
 
 
 def _frontier(found: Frontier) -> str:
-    currency, heads = found.scenario.cost.currency, {"value": capital(found.quantity.name)}
-    table = tabulate("solved", found.points, currency, heads=heads, title=said("solved.frontier"))
-    return _table(table.without("conditions"))
+    return _table(solved.budgets(found).without("conditions"))
+
+
+def _exploration(found: Exploration) -> str:
+    data = exploration_dict(found, found.scenario)
+    return _table(explored.designs(data, data["best"], said("explored.best")))
 
 
 def _catalog(catalog: Catalog) -> str:
@@ -231,6 +238,9 @@ SHOWN: Mapping[type, Callable[[Any], str]] = {
     Catalog: _catalog,
     Explanation: _explanation,
     Comparison: _comparison,
+    Exploration: _exploration,
+    Grid: lambda found: _table(explored.grid(found)),
+    MonteCarlo: lambda found: _table(explored.quantiles(found)) + _table(explored.drawn(found)),
     Solution: _solution,
     Frontier: _frontier,
     Item: _item,

@@ -17,7 +17,7 @@ from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.plan import make_plan
 from gpuplan.plan.plan import Asked, scenario_of
 from gpuplan.scenario import Scenario, ScenarioError, problem
-from gpuplan.showing import Carded
+from gpuplan.showing import Study
 
 POINTS = 12
 BEYOND = 1.5
@@ -26,7 +26,7 @@ SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Frontier(Carded):
+class Frontier(Study):
     """Designs of which none serves more for less; each is the cheapest for its amount that could be found."""
 
     scenario: Scenario

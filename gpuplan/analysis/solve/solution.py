@@ -11,7 +11,7 @@ from gpuplan.analysis.variants import changed_inputs
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan, make_plan
 from gpuplan.scenario import Scenario
-from gpuplan.showing import Carded
+from gpuplan.showing import Study
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Clash:
 
 
 @dataclass(frozen=True)
-class Solution(Carded):
+class Solution(Study):
     """The best design within the limits, with what proves it."""
 
     scenario: Scenario

@@ -25,7 +25,7 @@ from gpuplan.plan.checks.message import LEVELS, Message
 from gpuplan.plan.plan import Plan, of_design
 from gpuplan.scenario import path_of_kind
 
-__all__ = ["CHECKS", "check_plan"]
+__all__ = ["CHECKS", "STOPPING", "check_plan", "stops"]
 
 CHECKS = (
     demand.nothing_asked, demand.unplaced, demand.left_over, demand.beyond_total, limits.limits, failures.after_failure,

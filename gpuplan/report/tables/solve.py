@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from gpuplan.analysis.solve import Frontier
 from gpuplan.report.table import BY_KEY, Cell, Table, columns, filled, tabulate
 from gpuplan.wording import amount, capital, joined, said, some_of
 
@@ -24,6 +25,12 @@ def designs(found: Found, shown: Sequence[Found] | None = None, title: str = BY_
 def frontier(found: Found) -> Table:
     """The least cost of each amount, as ``frontier_dict`` gives it."""
     return designs(found, found["points"], said("solved.frontier"))
+
+
+def budgets(found: Frontier) -> Table:
+    """The same of a frontier itself."""
+    currency, heads = found.scenario.cost.currency, {"value": capital(found.quantity.name)}
+    return tabulate("solved", found.points, currency, heads=heads, title=said("solved.frontier"))
 
 
 def points(found: Found) -> Table | None:
