@@ -170,9 +170,13 @@ def _choice(spec: Field, given: Any) -> str | int | None:
     return next((choice for choice in spec.choices if text == str(choice)), None)
 
 
-def _id(_: Field, given: Any) -> str | None:
+def _id(spec: Field, given: Any) -> str | None:
+    """An id of the catalog; a kind of workload also by its name on the screens, such as ``notebooks``."""
     text = _as_text(given)
-    return text if text is not None and text.isprintable() else None
+    if text is None or not text.isprintable():
+        return None
+    kinds = NAMES["kind of workload"] if spec.table == "use_cases" else {}
+    return next((id for id, name in kinds.items() if name.lower() == text.lower()), text)
 
 
 def _names(spec: Field, given: Any) -> str | None:

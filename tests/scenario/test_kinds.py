@@ -14,6 +14,8 @@ import pytest
 from gpuplan.scenario import (
     FIELDS,
     GROUP_FIELDS,
+    Group,
+    Scenario,
     ScenarioError,
     field_of,
     one_line,
@@ -242,3 +244,8 @@ def test_what_a_frame_lacks_is_nothing_where_nothing_is_allowed() -> None:
         assert parse_value(field_of("groups.a.hours"), missing, "groups.a.hours") is None
         with pytest.raises(ScenarioError, match="people"):
             parse_value(field_of("groups.a.people"), missing, "groups.a.people")
+
+
+def test_a_kind_of_workload_is_known_by_its_name_on_the_screens() -> None:
+    group = Group("lab", use_case="Notebooks")
+    assert Scenario(groups=[group]).groups[0].use_case == "small-workstation"
