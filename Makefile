@@ -27,7 +27,7 @@ SEED ?= $(shell date -u +%Y%m%d)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help app lab near quick test nightly check pythons bench format golden pictures house refit same bundle update sbom clean
+.PHONY: help app lab near quick test nightly check pythons docs bench format golden pictures house refit same bundle update sbom clean
 
 help: ## list what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -60,6 +60,9 @@ check: $(VENV)/.dev ## format, lint, types and tests: what CI runs
 pythons: $(VENV)/.dev ## the quick tests with each Python that gpuplan is for, as far as it is there, and the steps of the image
 	.ci/pythons
 	$(BIN)/python -m pytest -m image
+
+docs: $(VENV)/.dev ## build the documentation, to read at build/docs/index.html; nothing in it is loaded from elsewhere
+	$(BIN)/python docs/build.py
 
 bench: $(VENV)/.dev ## speed, as ratios against what a user would pick instead (TRACES=folder: with the openb trace)
 	$(BIN)/python benchmarks/bench_plan.py
