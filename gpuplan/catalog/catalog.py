@@ -156,7 +156,7 @@ class Catalog(Brief):
         >>> own.gpus["lab"].value("memory_gib"), own.gpus["lab"].fact("tdp_w").basis
         (96.0, 'assumed')
         """
-        return self._load(own.with_gpu(own.Made(self, id, source, basis), facts, like, servers))
+        return self._load(own.with_item(own.Made(self, id, source, basis), "gpus", facts, like, servers))
 
     def with_server(
         self,
@@ -169,7 +169,7 @@ class Catalog(Brief):
         **facts: Value,
     ) -> "Catalog":
         """This catalog with a server of one's own, as ``with_gpu``; ``gpus`` has the boards of each GPU that it takes."""
-        return self._load(own.with_server(own.Made(self, id, source, basis), facts, like, gpus))
+        return self._load(own.with_item(own.Made(self, id, source, basis), "servers", facts, like, gpus))
 
     def with_price(
         self, of: str, price_usd: float, *, source: str, basis: Basis = "quoted", **cells: Value

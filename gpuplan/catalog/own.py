@@ -3,7 +3,7 @@
 import csv
 import datetime
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -24,8 +24,15 @@ PRICED = {"gpus": "gpu", "servers": "server", "nics": "nic", "switches": "switch
 """Table of what has a price -> the kind of its price."""
 NOT_ALIKE = ("name", "launched", "end_of_sale", "nvaie_years", "llm_runs", "reported_memory_gib")
 """Facts of an item that another one like it does not have."""
-CHIP = ("architecture", "mig_instances")
-"""Facts of a GPU on which its shares depend, beside its memory."""
+HANGING: Mapping[str, Mapping[tuple[str, str], tuple[str, ...]]] = {
+    "gpus": {
+        ("server_gpus", "gpu"): ("form_factor",),
+        ("profiles", "gpu"): ("architecture", "mig_instances"),
+        ("mig_placements", "gpus"): ("architecture", "mig_instances"),
+    },
+    "servers": {("server_gpus", "server"): ()},
+}
+"""Table of an item -> table and column of the rows about it -> facts in which one that takes them is alike."""
 MODEL = {"kind": "generate", "attention": "gqa", "recurrent_layers": False}
 """Columns of a language model that are seldom stated."""
 KEPT = "kept"
@@ -72,11 +79,7 @@ class Made:
             title = {"id": self.source, "title": source, "producer": source.partition(",")[0]}
             days = {"published": self.day, "accessed": self.day or datetime.date.today().isoformat()}
             tier = "measured" if basis == "measured" else "practitioner"
-            self.add("sources", {**title, **days, "tier": tier})
-
-    def add(self, table: str, row: Record) -> None:
-        """Add a row to a table, in place of one with the same key."""
-        put(self.tables, table, [row])
+            put(self.tables, "sources", {**title, **days, "tier": tier})
 
     def check(self, table: str, given: Record) -> None:
         """Refuse a record, and name all that it lacks and all that is wrong in it."""
@@ -95,32 +98,6 @@ class Made:
         write_rows(folder, self.tables)
         return folder
 
-    def with_facts(self, table: str, given: Record, like: str) -> dict[str, Any]:
-        """Add an item, with the facts of one like it as assumed; return all its values."""
-        items, columns = self.catalog.items(table), self.catalog.schema[table]
-        alike = pick(items, like, PRICED[table]).facts if like else {}
-        taken = {name: fact for name, fact in alike.items() if name not in (*NOT_ALIKE, *given)}
-        before = items[self.id].facts if self.id in items else {}
-        given = {**({} if before else {"name": self.id}), **given}
-        values = {**{name: fact.value for name, fact in {**before, **taken}.items()}, **given}
-        self.check(table, values)
-        facts = {
-            name: {"value": f.value, "low": f.low, "high": f.high, **assumed(f.sources, like)}
-            for name, f in taken.items()
-        }
-        facts |= {name: {"value": value, **self.origin} for name, value in given.items()}
-        for name, cells in facts.items():
-            self.add(table, {"item": self.id, "parameter": name, "unit": columns[name].unit, **cells})
-        return values
-
-    def with_alike(self, table: str, column: str, like: str, fits: Any = bool) -> None:
-        """Add the rows of a table that are about an item like this one, as assumed."""
-        for row in self.catalog.rows(table):
-            if like in (row[column] if isinstance(row[column], tuple) else (row[column],)) and fits(row):
-                first, _, rest = row.id.partition("/")
-                id = f"{first}/{self.id}" if rest == like else f"{self.id}/{rest}"
-                self.add(table, {**row.cells, "id": id, column: self.id, **assumed(row.sources, like)})
-
 
 def assumed(sources: Iterable[str], like: str) -> dict[str, str]:
     """The origin of what is taken from a record like this one."""
@@ -128,35 +105,42 @@ def assumed(sources: Iterable[str], like: str) -> dict[str, str]:
     return {"basis": "assumed", "source": _text(tuple(sources)), "locator": "", "note": note}
 
 
-def with_gpu(made: Made, facts: Record, like: str, servers: Mapping[str, int]) -> Path:
-    """Rows of a GPU, with the boards in each server that takes it."""
-    values = made.with_facts("gpus", facts, like)
-    if like:
-        board = made.catalog.gpus[like]
-        if values["form_factor"] == board.value("form_factor"):
-            made.with_alike("server_gpus", "gpu", like)
-        if all(values.get(name) == board.value(name) for name in CHIP):
-            most_mb = 1024 * float(values["memory_gib"])
-            made.with_alike("profiles", "gpu", like, lambda row: row["frame_buffer_mb"] <= most_mb)
-            made.with_alike("mig_placements", "gpus", like)
-    _take(made, servers, "server", "gpu")
-    return made.folder()
-
-
-def with_server(made: Made, facts: Record, like: str, gpus: Mapping[str, int]) -> Path:
-    """Rows of a server, with the boards of each GPU that it takes."""
-    made.with_facts("servers", facts, like)
-    if like:
-        made.with_alike("server_gpus", "server", like)
-    _take(made, gpus, "gpu", "server")
-    return made.folder()
-
-
-def _take(made: Made, boards: Mapping[str, int], other: str, own: str) -> None:
-    for id, most in boards.items():
+def with_item(made: Made, table: str, given: Record, like: str, beside: Mapping[str, int]) -> Path:
+    """Rows of a GPU or a server, with the boards in each server that takes it, or of each GPU that it takes."""
+    items, columns = made.catalog.items(table), made.catalog.schema[table]
+    before = items[made.id].facts if made.id in items else {}
+    alike = pick(items, like, PRICED[table]).facts if like else {}
+    given = {**({} if before else {"name": made.id}), **given}
+    taken = {name: fact for name, fact in alike.items() if name not in (*NOT_ALIKE, *given)}
+    values = {**{name: fact.value for name, fact in {**before, **taken}.items()}, **given}
+    made.check(table, values)
+    memory_mb = 1024 * float(values.get("memory_gib", 0))
+    facts = {
+        name: {"value": fact.value, "low": fact.low, "high": fact.high, **assumed(fact.sources, like)}
+        for name, fact in taken.items()
+    }
+    facts |= {name: {"value": value, **made.origin} for name, value in given.items()}
+    for name, cells in facts.items():
+        put(made.tables, table, {"item": made.id, "parameter": name, "unit": columns[name].unit, **cells})
+    for (hanging, column), names in HANGING[table].items():
+        if like and all(values.get(name) == items[like].value(name) for name in names):
+            put(made.tables, hanging, *_alike(made, hanging, column, like, memory_mb))
+    own, other = ("gpu", "server") if table == "gpus" else ("server", "gpu")
+    for id, boards in beside.items():
         pair = {own: made.id, other: pick(made.catalog.items(f"{other}s"), id, other).id}
         key = f"{pair['server']}/{pair['gpu']}"
-        made.add("server_gpus", {"id": key, **pair, "boards": most, **made.origin})
+        put(made.tables, "server_gpus", {"id": key, **pair, "boards": boards, **made.origin})
+    return made.folder()
+
+
+def _alike(made: Made, table: str, column: str, like: str, memory_mb: float) -> Iterator[Record]:
+    """Rows about an item like this one, as assumed, but for shares that are larger than its memory."""
+    for row in made.catalog.rows(table):
+        about = row[column] if isinstance(row[column], tuple) else (row[column],)
+        if like in about and (row.cells.get("frame_buffer_mb") or 0) <= memory_mb:
+            first, _, rest = row.id.partition("/")
+            id = f"{first}/{made.id}" if rest == like else f"{made.id}/{rest}"
+            yield {**row.cells, "id": id, column: made.id, **assumed(row.sources, like)}
 
 
 def with_price(catalog: "Catalog", of: str, price_usd: float, cells: Record, source: str, basis: str) -> Path:
@@ -180,7 +164,7 @@ def with_price(catalog: "Catalog", of: str, price_usd: float, cells: Record, sou
     usual = {"low_usd": price_usd, "high_usd": price_usd, "as_of": made.day, "use": "default"}
     row = {**before, **usual, "price_usd": price_usd, **made.origin, **cells}
     made.check("prices", row)
-    made.add("prices", row)
+    put(made.tables, "prices", row)
     return made.folder()
 
 
@@ -191,17 +175,16 @@ def with_model(made: Made, cells: Record, like: str) -> Path:
     row = {**(alike.cells if alike else MODEL), "name": made.id, "repository": made.id, **made.origin}
     if alike:
         row |= assumed((made.source, *alike.sources), like)
-    kept = {name: value for name, value in cells.items() if name == KEPT}
-    row |= {name: value for name, value in cells.items() if name != KEPT} | {"id": made.id}
-    dense = not row.get("experts")  # each token uses all of its parameters
+    row |= {**cells, "id": made.id}
+    kept, dense = row.pop(KEPT, ""), not row.get("experts")  # each token uses all parameters of a dense model
     if dense and "active_parameters" not in cells:
         row["active_parameters"] = row.get("total_parameters")
     made.check("llm_models", row)
-    made.add("llm_models", row)
+    put(made.tables, "llm_models", row)
     if kept:
         precision = row.get("native_precision")
-        same = {"model": made.id, "precision": precision, "repository": row["repository"]}
-        made.add("llm_checkpoints", {"id": f"{made.id}-{precision}", **same, **kept, **made.origin})
+        checkpoint = {"id": f"{made.id}-{precision}", "model": made.id, "precision": precision, "kept": kept}
+        put(made.tables, "llm_checkpoints", {**checkpoint, "repository": row["repository"], **made.origin})
     return made.folder()
 
 
@@ -219,11 +202,11 @@ def rows_of(*folders: Path) -> Tables:
     for folder in folders:
         for path in folder.glob("[!.~]*.csv"):
             with path.open(encoding="utf-8-sig", newline="") as file:
-                put(tables, path.stem, csv.DictReader(file))
+                put(tables, path.stem, *csv.DictReader(file))
     return tables
 
 
-def put(tables: Tables, table: str, rows: Iterable[Record]) -> None:
+def put(tables: Tables, table: str, *rows: Record) -> None:
     """Add rows to a table, in place of those with the same key."""
     for row in rows:
         key = ("item", "parameter") if "parameter" in row else ("id",)

@@ -175,16 +175,13 @@ def write_own(folder: Path, factors: Mapping[str, Mapping[str, float]], runs: in
     names = ("sources", "assumptions")
     tables = {table: rows for table, rows in rows_of(folder).items() if table in names}
     source = {"id": SOURCE, "title": said("own runs.title"), "producer": "Own", "tier": "measured"}
-    put(tables, "sources", [source | {"accessed": datetime.date.today().isoformat()}])
+    put(tables, "sources", source | {"accessed": datetime.date.today().isoformat()})
     origin = {"basis": "fitted", "source": SOURCE, "note": said("own runs.note", n=runs)}
     for item, values in factors.items():
         cells = {"name": {"value": said("own runs.title")}}
         cells |= {name: {"value": f"{value:.4g}", "unit": "1"} for name, value in values.items()}
-        put(
-            tables,
-            "assumptions",
-            [{"item": item, "parameter": name, **cells[name], **origin} for name in cells],
-        )
+        rows = ({"item": item, "parameter": name, **cells[name], **origin} for name in cells)
+        put(tables, "assumptions", *rows)
     write_rows(folder, tables)
     return tuple(f"{name}.csv" for name in names)
 
