@@ -1,5 +1,6 @@
 """Rows of one's own: made in Python, checked by column, and kept in a folder that is laid over the shipped one."""
 
+import atexit
 import csv
 import datetime
 import re
@@ -94,7 +95,7 @@ class Made:
 
     def folder(self) -> Path:
         """A folder of this process with these rows."""
-        folder = Path(_folder().name, str(next(_numbers)), self.id.replace("/", "-"))
+        folder = _folder() / str(next(_numbers)) / self.id.replace("/", "-")
         write_rows(folder, self.tables)
         return folder
 
@@ -226,5 +227,7 @@ def write_rows(folder: Path, tables: Tables) -> None:
 
 
 @cache
-def _folder() -> TemporaryDirectory[str]:
-    return TemporaryDirectory(prefix="gpuplan-")
+def _folder() -> Path:
+    folder = TemporaryDirectory(prefix="gpuplan-rows-")
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
