@@ -22,7 +22,7 @@ from gpuplan.plan import Plan
 from gpuplan.plan.training.llm_job import job_curves
 from gpuplan.report.charts.design import capacity_chart, capacity_rows, scaling_chart, scaling_rows
 from gpuplan.report.charts.explore import frontier_chart, frontier_rows, tornado_chart, tornado_rows
-from gpuplan.report.charts.look import NOTEBOOK, WIDE, Spec
+from gpuplan.report.charts.look import NOTEBOOK, WIDE, Spec, config
 from gpuplan.report.charts.paper import day_spec, described, picture, waiting_spec, years_spec
 from gpuplan.report.charts.solve import curve_chart, curve_rows
 from gpuplan.report.charts.studies import draws_chart, draws_rows, study_chart, study_rows
@@ -45,6 +45,8 @@ Drawn = tuple[Spec | None, str]
 """A chart, or None, and the text where there is nothing to draw."""
 TOP_ONLY = ("$schema", "config", "padding", "autosize")
 """Keys that altair rejects in layered or concatenated charts."""
+CHANNELS = ("color", "fill", "stroke", "strokeDash", "shape", "size", "opacity")
+"""What a chart shares with none that it is joined with: it would merge colours and legends."""
 MANY_PLANS = ("tornado", "frontier")
 
 
@@ -137,7 +139,12 @@ def _chart(spec: Spec | None, nothing: str) -> alt.LayerChart:
     import altair as alt
 
     kept = {name: part for name, part in (spec or _words(nothing)).items() if name not in TOP_ONLY}
-    chart: alt.LayerChart = _own(alt.Chart.from_dict(kept | ({"width": WIDTH} if "width" in kept else {})))
+    sized = kept | ({"width": WIDTH} if "width" in kept else {})
+    inside = {"layer": [{"layer": sized["layer"]}]} if "layer" in sized else {"hconcat": [sized]}
+    of_its_own = {kind: dict.fromkeys(CHANNELS, "independent") for kind in ("scale", "legend")}
+    chart: alt.LayerChart = _own(
+        alt.Chart.from_dict((sized if "layer" in sized else {}) | inside | {"resolve": of_its_own})
+    )
     return chart
 
 
@@ -157,13 +164,27 @@ def _own_kind(kind: Any) -> Any:
     def bundle(chart: Any, **which: Any) -> Any:
         altair = sys.modules["altair"]
         own = altair.renderers.active in ("default", RENDERER)
-        return _shown(chart.to_dict()) if own else kind._repr_mimebundle_(chart, **which)
+        return _shown(_styled(chart.to_dict())) if own else kind._repr_mimebundle_(chart, **which)
 
     def joined(how: str) -> Callable[[Any, Any], Any]:
         return lambda chart, other: _own(getattr(kind, how)(chart, other))
 
-    ways = {how: joined(how) for how in ("__add__", "__and__", "__or__")}
+    def over(chart: Any, other: Any) -> Any:
+        laid = other.copy(deep=False)
+        laid.width = laid.height = sys.modules["altair"].Undefined  # it has the size of the chart below
+        return _own(kind.__add__(chart, laid))
+
+    ways = {"__add__": over} | {how: joined(how) for how in ("__and__", "__or__")}
     return type(kind.__name__, (kind,), {"__module__": __name__, "_repr_mimebundle_": bundle} | ways)
+
+
+def _styled(spec: Spec) -> Spec:
+    """Return a chart, or charts that are joined, in the look of a notebook, changed by what it says itself."""
+    look, own = config(NOTEBOOK), spec.get("config", {})
+    merged = {
+        name: look[name] | part if isinstance(look.get(name), dict) else part for name, part in own.items()
+    }
+    return spec | {"config": look | merged}
 
 
 def study(found: Study, figure: str = "") -> alt.LayerChart:

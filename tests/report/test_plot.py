@@ -8,6 +8,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import combinations
+from typing import Any
 
 import pytest
 from approved import has_approved
@@ -15,6 +17,8 @@ from approved import has_approved
 pytest.importorskip("altair")
 
 import altair as alt
+import vl_convert
+from drawn_designs import OTHERS
 
 import gpuplan
 from gpuplan import Plan, ScenarioError, load_scenario, make_plan
@@ -22,9 +26,10 @@ from gpuplan.analysis.candidates import default_space
 from gpuplan.analysis.explore import explore
 from gpuplan.catalog import Catalog
 from gpuplan.report import plot
+from gpuplan.report.charts.look import LIGHT
 from gpuplan.report.plot import MIME
 from gpuplan.report.shown import html
-from gpuplan.scenario import parse_scenario
+from gpuplan.scenario import from_dict, parse_scenario
 
 QUICK = ("cost", "demand", "waiting", "capacity", "network", "tornado")
 
@@ -93,6 +98,82 @@ def test_a_chart_of_a_plan_needs_no_internet_however_it_is_joined_and_follows_a_
     assert MIME not in cost._repr_mimebundle_()
 
 
+def written(chart: Any) -> dict[str, Any]:
+    return dict(chart.to_dict(validate=False))
+
+
+def of_colours(spec: dict[str, Any]) -> tuple[list[Any], int]:
+    """The values and colours of each colour scale of a chart, as Vega draws them, and how many legends it has."""
+    compiled = vl_convert.vegalite_to_vega(spec)
+    scales = [scale for scale in compiled["scales"] if scale["name"].endswith("color")]
+    return [
+        (str(scale["domain"]), scale["range"]) for scale in scales if "data" not in scale["domain"]
+    ], legends(compiled)
+
+
+def legends(spec: Any) -> int:
+    if isinstance(spec, list):
+        return sum(map(legends, spec))
+    if not isinstance(spec, dict):
+        return 0
+    return len(spec.get("legends", ())) + sum(legends(part) for part in spec.values())
+
+
+@pytest.fixture(scope="module")
+def drawn(plan: Plan) -> dict[str, Any]:
+    """A chart of each topic, and one of the user's own with the colours of its kind."""
+    several = make_plan(from_dict({"name": "Two pools"} | OTHERS["two pools"]), plan.catalog)
+    rows = [{"x": at, "kind": kind} for at, kind in enumerate("ab")]
+    own = (
+        alt.Chart(alt.Data(values=rows))
+        .mark_bar()
+        .encode(x="x:Q", color=alt.Color("kind:N", sort=["a", "b"]))
+    )
+    charts = {name: getattr(plan.plot, name)() for name in QUICK}
+    return charts | {"clusters": several.plot.capacity(), "own": own}
+
+
+def test_charts_keep_colours_legends_and_sizes_in_any_pair(drawn: dict[str, Any]) -> None:
+    specs = {name: written(chart) | {"config": {}} for name, chart in drawn.items()}
+    alone = {name: of_colours(spec) for name, spec in specs.items()}
+    for one, other in combinations(specs, 2):
+        inside = [
+            {name: part for name, part in specs[each].items() if name != "config"} for each in (one, other)
+        ]
+        datasets = [part.pop("datasets", {}) for part in inside]
+        colours, named = of_colours({"hconcat": inside, "datasets": datasets[0] | datasets[1]})
+        for each in (one, other):
+            assert all(scale in colours for scale in alone[each][0]), (one, other)
+        assert named == alone[one][1] + alone[other][1], (one, other)
+
+
+def test_charts_that_are_joined_by_any_operator_and_again_keep_them(drawn: dict[str, Any]) -> None:
+    cost, clusters, own = drawn["cost"], drawn["clusters"], drawn["own"]
+    kept = [scale for chart in (cost, clusters) for scale in of_colours(written(chart))[0]]
+    for joined in (
+        cost | clusters,
+        cost & clusters,
+        (own | cost) & clusters,
+        alt.vconcat(clusters, alt.hconcat(cost, own)),
+    ):
+        colours, _ = of_colours(written(joined))
+        assert all(scale in colours for scale in kept)
+    over, named = of_colours(written(cost + drawn["demand"] + own))
+    assert all(scale in over for chart in (cost, drawn["demand"]) for scale in of_colours(written(chart))[0])
+    assert named == sum(of_colours(written(chart))[1] for chart in (cost, drawn["demand"], own))
+    assert [part["width"] for part in written(cost.properties(width=300) | drawn["demand"])["hconcat"]] == [
+        300,
+        560,
+    ]
+
+
+def test_a_stored_chart_has_lines_and_words_in_the_colours_of_its_page(plan: Plan) -> None:
+    own = plan.plot.cost().configure_axis(labelFontSize=20)
+    config = own._repr_mimebundle_()[0][MIME]["config"]
+    assert config["axis"]["labelFontSize"] == 20 and config["axis"]["labelColor"] == "currentColor"
+    assert config["background"] == "transparent" and config["axis"]["gridColor"] != LIGHT.line
+
+
 def test_a_chart_that_is_not_there_names_the_nearest(plan: Plan) -> None:
     with pytest.raises(AttributeError, match="did you mean capacity"):
         plan.plot.capasity()
@@ -100,7 +181,7 @@ def test_a_chart_that_is_not_there_names_the_nearest(plan: Plan) -> None:
 
 
 def test_years_of_a_cost_chart_are_whole(plan: Plan) -> None:
-    axis = plan.plot.cost().to_dict()["layer"][0]["encoding"]["x"]["axis"]
+    axis = plan.plot.cost().to_dict()["layer"][0]["layer"][0]["encoding"]["x"]["axis"]
     assert axis["tickMinStep"] == 1, "which some of the Vega that notebooks bring do not know"
     assert axis["labelExpr"].startswith("datum.value % 1 ? ''")
 
@@ -108,8 +189,8 @@ def test_years_of_a_cost_chart_are_whole(plan: Plan) -> None:
 @pytest.mark.parametrize("name", ["cost", "demand", "waiting", "capacity", "tornado"])
 def test_an_empty_design_says_that_there_is_nothing_to_draw(catalog: Catalog, name: str) -> None:
     empty = make_plan(parse_scenario("name: Nothing yet"), catalog)
-    (layer,) = getattr(empty.plot, name)().to_dict()["layer"]
-    assert layer["mark"]["text"].startswith("No ")
+    (inside,) = getattr(empty.plot, name)().to_dict()["layer"]
+    assert inside["layer"][0]["mark"]["text"].startswith("No ")
 
 
 def test_the_frontier_has_the_winner(catalog: Catalog, monkeypatch: pytest.MonkeyPatch, plan: Plan) -> None:

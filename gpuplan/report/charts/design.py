@@ -56,12 +56,13 @@ def capacity_chart(rows: list[dict[str, Any]], look: Look) -> Spec:
     colours = dict(zip(STATES.values(), (OKABE_ITO[2], OKABE_ITO[5], look.soft), strict=True))
     states = {r["state"] for r in rows}
     shown = {state: ink for state, ink in colours.items() if state in states}
-    wide = {"width": 260} if many else {"width": 560} if look.paper else WIDE
+    wide = {"width": 240 if look.below else 260} if many else {"width": 560} if look.paper else WIDE
     height = 30 * len({r["lost"] for r in rows})
     inks = list(shown.values())
     spec = filled("capacity", look, {"states": list(shown), "inks": inks, "wide": wide, "height": height})
     title = {"title": spec["title"]} if look.paper else {}
-    drawn = {"facet": spec["pools"], "spec": spec["layered"]} if many else spec["layered"]
+    placed = {"facet": spec["pools"]["column"], "columns": 1} if look.below else {"facet": spec["pools"]}
+    drawn = placed | {"spec": spec["layered"]} if many else spec["layered"]
     return {"$schema": SCHEMA, **title, "data": {"values": rows}, **drawn, "config": config(look)}
 
 

@@ -1,13 +1,13 @@
 """Look of all charts on a light and a dark screen and on paper, and their specifications, of which there is a file each."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from gpuplan.facts import own_specs
 from gpuplan.locales import SPOKEN
-from gpuplan.report.drawing import FONT, INK, OKABE_ITO, SIZE, SOFT, WIDTH
+from gpuplan.report.drawing import FONT, INK, OKABE_ITO, SIZE, SOFT, WIDTH, text_width
 from gpuplan.wording import said
 
 Spec = dict[str, Any]
@@ -40,8 +40,12 @@ class Look:
 LIGHT = Look(ink="#1a2230", soft="#5a6576", line="#dfe3e9", ground="#ffffff")
 DARK = Look(ink="#e8edf4", soft="#9aa7b8", line="#2b3644", ground="#18202b")
 PAPER = Look(ink=INK, soft=SOFT, line="#dfe3e9", ground="#ffffff", paper=True, font=FONT, size=SIZE)
-NOTEBOOK = replace(PAPER, ink="currentColor", soft="currentColor", ground="transparent", below=True)
-"""Words in the colour of the page around them, light or dark."""
+NOTEBOOK = replace(
+    PAPER, ink="currentColor", soft="currentColor", line="#8886", ground="transparent", below=True
+)
+"""Words in the colour of the page around them, light or dark, and lines that both show."""
+SHORT_NAME = 150
+"""Width of a name up to which two are on a line below a chart in a notebook."""
 
 
 def config(look: Look) -> Spec:
@@ -94,16 +98,18 @@ def filled_in(part: Any, values: Spec) -> Any:
     return fields
 
 
-def names_below(look: Look) -> Spec:
-    """Return the position of a legend's names in a notebook."""
-    return {"orient": "bottom", "columns": 2} if look.below else {}
+def names_below(look: Look, names: Iterable[str] = ()) -> Spec:
+    """Return the position of a legend's names in a notebook, where they are as wide as their place allows."""
+    columns = 1 if any(text_width(name) > SHORT_NAME for name in names) else 2
+    fit = {"columns": columns, "labelLimit": {"expr": f"width / {columns} - 30"}}
+    return {"orient": "bottom", **fit} if look.below else {}
 
 
 def named_colours(name: str, colours: Sequence[tuple[str, str]], look: Look, **legend: Any) -> Spec:
     """Encode a field's values as colours, named below the chart on paper and beside it on a screen."""
     scale = {"domain": [value for value, _ in colours], "range": [ink for _, ink in colours]}
     squares = {"symbolType": "square", "symbolSize": 160, "rowPadding": 4}
-    key = {"title": None, **squares, **legend, **names_below(look)}
+    key = {"title": None, **squares, **legend, **names_below(look, scale["domain"])}
     return {"field": name, "type": "nominal", "scale": scale, "legend": key if look.paper else None}
 
 

@@ -19,13 +19,15 @@ from gpuplan.report.charts.demand import LEAST_CHANCE, day_chart, day_rows, odds
 from gpuplan.report.charts.design import purchases_chart, purchases_rows, years_chart, years_rows
 from gpuplan.report.charts.look import NOTEBOOK, PAPER, Look, Spec
 from gpuplan.report.charts.solve import curve_chart, curve_rows
-from gpuplan.report.drawing import WIDTH, clean_text, shortened
+from gpuplan.report.drawing import WIDTH, clean_text, shortened, wrapped
 from gpuplan.scenario import pick
 from gpuplan.wording import said
 
 SVG = "http://www.w3.org/2000/svg"
 NAME_WIDTH = 270
 """Width of a group's name in the legend, in units of the drawing."""
+NARROW = 300
+"""Width of a line of an axis's title in a notebook."""
 FINE, FEW = 2, 48
 """Pixels a unit of a picture in a notebook, and its colours: such a picture has 10 to 40 kB."""
 SMALLEST_LETTER = 0.05
@@ -93,7 +95,7 @@ def waiting_spec(plan: Plan, look: Look, pool: str = "") -> Spec | None:
     data = odds_rows(answers, points)
     lines = [said("chart.odds.gpus of a pool", pool=clean_text(shown.name)), said("chart.odds.when")]
     words = said("chart.odds.installed on paper", gpus=answers.gpus)
-    title = lines if look.below else " ".join(lines)
+    title = wrapped(" ".join(lines), NARROW) if look.below else " ".join(lines)
     on_paper = {"rows": _ended(data["rows"]), "band": _band(data["band"])}
     return odds_chart(data | on_paper | {"gpus_title": title, "installed_words": words}, look)
 
