@@ -115,13 +115,13 @@ def picture(spec: Spec) -> tuple[str, int]:
     import vl_convert
     from PIL import Image
 
-    fine = vl_convert.vegalite_to_png(_inked(spec), scale=FINE, allowed_base_urls=[])
+    fine = vl_convert.vegalite_to_png(inked(spec), scale=FINE, allowed_base_urls=[])
     image, small = Image.open(io.BytesIO(fine)).convert("RGB"), io.BytesIO()
     image.quantize(FEW, dither=Image.Dither.NONE).save(small, "PNG", optimize=True)
     return base64.b64encode(small.getvalue()).decode(), image.width // FINE
 
 
-def _inked(spec: Spec) -> Spec:
+def inked(spec: Spec) -> Spec:
     """Return a chart with fixed size and background, ink for the page's colour, and letters as wide as measured."""
     sized = spec | {"width": WIDTH} if spec.get("width") == "container" else spec
     inked: Spec = json.loads(json.dumps(sized).replace(NOTEBOOK.ink, PAPER.ink))

@@ -2,7 +2,30 @@
 
 from __future__ import annotations
 
+import pytest
+import vl_convert
+from labels import collisions
+from random_cases import of_the_day
+
+from gpuplan import Plan, make_plan
+from gpuplan.catalog import Catalog
 from gpuplan.report.charts.look import DARK, LIGHT, PAPER, chart, config, named_colours
+from gpuplan.report.charts.paper import inked
+from gpuplan.report.plot import SPECS
+from gpuplan.scenario import from_dict
+
+WIDTHS = (320, 480, 640, 900)
+LONG = "A team with a name that is as long as a name may be"
+HOSTILE = {
+    "name": "Long names",
+    "groups": [
+        {"id": "wide", "name": "W" * 60, "people": 400, "gpus_each": 2},
+        {"id": "own", "name": LONG, "people": 2, "gpus_each": 1, "access": "passthrough"},
+        *({"id": f"g{n}", "name": f"{LONG} {n}", "people": 30 * n, "gpus_each": 0.5} for n in range(1, 8)),
+    ],
+    "hardware": {"gpu": "l40s-48gb", "gpus_per_host": 8},
+}
+DRAWN = [*((name, ()) for name in SPECS), ("network", ("speed",))]
 
 
 def test_screens_differ_in_colour_only() -> None:
@@ -25,3 +48,17 @@ def test_only_paper_names_the_colours_in_the_chart() -> None:
     on_paper = named_colours("group", colours, PAPER, columns=2)
     assert on_paper["legend"]["columns"] == 2
     assert on_paper["scale"] == {"domain": ["A", "B"], "range": ["#111111", "#222222"]}
+
+
+@pytest.mark.parametrize(("name", "about"), DRAWN, ids=lambda part: str(part))
+def test_labels_of_a_notebook_never_collide(
+    name: str, about: tuple[str, ...], plans: dict[str, Plan], catalog: Catalog
+) -> None:
+    """Of the examples, and at each width of a design with names as long as they may be."""
+    hostile = make_plan(from_dict(HOSTILE), catalog)
+    designs = [(plan, width) for plan in plans.values() for width in of_the_day(WIDTHS, 1, name)]
+    for plan, width in [*designs, *((hostile, width) for width in WIDTHS)]:
+        spec = plan.plot.spec(name, *about)
+        wide = spec | ({"width": width} if "layer" in spec else {})
+        found = collisions(str(vl_convert.vegalite_to_svg(inked(wide))))
+        assert not found, (plan.scenario.name, width)
