@@ -39,6 +39,7 @@ def test_there_are_a_workbook_and_a_chapter_for_each_topic() -> None:
         "07_python_for_analysts.ipynb",
         "08_language_models.ipynb",
         "09_your_own_notebook.ipynb",
+        "10_from_log_to_signed_design.ipynb",
         "workbook.ipynb",
     ]
 
