@@ -16,6 +16,8 @@ from gpuplan.report.plot import MIME
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 CHAPTERS = [path for path in NOTEBOOKS if path.stem != "workbook"]
+TAUGHT = CHAPTERS[:5]
+"""Chapters that are written around a question of a learner."""
 CHECKED = {"keep_output", "nbval-check-output"}
 
 
@@ -79,7 +81,7 @@ def test_chapters_have_outputs_that_nbval_compares(path: Path) -> None:
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda p: p.stem)
 def test_chapters_have_live_widgets(path: Path) -> None:
-    assert any(re.search(r"^(design\.)?workbook\(", source(c), re.M) for c in cells(path))
+    assert any(re.search(r"^workbook\(|design\.(workbook|widget)\(", source(c), re.M) for c in cells(path))
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda p: p.stem)
@@ -91,12 +93,22 @@ def test_cells_show_things_and_print_only_what_is_refused(path: Path) -> None:
 def test_chapters_have_a_slider_with_a_chart_and_a_step_that_follow_and_a_picture_that_stays(
     path: Path,
 ) -> None:
-    assert any(
-        all(f"design.{what}(" in source(c) for what in ("slider", "chart", "widget")) for c in cells(path)
-    )
+    code = "\n".join(source(c) for c in cells(path))
+    assert all(re.search(rf"design\.({what})\(", code) for what in ("slider", r"chart|plot\.\w+", "widget"))
     bundles = [o["data"] for c in cells(path) for o in c["outputs"] if "data" in o]
     assert any({MIME, "image/png"} <= set(bundle) for bundle in bundles)
     assert "http" not in "".join(json.dumps(bundle.get(MIME, "")) for bundle in bundles)
+
+
+@pytest.mark.parametrize("path", TAUGHT, ids=lambda p: p.stem)
+def test_a_chapter_answers_a_question_with_inputs_to_move_and_an_exercise(path: Path) -> None:
+    texts = [source(c) for c in cells(path, "markdown")]
+    code = [source(c) for c in cells(path)]
+    assert re.match(r"# .+\?\n", texts[0])
+    assert len(code) <= 25
+    assert len(re.findall(r"design\.(?:slider|choice)\(", "\n".join(code))) >= 4
+    assert any("## Exercise" in text and "<details>" in text for text in texts)
+    assert not [text for text in code if '"""' in text or "parse_scenario" in text]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)

@@ -57,20 +57,24 @@ def calibration_dict(catalog: Catalog) -> dict[str, Any]:
 
     Errors are relative; of parameter servers they are differences of efficiency, of vMotion seconds.
     """
-    found = [*points(catalog), *training_points(catalog), *_stuns(catalog)]
     parameters = _parameters(catalog)
+    left_out = (*(e for area in ITEMS for e in _left_out(catalog, area)), *left_out_errors(catalog))
+    return predicted_dict(catalog) | {
+        "parameters": parameters,
+        "moved": any(p["moved"] for p in parameters),
+        "left_out": [plain(e) for e in left_out],
+        "ranges": _ranges(catalog),
+    }
+
+
+def predicted_dict(catalog: Catalog) -> dict[str, Any]:
+    """Published measurements against predictions with the catalog's parameters: ``errors``, ``targets`` and ``rows`` of `calibration_dict`."""
+    found = [*points(catalog), *training_points(catalog), *_stuns(catalog)]
     on = [p for p in found if p.fitted]
     totals = _errors(on)
     notes = {row.id: row["note"] or "" for name in _MEASURED for row in catalog.rows(name)}
     return {
-        "parameters": parameters,
-        "moved": any(p["moved"] for p in parameters),
         "errors": [plain(e) for e in (*totals, *_errors(on, by_series=True))],
-        "left_out": [
-            plain(e)
-            for e in (*(e for area in ITEMS for e in _left_out(catalog, area)), *left_out_errors(catalog))
-        ],
-        "ranges": _ranges(catalog),
         "targets": [
             {
                 "area": e.area,
