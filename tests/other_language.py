@@ -237,6 +237,12 @@ def _drawing(drawing: str, place: str) -> Iterator[tuple[str, str]]:
     yield place, " ".join(texts)
 
 
+DESIGNS = (
+    *("enterprise", "assistant", "starter", "current", "existing", "kinds", "no-group", "pods", "reused"),
+    *("sites", "tenants"),
+)
+
+
 def scenarios() -> dict[str, Scenario]:
     """Name -> scenario of designs whose files hold other texts than those of the examples."""
     from infrastructure_designs import EXAMPLES, SCENARIOS

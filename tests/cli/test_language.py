@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from approved import has_approved
 from command_line import run
-from other_language import BESIDE, english, languages_of, made, texts_of, written_language
+from other_language import DESIGNS, english, languages_of, made, texts_of, written_language
+from random_cases import of_the_day
 
 from gpuplan.catalog import load_catalog
 from gpuplan.cli.language import CATALOG, MODELS, MOST_FILE_BYTES, TRANSLATED, texts
@@ -186,40 +187,20 @@ def test_the_files_speak_the_language_and_what_is_not_translated_is_counted(tmp_
     assert "Abnahme" in made and "Acceptance</h" not in made
 
 
-@pytest.mark.parametrize(
-    "design",
-    [
-        "enterprise",
-        "assistant",
-        *(
-            pytest.param(name, marks=pytest.mark.slow)
-            for name in (
-                *BESIDE,
-                "current",
-                "existing",
-                "kinds",
-                "no-group",
-                "pods",
-                "reused",
-                "sites",
-                "tenants",
-            )
-        ),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("design", of_the_day(DESIGNS, few=2))
 def test_a_made_up_language_leaves_no_english_in_the_files(design: str, tmp_path: Path) -> None:
     left = english(made(tmp_path, design), design)
     assert {language for _, language in languages_of(tmp_path / design)} == {"cs"}
     assert not left, "\n".join(f"{place}: {text[:200]}" for text, place in left.items())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("locale", "mixed"),
-    [
-        ("en-IN", r"\d,\d{3},\d{3}"),
-        pytest.param("de-DE", r"\d,\d{3},\d|\d\u202f\d", marks=pytest.mark.slow),
-        pytest.param("ja-JP", r"\d\u202f\d", marks=pytest.mark.slow),
-    ],
+    of_the_day(
+        [("en-IN", r"\d,\d{3},\d{3}"), ("de-DE", r"\d,\d{3},\d|\d\u202f\d"), ("ja-JP", r"\d\u202f\d")], few=1
+    ),
 )
 def test_figures_of_a_page_are_grouped_alike(locale: str, mixed: str, tmp_path: Path) -> None:
     scenario = (

@@ -13,17 +13,18 @@ import pytest
 from conftest import EXAMPLES
 from lxml import etree
 from programs import missing
+from random_cases import of_the_day
 
 pytestmark = pytest.mark.slow
 
-ENDINGS = ("example.docx", "brief.docx", "pptx", "xlsx")
+FILES = [(name, ending) for name in EXAMPLES for ending in ("example.docx", "brief.docx", "pptx", "xlsx")]
 
 
-@pytest.fixture(params=[(name, ending) for name in EXAMPLES for ending in ENDINGS], ids="-".join)
+@pytest.fixture(params=of_the_day(FILES, few=5), ids="-".join)
 def file(
     request: pytest.FixtureRequest, example_files: Callable[[str], dict[str, bytes]], tmp_path: Path
 ) -> Path:
-    """Each Office file of each example."""
+    """Office files of the examples, others each day."""
     name, ending = request.param
     path = tmp_path / f"file.{ending}"
     path.write_bytes(next(held for path, held in example_files(name).items() if path.endswith(ending)))
