@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from approved import is_approved
 
-from gpuplan import load_scenario, plan
+from gpuplan import load_scenario, make_plan
 from gpuplan.analysis.demand import week_demand
 from gpuplan.analysis.drivers import drivers, loads
 from gpuplan.catalog import Catalog
@@ -25,7 +25,7 @@ from gpuplan.wording import number, said
 
 
 def made(scenario: Scenario, catalog: Catalog) -> dict[str, tuple[tuple[str, ...], ...]]:
-    found: Plan = plan(scenario, catalog)
+    found: Plan = make_plan(scenario, catalog)
     shown = {group.id: group for group in found.groups}
     return {
         group.name: (

@@ -12,6 +12,7 @@ import pytest
 from branding import ACME
 from drawn_designs import OTHERS
 from kinds_of_hosts import design
+from random_cases import of_the_day
 from site_designs import two_sites
 from summaries import summary_of
 from workbooks import converted, poppler
@@ -115,19 +116,20 @@ def designs() -> dict[str, tuple[Scenario, Brand]]:
 
 @pytest.mark.slow
 def test_it_is_always_one_page(catalog: Catalog, tmp_path: Path) -> None:
-    files = {}
-    for at, (scenario, brand) in enumerate(designs().values()):
+    known, files = designs(), {}
+    tried = of_the_day([*known], few=6)
+    for at, (scenario, brand) in enumerate(known[name] for name in tried):
         plan = make_plan(brand.applied(scenario), catalog)
         files[f"{at}.docx"] = docx_bytes(brief_of(plan, brand=brand), brand=brand)
     printed = converted(tmp_path, files, "pdf")
     counts = {}
-    for name, path in zip(designs(), printed.values(), strict=True):
+    for name, path in zip(tried, printed.values(), strict=True):
         about = subprocess.run(
             [poppler("pdfinfo"), str(path)], check=True, capture_output=True
         ).stdout.decode()
         found = re.search(r"Pages: +(\d+)", about)
         counts[name] = found and int(found[1])
-    assert counts == dict.fromkeys(designs(), 1)
+    assert counts == dict.fromkeys(tried, 1)
 
 
 def test_many_rows_give_way_to_the_page(catalog: Catalog) -> None:
