@@ -70,14 +70,14 @@ def test_jobs_are_counted_in_place_of_people(catalog: Catalog) -> None:
 
 
 def test_what_is_not_planned_yet_has_no_profile_and_no_mode(catalog: Catalog) -> None:
-    found = plan(load_scenario("enterprise"), catalog)
+    found = make_plan(load_scenario("enterprise"), catalog)
     group = found.scenario.groups[1]
     assert tuple(sentence(found, group, None)) == ("32 users, 50 % concurrent", "")
     assert tuple(gets(found, group, None)) == ("1/2 GPU", "")
 
 
 def test_a_kind_has_a_short_name_and_other_use_cases_their_own(catalog: Catalog) -> None:
-    found = plan(load_scenario("enterprise"), catalog)
+    found = make_plan(load_scenario("enterprise"), catalog)
     assert len(KIND_NAMES) == 7
     assert kind_name(found, "llm-serving") == "LLM serving"
     others = {row.id: row["name"] for row in catalog.rows("use_cases") if row.id not in KIND_NAMES}
@@ -86,7 +86,7 @@ def test_a_kind_has_a_short_name_and_other_use_cases_their_own(catalog: Catalog)
 
 def test_jobs_that_may_be_stopped_run_on_what_others_leave(catalog: Catalog) -> None:
     groups = [{"id": "a", "people": 4}, {"id": "b", "people": 4, "preemptible": True}]
-    found = plan(from_dict({"groups": groups}), catalog)
+    found = make_plan(from_dict({"groups": groups}), catalog)
     below = [sentence(found, group, found.group(group.id)).second for group in found.scenario.groups]
     assert [said("workload.on what is left") in text for text in below] == [False, True]
 
