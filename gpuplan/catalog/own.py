@@ -11,12 +11,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from gpuplan.catalog.tables import TYPES, CatalogError, Cell, Column, NotAllowed, pick, short
+from gpuplan.catalog.tables import CatalogError, Cell, Column, NotAllowed, pick, short
 from gpuplan.facts import data_root, did_you_mean
 from gpuplan.wording import said
 
 if TYPE_CHECKING:
-    from gpuplan.catalog.catalog import Catalog, Item
+    from gpuplan.catalog.catalog import Catalog
 
 Record = Mapping[str, Any]
 Tables = dict[str, dict[tuple[str, ...], Record]]
@@ -85,17 +85,12 @@ class Made:
     def check(self, table: str, given: Record) -> None:
         """Refuse a record, and name all that it lacks and all that is wrong in it."""
         _, wrong = cells_of(self.catalog.schema[table], given)
-        for name, id in (("id", self.id), ("source", self.source)):
-            try:
-                TYPES["id"](id)
-            except NotAllowed as error:
-                wrong[name] = said("catalog.not allowed", value=short(id), needs=error)
         if wrong:
             raise CatalogError("\n".join(f"{table}/{self.id}, {name}: {why}" for name, why in wrong.items()))
 
     def folder(self) -> Path:
         """A folder of this process with these rows."""
-        folder = _folder() / str(next(_numbers)) / self.id.replace("/", "-")
+        folder = _folder() / str(next(_numbers)) / "own"
         write_rows(folder, self.tables)
         return folder
 
@@ -147,20 +142,14 @@ def _alike(made: Made, table: str, column: str, like: str, memory_mb: float) -> 
 def with_price(catalog: "Catalog", of: str, price_usd: float, cells: Record, source: str, basis: str) -> Path:
     """Rows of a price in place of the one that is planned with, of an item or by the id of a price."""
     rows = {row["item"] or row.id: row for row in catalog.rows("prices") if row["use"] == "default"}
-    of_table = [(table, item) for table in PRICED for item in catalog.items(table).values()]
-    items = {name: each for each in of_table for name in (each[1].id, f"{each[0]}/{each[1].id}")}
-    found: tuple[str, Item] | None = pick({**dict.fromkeys(rows), **items}, of, "price")
-    key = f"{found[0]}/{found[1].id}" if found else of
-    before = {name: rows[key][name] for name in ("id", "kind", "name", "item", "unit")} if key in rows else {}
-    if found and not before:
-        table, item = found
-        before = {
-            "id": f"{item.id}-own",
-            "kind": PRICED[table],
-            "name": item.name,
-            "item": key,
-            "unit": "each",
-        }
+    items = {f"{table}/{id}": item for table in PRICED for id, item in catalog.items(table).items()}
+    keys = {item.id: key for key, item in items.items()} | {key: key for key in (*rows, *items)}
+    key = pick(keys, of, "price")
+    if key in rows:
+        before = {name: rows[key][name] for name in ("id", "kind", "name", "item", "unit")}
+    else:
+        kind, item = PRICED[key.partition("/")[0]], items[key]
+        before = {"id": f"{item.id}-own", "kind": kind, "name": item.name, "item": key, "unit": "each"}
     made = Made(catalog, str(before["id"]), source, basis)
     usual = {"low_usd": price_usd, "high_usd": price_usd, "as_of": made.day, "use": "default"}
     row = {**before, **usual, "price_usd": price_usd, **made.origin, **cells}
