@@ -1180,6 +1180,7 @@ def test_a_page_is_busy_from_the_first_key_until_what_was_typed_is_shown(
     assert people.input_value() == "32", "what the field showed when typing began"
 
 
+@pytest.mark.by_day("minutes", 2)
 def test_a_page_that_was_changed_is_like_one_made_anew(app: Any, tab: Callable[..., Any]) -> None:
     """Parts are changed where they differ: nothing of what was there before may be left."""
     changed = tab().start(app.url).page

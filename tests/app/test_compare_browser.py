@@ -59,6 +59,7 @@ def to_win(page: Any) -> Any:
     return page.locator("[data-at^='look-other,']")
 
 
+@pytest.mark.by_day("minutes", 2)
 def test_exploring_marks_the_winner_says_what_another_takes_and_its_design_can_be_used(
     compare: Callable[[str], Any],
 ) -> None:

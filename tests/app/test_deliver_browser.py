@@ -38,6 +38,7 @@ def test_one_file_arrives_and_is_the_design_on_the_screen(example: Callable[[str
     assert b"Acme &lt;b&gt;GPUs&lt;/b&gt;" in content
 
 
+@pytest.mark.by_day("minutes", 2)
 def test_everything_arrives_as_one_file(example: Callable[[str, str], Any]) -> None:
     page = example("enterprise", "deliver")
     name, content = downloaded(page, "go")

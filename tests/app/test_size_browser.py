@@ -38,6 +38,7 @@ LARGE = {
 }
 
 
+@pytest.mark.by_day("minutes", 2)
 def test_ten_thousand_hosts_and_long_names_stay_in_their_places(
     server: Callable[..., Any], tab: Callable[..., Any], tmp_path: Path
 ) -> None:

@@ -27,6 +27,7 @@ def solving(app: Any, tab: Callable[..., Any]) -> Any:
     return page
 
 
+@pytest.mark.by_day("minutes", 2)
 def test_the_best_design_is_found_used_taken_back_and_walked_along(app: Any, solving: Any) -> None:
     page = solving
     before = figure(page, COST).locator("b").inner_text()

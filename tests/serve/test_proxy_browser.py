@@ -85,6 +85,7 @@ def site(server: Callable[..., Any], nginx: str, tmp_path_factory: pytest.TempPa
     assert "[error]" not in log.read_text()
 
 
+@pytest.mark.by_day("minutes", 2)
 def test_the_whole_journey_below_the_path(site: Any, page: Callable[..., Any]) -> None:
     assert len(site.wait_kernels(1)) == 1
     visit = page(permissions=["clipboard-read", "clipboard-write"])
