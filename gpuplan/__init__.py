@@ -26,7 +26,10 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if (room := _ROOM_OF[name]) == __name__:
         return import_module(f"{room}.{name}")
-    return globals().setdefault(name, getattr(import_module(room), name))
+    try:
+        return globals().setdefault(name, getattr(import_module(room), name))
+    except ModuleNotFoundError as error:
+        return import_module("gpuplan.extras").stand_in(error)
 
 
 def __dir__() -> list[str]:

@@ -16,6 +16,7 @@ FLOORS = (
     ("facts",),
     ("locales",),
     ("wording",),
+    ("extras",),
     ("models",),
     ("simulation",),
     ("catalog", "scenario"),

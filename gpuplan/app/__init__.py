@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from gpuplan.extras import needs_extra
+
 if TYPE_CHECKING:
     from gpuplan.app.notebook_design import Design as Design
     from gpuplan.app.screen import WorkbookApp as WorkbookApp
@@ -10,6 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["Design", "WorkbookApp", "workbook"]
 
 
+@needs_extra("app")
 def __getattr__(name: str) -> Any:
     """Load the widgets on first access: the server process needs none."""
     if name in __all__:

@@ -88,9 +88,10 @@ def _bad_input() -> tuple[type[Exception], ...]:
     """Return the errors that name what the user can put right; loaded when there is one."""
     from gpuplan.audit.trace import TraceError
     from gpuplan.catalog import CatalogError
+    from gpuplan.extras import MissingExtra
     from gpuplan.scenario import ScenarioError
 
-    return ScenarioError, CatalogError, TraceError
+    return ScenarioError, CatalogError, TraceError, MissingExtra
 
 
 class Parser(argparse.ArgumentParser):

@@ -30,7 +30,7 @@ from gpuplan.locales import SPOKEN, locale_of
 from gpuplan.plan import Plan, make_plan
 from gpuplan.report.explore_report import boards_dict
 from gpuplan.report.solve_report import solution_dict
-from gpuplan.scenario import BETWEEN, MAX_FILE_BYTES, ScenarioError, decode_scenario, load_scenario, one_line
+from gpuplan.scenario import BETWEEN, MAX_FILE_BYTES, decode_scenario, load_scenario, one_line
 from gpuplan.wording import said
 
 SOLVED = {"quantity", "best", "binding", "designs", "frontier", "missed", "clash"}
@@ -60,8 +60,6 @@ def run_report(args: argparse.Namespace) -> int:
             pptx_template=pptx_template,
             missed=missed.append,
         )
-    except ModuleNotFoundError as error:
-        raise _missing(error) from None
     except ValueError as error:
         raise refusal(said("terminal.no files", why=error)) from None
     if args.progress and args.to == Path("-"):
@@ -168,10 +166,6 @@ def _designs(args: argparse.Namespace) -> tuple[Plan, list[Plan], dict[str, Any]
     return plan, others, _read_solution(args, given)
 
 
-def _missing(error: ModuleNotFoundError) -> ScenarioError:
-    return refusal(said("terminal.no export", name=error.name))
-
-
 def _template(args: argparse.Namespace, kind: str) -> bytes | None:
     """Return the user's template, if there is one; report the parts left out."""
     path: Path | None = getattr(args, f"{kind}_template")
@@ -182,8 +176,6 @@ def _template(args: argparse.Namespace, kind: str) -> bytes | None:
     except OSError as error:
         meant = did_you_mean_file(path)
         raise refusal(f"cannot read {path_text(path)}: {error.strerror}{meant}") from None
-    except ModuleNotFoundError as error:
-        raise _missing(error) from None
     except TemplateError as error:
         raise refusal(f"{path_text(path)} was not used: {error}") from None
     if checked.left_out:

@@ -128,8 +128,12 @@ def _plural_rule(language: str) -> Callable[[Any], str]:
     """Return the rule for the plural categories of a language, as CLDR has it."""
     if language == SHIPPED:
         return PLURAL_RULES[0]
-    from babel import Locale, UnknownLocaleError  # only for another language, by the extra export
-
+    try:
+        from babel import Locale, UnknownLocaleError  # only for another language
+    except ModuleNotFoundError:
+        raise _refusal(
+            [("--language", repr(language[:80]), 'en without babel: pip install "gpuplan[export]"')]
+        ) from None
     try:
         return Locale.parse(language, sep="-").plural_form
     except (UnknownLocaleError, ValueError):

@@ -5,12 +5,11 @@ import contextlib
 import os
 import re
 import shutil
-import sys
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from gpuplan.cli import BAD_INPUT
 from gpuplan.cli.options import catalog_of, path_text, read_numbers, refusal
+from gpuplan.extras import needs_extra
 from gpuplan.facts import data_root
 from gpuplan.plan import make_plan
 from gpuplan.scenario import load_scenario, scenario_path
@@ -32,12 +31,9 @@ def run_app(args: argparse.Namespace) -> int:
         raise refusal(said("terminal.path"), "--base-url", base_url)
     if args.file:
         make_plan(load_scenario(args.file), catalog)  # a bad file is refused here, not in a browser tab
-    try:
+    with needs_extra("app"):
         sockets = _hub_sockets()
         from gpuplan.serve.server import serve
-    except ModuleNotFoundError as error:
-        print(said("terminal.no app", name=error.name), file=sys.stderr)
-        return BAD_INPUT
     as_given = ("catalog", "customer", "host", "port", "sessions", "metrics", "json_log", "verbose")
     return serve(
         scenario=scenario_path(args.file) if args.file else None,
@@ -64,11 +60,8 @@ def _hub_sockets() -> list[Any]:
 
 
 def run_lab(args: argparse.Namespace) -> int:
-    try:
+    with needs_extra("lab"):
         from jupyterlab.labapp import LabApp
-    except ModuleNotFoundError as error:
-        print(said("terminal.no lab", name=error.name), file=sys.stderr)
-        return BAD_INPUT
     extensions = data_root() / "lab"
     page = "/lab"
     try:

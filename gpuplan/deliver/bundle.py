@@ -14,6 +14,7 @@ from gpuplan.analysis.customer import customer_scenario
 from gpuplan.deliver.brand import PLAIN, Brand
 from gpuplan.deliver.office import packed_parts
 from gpuplan.deliver.pdf import PdfError, has_office, pdf_of
+from gpuplan.extras import needs_extra
 from gpuplan.facts import did_you_mean
 from gpuplan.plan import Asked, Plan, planned
 from gpuplan.plan.prices import document_day
@@ -45,6 +46,7 @@ def file_stem(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-").lower()[:60].strip("-") or "design"
 
 
+@needs_extra("export")
 def design_files(
     plan: Plan,
     kinds: Sequence[str] | None = None,
@@ -62,7 +64,7 @@ def design_files(
     """Return the files of a design by their paths, in the customer's version unless ``internal``; their names say so.
 
     ``kinds`` are keys of `KINDS`, such as ``pdf``; another one is a `ScenarioError`. Without them these are all; PDFs that cannot be made are then left out, and ``missed`` is called with the reason. A kind that was asked for is a `PdfError` instead. Documents, deck and workbook compare it with up to three designs ``beside`` it, tell the ``solution`` for its limits and the ``boards`` compared by the same work, as ``solution_dict`` and ``boards_dict`` give them, and look as the ``brand`` says, unless a template does. ``tell`` is called before each kind, and while one takes long, with the share that is done and what comes next. A template that cannot be used is a
-    `TemplateError`; without the extra ``export`` there is a `ModuleNotFoundError`.
+    `TemplateError`; without the extra ``export`` there is a `MissingExtra`.
     """
     if unknown := [kind for kind in kinds or () if kind not in KINDS]:
         one_of = said("file.one of", names=", ".join(KINDS))

@@ -6,6 +6,7 @@ import csv
 import io
 from typing import TYPE_CHECKING, Any
 
+from gpuplan.extras import needs_extra
 from gpuplan.report.kinds import KEY, KINDS
 from gpuplan.report.table import Table, records
 
@@ -31,6 +32,7 @@ def _harmless(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value
 
 
+@needs_extra()
 def frame(table: Table) -> pd.DataFrame:
     """The records as a pandas frame; its ``attrs`` have title, units of columns, and heads as ``labels``."""
     import pandas as pd

@@ -17,6 +17,7 @@ from gpuplan.analysis.ranking import Exploration
 from gpuplan.analysis.sensitivity import tornado
 from gpuplan.analysis.solve import Frontier
 from gpuplan.analysis.variants import Progress
+from gpuplan.extras import needs_extra
 from gpuplan.facts import did_you_mean, own_specs
 from gpuplan.plan import Plan
 from gpuplan.plan.training.llm_job import job_curves
@@ -134,6 +135,7 @@ def _words(nothing: str) -> Spec:
     return {"data": {"values": [{}]}, "layer": [{"mark": text}]}
 
 
+@needs_extra()
 def _chart(spec: Spec | None, nothing: str) -> alt.LayerChart:
     """Return an altair chart that can be laid over others, or text where there is nothing to draw."""
     import altair as alt
@@ -236,6 +238,7 @@ def _rounded(part: Any) -> Any:
     return {name: _rounded(value) for name, value in part.items()} if isinstance(part, dict) else part
 
 
+@needs_extra()
 def offline() -> None:
     """Have all altair charts of this session shown without the internet, as those of a plan are: data, words and a picture."""
     import altair as alt

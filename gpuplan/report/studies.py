@@ -36,9 +36,9 @@ def sweep(design: Asked, path: str, values: Iterable[Any], catalog: Catalog | No
 
 def tidy(table: Table, key: str, index: Sequence[str] = ()) -> pd.DataFrame:
     """A table as a frame with typed columns and an index called ``key``: the names in ``index``, else numbers from 0."""
+    found, rows = frame(table), records(table)
     import pandas as pd
 
-    found, rows = frame(table), records(table)
     names = {name: "unplaced" if name == "unplaced_vms" else name for name in found.columns}
     columns = {name: _typed([flat(row[column]) for row in rows]) for column, name in names.items()}
     tidied = pd.DataFrame(columns)

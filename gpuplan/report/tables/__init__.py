@@ -65,7 +65,7 @@ def plan_table(plan: Plan, name: str) -> Table:
 
 @of_design
 def plan_frames(plan: Plan) -> dict[str, pd.DataFrame]:
-    """The plan's tables as pandas frames; pandas comes with ``gpuplan[app]``.
+    """The plan's tables as pandas frames; pandas comes with ``gpuplan[analysis]``.
 
     They join on ``group_id``, ``pool_id`` and ``cluster_id``: ``groups`` and ``pools`` on ``pool_id``, ``placement`` with either. ``attrs`` has
     the units.
