@@ -13,7 +13,7 @@ from gpuplan.scenario.hosts_and_vms import OTHER_VMS
 from gpuplan.scenario.inputs import FIELDS, GROUP_FIELD_BY_NAME, GROUP_FIELDS, field_of
 from gpuplan.scenario.kinds import Field, parse_value
 from gpuplan.scenario.problems import Problem, ScenarioError, name_unknown, problem, show, show_key
-from gpuplan.scenario.scenario import LEFT_OUT, MAPS, READ, UNASSIGNED, Scenario
+from gpuplan.scenario.scenario import EMPTY, LEFT_OUT, MAPS, READ, UNASSIGNED, Scenario
 from gpuplan.scenario.sections import DEFAULTS, FIELDS_OF, SECTIONS, Group, Note, Origin
 from gpuplan.scenario.versions import SCHEMA_VERSION, up_to_date
 from gpuplan.wording import said
@@ -67,7 +67,7 @@ def from_dict(data: Any) -> Scenario:
         origins=tuple(origins.items()),
         **maps,
         **top,
-        **{head: SECTIONS[head](**values) for head, values in sections.items()},
+        **{head: replace(EMPTY[head], **values) for head, values in sections.items()},
     )
     for path in origins:
         try:
@@ -163,7 +163,7 @@ def _group(id: str, given: Mapping[Any, Any], origins: dict[str, Origin], proble
     if not {"groups", f"groups.{id}"} & origins.keys():
         for path, origin in left_out.items():
             origins.setdefault(path, origin)
-    return Group(id=id, **{"name": id, **values})
+    return replace(Group(id), **{"name": id, **values})  # the origins say what was stated
 
 
 def _entries(given: Any, name: str, wanted: str, most: int, problems: _Problems) -> list[tuple[Any, Any]]:

@@ -299,6 +299,9 @@ def test_a_default_that_is_written_is_stated() -> None:
         assert copy_.groups[0].people == 3
         assert copy_.origin("groups.a.people") == STATED
         assert copy_.origin("groups.a.gpus_each") == DEFAULT
+    read = load_scenario("enterprise")  # its file records each default as assumed
+    again = Scenario(groups=read.groups, hardware=read.hardware)
+    assert again.origin(f"groups.{read.groups[0].id}.vms_each") == DEFAULT
 
 
 def test_nobody_stated_what_was_left_out() -> None:
