@@ -77,6 +77,26 @@ CHAPTERS = (
     *("network", "cabling", "held_gpus", "power", "management", "host_line", "costs", "token_costs"),
 )
 """Chapters that have lines, in the order in which a plan is read."""
+OFFERED = (
+    *("scenario", "catalog", "verdict", "standing", "totals", "lines", "line", "plot", "planned"),
+    *(
+        "groups",
+        "group",
+        "pools",
+        "pool",
+        "llm",
+        "weighed",
+        "demand",
+        "requests",
+        "hours",
+        "weeks",
+        "waiting",
+    ),
+    *("placed", "restarts", "power_on", "rehearsed", "postures", "leftover", "inventory", "within", "parts"),
+    *("network", "cabling", "power", "management", "host_line", "costs", "cost_ranges", "token_costs"),
+    *("growth", "decisions", "set_up", "with_scenario"),
+)
+"""Names that Tab offers for a plan: its chapters and figures, without what makes one plan of another."""
 BEFORE_HOSTS = ("weighed", "demand", "requests", "groups", "weeks")
 BEFORE_NETWORK = (
     *BEFORE_HOSTS,
@@ -118,6 +138,9 @@ class Plan(Carded):
     catalog: Catalog = field(repr=False)
     check: bool = field(default=True, repr=False)
     """True if a rule by risk is checked by simulation on the hosts; False takes the answer by formula."""
+
+    def __dir__(self) -> Sequence[str]:
+        return OFFERED
 
     def __repr__(self) -> str:
         totals = self.totals

@@ -1,19 +1,28 @@
-"""Tab completions inside quotes: inputs, figures, charts, steps and tables, as in ``design.set("hardware.``."""
+"""Tab completions inside quotes: inputs and their values, figures, charts, tables and examples, as in ``design.set("hardware.``."""
 
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from gpuplan.catalog import load_catalog
 from gpuplan.plan import planned, scenario_of
 from gpuplan.report.plot import CHARTS, SPECS, Plot
 from gpuplan.report.shown import STEP_OF
 from gpuplan.report.tables import TABLES
+from gpuplan.report.tables.plan import catalog_choices
+from gpuplan.scenario import example_names, field_of
+from gpuplan.scenario.sections import SECTIONS
 
 CALL = re.compile(
-    r"""(?:(?P<of>[\w.]+)\.)?(?P<call>\w+)\(\s*(?:(?P<first>[\w.]+|"[^"]*"|'[^']*')\s*,\s*)?["'](?P<typed>[^"']*)$"""
+    r"""(?:(?P<of>[\w.]+)\.)?(?P<call>\w+)\(\s*(?:(?P<first>[\w.]+|"[^"]*"|'[^']*')\s*,\s*)?(?:\{(?:[^{}]*,\s*)?)?["'](?P<typed>[^"']*)$"""
 )
-"""A call whose first or second argument is being typed as text."""
+"""A call whose first or second argument, or a key of it, is being typed as text."""
+PART = re.compile(r"""\b(?P<part>[A-Z]\w+)\((?:[^()]|\([^()]*\))*?\b(?P<input>\w+)=["'](?P<typed>[^"']*)$""")
+"""A part of a scenario whose input is being typed as text, as in ``Hardware(gpu="``."""
+PATH_OF = {kind.__name__: f"{head}." for head, kind in SECTIONS.items()} | {"Group": "groups.*."}
+EXAMPLES = ("load_scenario", "make_plan", "Design", "workbook", "explain", "compare", "report", "check_plan")
+"""Functions whose first argument may be the name of an example."""
 PLOT = re.compile(r"(?P<of>[\w.]+\.plot)\.(?P<typed>\w*)$")
 Names = Callable[[Any], Iterable[str]]
 
@@ -26,10 +35,19 @@ def _keys(of: Any) -> Iterable[str]:
     return planned(of).lines
 
 
+def _values(path: str) -> Iterable[str]:
+    """What an input may be, where it is a choice or a row of the catalog."""
+    spec = field_of(path)
+    ids = [id for id, _ in catalog_choices(load_catalog(), spec.table)] if spec.table else spec.choices
+    return map(str, ids)
+
+
 METHODS: Mapping[str, Names] = {
     **dict.fromkeys(("set", "slider", "choice", "with_value", "get", "label", "origin"), _paths),
     "chart": lambda _: SPECS,
     "line": _keys,
+    "group": lambda of: (group.id for group in of.groups),
+    "pool": lambda of: (pool.id for pool in of.pools),
     "widget": lambda _: STEP_OF,
 }
 """Method -> what its first argument may be."""
@@ -43,18 +61,26 @@ FUNCTIONS: Mapping[str, Names] = {
 
 def offered(text: str, names: Mapping[str, Any]) -> list[str]:
     """List completions for the end of a code line, by the variables there are; empty where it is none of our calls."""
-    match = CALL.search(text)
+    match = CALL.search(text) or PART.search(text)
     if match is None:
         return _charts(text, names)
-    first = match["first"]
-    lookup = (FUNCTIONS if first else METHODS).get(match["call"])
-    of = _named(first or match["of"] or "", names)
-    if lookup is None or of is None:
-        return []
     try:
-        return [name for name in lookup(of) if name.startswith(match["typed"])]
-    except (AttributeError, ValueError):  # a foreign object with such a method, or no design
+        return [name for name in _names(match.groupdict(), names) if name.startswith(match["typed"])]
+    except (AttributeError, KeyError, ValueError):  # a foreign object with such a method, or no design
         return []
+
+
+def _names(typed: Mapping[str, str], names: Mapping[str, Any]) -> Iterable[str]:
+    """Everything that may stand where text is typed."""
+    if "part" in typed:
+        return _values(PATH_OF[typed["part"]] + typed["input"])
+    call, first = typed["call"], typed["first"]
+    if first and first[0] in "'\"" and call in ("set", "choice", "with_value"):
+        return _values(first[1:-1])
+    if call in EXAMPLES and not first:
+        return example_names()
+    lookup, of = (FUNCTIONS if first else METHODS).get(call), _named(first or typed["of"] or "", names)
+    return () if lookup is None or of is None else lookup(of)
 
 
 def _charts(text: str, names: Mapping[str, Any]) -> list[str]:
@@ -83,6 +109,6 @@ def matched(context: Any) -> Any:
     shell = sys.modules["IPython"].get_ipython()
     text = context.text_until_cursor
     completions = [SimpleCompletion(name, type="text") for name in offered(text, shell.user_ns)]
-    typed = CALL.search(text) or PLOT.search(text)
+    typed = CALL.search(text) or PART.search(text) or PLOT.search(text)
     fragment = typed["typed"] if completions and typed else context.token
     return {"completions": completions, "suppress": bool(completions), "matched_fragment": fragment}

@@ -33,6 +33,13 @@ def names(catalog: Catalog) -> dict[str, object]:
         ('d.chart("c', "cost"),
         ('d.widget("work', "workloads"),
         ("p.plot.", "cost"),
+        ('p.group("res', "researchers"),
+        ('gp.grid(d, {"cost.years": [3], "groups.developers.peo', "groups.developers.people"),
+        ('gp.load_scenario("st', "starter"),
+        ('gp.Hardware(gpus_per_host=4, gpu="h100-n', "h100-nvl-94gb"),
+        ('gp.Scenario(groups=[gp.Group("a", use_case="llm', "llm-serving"),
+        ('d.set("network.transport", "', "tcp"),
+        ("d.choice('hardware.gpu', 'l40s", "l40s-48gb"),
         ("d.plan.plot.wa", "waiting"),
     ],
 )
@@ -45,6 +52,8 @@ def test_what_may_stand_there(names: dict[str, object], line: str, first: str) -
     [
         'x.set("gr',
         'open("',
+        'Frame(gpu="',
+        'gp.Hardware(wheels="',
         "p.",
         'd.set(PATH, "',
         'nothing.set("',
@@ -70,3 +79,10 @@ def test_tab_of_ipython_asks_here() -> None:
         """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["""['s.with_value("cost.years']""", "['p.plot.frontier']"]
+
+
+def test_tab_on_a_plan_offers_chapters_and_figures_without_plumbing(names: dict[str, object]) -> None:
+    plan = names["p"]
+    assert all(hasattr(plan, name) for name in dir(plan))
+    assert {"totals", "groups", "costs", "plot", "verdict"} <= set(dir(plan))
+    assert not {"but", "once", "read", "relinked", "readdressed", "check"} & set(dir(plan))
