@@ -308,7 +308,8 @@ def _wrong_record(prefix: str, names: tuple[str, ...], record: Any) -> Iterable[
     try:
         return _wrong_fields(prefix, names, values, tuple(map(type, values)))
     except TypeError:  # a list or the like, which cannot be remembered
-        return _wrong_fields.__wrapped__(prefix, names, values, ())
+        fields = ((prefix + name, value) for name, value in zip(names, values, strict=True))
+        return [wrong for path, value in fields for wrong in _wrong_at.__wrapped__(path, value)]
 
 
 @lru_cache(maxsize=4096)
@@ -316,12 +317,14 @@ def _wrong_fields(
     prefix: str, names: tuple[str, ...], values: tuple[Any, ...], _types: tuple[type, ...]
 ) -> tuple[Problem, ...]:
     """The same, remembered by the types too, because 1 and True are the same to a dictionary."""
-    paths = [prefix + name for name in names]
     return tuple(
-        wrong
-        for path, value in zip(paths, values, strict=True)
-        for wrong in _wrong(path, field_of(path), value)
+        wrong for name, value in zip(names, values, strict=True) for wrong in _wrong_at(prefix + name, value)
     )
+
+
+@lru_cache(maxsize=4096, typed=True)  # of a record that is changed, most fields are as they were
+def _wrong_at(path: str, given: Any) -> tuple[Problem, ...]:
+    return _wrong(path, field_of(path), given)
 
 
 def _wrong(path: str, spec: Field, given: Any) -> tuple[Problem, ...]:
