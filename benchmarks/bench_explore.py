@@ -1,4 +1,4 @@
-"""Exploring: how long 1,000 candidate designs take on two cores, for the large examples.
+"""Exploring: how long 1,000 candidate designs, and 1,000 draws of one design, take on two cores.
 
 Run with ``make bench``. What a user would pick instead is a loop over ``make_plan`` in one process.
 """
@@ -10,17 +10,20 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from gpuplan import load_catalog, load_scenario
+from gpuplan import load_catalog, load_scenario, make_plan
 from gpuplan.analysis.candidates import Space, candidates, default_space, unfit
 from gpuplan.analysis.explore import explore
+from gpuplan.analysis.monte_carlo import monte_carlo
 from gpuplan.analysis.option import assess
 from gpuplan.analysis.ranking import Exploration
+from gpuplan.analysis.variants import standing
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import Scenario
 
 CANDIDATES = 1_000
 CORES = 2
 ALLOWED_S = 5
+DRAWN_S = 15
 
 
 def thousand(scenario: Scenario, catalog: Catalog) -> Space:
@@ -51,9 +54,25 @@ def timed(work: Callable[[], Exploration]) -> tuple[float, float, Exploration]:
     return time.perf_counter() - start, busy, done
 
 
+def draws(catalog: Catalog, most: int = 100) -> None:
+    """Print the processor time of a draw, as a ratio to a plan with its cost made alone."""
+    for name in ("starter", "enterprise", "assistant", "current"):
+        scenario, start = load_scenario(name), time.process_time()
+        for years in range(1, 6):
+            standing(make_plan(scenario.with_value("cost.years", float(years)), catalog))
+        plan_s, start = (time.process_time() - start) / 5, time.process_time()
+        monte_carlo(scenario, most, catalog=catalog, workers=1)
+        draw_s = (time.process_time() - start) / most
+        print(
+            f"{name}: a draw takes {1000 * draw_s:.0f} ms of processor, {draw_s / plan_s:.1f} times a plan; 1,000 on "
+            f"{CORES} cores {CANDIDATES * draw_s / CORES:.0f} s of the {DRAWN_S} s that they may"
+        )
+
+
 def main() -> None:
     """Print the time of each example, at its best of three."""
     catalog = load_catalog()
+    draws(catalog)
     print(f"{os.cpu_count()} cores here, load {os.getloadavg()[0]:.1f}; best of three runs")
     for name in ("enterprise", "current"):
         scenario = load_scenario(name)

@@ -41,8 +41,9 @@ WAYS["card"] = lambda thing: import_module("gpuplan.report.shown").html(thing)
 WAYS["standing"] = lambda plan: import_module("gpuplan.analysis.variants").standing(plan)
 WAYS["frame"] = lambda study: import_module("gpuplan.report.studies").frame_of(study)
 WAYS["study"] = lambda study, figure: import_module("gpuplan.report.plot").study(study, figure)
-WAYS["quantiles"] = lambda study: import_module("gpuplan.report.studies").quantiles(study)
-WAYS["progress"] = lambda: import_module("gpuplan.report.plot").progress_line()
+WAYS["progress"] = lambda: (
+    import_module("gpuplan.report.plot").progress_line() if "IPython" in sys.modules else None
+)
 WAYS["plot"] = lambda plan: import_module("gpuplan.report.plot").Plot(plan)
 
 

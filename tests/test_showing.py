@@ -49,7 +49,6 @@ def test_the_ways_are_registered_with_the_package_and_load_what_they_need_on_use
         "frame",
         "plot",
         "progress",
-        "quantiles",
         "report",
         "standing",
         "study",

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
 from math import prod
@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from gpuplan.analysis.engines import Engine
 from gpuplan.analysis.variants import Outcome, Progress, Standing, outcome_of
 from gpuplan.catalog import Catalog, load_catalog
+from gpuplan.facts import Brief
 from gpuplan.plan import Asked, Plan, make_plan
 from gpuplan.plan.plan import scenario_of
 from gpuplan.scenario import Scenario, ScenarioError, problem
@@ -20,8 +21,6 @@ MOST = 100_000
 """Most designs of a grid."""
 PAYS_S = 4.0
 """Work from which other processes are started: each takes about a second to begin."""
-LOOKS = (2, 4, 8, 16, 32, 64)
-"""Numbers of designs planned after which the time of those left is estimated."""
 CHUNK = 16
 Task = TypeVar("Task")
 Done = TypeVar("Done")
@@ -29,23 +28,27 @@ Done = TypeVar("Done")
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The figures of one design; None where its inputs are refused."""
+    """The figures of one design of a study; None where its inputs are refused."""
 
     values: tuple[Any, ...]
-    """Values of the inputs, in the order of the grid."""
+    """Values of the inputs, in the order of the study."""
     standing: Standing
     refused: str
     """Why it cannot be planned; empty where it can."""
+    limits: Mapping[str, bool | None] = field(default_factory=dict)
+    """Limit that is set -> whether it holds; None where that is not known."""
     gpus_demanded: float | None = None
     hosts: int | None = None
     gpus: int | None = None
     gpus_after_failure: int | None = None
     power_w: float | None = None
     net_present: float | None = None
+    first: float | None = None
+    """Payment at the start."""
 
 
-@dataclass(frozen=True, slots=True)
-class Grid(Study):
+@dataclass(frozen=True, slots=True, repr=False)
+class Grid(Brief, Study):
     """Every combination of some values of a design's inputs, with its figures."""
 
     scenario: Scenario
@@ -53,10 +56,6 @@ class Grid(Study):
     inputs: Mapping[str, tuple[Any, ...]]
     """Path of each input -> its values; the last input changes fastest."""
     points: tuple[Point, ...]
-
-    def __repr__(self) -> str:
-        sizes = " x ".join(f"{path} ({len(values)})" for path, values in self.inputs.items())
-        return f"Grid({self.scenario.name!r}: {len(self.points)} designs, {sizes})"
 
     def plan(self, at: int) -> Plan:
         """Make the plan of a point again, as its figures are kept, not its plan. Raises a ScenarioError if it is refused."""
@@ -126,41 +125,22 @@ def planned_each(
     workers: int = 0,
     progress: Progress | None = None,
 ) -> list[Done]:
-    """Do tasks in their order: here, or in other processes if those left take long and a worker has the same catalog."""
-    told, start = progress or WAYS["progress"](), time.monotonic()
-    done: list[Done] = []
-    for task in tasks:
-        done.append(work(catalog, task))
-        if told:
-            told(len(done), len(tasks))
-        each_s = (time.monotonic() - start) / len(done)
-        asked = workers != 1 and len(done) in LOOKS and each_s * (len(tasks) - len(done)) > PAYS_S
-        if asked and _readable(catalog):
-            return _there(catalog, work, tasks, done, workers, told)
-    return done
+    """Do tasks in their order, in other processes where they take long by the time of the second: the first fills caches."""
+    told, numbered = progress or WAYS["progress"](), list(enumerate(tasks))
+    done: dict[int, Done] = {}
+    started = [time.monotonic()]
 
-
-def _readable(catalog: Catalog) -> bool:
-    """True if other processes can read the catalog from its folders, to which no rows were added in Python."""
-    return load_catalog(*catalog.folders[1:]).digest == catalog.digest
-
-
-def _there(
-    catalog: Catalog,
-    work: Callable[[Catalog, Task], Done],
-    tasks: Sequence[Task],
-    first: Sequence[Done],
-    workers: int,
-    told: Progress | None,
-) -> list[Done]:
-    """Do the tasks after the first in other processes."""
-    done = dict(enumerate(first))
-    with Engine(catalog, workers=workers) as engine:
-        rest = list(enumerate(tasks))[len(first) :]
-        for part in engine.each(partial(_numbered, work), rest, CHUNK):
+    def collect(parts: Iterable[list[tuple[int, Done]]]) -> None:
+        for part in parts:
             done.update(part)
+            started.append(time.monotonic())
             if told:
                 told(len(done), len(tasks))
+
+    collect([_numbered(work, catalog, task)] for task in numbered[:2])
+    long = (started[-1] - started[-2]) * len(tasks) > PAYS_S
+    with Engine(catalog, workers=workers if long else 1) as engine:
+        collect(engine.each(partial(_numbered, work), numbered[2:], CHUNK if engine.workers > 1 else 1))
     return [done[at] for at in range(len(tasks))]
 
 
@@ -179,14 +159,17 @@ def plan_with(catalog: Catalog, scenario: Scenario, values: Mapping[str, Any]) -
 
 def _point(catalog: Catalog, task: tuple[Scenario, Mapping[str, Any]]) -> Point:
     outcome = outcome_of(partial(plan_with, catalog, *task))
-    return Point(tuple(task[1].values()), outcome.standing, outcome.refused, **figures_of(outcome))
+    return point_of(outcome, tuple(task[1].values()))
 
 
-def figures_of(outcome: Outcome) -> dict[str, Any]:
-    """Return the headline figures of a plan by their names; none where it is refused."""
+def point_of(outcome: Outcome, values: tuple[Any, ...]) -> Point:
+    """Return the figures of a plan for some inputs, none where they are refused."""
+    about = (values, outcome.standing, outcome.refused)
     if (plan := outcome.plan) is None:
-        return {}
+        return Point(*about)
     totals = ("gpus_demanded", "hosts", "gpus", "gpus_after_failure")
-    counted = {name: getattr(plan.totals, name) for name in totals}
-    power_w = plan.power.typical_w if plan.power else None
-    return counted | {"power_w": power_w, "net_present": outcome.net_present}
+    known: dict[str, Any] = {name: getattr(plan.totals, name) for name in totals}
+    if plan.power and plan.costs:
+        known |= {"power_w": plan.power.typical_w, "net_present": plan.costs.net_present}
+        known["first"] = plan.costs.cash[0]
+    return Point(*about, {limit.key: limit.met for limit in plan.within}, **known)

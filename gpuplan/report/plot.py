@@ -210,7 +210,7 @@ def study(found: Study, figure: str = "") -> alt.LayerChart:
 
 
 def _distribution(found: MonteCarlo, values: Any, figure: str, about: Mapping[str, Any]) -> alt.LayerChart:
-    known = hasattr(found.draws[0], figure)
+    known = hasattr(found.points[0], figure)
     quantiles = {share: found.quantile(figure, share).value for share in (0.1, 0.5, 0.9) if known}
     label, unit = about["labels"].get(figure, figure), about["units"][figure]
     data = draws_rows(values.tolist(), quantiles, label, unit)

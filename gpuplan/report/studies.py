@@ -25,13 +25,8 @@ if TYPE_CHECKING:
 
 
 def sweep(design: Asked, path: str, values: Iterable[Any], catalog: Catalog | None = None) -> pd.DataFrame:
-    """A `grid` of one input as a frame, whose column ``value`` has the values of the input."""
-    found = grid(design, {path: values}, catalog).frame
-    names = {path: "value", "unplaced": "unplaced_vms"}
-    renamed = found.rename(columns=names)
-    for kind in ("units", "labels"):
-        renamed.attrs[kind] = {names.get(name, name): word for name, word in found.attrs[kind].items()}
-    return renamed
+    """Return the frame of a `grid` of one input, whose values are in the column ``value``."""
+    return tidy(explore.points(grid(design, {path: values}, catalog), "value"), "point")
 
 
 def tidy(table: Table, key: str, index: Sequence[str] = ()) -> pd.DataFrame:
@@ -78,11 +73,6 @@ def frame_of(study: Any) -> pd.DataFrame:
     return FRAMES[type(study)](study)
 
 
-def quantiles(found: MonteCarlo) -> pd.DataFrame:
-    """The quantiles of draws as a frame."""
-    return tidy(explore.quantiles(found), "row").set_index("share")
-
-
 def _compared(found: Comparison) -> pd.DataFrame:
     columns = [Column(RESULT_NAMES.get(row.key, row.key), row.label, unit=row.unit) for row in found.rows]
     rows = zip(*(row.values for row in found.rows), strict=True)
@@ -106,8 +96,8 @@ def _budgets(found: Frontier) -> pd.DataFrame:
 
 
 FRAMES: Mapping[type, Callable[[Any], pd.DataFrame]] = {
-    MonteCarlo: lambda found: tidy(explore.draws(found), "draw"),
-    Grid: lambda found: tidy(explore.grid(found), "point"),
+    MonteCarlo: lambda found: tidy(explore.points(found), "draw"),
+    Grid: lambda found: tidy(explore.points(found), "point"),
     Exploration: _explored,
     Comparison: _compared,
     Solution: _solved,

@@ -28,11 +28,10 @@ def study(asked: Scenario) -> MonteCarlo:
 
 
 def test_a_draw_is_the_plan_of_its_inputs(study: MonteCarlo, asked: Scenario, catalog: Catalog) -> None:
-    assert study.limits == ("budget", "racks")
-    for draw in study.draws[:6]:
+    for draw in study.points[:6]:
         scenario = asked
-        for one, value in zip(study.inputs, draw.values, strict=True):
-            scenario = scenario.with_value(one.path, value)
+        for path, value in zip(study.inputs, draw.values, strict=True):
+            scenario = scenario.with_value(path, value)
         plan = make_plan(scenario, catalog)
         assert plan.costs and plan.power
         assert draw.net_present == pytest.approx(plan.costs.net_present, rel=1e-12)
@@ -42,7 +41,8 @@ def test_a_draw_is_the_plan_of_its_inputs(study: MonteCarlo, asked: Scenario, ca
             plan.totals.gpus,
             plan.power.typical_w,
         )
-        assert draw.limits == tuple(limit.met for limit in plan.within)
+        assert draw.limits == {limit.key: limit.met for limit in plan.within}
+        assert set(draw.limits) == {"budget", "racks"}
         assert (draw.standing.valid, draw.standing.stops) == (plan.standing.valid, plan.standing.stops)
 
 
@@ -51,26 +51,25 @@ def test_the_same_seed_gives_the_same_draws_and_more_draws_begin_with_them(
 ) -> None:
     assert monte_carlo(asked, N, seed=3, workers=1) == study
     fewer = monte_carlo(asked, 5, seed=3, workers=1)
-    assert fewer.draws == study.draws[:5]
-    assert monte_carlo(asked, 5, seed=4, workers=1).draws != fewer.draws
+    assert fewer.points == study.points[:5]
+    assert monte_carlo(asked, 5, seed=4, workers=1).points != fewer.points
 
 
 def test_what_is_drawn_is_what_sensitivity_varies_within_its_range(
     study: MonteCarlo, asked: Scenario
 ) -> None:
-    paths = [one.path for one in study.inputs]
-    assert {bar.path for bar in tornado(make_plan(asked))} <= set(paths)
+    assert {bar.path for bar in tornado(make_plan(asked))} <= set(study.inputs)
     for one, values in zip(
-        study.inputs, zip(*(draw.values for draw in study.draws), strict=True), strict=True
+        study.inputs.values(), zip(*(draw.values for draw in study.points), strict=True), strict=True
     ):
         assert all(one.low <= value <= one.high for value in values), one.path
         assert len(set(values)) > 1, one.path
 
 
 def test_inputs_of_one_cause_move_together_and_no_others(study: MonteCarlo) -> None:
-    drawn = np.array([draw.values for draw in study.draws]).T
-    cause = {one.path: one.cause for one in study.inputs}
-    row = {one.path: values for one, values in zip(study.inputs, drawn, strict=True)}
+    drawn = np.array([draw.values for draw in study.points]).T
+    cause = {path: one.cause for path, one in study.inputs.items()}
+    row = dict(zip(study.inputs, drawn, strict=True))
 
     def ordered(first: str, second: str) -> bool:
         return bool((np.argsort(row[first]) == np.argsort(row[second])).all())
@@ -104,7 +103,9 @@ def test_without_ranges_each_draw_is_the_plan(catalog: Catalog, monkeypatch: pyt
     plan = make_plan(load_scenario("starter"), catalog)
     found = monte_carlo(plan, 7)
     assert plan.costs
-    assert list(found.values("net_present")) == pytest.approx([plan.costs.net_present] * 7, rel=1e-14)
+    assert [point.net_present for point in found.points] == pytest.approx(
+        [plan.costs.net_present] * 7, rel=1e-14
+    )
     assert found.quantile("hosts", 0.5) == (plan.totals.hosts, 0.0)
 
 
@@ -113,26 +114,26 @@ def test_prices_alone_need_one_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpuplan.analysis.grid.make_plan", lambda scenario, catalog: made.append(scenario) or plan_of(scenario, catalog, True))  # fmt: skip
     monkeypatch.setattr("gpuplan.analysis.monte_carlo.ranges_of", lambda plan: (span for span in ranges_of(plan) if span.path.startswith("prices.")))  # fmt: skip
     found = monte_carlo("starter", 50)
-    assert len(made) == 1 and len({draw.net_present for draw in found.draws}) == 50
-    assert len({draw.hosts for draw in found.draws}) == 1
+    assert len(made) == 1 and len({draw.net_present for draw in found.points}) == 50
+    assert len({draw.hosts for draw in found.points}) == 1
 
 
 def test_more_budget_is_kept_more_often_and_errors_shrink_with_draws(study: MonteCarlo) -> None:
-    costs = sorted(study.values("net_present"))
+    costs = sorted(point.net_present or 0.0 for point in study.points)
     chances = [study.chance("racks", net_present=cost).value for cost in costs]
     assert chances == sorted(chances) and chances[-1] == study.chance("racks").value
     assert study.chance().value <= study.chance("budget").value <= 1
     share = study.chance("budget")
     assert share.standard_error == pytest.approx((share.value * (1 - share.value) / N) ** 0.5)
     assert study.quantile("net_present", 0.5).value in costs
-    invalid = [replace(draw, standing=draw.standing._replace(valid=False)) for draw in study.draws]
-    assert replace(study, draws=tuple(invalid)).chance("racks").value == 0
+    invalid = [replace(draw, standing=draw.standing._replace(valid=False)) for draw in study.points]
+    assert replace(study, points=tuple(invalid)).chance("racks").value == 0
 
 
 def test_the_error_of_a_quantile_is_that_of_other_seeds() -> None:
     rows = np.random.default_rng(1).normal(size=(300, 400))
     found = [
-        replace(_EMPTY, draws=tuple(_Row(value) for value in row)).quantile("hosts", 0.8) for row in rows
+        replace(_EMPTY, points=tuple(_Row(value) for value in row)).quantile("hosts", 0.8) for row in rows
     ]
     spread = np.std([one.value for one in found])
     assert np.mean([one.standard_error for one in found]) == pytest.approx(spread, rel=0.1)
@@ -143,7 +144,7 @@ class _Row:
         self.hosts = value
 
 
-_EMPTY = MonteCarlo(load_scenario("starter"), 0, (), (), ())
+_EMPTY = MonteCarlo(load_scenario("starter"), 0, {}, ())
 
 
 @pytest.mark.parametrize(("name", "value"), [("n", 1), ("n", 2.5), ("n", True), ("seed", -1), ("seed", None)])

@@ -30,7 +30,7 @@ from gpuplan.report.tables.alternatives import in_short
 BESIDE = ["valid", "unplaced_vms", "stops", "low", "high", "checked"]
 COUNTED = {"hosts", "gpus", "net_present"}
 SAYS = re.compile(r"without a GPU|no GPU|not placed|to fix")
-OF_DESIGNS = ("alternatives", "postures", "silos", "growth", "designs", "same_boards", "sweep", "draws")
+OF_DESIGNS = ("alternatives", "postures", "silos", "growth", "designs", "same_boards", "points")
 """Tables with a row for each of several designs."""
 
 
@@ -104,7 +104,7 @@ def test_every_table_of_designs_has_the_columns(name: str) -> None:
 def test_a_sweep_says_which_values_can_be_bought() -> None:
     found = gp.sweep("enterprise", "groups.researchers.access", ["vgpu", "mig", "bitfusion"])
     assert [*found["valid"]] == [True, False, False]
-    assert [*found["unplaced_vms"]] == [0, 3, 3]
+    assert [*found["unplaced"]] == [0, 3, 3]
     assert [bool(stops) for stops in found["stops"]] == [False, True, True]
     assert (found["low"] < found["net_present"]).all() and (found["net_present"] < found["high"]).all()
     none = gp.sweep("enterprise", "hardware.gpus_per_host", [4, 99])

@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from gpuplan.report.charts.look import MONEY, Look, Spec, drawn
 from gpuplan.report.drawing import COLOURS, OKABE_ITO
 from gpuplan.wording import NAMES, amount, headline_money, is_currency, said
@@ -13,7 +11,8 @@ MANY = 8
 INKS = (*(OKABE_ITO[at] for at in (0, 3, 2, 4, 1, 7, 6)), COLOURS[0])
 """Colours of lines, neighbours far apart; the remaining one is that of invalid designs."""
 BINS = 30
-"""Intervals in which draws are counted."""
+"""Most intervals in which draws are counted."""
+WIDE_BINS = {"kind": "quantitative", "bins": {"maxbins": BINS}, "scale": {"zero": False, "nice": False}}
 STATES = NAMES["state of a design"]
 SHAPES = {STATES["valid"]: "circle", STATES["invalid"]: "cross", STATES["refused"]: "cross"}
 
@@ -78,24 +77,18 @@ def study_chart(data: Spec, look: Look) -> Spec:
 
 
 def draws_rows(values: Sequence[float], quantiles: Mapping[float, float], label: str, unit: str) -> Spec:
-    """Count the draws in intervals of a figure, one for each whole number if it has few; empty without draws."""
-    if not len(values):
-        return {}
-    least, most = min(values), max(values)
-    counted = all(value == round(value) for value in values) and most - least < BINS
-    edges = np.arange(least, most + 2) - 0.5 if counted else np.linspace(least, most, BINS + 1)
-    counts, ends = np.histogram(values, edges)
-    rows = []
-    for draws, low, high in zip(counts.tolist(), ends[:-1].tolist(), ends[1:].tolist(), strict=True):
-        inside = (round((low + high) / 2),) if counted else (low, high)
-        words = " – ".join(words_of(end, unit) for end in inside)
-        rows.append({"low": low, "high": high, "none": 0, "draws": draws, "words": words})
+    """Return a figure of all draws and its quantiles; empty without draws."""
+    whole = (
+        all(value == round(value) for value in values)
+        and max(values, default=0) - min(values, default=0) < BINS
+    )
     lines = [
         {"value": value, "words": said("chart.draws.quantile", share=share, value=words_of(value, unit))}
         for share, value in quantiles.items()
     ]
-    about = {"title": label, "money": is_currency(unit), "counted": counted, "draws": len(values)}
-    return {"rows": rows, "lines": lines, **about}
+    rows = [{"value": value} for value in values]
+    about = {"title": label, "money": is_currency(unit), "counted": whole, "draws": len(values)}
+    return {"rows": rows, "lines": lines, **about} if rows else {}
 
 
 def words_of(value: float, unit: str) -> str:
@@ -106,10 +99,10 @@ def words_of(value: float, unit: str) -> str:
 def draws_chart(data: Spec, look: Look) -> Spec:
     """The number of draws by a figure, with lines at its quantiles."""
     more: Spec = {"ink_of_bars": OKABE_ITO[1], "line_ink": OKABE_ITO[5], "format": _format(data)}
+    more |= {"kind": "ordinal", "bins": False, "scale": {}} if data["counted"] else WIDE_BINS
     about = said("chart.draws.about", title=data["title"], draws=data["draws"])
     return drawn("draws", look, data, about=about, **more)
 
 
 def _format(data: Spec) -> Spec:
-    whole = {"tickMinStep": 1} if data.get("counted") else {}
-    return {"labelExpr": MONEY} if data["money"] else {"format": ",~g", **whole}
+    return {"labelExpr": MONEY} if data["money"] else {"format": ",~g"}

@@ -11,7 +11,7 @@ from typing import Any
 from gpuplan.analysis.candidates import Candidate
 from gpuplan.analysis.compare import CompareRow, Comparison
 from gpuplan.analysis.grid import Grid, Point
-from gpuplan.analysis.monte_carlo import Draw, MonteCarlo
+from gpuplan.analysis.monte_carlo import MonteCarlo
 from gpuplan.analysis.option import Option
 from gpuplan.analysis.variants import Standing
 from gpuplan.catalog import Catalog
@@ -23,8 +23,6 @@ from gpuplan.scenario import Field, ScenarioError, field_of
 from gpuplan.wording import amount, hours, is_currency, money, number, percent, said, stated_percent, watts
 
 NONE = "-"
-SHARES = (0.05, 0.1, 0.5, 0.9, 0.95)
-"""Shares of draws whose quantiles are shown."""
 RESULT_WORDS: Mapping[str, Callable[[float], str]] = {
     "kept": percent,
     "short_h": hours,
@@ -123,55 +121,40 @@ Found = Mapping[str, Any]
 """An exploration as a dict from ``exploration_dict``; each option is a dict, too."""
 
 
-def grid(found: Grid) -> Table:
-    """Tabulate the designs of a grid with the value of each input, its currency being that of the design."""
-    scenario, fields_of = found.scenario, {path: field_of(path) for path in found.inputs}
-    axes = (
-        Column(path, scenario.label(path), "number", "1" if field.kind == "share" else field.unit)
-        for path, field in fields_of.items()
+def points(found: Grid | MonteCarlo, *names: str) -> Table:
+    """Tabulate the designs of a study with the values of their inputs, under their paths if no names are given."""
+    scenario = found.scenario
+    inputs = (
+        Column(name, scenario.label(path), "number", _input_unit(path, scenario.cost.currency))
+        for name, path in zip(names or found.inputs, found.inputs, strict=True)
     )
-    shown = columns("sweep", scenario.cost.currency, standing=attrgetter("standing"))
-    return _beside("sweep", tuple(axes), shown, found.points)
-
-
-def draws(found: MonteCarlo) -> Table:
-    """Tabulate draws with the value of each input, the figures of its design, and whether each limit holds."""
-    axes = tuple(Column(one.path, one.label, "number", one.unit) for one in found.inputs)
-    limits = tuple(
-        Column(f"limits.{name}", field_of(f"limits.{name}").label, "yes", of=partial(_limit, at))
-        for at, name in enumerate(found.limits)
+    limits = (
+        Column(f"limits.{name}", field_of(f"limits.{name}").label, "yes", of=partial(_limit, name))
+        for name in dict.fromkeys(name for point in found.points for name in point.limits)
     )
-    own = columns("draws", found.scenario.cost.currency, standing=attrgetter("standing"))
-    return _beside("draws", axes, (*own, *limits), found.draws)
+    shown = (*columns("points", scenario.cost.currency, standing=attrgetter("standing")), *limits)
+    rows = ((*point.values, *(column.held(point) for column in shown)) for point in found.points)
+    return Table("points", (*inputs, *shown), tuple(rows), title="")
 
 
-def _limit(at: int, draw: Draw) -> bool | None:
-    return draw.limits[at]
+def _input_unit(path: str, currency: str) -> str:
+    spec = field_of(path)
+    return currency if path.startswith("prices.") else "1" if spec.kind == "share" else spec.unit
 
 
-def _beside(
-    name: str, inputs: Sequence[Column], shown: Sequence[Column], designs: Sequence[Point | Draw]
-) -> Table:
-    """Tabulate designs with the values of their inputs before their figures."""
-    rows = ((*design.values, *(column.held(design) for column in shown)) for design in designs)
-    return Table(name, (*inputs, *shown), tuple(rows), title="")
-
-
-def drawn(found: MonteCarlo) -> Table:
-    """Tabulate what is drawn, with its range, its distribution and its cause."""
-    return tabulate("drawn", found.inputs, distribution=lambda _: said("monte.distribution"))
+def _limit(name: str, point: Point) -> bool | None:
+    return point.limits.get(name)
 
 
 def quantiles(found: MonteCarlo) -> Table:
     """Tabulate quantiles of hosts, GPUs and cost, each with its standard error."""
     figures = ("hosts", "gpus", "net_present", "first")
-
-    def row(share: float) -> dict[str, float]:
-        known = {figure: found.quantile(figure, share) for figure in figures}
-        errors = {f"{figure}_error": known[figure].standard_error for figure in figures}
-        return {"share": share, **{figure: known[figure].value for figure in figures}, **errors}
-
-    return tabulate("quantiles", map(row, SHARES), found.scenario.cost.currency)
+    rows = [
+        (share, *(end for figure in figures for end in found.quantile(figure, share)))
+        for share in (0.05, 0.1, 0.5, 0.9, 0.95)
+    ]
+    valid = said("monte.note", valid=found.chance().value, draws=len(found.points))
+    return filled("quantiles", rows, found.scenario.cost.currency, notes=(valid,))
 
 
 def designs(found: Found, options: Sequence[Found], title: str = "") -> Table:

@@ -8,7 +8,15 @@ import pytest
 
 from gpuplan.report.charts import studies
 from gpuplan.report.charts.look import NOTEBOOK
-from gpuplan.report.charts.studies import SHAPES, STATES, draws_chart, draws_rows, study_chart, study_rows
+from gpuplan.report.charts.studies import (
+    BINS,
+    SHAPES,
+    STATES,
+    draws_chart,
+    draws_rows,
+    study_chart,
+    study_rows,
+)
 
 
 def row(gpu: str, people: int, hosts: int | None, *, valid: bool = True) -> dict[str, Any]:
@@ -53,16 +61,12 @@ def test_without_any_figure_there_is_no_chart() -> None:
     assert draws_rows([], {}, "", "") == {}
 
 
-@pytest.mark.parametrize("values", [[8, 9, 9, 12], [8.0] * 5, [1.5, 2.5, 1e6], list(range(100))])
-def test_each_draw_is_in_one_bar(values: list[float]) -> None:
-    data = draws_rows(values, {0.5: 9}, "Hosts", "host")
-    assert sum(bar["draws"] for bar in data["rows"]) == len(values)
-    assert all(
-        first["high"] == second["low"] for first, second in zip(data["rows"], data["rows"][1:], strict=False)
-    )
-    assert draws_chart(data, NOTEBOOK)["layer"][1]["data"]["values"] == data["lines"]
-
-
-def test_few_whole_numbers_have_a_bar_each() -> None:
-    bars = draws_rows([8, 9, 9, 11], {}, "Hosts", "host")["rows"]
-    assert [(bar["low"], bar["draws"]) for bar in bars] == [(7.5, 1), (8.5, 2), (9.5, 0), (10.5, 1)]
+def test_few_whole_numbers_have_a_bar_each_and_others_intervals() -> None:
+    for values, kind, binned in (
+        ([8, 9, 9, 11], "ordinal", False),
+        ([8.5, 9.0], "quantitative", {"maxbins": BINS}),
+    ):
+        bars, lines, words = draws_chart(draws_rows(values, {0.5: 9}, "Hosts", "host"), NOTEBOOK)["layer"]
+        assert [row["value"] for row in bars["data"]["values"]] == values
+        assert (bars["encoding"]["x"]["type"], bars["encoding"]["x"]["bin"]) == (kind, binned)
+        assert [row["value"] for row in lines["data"]["values"]] == [9] and "9 hosts" in str(words["data"])
