@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "gpuplan"
 PAGE = PACKAGE / "README.md"
 BEGIN, END = "<!-- house: make house -->\n", "<!-- end of house -->\n"
 FLOORS = (
-    ("units", "showing"),
+    ("units", "showing", "extensions"),
     ("facts",),
     ("locales",),
     ("wording",),

@@ -18,6 +18,7 @@ from gpuplan.audit.schedulers import Line, Row, lsf, pbs, pods, sge, slurm_jobs,
 from gpuplan.audit.table import Table
 from gpuplan.audit.trace import refusal
 from gpuplan.audit.values import DATE, DAY_S, BadValue, Clock, count_of, is_missing
+from gpuplan.extensions import added
 from gpuplan.facts import own_rows
 from gpuplan.scenario import show
 from gpuplan.wording import said, some_of
@@ -98,7 +99,8 @@ def of_text(text: io.TextIOWrapper, start: str, format: str = "auto") -> Export:
     first, _, rest = start.partition("\n")
     if SMI.match(start):
         return Export(_smi(next(lines)[1], lines), "nvidia-smi", "samples")
-    for sign, name, table_of in RECORDS:
+    own = ((sign, name, table_of) for name, (sign, table_of) in added("readers").items())
+    for sign, name, table_of in (*own, *RECORDS):
         if sign.match(start):
             return Export(table_of(lines), name, "jobs")
     if DASHES.match(rest.partition("\n")[0]):

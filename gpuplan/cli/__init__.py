@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 from gpuplan import __version__
 from gpuplan.cli.terminal import clear_bar, fit_to_terminal
+from gpuplan.extensions import added
 from gpuplan.facts import did_you_mean, own_rows
 
 __all__ = ["BAD_INPUT", "COMMANDS", "INTERRUPTED", "main", "parser"]
@@ -143,6 +144,7 @@ def _add_options(command: argparse.ArgumentParser, name: str) -> None:
             to = alone = alone or command.add_mutually_exclusive_group()
         stated: dict[str, Any] = {key: row[key] for key in ("metavar", "default") if row[key]}
         if row["choices"]:
-            stated["choices"] = row["choices"].split("; ")
+            own = added("files") if row["option"] == "--only" else ()
+            stated["choices"] = [*row["choices"].split("; "), *own]
         words = row["help"].format(examples=examples)
         to.add_argument(row["option"], help=words, **{**KINDS[row["kind"]], **stated})

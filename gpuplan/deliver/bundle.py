@@ -14,6 +14,7 @@ from gpuplan.analysis.customer import customer_scenario
 from gpuplan.deliver.brand import PLAIN, Brand
 from gpuplan.deliver.office import packed_parts
 from gpuplan.deliver.pdf import PdfError, has_office, pdf_of
+from gpuplan.extensions import added
 from gpuplan.extras import needs_extra
 from gpuplan.facts import did_you_mean
 from gpuplan.plan import Asked, Plan, planned
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from gpuplan.deliver.document import Document
     from gpuplan.deliver.executive import Executive
 
-KINDS = NAMES["kind of file"]
-"""Available kinds of files, in the order in which they are made."""
+KINDS = {**NAMES["kind of file"], **{kind: kind for kind in added("files")}}
+"""Available kinds of files, in the order in which they are made; last those of other authors' packages, by the ends of their names."""
 EFFORT = {"html": 4, "docx": 3, "pptx": 2, "pdf": 5, "whatif": 5}
 """Relative duration of a kind, including the charts that it draws first; the others take 1."""
 ENDINGS = {"brief": "-brief.docx", "whatif": "-what-if.html"}
@@ -125,6 +126,8 @@ def _by_path(files: _Files, kind: str, stem: str, mark: str) -> dict[str, bytes]
     """The files of a kind by their paths."""
     if kind == "pdf":
         return {stem + PRINTED[each]: content for each, content in files.pdf.items()}
+    if kind in added("files"):
+        return {f"{stem}-{kind}": added("files")[kind](files.plan)}
     if kind != "terraform":
         return {f"{stem}{ENDINGS.get(kind, f'.{kind}')}": getattr(files, kind)}
     parted = ((path.partition("/"), content) for path, content in files.terraform.items())

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from gpuplan.catalog import Catalog, load_catalog
+from gpuplan.extensions import added
 from gpuplan.facts import Fact
 from gpuplan.locales import spoken
 from gpuplan.plan.access import GroupPlan
@@ -75,6 +76,7 @@ CHAPTERS = (
     *("llm", "sized", "demand", "requests", "pools", "power_on", "inventory", "waiting", "leftover"),
     *("totals", "postures"),
     *("network", "cabling", "held_gpus", "power", "management", "host_line", "costs", "token_costs"),
+    "added",
 )
 """Chapters that have lines, in the order in which a plan is read."""
 OFFERED = (
@@ -490,6 +492,14 @@ class Plan(Carded):
         """The same with other values of some figures, such as costs at other prices, by their keys."""
         changed = {key: replace(self._known[key], value=value) for key, value in values.items()}
         return within(self, self._known | changed)
+
+    @chapter
+    def added(self) -> Trail:
+        """Figures that packages of other authors add; ``docs/how/extend.md`` has an example."""
+        trail = self._trail("added")
+        for figure in added("figures").values():
+            figure(trail, self)
+        return trail
 
     @chapter
     def decisions(self) -> tuple[Decision, ...]:

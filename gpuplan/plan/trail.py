@@ -92,7 +92,8 @@ def _words() -> dict[tuple[str, str], Words]:
     }
 
 
-WORDS: Mapping[tuple[str, str], Words] = _words()
+WORDS = _words()
+"""Packages of other authors put the words of their figures here, with keys that start with ``added.``."""
 GAP = re.compile(r"\{\w+\}")
 """A gap, filled in later."""
 

@@ -209,7 +209,11 @@ def bases(draft: Draft) -> Table:
 
 def results(draft: Draft) -> Table:
     """The main results with their weakest input."""
-    lines = (line for key, line in draft.plan.lines.items() if key.startswith("totals.") or key in HEADLINE)
+    lines = (
+        line
+        for key, line in draft.plan.lines.items()
+        if key.startswith(("totals.", "added.")) or key in HEADLINE
+    )
     rows = tuple((line.label, _result(line), basis_word(line.basis)) for line in lines)
     return Table("main_results", columns("main_results"), rows, title=said("sources.results"))
 
