@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -41,6 +42,7 @@ RENDERER = "gpuplan"
 MIME = "application/vnd.vegalite.v5+json"
 """MIME type of the newest Vega-Lite that JupyterLab 4 and Voila render; altair's charts use it, too."""
 WIDTH = 560
+WIDTH_NAME = re.compile(r"\bwidth\b")
 NO_COST = said("chart.none.cost")
 Drawn = tuple[Spec | None, str]
 """A chart, or None, and the text where there is nothing to draw."""
@@ -70,7 +72,7 @@ class Plot:
             raise ScenarioError([Problem("chart", show(name), why)])
         chart, nothing = pick(SPECS, name, "chart")(self._plan, *about)
         spec = chart or _words(nothing)
-        return spec | WIDE if "layer" in spec else spec
+        return spec | WIDE if "layer" in spec else _of_width(spec, spec["spec"]["width"])
 
     def cost(self) -> alt.LayerChart:
         """Draw the payments at the start and in each year, by part."""
@@ -141,13 +143,26 @@ def _chart(spec: Spec | None, nothing: str) -> alt.LayerChart:
     import altair as alt
 
     kept = {name: part for name, part in (spec or _words(nothing)).items() if name not in TOP_ONLY}
-    sized = kept | ({"width": WIDTH} if "width" in kept else {})
+    width = WIDTH if "width" in kept else kept["spec"]["width"] if "spec" in kept else 0
+    sized = _of_width(kept | ({"width": WIDTH} if "width" in kept else {}), width)
     inside = {"layer": [{"layer": sized["layer"]}]} if "layer" in sized else {"hconcat": [sized]}
     of_its_own = {kind: dict.fromkeys(CHANNELS, "independent") for kind in ("scale", "legend")}
     chart: alt.LayerChart = _own(
         alt.Chart.from_dict((sized if "layer" in sized else {}) | inside | {"resolve": of_its_own})
     )
     return chart
+
+
+def _of_width(part: Any, width: float) -> Any:
+    """Return a part of a chart with a number for its width in expressions: beside another chart that has no name."""
+    if isinstance(part, list):
+        return [_of_width(item, width) for item in part]
+    if not isinstance(part, dict):
+        return part
+    return {
+        key: WIDTH_NAME.sub(str(width), item) if key == "expr" else _of_width(item, width)
+        for key, item in part.items()
+    }
 
 
 def _own(chart: Any) -> Any:

@@ -90,10 +90,11 @@ def _totals(plan: Plan) -> str:
     if plan.costs:
         figures.append((Figures(plan).said("summary.net present"), Figures(plan).money))
     cells = "".join(
-        f'<div style="padding:0 1.5rem .5rem 0"><small>{escape(label)}</small><div style="font-size:1.3em">{escape(value)}</div></div>'
+        f'<td style="text-align:left;padding:0 1.5rem .5rem 0"><small>{escape(label)}</small><br>'
+        f'<span style="font-size:1.3em">{escape(value)}</span></td>'
         for label, value in figures
     )
-    return f'<div style="display:flex;flex-wrap:wrap">{cells}</div>'
+    return f"<table><tbody><tr>{cells}</tr></tbody></table>"
 
 
 @spoken

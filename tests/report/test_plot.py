@@ -158,6 +158,7 @@ def test_charts_that_are_joined_by_any_operator_and_again_keep_them(drawn: dict[
     ):
         colours, _ = of_colours(written(joined))
         assert all(scale in colours for scale in kept)
+    assert "width / " not in json.dumps(written(cost | clusters)), "beside others a chart's width has no name"
     over, named = of_colours(written(cost + drawn["demand"] + own))
     assert all(scale in over for chart in (cost, drawn["demand"]) for scale in of_colours(written(chart))[0])
     assert named == sum(of_colours(written(chart))[1] for chart in (cost, drawn["demand"], own))

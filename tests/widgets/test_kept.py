@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import base64
+import re
 from typing import Any
 
+import nbformat
 import pytest
 from ipywidgets import HTML, Dropdown, IntSlider
+from nbconvert import HTMLExporter
 
 from gpuplan import Chart, Design, HBox, VBox
 from gpuplan.catalog import Catalog
@@ -71,3 +74,26 @@ def test_every_widget_of_a_design_leaves_something_to_read(
     card = outputs[1]["text/html"]
     assert all(figure in card for figure in ("28", "32", "USD 2.5 M (1.9 to 2.8 M)", "42"))
     assert "gp-live" in widgets["slider"]._dom_classes
+
+
+def test_a_page_without_scripts_and_internet_shows_them_though_the_state_of_the_widgets_is_saved(
+    catalog: Catalog, outputs: list[dict[str, Any]]
+) -> None:
+    """nbconvert prefers the view of a widget whose state it has to all other formats of that output, and then shows nothing."""
+    design = Design("enterprise", catalog)
+    widgets = [
+        design.headline(),
+        VBox([design.slider("groups.researchers.people", 1, 9), design.plot.cost()]),
+    ]
+    for widget in widgets:
+        widget._ipython_display_()
+    shown = [nbformat.v4.new_output("display_data", data=data) for data in outputs]
+    saved = {"version_major": 2, "version_minor": 0, "state": {widget.model_id: {} for widget in widgets}}
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell("", outputs=shown)],
+        metadata={"widgets": {"application/vnd.jupyter.widget-state+json": saved}},
+    )
+    page, _ = HTMLExporter().from_notebook_node(notebook)
+    bare = re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.S)
+    assert "USD 2.5 M (1.9 to 2.8 M)" in bare and "Users: <strong>3</strong>" in bare
+    assert bare.count("data:image/png;base64,") == 1
