@@ -49,6 +49,7 @@ METHODS: Mapping[str, Names] = {
     "group": lambda of: (group.id for group in of.groups),
     "pool": lambda of: (pool.id for pool in of.pools),
     "widget": lambda _: STEP_OF,
+    "table": lambda _: [*STEP_OF, *TABLES],
 }
 """Method -> what its first argument may be."""
 FUNCTIONS: Mapping[str, Names] = {

@@ -32,6 +32,7 @@ def names(catalog: Catalog) -> dict[str, object]:
         ('plan_table(p, "post', "postures"),
         ('d.chart("c', "cost"),
         ('d.widget("work', "workloads"),
+        ('d.table("cost_by_y', "cost_by_year"),
         ("p.plot.", "cost"),
         ('p.group("res', "researchers"),
         ('gp.grid(d, {"cost.years": [3], "groups.developers.peo', "groups.developers.people"),
