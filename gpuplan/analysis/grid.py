@@ -90,7 +90,7 @@ def grid(
 
     >>> found = grid("starter", {"groups.developers.people": [32, 64], "availability.host_failures": [0, 1]})
     >>> [(point.values, point.hosts) for point in found.points][:2]
-    [((32, 0), 8), ((32, 1), 9)]
+    [((32, 0), 7), ((32, 1), 8)]
     """
     scenario, catalog = scenario_of(design), catalog_of(design, catalog)
     axes = {path: _values(scenario, path, values) for path, values in inputs.items()}

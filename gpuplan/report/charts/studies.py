@@ -69,7 +69,7 @@ def study_chart(data: Spec, look: Look) -> Spec:
     more |= {"lines": priced if of_lines else [], "ranged": [row for row in priced if row.get("low")]}
     more |= {"states": states, "shapes": [SHAPES[state] for state in states], "bad_ink": OKABE_ITO[5]}
     more |= {"inks": [INKS[at % len(INKS)] for at in range(len(data["names"]))]}
-    more |= {"legend": {"orient": "top", "columns": 3} if several else None}
+    more |= {"legend": {"orient": "top", "columns": 3, "symbolOpacity": 1} if several else None}
     more |= {"marks": {"orient": "top"} if len(states) > 1 else None}
     more |= {"format": _format(data)}
     more |= {"about": said("chart.study.about", title=data["title"], axis=data["axis"])}
