@@ -170,7 +170,7 @@ def drawn_values(
     return [{path: column[number].item() for path, column in columns.items()} for number in range(n)]
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)  # at most 50 MB
 def uniforms(seed: int, cause: str, n: int) -> Numbers:
     """Return the points of a cause's distributions, a share from 0 to 1 for each draw."""
     return np.random.default_rng([seed, crc32(cause.encode())]).random(n)
