@@ -10,6 +10,7 @@ import sys
 import venv
 import zipfile
 from email import message_from_string
+from email.message import Message
 from importlib.metadata import distribution
 from pathlib import Path
 
@@ -43,6 +44,8 @@ def test_wheel_carries_what_it_needs_and_nothing_else(wheel: Path) -> None:
     shipped = {str(path.relative_to(ROOT)) for path in (ROOT / "data").rglob("*") if path.is_file()}
     assert shipped <= {n.removeprefix("gpuplan/") for n in names if n.startswith("gpuplan/data/")}
     for needed in (
+        "gpuplan/__init__.pyi",
+        "gpuplan/py.typed",
         "gpuplan/serve/workbook.ipynb",
         "gpuplan/deliver/document/templates/document.html.j2",
         "gpuplan/deliver/infrastructure/templates/vsphere/main.tf.j2",
@@ -75,10 +78,21 @@ def environment(wheel: Path, tmp_path: Path) -> Path:
     return folder / "bin"
 
 
-def test_it_needs_little(wheel: Path) -> None:
+@pytest.fixture(scope="module")
+def metadata(wheel: Path) -> Message:
     with zipfile.ZipFile(wheel) as packed:
         name = next(name for name in packed.namelist() if name.endswith(".dist-info/METADATA"))
-        metadata = message_from_string(packed.read(name).decode())
+        return message_from_string(packed.read(name).decode())
+
+
+def test_the_package_says_what_it_is(metadata: Message) -> None:
+    assert metadata["Author"] and "vSphere" in metadata["Keywords"]
+    assert {"Typing :: Typed", "Framework :: Jupyter"} <= set(metadata.get_all("Classifier", ()))
+    assert "analysis" in metadata.get_all("Provides-Extra", ())
+    assert metadata["License"] is metadata["License-Expression"] is None, "its owner decides"
+
+
+def test_it_needs_little(metadata: Message) -> None:
     needed = [each for each in metadata.get_all("Requires-Dist", ()) if "extra ==" not in each]
     assert {re.match(r"[\w-]+", each)[0] for each in needed} == NEEDED
 
@@ -87,6 +101,7 @@ def test_installed_wheel_plans_the_enterprise_example(environment: Path, tmp_pat
     command = environment / "gpuplan"
     totals = json.loads(run(command, "plan", "enterprise", "--json", cwd=tmp_path))["totals"]
     assert (totals["hosts"], totals["gpus"], totals["gpus_after_failure"]) == (8, 32, 28)
+    assert run(command, "--version", cwd=tmp_path).startswith("gpuplan ")
     assert "Tesla V100" in run(command, "catalog", "v100", cwd=tmp_path)
     done = subprocess.run([str(command), "app"], cwd=tmp_path, env=CLEAN, capture_output=True, text=True)
     assert done.returncode == 2
