@@ -212,14 +212,15 @@ def study(found: Study, figure: str = "") -> alt.LayerChart:
     frame, figure = found.frame, figure or "net_present"
     pick(frame.attrs["units"], figure, "figure")
     if isinstance(found, MonteCarlo):
-        return _distribution(found, frame[figure].dropna(), figure, frame.attrs)
+        about = {str(kind): words for kind, words in frame.attrs.items()}
+        return _distribution(found, frame[figure].dropna(), figure, about)
     axes = (
         list(found.inputs)
         if isinstance(found, Grid)
-        else [frame.index.name if isinstance(found, Comparison) else "label"]
+        else [str(frame.index.name) if isinstance(found, Comparison) else "label"]
     )
     known = frame.reset_index().astype(object)
-    records = known.where(known.notna(), None).to_dict("records")
+    records: list[Any] = known.where(known.notna(), None).to_dict("records")
     data = study_rows(records, axes, figure, frame.attrs["labels"], frame.attrs["units"])
     return _chart(study_chart(data, NOTEBOOK) if data else None, NO_COST)
 

@@ -41,7 +41,9 @@ def tidy(table: Table, key: str, index: Sequence[str] = ()) -> pd.DataFrame:
     about = {
         kind: {names[name]: word for name, word in found.attrs[kind].items()} for kind in ("units", "labels")
     }
-    units = {name: about["units"].get(name) or _unit(name) for name in tidied.select_dtypes("number")}
+    units = {
+        name: about["units"].get(name) or _unit(name) for name in map(str, tidied.select_dtypes("number"))
+    }
     tidied.attrs = {
         "title": table.title,
         "units": units,
@@ -82,7 +84,7 @@ def _compared(found: Comparison) -> pd.DataFrame:
 def _explored(found: Exploration) -> pd.DataFrame:
     data = exploration_dict(found, found.scenario)
     shown = tidy(explore.every_design(data), "point")
-    shown.insert(shown.columns.get_loc("net_present"), "valid", shown["reasons"] == "")
+    shown.insert(list(shown).index("net_present"), "valid", shown["reasons"] == "")
     shown.attrs["units"] |= dict.fromkeys(("net_present", "total", "low", "high", "first"), found.currency)
     return shown
 
