@@ -13,6 +13,7 @@ from gpuplan import __version__ as release
 from gpuplan.units import SUFFIX
 
 project, version = "gpuplan", release
+made_by = "".join(path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.py")))
 extensions = ["sphinx.ext.autodoc", "myst_parser"]
 myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist"]
 myst_heading_anchors = 4
@@ -35,7 +36,7 @@ html_theme = "furo"
 html_title = "gpuplan"
 html_static_path = [str(Path(__file__).parent / "_static")]
 html_css_files = ["site.css"]
-html_copy_source = html_show_sourcelink = html_show_sphinx = False
+html_copy_source = html_show_sourcelink = html_show_sphinx = html_show_copyright = False
 html_show_search_summary = False  # it fetches the pages that it finds, which a browser refuses for files
 html_theme_options = {"navigation_with_keys": True}
 
@@ -94,6 +95,9 @@ def documented(app: Sphinx, what: str, name: str, thing: Any, options: Any, line
 
 def setup(app: Sphinx) -> None:
     """The role of formulas, and where they come from."""
+    app.add_config_value(
+        "made_by", "", "env"
+    )  # all pages are read again when the code that makes them changes
     for role in ("formula", "formula-block"):
         app.add_role(role, formula_role)
     app.connect("autodoc-process-docstring", documented)

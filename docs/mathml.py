@@ -72,12 +72,12 @@ class _Reader:
         factors: list[tuple[list[str], list[str]]] = [([self.power()], [])]
         while self.peek()[1] in LEVELS[2]:
             if self.take()[1] == "/":
-                factors[-1][1].append(self.power(bare=True))
+                factors[-1][1].append(self.power())
             else:
                 factors.append(([self.power()], []))
         return "<mo>×</mo>".join(map(_fraction, factors))
 
-    def power(self, bare: bool = False) -> str:
+    def power(self) -> str:
         """Neighbours without a sign are a product, or words that belong together."""
         parts = [self.raised()]
         words = [self.tokens[self.at - 1][1]]
@@ -136,16 +136,23 @@ class _Reader:
         return f"<mi>{text}</mi>" if len(text) == 1 else f"<mtext>{escape(text)}</mtext>"
 
 
+def _bare(part: str) -> str:
+    """A part without its parentheses, if it is all in one pair."""
+    depths = [0]
+    for tag in re.findall(r"</?mrow>", part):
+        depths.append(depths[-1] + (1 if tag == "<mrow>" else -1))
+    whole = (
+        part.startswith("<mrow><mo>(</mo>") and part.endswith("<mo>)</mo></mrow>") and 0 not in depths[1:-1]
+    )
+    return part.removeprefix("<mrow><mo>(</mo>").removesuffix("<mo>)</mo></mrow>") if whole else part
+
+
 def _fraction(factor: tuple[list[str], list[str]]) -> str:
     above, below = factor
     if not below:
         return "".join(above)
-    above = [
-        re.sub(r"^<mrow><mo>\(</mo>((?:(?!<mrow>).)*)<mo>\)</mo></mrow>$", r"\1", part) for part in above
-    ]
-    if len(below) == 1:
-        below = [re.sub(r"^<mrow><mo>\(</mo>((?:(?!<mrow>).)*)<mo>\)</mo></mrow>$", r"\1", below[0])]
-    return f"<mfrac><mrow>{''.join(above)}</mrow><mrow>{'<mo>×</mo>'.join(below)}</mrow></mfrac>"
+    under = _bare(below[0]) if len(below) == 1 else "<mo>×</mo>".join(below)
+    return f"<mfrac><mrow>{''.join(map(_bare, above))}</mrow><mrow>{under}</mrow></mfrac>"
 
 
 def _call(name: str, inner: str) -> str:
@@ -201,6 +208,10 @@ LEAD = re.compile(r"^(\s*(?:[A-Za-z]{2,} (?=[\w(])(?!x ))*)(.*?)((?:(?<=\)) [a-z
 """Words before a formula, the formula, and a word or spaces after it."""
 
 
+BLOCK_END = "\\ \u200b"
+"""Ends a formula of its own line, and lets the next one have a line, too."""
+
+
 def marked(text: str) -> str:
     """The text with each formula in it as a role of Sphinx; one that is a sentence, or begins one, is a block."""
     pieces = _pieces(re.sub(r"\b(sum|product) of (?=[(a-z])", r"\1_of ", text))
@@ -220,9 +231,10 @@ def marked(text: str) -> str:
         except NoFormula:
             done += re.sub(r"(sum|product)_of", r"\1 of", piece)
             continue
-        begins = not rest.strip() and (not done.strip() or done.rstrip().endswith((".", ":", "]_")))
+        starts = not done.strip() or done.rstrip().endswith((".", ":", "]_", BLOCK_END))
+        begins = starts and not rest.strip()
         role = "formula-block" if begins and not lead.strip() and after in ".,:;" else "formula"
         if role == "formula-block" and after in ".," and n + 1 < len(pieces):
             pieces[n + 1] = ""
-        done += f"{lead}:{role}:`{formula}`" + (rest or "\\ ")
-    return done
+        done += f"{lead}:{role}:`{formula}`" + (rest or (BLOCK_END if role == "formula-block" else "\\ "))
+    return re.sub("\u200b ?", "", done)
