@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import doctest
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -149,3 +152,38 @@ def test_the_network_chapter_shows_every_published_row() -> None:
     }
     assert published <= drawn
     assert "NOT MET" not in "".join("".join(b.get("text/html", "")) for b in bundles)
+
+
+def named(node: ast.AST, where: type[ast.expr_context]) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, where)}
+
+
+def defined(path: Path, wanted: set[str]) -> dict[str, Any]:
+    """The names that a chapter defines, by its imports and by those of its assignments that these names take."""
+    statements = [each for c in cells(path) for each in ast.parse(source(c)).body]
+    assigned = [each for each in statements if isinstance(each, ast.Assign)]
+    while (
+        more := {n for each in assigned if named(each, ast.Store) & wanted for n in named(each, ast.Load)}
+        - wanted
+    ):
+        wanted |= more
+    taken = [
+        e
+        for e in statements
+        if isinstance(e, ast.Import | ast.ImportFrom) or (named(e, ast.Store) & wanted and e in assigned)
+    ]
+    names: dict[str, Any] = {}
+    exec(compile(ast.Module(taken, []), path.name, "exec"), names)
+    return names
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda p: p.stem)
+def test_the_answers_of_exercises_are_right(path: Path) -> None:
+    folded = [source(c) for c in cells(path, "markdown") if "<details>" in source(c)]
+    code = "\n".join(text for each in folded for text in re.findall(r"```python\n(.*?)```", each, re.S))
+    if not code:
+        return
+    examples = doctest.DocTestParser().get_examples(code)
+    wanted = {name for each in examples for name in named(ast.parse(each.source), ast.Load)}
+    test = doctest.DocTest(examples, defined(path, wanted), path.stem, None, None, None)
+    assert doctest.DocTestRunner().run(test).failed == 0

@@ -44,7 +44,7 @@ def test_voila_serves_it_with_widgets_tables_and_charts_that_follow_a_slider(
     text = page.goto(address, timeout=1000 * LONG_S).text()
     assert "Northwind AI lab" in text and "Traceback" not in text
     assert text.count("application/vnd.jupyter.widget-view+json") == 2
-    assert text.count(MIME) >= 2 and "gpus_after_failure" in text
+    assert text.count(MIME) >= 2 and "dataframe" in text
     charts = page.locator(".gp-own-chart svg")
     charts.nth(1).wait_for(timeout=1000 * LONG_S)
     assert page.get_by_text("Javascript Error").count() == 0
