@@ -108,7 +108,10 @@ def example_files(plans: dict[str, Plan], made_once: MadeOnce) -> Callable[[str]
     """The files of an example by its name, as `design_files` makes them."""
     from gpuplan.deliver import design_files
 
-    return lambda name: made_once(f"files-{name}", lambda: design_files(plans[name]))
+    def plan(name: str) -> Plan:
+        return plans[name] if name in plans else make_plan(load_scenario(name))
+
+    return lambda name: made_once(f"files-{name}", lambda: design_files(plan(name)))
 
 
 @pytest.fixture(params=EXAMPLES)
