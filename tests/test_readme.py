@@ -37,7 +37,7 @@ def test_python_examples_give_what_their_comments_say() -> None:
         names: dict = {}
         for line in code.splitlines():
             statement, _, comment = line.partition("#")
-            if re.match(r"from |\w+ = ", statement):
+            if re.match(r"(from|import) |\w+ = ", statement):
                 exec(statement, names)
             elif statement.strip():
                 value = eval(statement, names)
