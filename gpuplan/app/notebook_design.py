@@ -205,9 +205,13 @@ class Design(WorkbookTraits):
                 refused("")
 
         def refused(why: str, value: Any = None) -> None:
-            label = self.scenario.label(path)
+            label, open = self.scenario.label(path), self.plan.planned(path) is None
             made.description = f"{label}: {show(value)} refused" if why else label
             made.tooltip = why or label
+            if made.has_trait("readout"):
+                made.readout = not open  # where it stands is then no value of the plan
+                if open and not why:
+                    made.description = f"{label}: {said('screen.training.not stated')}"
             if made.style.has_trait("handle_color"):
                 made.style.handle_color = REFUSED if why else None
 

@@ -221,6 +221,17 @@ def test_a_slider_whose_group_is_gone_rests_until_it_is_back(design: Design) -> 
     assert not slider.disabled and slider.value == 3
 
 
+def test_a_slider_of_what_is_not_stated_shows_no_value(design: Design) -> None:
+    slider = design.slider("availability.mtbf_h", 10_000, 100_000, 10_000)
+    label = design.scenario.label("availability.mtbf_h")
+    assert not slider.readout and slider.description.startswith(f"{label}: ")
+    assert design.scenario.get("availability.mtbf_h") is None
+    slider.value = 50_000
+    assert (slider.readout, slider.description) == (True, label)
+    assert design.scenario.get("availability.mtbf_h") == 50_000
+    assert design.slider("groups.developers.people", 1, 100).readout
+
+
 def test_a_refused_value_springs_back_and_says_why(design: Design) -> None:
     slider = design.slider("hardware.gpus_per_host", 0, 4)
     slider.value = 0
