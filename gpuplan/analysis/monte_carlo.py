@@ -6,7 +6,7 @@ groups where ``data/ranges.csv`` says so. Causes are independent of each other.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache, partial
 from math import sqrt
 from typing import NamedTuple
@@ -30,6 +30,8 @@ MOST = 100_000
 """Most draws."""
 PAID_APART = ("prices.", *(f"cost.{name}" for name in RANGED))
 """Beginnings of inputs that change what a design costs, and nothing else of it."""
+FIGURES = {one.name: one for one in fields(Point) if one.default is None}
+"""Figures of a draw."""
 LIKE = {"off_hours_share": "active_share"}
 """Input of a group -> the one that it does not exceed."""
 Numbers = npt.NDArray[np.float64]
@@ -66,8 +68,7 @@ class MonteCarlo(Brief, Study):
 
         Its error is half the distance of the draws one standard error of their rank away, for which no distribution is assumed.
         """
-        known = (getattr(point, figure) for point in self.points)
-        values = np.array([value for value in known if value is not None], float)
+        values = np.array([value for value in self._each(figure) if value is not None], float)
         if not len(values):
             return Estimate(np.nan, np.nan)
         error = sqrt(share * (1 - share) / len(values))
@@ -80,14 +81,21 @@ class MonteCarlo(Brief, Study):
 
         ``most`` are further limits of figures, such as ``net_present=2e6``. A limit that is not known to hold counts as missed.
         """
-        held = [
-            point.standing.valid
-            and all(pick(point.limits, name, "limit") for name in limits or point.limits)
-            and all((getattr(point, figure) or 0.0) <= end for figure, end in most.items())
-            for point in self.points
-        ]
-        share = sum(held) / len(held)
+        held = np.array(
+            [
+                point.standing.valid
+                and all(pick(point.limits, name, "limit") for name in limits or point.limits)
+                for point in self.points
+            ]
+        )
+        for figure, end in most.items():
+            held &= [value is not None and value <= end for value in self._each(figure)]
+        share = float(held.mean())
         return Estimate(share, sqrt(share * (1 - share) / len(held)))
+
+    def _each(self, figure: str) -> list[float | None]:
+        pick(FIGURES, figure, "figure")
+        return [getattr(point, figure) for point in self.points]
 
 
 def monte_carlo(

@@ -128,6 +128,11 @@ def test_more_budget_is_kept_more_often_and_errors_shrink_with_draws(study: Mont
     assert study.quantile("net_present", 0.5).value in costs
     invalid = [replace(draw, standing=draw.standing._replace(valid=False)) for draw in study.points]
     assert replace(study, points=tuple(invalid)).chance("racks").value == 0
+    unpriced = replace(study, points=tuple(replace(point, net_present=None) for point in study.points))
+    assert unpriced.chance("racks", net_present=1e12).value == 0
+    for of in (lambda: study.quantile("host", 0.5), lambda: study.chance(net_presnt=1e6)):
+        with pytest.raises(ScenarioError, match=r"hosts|net_present"):
+            of()
 
 
 def test_the_error_of_a_quantile_is_that_of_other_seeds() -> None:
