@@ -108,6 +108,7 @@ class _Site:
     def __init__(self, plan: Plan) -> None:
         self.plan, self.typed = plan, dict(plan.scenario.site)
         self.networks = {network.id: network for network in networks(plan)}
+        self.pods = pod_network(most_nodes(plan))
         self.sites = {site: id.replace("_", "-") for site, id in site_ids(plan).items()}
 
     def fields(self) -> Iterator[SiteField]:
@@ -181,8 +182,8 @@ class _Site:
     def _proposed(self, row: Mapping[str, str], thing: Thing) -> str:
         text = row["proposed"]
         if not text.startswith(FROM_NETWORK):
-            letter, pods = chr(ord("a") + thing.number - 1), pod_network(most_nodes(self.plan))
-            return told(text, {**thing._asdict(), "letter": letter, "pods": pods})
+            letter = chr(ord("a") + thing.number - 1)
+            return told(text, {**thing._asdict(), "letter": letter, "pods": self.pods})
         id, (_, _, skip) = self._network(row, thing), text.partition("+")
         if text == "@.gateway":
             return self._gateway(id)

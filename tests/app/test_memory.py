@@ -201,7 +201,8 @@ def test_garbage_in_one_part_costs_that_part_only(catalog: Catalog, part: str) -
     for garbage in of_the_day(GARBAGE, few=10):
         again = resumed(catalog, memory | {part: garbage}, designs, book.fragment())
         after = state(again)
-        assert again.notice in (("", ""), DAMAGED)
+        gone = part == "estate" and again.notice[0] == "warn"  # any text may be the name of a file
+        assert gone or again.notice in (("", ""), DAMAGED)
         if part not in ("started", "design"):  # without a design there is nothing that the others are of
             assert {name for name in before if before[name] != after[name]} <= costs, garbage
         json.dumps(memory_of(again)).encode()  # it can be sent

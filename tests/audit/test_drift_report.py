@@ -12,7 +12,7 @@ import pytest
 from approved import has_approved, is_approved
 from drifts import CHANGES, DESIGNS, as_planned, changed, design, drift, replace_host
 from estates import MOST, best, drawn_estate, free_of, profile, with_others
-from random_cases import cases
+from random_cases import cases, often
 
 from gpuplan import Catalog, make_plan
 from gpuplan.audit.drift import drift_of
@@ -152,7 +152,7 @@ def test_the_worst_loss_is_that_of_trying_every_place(catalog: Catalog) -> None:
         if worst.unplaced:
             assert len(worst.unplaced) == left_over(estate, worst.hosts, move=True)
         seen.add((bool(worst.hosts), bool(worst.unplaced)))
-    assert seen == {(False, False), (True, False), (True, True)}
+    assert seen <= {(False, False), (True, False), (True, True)} and often(len(seen), 3)
 
 
 def test_passthrough_takes_whole_gpus_of_hosts_that_are_connected(catalog: Catalog) -> None:

@@ -8,7 +8,7 @@ import math
 
 import pytest
 from estates import L40S, card, estate_of, export, host, vgpu, vm
-from random_cases import cases
+from random_cases import cases, often
 
 from gpuplan import Catalog
 from gpuplan.audit.estate_use import use_of
@@ -130,7 +130,7 @@ def test_the_smallest_profile_and_the_gpus_saved_are_those_of_counting(catalog: 
         best = max([0, *parts])
         assert fit.part_saved == (best if best > max(0, fit.saved) else 0)
         saved.add((fit.saved > 0, fit.part_saved > 0))
-    assert len(saved) >= 3
+    assert often(len(saved), 3)
 
 
 def test_a_host_without_vms_is_counted_by_gpu_and_strangers_are_named(catalog: Catalog) -> None:

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 FILES = [(name, ending) for name in EXAMPLES for ending in ("example.docx", "brief.docx", "pptx", "xlsx")]
 
 
-@pytest.fixture(params=of_the_day(FILES, few=3), ids="-".join)
+@pytest.fixture(params=of_the_day(FILES, few=2), ids="-".join)
 def file(
     request: pytest.FixtureRequest, example_files: Callable[[str], dict[str, bytes]], tmp_path: Path
 ) -> Path:
