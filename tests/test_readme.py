@@ -68,6 +68,7 @@ def test_calls_of_the_network_models_give_what_is_said() -> None:
     assert public <= {call.partition("(")[0] for call, _ in calls}
 
 
+@pytest.mark.by_day("seconds", 3)
 def test_errors_of_the_fit_are_those_of_the_fit(calibration) -> None:
     said = re.search(
         r"off by (\d+) % on average and by (\d+) % at worst, and by (\d+) % and (\d+) % when",

@@ -287,6 +287,7 @@ def test_ctrl_c_ends_quietly(capsys: pytest.CaptureFixture[str], monkeypatch: py
     assert run(capsys, "explore", "starter") == (130, "", "")
 
 
+@pytest.mark.by_day("seconds", 3)
 def test_boards_are_compared_by_the_same_work(capsys: pytest.CaptureFixture[str]) -> None:
     boards = ("--gpu", "l40s-48gb", "--gpu", "h100-nvl-94gb", "--gpu", "p4-8gb")
     code, out, err = run(capsys, "boards", "starter", *boards, "--json")

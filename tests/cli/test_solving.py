@@ -47,6 +47,7 @@ def test_progress_is_a_line_of_json_for_each_step_and_the_solution_last(
     assert gaps == sorted(gaps, reverse=True)
 
 
+@pytest.mark.by_day("seconds", 3)
 def test_no_design_within_the_limits_is_explained_with_code_1(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, small: str
 ) -> None:

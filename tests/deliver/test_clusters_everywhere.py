@@ -66,6 +66,7 @@ def test_the_numbers_of_the_plan(large: Plan) -> None:
     assert bought["host-cables"] == hosts * large.cabling.ports.total if large.cabling else None
 
 
+@pytest.mark.by_day("seconds", 3)
 def test_every_text_has_the_same_hosts(large: Plan) -> None:
     """Those for the demand (547), all (565), without spare ones and with one more are the only hundreds of hosts that are named."""
     known = {547, 546} | {posture.hosts for posture in large.postures}

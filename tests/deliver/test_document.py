@@ -128,6 +128,7 @@ def test_two_clusters_are_told_apart(catalog: Catalog) -> None:
         assert any(caption.startswith(f"{pool.name}:") for caption in captions)
 
 
+@pytest.mark.by_day("seconds", 3)
 def test_thousands_of_hosts_stay_a_document(catalog: Catalog) -> None:
     thousands = examples(10, few=2)
     groups = [

@@ -277,6 +277,7 @@ def test_prices_in_another_currency_have_whole_ranges(
     assert shown["Typical power"].endswith(" kW")
 
 
+@pytest.mark.by_day("seconds", 3)
 def test_a_large_design_has_no_raw_names_and_does_not_promise_too_much(catalog: Catalog) -> None:
     group = {
         "id": "a",
@@ -387,6 +388,7 @@ def test_cost_by_year_adds_up(example: Plan, chapters: tuple[Chapter, ...]) -> N
     assert table.rows[count + 1][2:-1] == tuple(number(hosts) for hosts in costs.hosts)
 
 
+@pytest.mark.by_day("seconds", 3)
 def test_large_money_is_shown_in_thousands(catalog: Catalog, summaries: dict[str, Executive]) -> None:
     group = {"id": "a", "name": "A", "people": 9000, "gpus_each": 1, "use_case": "ds-workstation"}
     plan = make_plan(from_dict({"groups": [group]}), catalog)

@@ -268,6 +268,7 @@ def test_without_hosts(catalog: Catalog) -> None:
     assert {"Inputs", "Names"} <= set(file.sheetnames)
 
 
+@pytest.mark.by_day("seconds", 3)
 def test_thousands_of_hosts_are_shown_by_kind(catalog: Catalog) -> None:
     people = examples(40_000, few=8_000)
     scenario = from_dict(

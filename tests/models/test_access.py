@@ -285,6 +285,7 @@ def test_inference_follows_the_table_of_the_vendor(rules: tuple[Rule, ...]) -> N
     assert not {"inference-density", "inference-latency"} & {*decide(rules, 0.5, **LOCAL).reasons}
 
 
+@pytest.mark.by_day("seconds", 3)
 def test_every_case_is_consistent_and_every_reason_is_given_once(
     rules: tuple[Rule, ...], catalog: Catalog
 ) -> None:
