@@ -67,17 +67,13 @@ def design_files(
     ``kinds`` are keys of `KINDS`, such as ``pdf``; another one is a `ScenarioError`. Without them these are all; PDFs that cannot be made are then left out, and ``missed`` is called with the reason. A kind that was asked for is a `PdfError` instead. Documents, deck and workbook compare it with up to three designs ``beside`` it, tell the ``solution`` for its limits and the ``boards`` compared by the same work, as ``solution_dict`` and ``boards_dict`` give them, and look as the ``brand`` says, unless a template does. ``tell`` is called before each kind, and while one takes long, with the share that is done and what comes next. A template that cannot be used is a
     `TemplateError`; without the extra ``export`` there is a `MissingExtra`.
     """
-    if unknown := [kind for kind in kinds or () if kind not in KINDS]:
-        one_of = said("file.one of", names=", ".join(KINDS))
-        meant = (Problem("kind of file", show(kind), one_of + did_you_mean(kind, KINDS)) for kind in unknown)
-        raise ScenarioError(meant)
+    wanted = _wanted(kinds)
     mark = "-internal" if internal else ""
     stem = file_stem(plan.scenario.name) + mark
     plan = _planned(plan, brand.applied(plan.scenario))
     if not internal:
         plan, beside = _for_customer(plan), [_for_customer(other) for other in beside]
     compared = compare_plans([named(plan, THIS), *beside]) if beside else None
-    wanted = [kind for kind in KINDS if kinds is None or kind in kinds]
     effort = [EFFORT.get(kind, 1) for kind in wanted]
 
     def told(kind: str, part: float = 0.0) -> None:
@@ -101,6 +97,15 @@ def design_files(
             if missed:
                 missed(str(error))
     return contents
+
+
+def _wanted(kinds: Sequence[str] | None) -> list[str]:
+    """Return the kinds of files that are asked for, all for None, in the order in which they are made."""
+    if unknown := [kind for kind in kinds or () if kind not in KINDS]:
+        one_of = said("file.one of", names=", ".join(KINDS))
+        meant = (Problem("kind of file", show(kind), one_of + did_you_mean(kind, KINDS)) for kind in unknown)
+        raise ScenarioError(meant)
+    return [kind for kind in KINDS if kinds is None or kind in kinds]
 
 
 def report(
