@@ -37,16 +37,25 @@ def frame(table: Table) -> pd.DataFrame:
     """The records as a pandas frame; its ``attrs`` have title, units of columns, and heads as ``labels``."""
     import pandas as pd
 
-    columns = sorted(table.columns, key=lambda column: column.kind != KEY)
-    rows = [[flat(row[column.key]) for column in columns] for row in records(table)]
-    df = pd.DataFrame(rows, columns=[column.key for column in columns])
+    keys = keys_of(table)
+    df = pd.DataFrame([[flat(row[key]) for key in keys] for row in records(table)], columns=keys)
+    df.attrs = attrs_of(table)
+    return df
+
+
+def keys_of(table: Table) -> list[str]:
+    """Return the columns of the frame of a table: keys first."""
+    return [column.key for column in sorted(table.columns, key=lambda column: column.kind != KEY)]
+
+
+def attrs_of(table: Table) -> dict[Any, Any]:
+    """Return the ``attrs`` of the frame of a table."""
     by_row = {"unit", "per"} & {column.key for column in table.columns}
     own = (column for column in table.columns if not (by_row and column.kind == "number"))
     units = {column.key: column.unit or KINDS[column.kind].unit for column in own}
     labels = {column.key: column.label for column in table.columns if column.label}
     stated = {key: unit for key, unit in units.items() if unit}
-    df.attrs = {"title": table.title, "units": stated, "labels": labels}
-    return df
+    return {"title": table.title, "units": stated, "labels": labels}
 
 
 def flat(value: Any) -> Any:

@@ -12,9 +12,10 @@ from gpuplan.analysis.ranking import Exploration
 from gpuplan.analysis.solve import Frontier, Solution
 from gpuplan.analysis.variants import RESULT_NAMES
 from gpuplan.catalog import Catalog
+from gpuplan.extras import needs_extra
 from gpuplan.plan import Asked
 from gpuplan.report.explore_report import exploration_dict
-from gpuplan.report.exported import flat, frame
+from gpuplan.report.exported import attrs_of, flat, keys_of
 from gpuplan.report.solve_report import solution_dict
 from gpuplan.report.table import Column, Table, records
 from gpuplan.report.tables import explore, solve
@@ -29,26 +30,19 @@ def sweep(design: Asked, path: str, values: Iterable[Any], catalog: Catalog | No
     return tidy(explore.points(grid(design, {path: values}, catalog), "value"), "point")
 
 
+@needs_extra()
 def tidy(table: Table, key: str, index: Sequence[str] = ()) -> pd.DataFrame:
     """A table as a frame with typed columns and an index called ``key``: the names in ``index``, else numbers from 0."""
-    found, rows = frame(table), records(table)
     import pandas as pd
 
-    names = {name: "unplaced" if name == "unplaced_vms" else name for name in found.columns}
-    columns = {name: _typed([flat(row[column]) for row in rows]) for column, name in names.items()}
-    tidied = pd.DataFrame(columns)
+    about, rows = attrs_of(table), records(table)
+    names = {name: "unplaced" if name == "unplaced_vms" else name for name in keys_of(table)}
+    tidied = pd.DataFrame({name: _typed([flat(row[key]) for row in rows]) for key, name in names.items()})
     tidied.index = pd.Index(index or range(len(rows)), name=key)
-    about = {
-        kind: {names[name]: word for name, word in found.attrs[kind].items()} for kind in ("units", "labels")
-    }
-    units = {
-        name: about["units"].get(name) or _unit(name) for name in map(str, tidied.select_dtypes("number"))
-    }
-    tidied.attrs = {
-        "title": table.title,
-        "units": units,
-        "labels": {key: key.capitalize(), **about["labels"]},
-    }
+    known, labels = ({names[at]: word for at, word in about[kind].items()} for kind in ("units", "labels"))
+    units = {name: known.get(name) or _unit(name) for name in map(str, tidied.select_dtypes("number"))}
+    labels = {key: key.capitalize(), **labels}
+    tidied.attrs = {"title": table.title, "units": units, "labels": labels}
     return tidied
 
 
