@@ -205,12 +205,12 @@ class Design(WorkbookTraits):
                 refused("")
 
         def refused(why: str, value: Any = None) -> None:
-            label, open = self.scenario.label(path), self.plan.planned(path) is None
+            label, stated = self.scenario.label(path), self.plan.planned(path) is not None
             made.description = f"{label}: {show(value)} refused" if why else label
             made.tooltip = why or label
             if made.has_trait("readout"):
-                made.readout = not open  # where it stands is then no value of the plan
-                if open and not why:
+                made.readout = stated  # where it stands is else no value of the plan
+                if not (stated or why):
                     made.description = f"{label}: {said('screen.training.not stated')}"
             if made.style.has_trait("handle_color"):
                 made.style.handle_color = REFUSED if why else None

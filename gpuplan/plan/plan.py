@@ -81,19 +81,8 @@ CHAPTERS = (
 """Chapters that have lines, in the order in which a plan is read."""
 OFFERED = (
     *("scenario", "catalog", "verdict", "standing", "totals", "lines", "line", "plot", "planned"),
-    *(
-        "groups",
-        "group",
-        "pools",
-        "pool",
-        "llm",
-        "weighed",
-        "demand",
-        "requests",
-        "hours",
-        "weeks",
-        "waiting",
-    ),
+    *("groups", "group", "pools", "pool", "llm", "weighed", "demand", "requests"),
+    *("hours", "weeks", "waiting"),
     *("placed", "restarts", "power_on", "rehearsed", "postures", "leftover", "inventory", "within", "parts"),
     *("network", "cabling", "power", "management", "host_line", "costs", "cost_ranges", "token_costs"),
     *("growth", "decisions", "set_up", "with_scenario"),
