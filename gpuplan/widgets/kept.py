@@ -11,8 +11,9 @@ LIVE = "gp-live"
 """Class of a widget on a page; saved outputs after it are hidden by `HIDES`."""
 HIDES = (
     f"<style>.jp-OutputArea:has(.{LIVE}) > .jp-OutputArea-child:is(:has(.gp-kept), :has(.gp-kept) + :has(> .jp-RenderedImage))"
-    " {display: none}</style>"
+    " {display: none !important}</style>"
 )
+"""Style of a cell, which wins over that of any page around it."""
 
 
 class Output(NamedTuple):
